@@ -1,0 +1,17 @@
+"""Boost k-means: clustering by single moves that raise an explicit objective.
+
+>>> import numpy as np
+>>> from boostkmeans import BoostKMeans
+>>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+>>> sorted(BoostKMeans(n_clusters=2, random_state=0).fit(X).cluster_centers_.tolist())
+[[1.0, 2.0], [10.0, 2.0]]
+"""
+
+from importlib.metadata import version
+
+from boostkmeans._boost_kmeans import BoostKMeans
+from boostkmeans._history import SweepRecord
+from boostkmeans._instruction_set import instruction_set, instruction_sets
+
+__all__ = ["BoostKMeans", "SweepRecord", "instruction_set", "instruction_sets"]
+__version__ = version("boostkmeans")

@@ -1,0 +1,299 @@
+"""`BoostKMeans`: direct k-way boost k-means with scikit-learn's contract."""
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from boostkmeans import _progress, _threads
+from boostkmeans._centre_model import CentreModel
+from boostkmeans._fitting import Fit, StopRules
+from boostkmeans._history import SweepRecord
+from boostkmeans._parameters import ParameterChecker
+from boostkmeans._partition import Labels, Partition, nearest
+from boostkmeans._rows import Array, Frame, Rows
+from boostkmeans._seeding import NAMES, Init, Start
+from boostkmeans._weights import RowWeights
+
+METRICS = ("euclidean", "cosine")
+MOVES = ("best", "first")
+
+
+class BoostKMeans(CentreModel):
+    """K-means by single moves: a row changes its cluster as soon as this lowers the inertia.
+
+    Reaches a lower inertia than Lloyd's k-means, in fewer passes. Use it wherever you would use
+    scikit-learn's `KMeans`. Do not use it for data without a meaningful mean (categories, say).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters, k.
+    init : str, array or callable, default="auto"
+        Where to start. "random-partition": random clusters of equal size; "random": the nearest of k
+        random rows; "k-means++": the nearest of k rows drawn by greedy k-means++; an array (k, d) of
+        centres; an array (n,) of labels; a callable `init(X, n_clusters, random_state)` that returns
+        one of these arrays. "auto" takes k-means++ where it is cheap and else a random partition.
+    moves : {"best", "first"}, default="best"
+        A row moves to the best cluster, or to the first better one from a random one on.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" scales each row to unit length first. Centres are then means of unit rows.
+    n_init : int, default=1
+        Runs from different starts, of which the one with the lowest inertia is kept.
+    max_iter : int, default=100
+        Sweeps at most, per run.
+    tol : float, default=1e-4
+        Stop after a sweep that lowers the inertia by less than this fraction. 0: go on until a sweep
+        certifies that no single move improves the partition any more.
+    max_time : float, default=None
+        Seconds after which `fit` stops, in the middle of a sweep if need be. The start is completed.
+    callback : callable, default=None
+        Called as `callback(record)` with a `SweepRecord` after each sweep; a true value stops the run.
+    random_state : int, RandomState or None, default=None
+        An int gives the same result every time, on any number of threads.
+    n_threads : int, default=None
+        Threads of each call. None: all processors that this process may use.
+    verbose : int, default=0
+        Above 0, progress goes to the logger "boostkmeans", and to stderr if logging is not set up.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+        Cluster of each row: that of its nearest centre (unless the fit was interrupted).
+    cluster_centers_ : array (k, d) of float64
+        Means of the clusters.
+    cluster_sizes_ : array (k,) of int64
+        Rows in each cluster.
+    inertia_ : float
+        Sum of squared distances of the rows to their centres, weighted.
+    distortion_ : float
+        `inertia_` by the sum of the weights.
+    n_iter_ : int
+        Sweeps of the run that was kept.
+    converged_ : bool
+        Whether it is certified that no single move lowers the inertia.
+    stop_reason_ : str
+        "certified", "tol", "max_iter", "max_time", "callback" or "interrupted".
+    history_ : list of SweepRecord
+        One record for each sweep of the run that was kept.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostkmeans import BoostKMeans
+    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> model = BoostKMeans(n_clusters=2, tol=0, random_state=0).fit(X)
+    >>> model.inertia_, model.converged_
+    (16.0, True)
+    >>> bool(model.predict([[0, 0]])[0] == model.labels_[0])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Init = "auto",
+        moves: str = "best",
+        metric: str = "euclidean",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        callback: Callable[[SweepRecord], bool | None] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.moves = moves
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_time = max_time
+        self.callback = callback
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Clusters the rows of X. `y` is ignored, as scikit-learn's pipelines want it."""
+        began = time.perf_counter()
+        self._check_parameters()
+        array = self._validate(X, reset=True)
+        weights = RowWeights.of(sample_weight, len(array))
+        self._check_n_clusters(len(array), weights.n_positive)
+        threads = _threads.resolve(self.n_threads)
+        rows = Rows.in_own_frame(array, self.metric, threads)
+        with _progress.shown(self.verbose):
+            self._fit_runs(array, rows, weights, began, threads)
+        return self
+
+    def partial_fit(
+        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Takes a batch of rows into account, with all batches before it.
+
+        The first batch is fitted as by `fit`. In a later one, earlier rows count with their weight at
+        the centre of their cluster and stay there, while the new rows enter and move among the
+        clusters as in any sweep. `labels_`, `inertia_`, `cluster_sizes_` and `history_` are those of
+        the batch, `cluster_centers_` and `n_samples_seen_` of all batches. The batch is copied.
+        """
+        if not hasattr(self, "cluster_centers_"):
+            self.fit(X, sample_weight=sample_weight)
+            self.n_samples_seen_ = len(self.labels_)
+            return self
+        began = time.perf_counter()
+        self._check_parameters()
+        array = self._validate(X, reset=False)
+        weights = RowWeights.of(sample_weight, len(array))
+        with _progress.shown(self.verbose):
+            self._fit_batch(array, weights, began, _threads.resolve(self.n_threads))
+        self.n_samples_seen_ = getattr(self, "n_samples_seen_", 0) + len(array)
+        return self
+
+    def _fit_runs(
+        self, array: Array, rows: Rows, weights: RowWeights, began: float, threads: int
+    ) -> None:
+        rng = check_random_state(self.random_state)
+        best: Fit | None = None
+        for _ in range(self.n_init):
+            start = Start(rows, weights.values, self.n_clusters, rng, threads)
+            labels = self._start_labels(array, start)
+            partition = Partition.of(labels, self.n_clusters, rows.n_features)
+            fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
+            try:
+                fit.run(self._stop_rules(began))
+            except KeyboardInterrupt:
+                self._keep(_better(best, fit), rows, weights, threads)
+                raise
+            best = _better(best, fit)
+            if fit.stop_reason in ("callback", "max_time"):
+                break
+        assert best is not None
+        self._keep(best, rows, weights, threads)
+
+    def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:
+        """Past and batch as one set of rows, of which only the batch is visited."""
+        k = len(self.cluster_centers_)
+        batch = Rows.in_frame(array, self._frame, threads)
+        labels, _ = nearest(batch, self._frame.enter(self.cluster_centers_), threads)
+        new = self._frame.leave(batch.take(np.arange(batch.n_rows)))
+        together = np.concatenate([self.cluster_centers_, new])
+        new_weights = np.ones(len(new)) if weights.values is None else weights.values
+        fit = Fit(
+            rows=Rows.in_own_frame(together, "euclidean", threads),
+            row_weights=RowWeights.of(
+                np.concatenate([self._cluster_weights, new_weights * weights.unit]), len(together)
+            ),
+            partition=Partition.of(np.concatenate([np.arange(k), labels]), k, batch.n_features),
+            rng=check_random_state(self.random_state),
+            n_threads=threads,
+            moves=self.moves,
+            began=began,
+            n_pinned=k,
+        )
+        fit.run(self._stop_rules(began))
+        frame = Frame(fit.rows.frame.shift, fit.rows.frame.exponent, self.metric)
+        self._keep(fit, Rows.in_frame(array, frame, threads), weights, threads)
+
+    def _stop_rules(self, began: float) -> StopRules:
+        deadline = math.inf if self.max_time is None else began + self.max_time
+        return StopRules(self.tol, self.max_iter, deadline, self.callback)
+
+    def _start_labels(self, array: Array, start: Start) -> Labels:
+        init = self.init
+        if callable(init):
+            init = init(array, self.n_clusters, start.rng)
+        if isinstance(init, str):
+            return start.named(init)
+        return start.given(np.asarray(init))
+
+    def _keep(self, fit: Fit, rows: Rows, weights: RowWeights, threads: int) -> None:
+        """Sets the fitted attributes: centres from the fit, labels and the rest for these rows."""
+        self._frame = rows.frame
+        self.cluster_centers_ = rows.frame.leave(fit.partition.centres)
+        self._cluster_weights = fit.partition.weights * fit.row_weights.unit
+        self.labels_ = fit.partition.labels
+        self.inertia_ = fit.user_inertia
+        if rows is not fit.rows or not (_is_final(fit) or fit.stop_reason == "interrupted"):
+            # Where the run ended early, some rows are nearer to another centre than to their own.
+            self.labels_, gaps = nearest(rows, rows.frame.enter(self.cluster_centers_), threads)
+            self.inertia_ = rows.frame.inertia(weights.total_of(gaps))
+        self.cluster_sizes_ = np.bincount(self.labels_, minlength=len(self.cluster_centers_))
+        self.distortion_ = self.inertia_ / weights.total
+        self.history_ = fit.history
+        self.n_iter_ = len(fit.history)
+        self.stop_reason_ = fit.stop_reason
+        self.converged_ = fit.certified
+        if rows is fit.rows:
+            self._warn_about_result()
+
+    def _check_parameters(self) -> None:
+        check = ParameterChecker(self)
+        check.integer("n_clusters", self.n_clusters, 1)
+        check.choice("moves", self.moves, MOVES)
+        check.choice("metric", self.metric, METRICS)
+        check.integer("n_init", self.n_init, 1)
+        check.integer("max_iter", self.max_iter, 1)
+        check.real("tol", self.tol)
+        if isinstance(self.init, str):
+            check.choice("init", self.init, NAMES)
+        if self.max_time is not None:
+            check.real("max_time", self.max_time, positive=True)
+        if self.callback is not None and not callable(self.callback):
+            check.fail("callback", "callable or None", self.callback)
+        if self.n_threads is not None:
+            check.integer("n_threads", self.n_threads, 1)
+        check.integer("verbose", int(self.verbose), 0)
+
+    def _check_n_clusters(self, n_rows: int, n_positive: int) -> None:
+        if n_rows < self.n_clusters:
+            raise ValueError(f"n_samples={n_rows} should be >= n_clusters={self.n_clusters}.")
+        if n_positive < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} needs as many rows with a positive weight; "
+                f"sample_weight has {n_positive}."
+            )
+
+    def _warn_about_result(self) -> None:
+        n_found = np.count_nonzero(self.cluster_sizes_)
+        if n_found < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
+                f"({self.n_clusters}). Possibly due to duplicate points in X.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        if math.isinf(self.inertia_):
+            warnings.warn(
+                "The inertia is too large for float64 and reported as infinite; labels and centres "
+                "are right. Divide X by a large factor to see it.",
+                RuntimeWarning,
+                stacklevel=5,
+            )
+
+
+def _better(best: Fit | None, fit: Fit) -> Fit:
+    return fit if best is None or fit.inertia < best.inertia else best
+
+
+def _is_final(fit: Fit) -> bool:
+    """Whether the labels of the partition are those of the nearest centres.
+
+    A certified partition has them, with two exceptions: rows without weight have no say in where
+    they are, and rows that lie on several centres at once (duplicates) go to the first of these.
+    """
+    weighty = fit.row_weights.n_positive == fit.rows.n_rows
+    distinct = len(np.unique(fit.partition.centres, axis=0)) == fit.partition.n_clusters
+    return fit.certified and weighty and distinct

@@ -1,0 +1,84 @@
+"""What every estimator with centres can do once it is fitted: predict, transform, score."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from boostkmeans import _core, _threads
+from boostkmeans._partition import Labels, nearest
+from boostkmeans._rows import DTYPES, Array, Floats, Frame, Rows
+from boostkmeans._weights import RowWeights
+
+# `transform` computes in float64 and, for float32 input, rounds that many rows at a time.
+ROWS_AT_ONCE = 4096
+
+
+class CentreModel(  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """Base of the estimators. A fitted one has `cluster_centers_` and the frame of its data."""
+
+    n_threads: int | None
+    cluster_centers_: Floats
+    _frame: Frame
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The nearest centre of each row, exactly; of equally near ones the first."""
+        return self._nearest(X)[0]
+
+    def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the inertia of X: its sum of squared distances to the nearest centres, weighted."""
+        _, gaps = self._nearest(X)
+        weights = RowWeights.of(sample_weight, len(gaps))
+        return -self._frame.inertia(weights.total_of(gaps))
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Distances of each row to all centres, in float64, or in float32 for float32 input."""
+        check_is_fitted(self)
+        array = self._validate(X, reset=False)
+        threads = _threads.resolve(self.n_threads)
+        centres = self._frame.enter(self.cluster_centers_)
+        dtype = np.float32 if array.dtype == np.float32 else np.float64
+        result = np.empty((len(array), len(centres)), dtype=dtype)
+        for begin in range(0, len(array), ROWS_AT_ONCE):
+            batch = array[begin : begin + ROWS_AT_ONCE]
+            distances = np.empty((len(batch), len(centres)))
+            rows = Rows.in_frame(batch, self._frame, threads, first_row=begin)
+            _core.distances(rows.core, centres, distances, threads)
+            np.sqrt(distances, out=distances)
+            result[begin : begin + len(batch)] = np.ldexp(distances, -self._frame.exponent)
+        return result
+
+    def _nearest(self, X: ArrayLike) -> tuple[Labels, Floats]:
+        """Labels, and squared distances in the frame."""
+        check_is_fitted(self)
+        array = self._validate(X, reset=False)
+        threads = _threads.resolve(self.n_threads)
+        rows = Rows.in_frame(array, self._frame, threads)
+        return nearest(rows, self._frame.enter(self.cluster_centers_), threads)
+
+    def _validate(self, X: ArrayLike, *, reset: bool) -> Array:
+        """X as an array that the core reads, not copied if it is one. Finiteness is checked later."""
+        if isinstance(X, np.ndarray) and X.dtype == np.bool_:
+            X = X.view(np.uint8)
+        array: Array = validate_data(
+            self, X, reset=reset, dtype=list(DTYPES), accept_sparse=False, ensure_all_finite=False
+        )
+        return np.asarray(array)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,66 @@
+"""Partition: the one representation of a clustering. Plain arrays, in the frame of the rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans import _core
+from boostkmeans._rows import Floats, Rows
+
+Labels = NDArray[np.int32]
+
+
+@dataclass
+class Partition:
+    """Labels, and what follows from them: composites (sums of members), weights and counts."""
+
+    labels: Labels
+    composites: Floats
+    weights: Floats
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, labels: Labels, n_clusters: int, n_features: int) -> "Partition":
+        """A partition with these labels, the rest of which is yet to be recomputed."""
+        return cls(
+            labels=np.ascontiguousarray(labels, dtype=np.int32),
+            composites=np.zeros((n_clusters, n_features)),
+            weights=np.zeros(n_clusters),
+            counts=np.zeros(n_clusters, dtype=np.int64),
+        )
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters there are, empty ones included."""
+        return len(self.weights)
+
+    @property
+    def centres(self) -> Floats:
+        """Means of the clusters. An empty one has its composite, which is then a position."""
+        return self.composites / np.where(self.weights > 0, self.weights, 1.0)[:, None]
+
+    def recompute(self, rows: Rows, row_weights: Floats | None, n_threads: int) -> tuple[float, float]:
+        """Brings everything in line with the labels; returns (inertia, drift of the composites)."""
+        return _core.recompute(
+            rows.core,
+            row_weights,
+            self.labels,
+            self.composites,
+            self.weights,
+            self.counts,
+            n_threads,
+        )
+
+
+def nearest(
+    rows: Rows, centres: Floats, n_threads: int, *, exclude: Labels | None = None
+) -> tuple[Labels, Floats]:
+    """Exact nearest centre of each row, and its squared distance in the frame.
+
+    With `exclude` (a centre per row that does not count), the second nearest.
+    """
+    labels = np.empty(rows.n_rows, dtype=np.int32)
+    distances = np.empty(rows.n_rows)
+    _core.nearest(rows.core, centres, labels, distances, exclude, n_threads)
+    return labels, distances

@@ -1,0 +1,134 @@
+"""Starts: from rows to the labels that the first sweep begins with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostkmeans import _core
+from boostkmeans._partition import Labels, Partition, nearest
+from boostkmeans._rows import Array, Floats, Rows
+
+Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
+NAMES = ("auto", "random-partition", "random", "k-means++")
+
+# Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
+# 16 columns are one AVX-512 vector, so that more than that come for free up to k = 400,000.
+N_TRIALS = 15
+# Where NumPy serves: rows that are copied at a time.
+ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class Start:
+    """Makes labels from rows: one method a start."""
+
+    rows: Rows
+    row_weights: Floats | None
+    n_clusters: int
+    rng: np.random.RandomState
+    n_threads: int
+
+    def named(self, name: str) -> Labels:
+        """Labels by the start of that name."""
+        starts = {
+            "auto": self.automatic,
+            "random-partition": self.random_partition,
+            "random": self.random_centres,
+            "k-means++": self.plus_plus,
+        }
+        return starts[name]()
+
+    def automatic(self) -> Labels:
+        """The start that "auto" stands for, by n, d and k."""
+        return self.plus_plus() if self.n_clusters <= 128 else self.random_partition()
+
+    def random_partition(self) -> Labels:
+        """Each row into a random cluster, all clusters of the same size: the paper's BKM(non)."""
+        labels = np.arange(self.rows.n_rows, dtype=np.int32) % np.int32(self.n_clusters)
+        self.rng.shuffle(labels)
+        return labels
+
+    def random_centres(self) -> Labels:
+        """The nearest of k rows drawn at random: the paper's BKM(rnd)."""
+        chosen = self.rng.choice(self._eligible(), self.n_clusters, replace=False)
+        return self.from_centres(self.rows.take(chosen))
+
+    def plus_plus(self) -> Labels:
+        """The nearest of k rows drawn by greedy k-means++: the paper's BKM(kpp)."""
+        seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
+        _, labels = _core.plus_plus(
+            self.rows.core, self.row_weights, self.n_clusters, N_TRIALS, seed, self.n_threads
+        )
+        return labels
+
+    def from_centres(self, centres: Floats) -> Labels:
+        """The nearest of given centres, which are in the frame."""
+        return nearest(self.rows, centres, self.n_threads)[0]
+
+    def given(self, array: Array) -> Labels:
+        """Centres (k, d) or labels (n,) that the user gives."""
+        k, n, d = self.n_clusters, self.rows.n_rows, self.rows.n_features
+        if array.ndim == 2:
+            if array.shape != (k, d):
+                raise ValueError(
+                    f"Centres given as init have shape {array.shape}, expected "
+                    f"(n_clusters, n_features) = ({k}, {d})."
+                )
+            centres = np.asarray(array, dtype=np.float64)
+            if not np.isfinite(centres).all():
+                raise ValueError("Centres given as init contain NaN or infinity.")
+            return self.from_centres(self.rows.frame.enter(centres))
+        if array.shape != (n,) or array.dtype.kind not in "iu":
+            raise ValueError(
+                f"init must be one of {NAMES}, centres of shape ({k}, {d}), or {n} integer labels. "
+                f"Got an array of shape {array.shape} and type {array.dtype}."
+            )
+        if array.min() < 0 or array.max() >= k:
+            raise ValueError(
+                f"Labels given as init must lie in [0, {k}). Got {array.min()} to {array.max()}."
+            )
+        return array.astype(np.int32)
+
+    def _eligible(self) -> NDArray[np.int64] | int:
+        """Rows that can be a centre: all, or those that weigh something if these are enough."""
+        if self.row_weights is None:
+            return self.rows.n_rows
+        positive = np.flatnonzero(self.row_weights)
+        return positive if len(positive) >= self.n_clusters else self.rows.n_rows
+
+
+def fill_empty(partition: Partition, rows: Rows, row_weights: Floats | None) -> bool:
+    """Gives each empty cluster a row: those farthest from their centres that are not alone there.
+
+    Sweeps would do so too, with the first row that they meet; and not at all where every row lies on
+    its centre. Returns whether anything changed.
+    """
+    empty = np.flatnonzero(partition.counts == 0)
+    if len(empty) == 0:
+        return False
+    gaps = rows_to_own_centres(partition, rows)
+    if row_weights is not None:
+        gaps[row_weights <= 0] = -1.0
+    left = partition.counts.copy()
+    donors = iter(np.argsort(-gaps, kind="stable"))
+    for cluster in empty:
+        for row in donors:
+            own = partition.labels[row]
+            if gaps[row] >= 0 and left[own] > 1:
+                left[own] -= 1
+                partition.labels[row] = cluster
+                break
+    return True
+
+
+def rows_to_own_centres(partition: Partition, rows: Rows) -> Floats:
+    """Squared distance of each row to the centre of its cluster, in the frame."""
+    centres = partition.centres
+    gaps = np.empty(rows.n_rows)
+    for begin in range(0, rows.n_rows, ROWS_AT_ONCE):
+        batch = slice(begin, min(begin + ROWS_AT_ONCE, rows.n_rows))
+        points = rows.take(np.arange(batch.start, batch.stop))
+        gaps[batch] = ((points - centres[partition.labels[batch]]) ** 2).sum(axis=1)
+    return gaps

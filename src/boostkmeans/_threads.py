@@ -1,0 +1,17 @@
+"""How many threads a call uses."""
+
+import os
+
+from joblib import cpu_count
+
+
+def resolve(n_threads: int | None) -> int:
+    """None: every processor that this process may use, but no more than OMP_NUM_THREADS.
+
+    That variable is how joblib and schedulers tell the workers of one machine to share it.
+    """
+    if n_threads is not None:
+        return n_threads
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    available = int(cpu_count())
+    return min(available, max(1, int(limit))) if limit.isdigit() else available

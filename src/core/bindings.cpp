@@ -1,0 +1,296 @@
+// The core as Python sees it: arrays in, arrays out. Checks shapes, releases the lock, answers Ctrl-C.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "describe.hpp"
+#include "nearest.hpp"
+#include "partition.hpp"
+#include "seeding.hpp"
+#include "sweep.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace boostkmeans {
+namespace {
+
+template <class T, class... Shape>
+using Array = nb::ndarray<T, Shape..., nb::c_contig, nb::device::cpu>;
+template <class T>
+using Vector = Array<T, nb::ndim<1>>;
+template <class T>
+using Matrix = Array<T, nb::ndim<2>>;
+using NumpyDoubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw nb::value_error(message);
+}
+
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::int64_t size, auto fill) {
+  auto data = std::make_unique<T[]>(static_cast<std::size_t>(size));
+  fill(data.get());
+  nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return {data.release(), {static_cast<std::size_t>(size)}, owner};
+}
+
+// Holds the user's array for as long as its memory is read.
+class ArrayView {
+ public:
+  explicit ArrayView(nb::handle array) {
+    if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT) != 0)
+      throw nb::python_error();
+    if (view_.ndim != 2) {
+      PyBuffer_Release(&view_);
+      throw nb::value_error("rows must be a 2-D array");
+    }
+  }
+  ~ArrayView() { PyBuffer_Release(&view_); }
+  ArrayView(const ArrayView&) = delete;
+  ArrayView& operator=(const ArrayView&) = delete;
+
+  std::int64_t n_rows() const { return view_.shape[0]; }
+  RowSource source() const {
+    return {static_cast<const char*>(view_.buf), view_.strides[0], view_.strides[1], view_.shape[1],
+            scalar()};
+  }
+
+ private:
+  Scalar scalar() const {
+    const char* format = view_.format + std::strspn(view_.format, "@=<^");
+    switch (format[0]) {
+      case 'd': return Scalar::float64;
+      case 'f': return Scalar::float32;
+      case 'e': return Scalar::float16;
+      case 'B': return Scalar::uint8;
+      case 'b': return Scalar::int8;
+      default: throw nb::type_error("rows must be float64, float32, float16, uint8 or int8");
+    }
+  }
+  Py_buffer view_;
+};
+
+const Kernel& kernel_named(const std::string& name) {
+  const Kernel* kernel = find_kernel(name.c_str());
+  if (kernel == nullptr)
+    throw nb::value_error(("no such instruction set on this machine: " + name).c_str());
+  return *kernel;
+}
+
+class Rows {
+ public:
+  Rows(nb::handle array, std::vector<double> shift, int scale_exponent,
+       std::optional<Vector<const double>> factors, const std::string& isa)
+      : array_(array), factors_(std::move(factors)),
+        rows_(kernel_named(isa), array_.source(), array_.n_rows(), std::move(shift), scale_exponent,
+              factors_ ? factors_->data() : nullptr) {
+    require(!factors_ || static_cast<std::int64_t>(factors_->shape(0)) == array_.n_rows(),
+            "factors must have one value for each row");
+  }
+  const DenseRows& get() const { return rows_; }
+
+ private:
+  ArrayView array_;
+  std::optional<Vector<const double>> factors_;
+  DenseRows rows_;
+};
+
+// Runs `work(team)` without Python's lock. Raises KeyboardInterrupt (or whatever a signal handler
+// raised) once the work has come to a consistent end; returns whether the deadline ended it.
+bool run(int n_threads, double operations, double seconds_left, auto work) {
+  Watch watch(
+      [] {
+        nb::gil_scoped_acquire lock;
+        return PyErr_CheckSignals() != 0;
+      },
+      seconds_left);
+  {
+    nb::gil_scoped_release unlock;
+    Team team(threads_for(operations, n_threads), watch);
+    work(team);
+  }
+  if (watch.reason() == Watch::Reason::interrupted) throw nb::python_error();
+  return watch.reason() == Watch::Reason::deadline;
+}
+
+constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
+
+double size_of(const DenseRows& rows) {
+  return static_cast<double>(rows.n_rows()) * static_cast<double>(rows.n_features());
+}
+
+using Weights = std::optional<Vector<const double>>;
+
+const double* pointer(const Weights& weights, const DenseRows& rows) {
+  require(!weights || static_cast<std::int64_t>(weights->shape(0)) == rows.n_rows(),
+          "row_weights must have one value for each row");
+  return weights ? weights->data() : nullptr;
+}
+
+Partition partition_of(const DenseRows& rows, const Vector<std::int32_t>& labels,
+                       const Matrix<double>& composites, const Vector<double>& weights,
+                       const Vector<std::int64_t>& counts) {
+  const auto k = composites.shape(0);
+  require(static_cast<std::int64_t>(labels.shape(0)) == rows.n_rows() &&
+              static_cast<std::int64_t>(composites.shape(1)) == rows.n_features() &&
+              weights.shape(0) == k && counts.shape(0) == k,
+          "the shapes of rows and partition do not agree");
+  for (std::size_t i = 0; i < labels.shape(0); ++i)
+    require(labels.data()[i] >= 0 && static_cast<std::size_t>(labels.data()[i]) < k,
+            "labels must lie in [0, n_clusters)");
+  return {labels.data(), composites.data(), weights.data(), counts.data(),
+          static_cast<std::int64_t>(k), rows.n_features()};
+}
+
+auto describe_rows(const Rows& rows, int n_threads) {
+  Description found;
+  run(n_threads, size_of(rows.get()), kNoDeadline,
+      [&](Team& team) { found = describe(rows.get(), team); });
+  const auto copy = [&](const std::vector<double>& from) {
+    return to_numpy<double>(static_cast<std::int64_t>(from.size()),
+                            [&](double* to) { std::copy(from.begin(), from.end(), to); });
+  };
+  return std::make_tuple(copy(found.low), copy(found.high), copy(found.mean), found.bad_row);
+}
+
+auto norms_of_rows(const Rows& rows, int n_threads) {
+  return to_numpy<double>(rows.get().n_rows(), [&](double* norms) {
+    run(n_threads, size_of(rows.get()), kNoDeadline,
+        [&](Team& team) { row_norms(rows.get(), norms, team); });
+  });
+}
+
+auto recompute_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t> labels,
+                         Matrix<double> composites, Vector<double> weights,
+                         Vector<std::int64_t> counts, int n_threads) {
+  const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
+  const double* w = pointer(row_weights, rows.get());
+  Recomputed result;
+  run(n_threads, size_of(rows.get()), kNoDeadline,
+      [&](Team& team) { result = recompute(rows.get(), w, partition, team); });
+  return std::make_tuple(result.inertia, result.drift);
+}
+
+auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t> labels,
+                     Matrix<double> composites, Vector<double> weights, Vector<std::int64_t> counts,
+                     Vector<const std::int64_t> order, std::int64_t run_rows,
+                     std::int64_t block_rows, bool first, std::uint64_t seed, bool exact,
+                     double seconds_left, int n_threads) {
+  const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
+  const double* w = pointer(row_weights, rows.get());
+  require(run_rows > 0 && block_rows > 0, "run_rows and block_rows must be positive");
+  const auto n_runs = static_cast<std::int64_t>(order.shape(0));
+  for (std::int64_t i = 0; i < n_runs; ++i)
+    require(order.data()[i] >= 0 && order.data()[i] * run_rows < rows.get().n_rows(),
+            "order names a run outside of the rows");
+  const Visit visit{order.data(), n_runs, run_rows, block_rows};
+  const SweepOptions options{first, seed, exact};
+  SweepResult result;
+  const bool late = run(
+      n_threads, size_of(rows.get()) * static_cast<double>(partition.n_clusters), seconds_left,
+      [&](Team& team) { result = sweep(rows.get(), w, partition, visit, options, team); });
+  return std::make_tuple(result.moves, result.gain, result.visited, late);
+}
+
+std::int64_t check_centres(const Rows& rows, const Matrix<const double>& centres) {
+  require(centres.shape(0) > 0 &&
+              static_cast<std::int64_t>(centres.shape(1)) == rows.get().n_features(),
+          "centres must have as many columns as the rows");
+  return static_cast<std::int64_t>(centres.shape(0));
+}
+
+void nearest_centres(const Rows& rows, Matrix<const double> centres, Vector<std::int32_t> labels,
+                     std::optional<Vector<double>> distances,
+                     std::optional<Vector<const std::int32_t>> exclude, int n_threads) {
+  const std::int64_t k = check_centres(rows, centres);
+  const auto n = static_cast<std::size_t>(rows.get().n_rows());
+  require(labels.shape(0) == n && (!distances || distances->shape(0) == n) &&
+              (!exclude || exclude->shape(0) == n),
+          "labels, distances and exclude must have one value for each row");
+  require(!exclude || k > 1, "excluding a centre leaves none");
+  run(n_threads, size_of(rows.get()) * static_cast<double>(k), kNoDeadline, [&](Team& team) {
+    nearest(rows.get(), centres.data(), k, exclude ? exclude->data() : nullptr, labels.data(),
+            distances ? distances->data() : nullptr, team);
+  });
+}
+
+void distances_to_centres(const Rows& rows, Matrix<const double> centres, Matrix<double> out,
+                          int n_threads) {
+  const std::int64_t k = check_centres(rows, centres);
+  require(static_cast<std::int64_t>(out.shape(0)) == rows.get().n_rows() &&
+              static_cast<std::int64_t>(out.shape(1)) == k,
+          "out must be n_rows x n_clusters");
+  run(n_threads, size_of(rows.get()) * static_cast<double>(k), kNoDeadline, [&](Team& team) {
+    all_distances(rows.get(), centres.data(), k, out.data(), team);
+  });
+}
+
+auto seed_plus_plus(const Rows& rows, Weights row_weights, std::int64_t n_clusters,
+                    std::int64_t n_trials, std::uint64_t seed, int n_threads) {
+  const std::int64_t n = rows.get().n_rows();
+  require(n_clusters > 0 && n_clusters <= n && n_trials > 0,
+          "n_clusters must lie in [1, n_rows] and n_trials must be positive");
+  const double* w = pointer(row_weights, rows.get());
+  std::vector<std::int64_t> chosen(static_cast<std::size_t>(n_clusters), 0);
+  auto labels = to_numpy<std::int32_t>(n, [&](std::int32_t* to) {
+    std::fill_n(to, n, 0);
+    run(n_threads, size_of(rows.get()) * static_cast<double>(n_trials), kNoDeadline,
+        [&](Team& team) {
+          plus_plus(rows.get(), w, n_clusters, n_trials, seed, chosen.data(), to, team);
+        });
+  });
+  auto rows_chosen = to_numpy<std::int64_t>(
+      n_clusters, [&](std::int64_t* to) { std::copy(chosen.begin(), chosen.end(), to); });
+  return std::make_tuple(rows_chosen, labels);
+}
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (int n = 0; const Kernel* kernel = available_kernel(n); ++n) names.emplace_back(kernel->name);
+  return names;
+}
+
+}  // namespace
+}  // namespace boostkmeans
+
+NB_MODULE(_core, m) {
+  using namespace boostkmeans;
+  m.doc() = "The compiled core of boostkmeans. Private: it trusts what the package hands it.";
+  nb::class_<Rows>(m, "Rows", "Rows of an array, seen as (x * factor - shift) * 2**scale_exponent.")
+      .def(nb::init<nb::handle, std::vector<double>, int, std::optional<Vector<const double>>,
+                    const std::string&>(),
+           "array"_a, "shift"_a, "scale_exponent"_a, "factors"_a = nb::none(), "isa"_a = "")
+      .def_prop_ro("n_rows", [](const Rows& rows) { return rows.get().n_rows(); })
+      .def_prop_ro("n_features", [](const Rows& rows) { return rows.get().n_features(); })
+      .def_prop_ro("isa", [](const Rows& rows) { return std::string(rows.get().kernel().name); });
+  m.def("instruction_sets", &instruction_sets,
+        "Names of the instruction sets that this machine runs, the plainest first.");
+  m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,
+        "Lowest, highest and mean value of each column; the first row that is not finite, or -1.");
+  m.def("row_norms", &norms_of_rows, "rows"_a, "n_threads"_a, "Euclidean length of each row.");
+  m.def("recompute", &recompute_partition, "rows"_a, "row_weights"_a.none(), "labels"_a,
+        "composites"_a, "weights"_a, "counts"_a, "n_threads"_a,
+        "Composites, weights and counts from the labels, in place. Returns (inertia, drift).");
+  m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "labels"_a, "composites"_a,
+        "weights"_a, "counts"_a, "order"_a, "run_rows"_a, "block_rows"_a, "first"_a, "seed"_a,
+        "exact"_a, "seconds_left"_a, "n_threads"_a,
+        "One sweep, in place. Returns (moves, gain, rows visited, whether time ran out).");
+  m.def("nearest", &nearest_centres, "rows"_a, "centres"_a, "labels"_a, "distances"_a.none(),
+        "exclude"_a.none(), "n_threads"_a,
+        "Exact nearest centre (other than `exclude`) and squared distance of each row, in place.");
+  m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a, "n_threads"_a,
+        "Squared distances of all rows to all centres, in place.");
+  m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a,
+        "n_trials"_a, "seed"_a, "n_threads"_a,
+        "Greedy k-means++. Returns (chosen rows, label of each row).");
+}

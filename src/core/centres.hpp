@@ -1,0 +1,35 @@
+// The centres of a partition, packed in float32 for the kernel. They are what proposals are made
+// from; decisions use the composites themselves.
+#pragma once
+
+#include <cstdint>
+
+#include "buffer.hpp"
+#include "kernel.hpp"
+
+namespace boostkmeans {
+
+class Centres {
+ public:
+  Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
+
+  // Centre r := composite / weight; a weight of 0 makes an empty cluster, which attracts any row.
+  void set(std::int64_t cluster, const double* composite, double weight);
+
+  std::int64_t n_panels() const { return n_panels_; }
+  std::int64_t n_clusters() const { return n_clusters_; }
+  std::int64_t n_features() const { return n_features_; }
+  PanelView view() const;
+
+ private:
+  std::int64_t width_;
+  std::int64_t n_clusters_;
+  std::int64_t n_features_;
+  std::int64_t n_panels_;
+  Buffer<float> values_;
+  Buffer<float> norms_;
+  Buffer<float> factors_;
+  Buffer<float> inverse_weights_;
+};
+
+}  // namespace boostkmeans

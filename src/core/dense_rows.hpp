@@ -1,0 +1,60 @@
+// Dense rows of any supported type, in the user's own memory, seen through a frame.
+//
+// This is the seam that other kinds of rows share. The algorithms ask for two things only: a piece
+// of rows in float32, to be scored (see piece.hpp), and one row in float64, to be moved: `fetch` it,
+// then measure its `distance` to a composite or `add` it to one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel.hpp"
+
+namespace boostkmeans {
+
+class DenseRows {
+ public:
+  // `factors` has a factor for each row (cosine: 1 / |x|), or is null.
+  DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t n_rows,
+            std::vector<double> shift, int scale_exponent, const double* factors);
+
+  const Kernel& kernel() const { return kernel_; }
+  std::int64_t n_rows() const { return n_rows_; }
+  std::int64_t n_features() const { return source_.n_features; }
+
+  float load_tile_row(std::int64_t row, float* out) const {
+    return kernel_.load_tile_row(source_, frame(), row, factor(row), out);
+  }
+  void fetch(std::int64_t row, double* out) const {
+    kernel_.load_row(source_, frame(), row, factor(row), out);
+  }
+  // Asks for a row that will be loaded soon, so that memory works while the processor computes.
+  void prefetch(std::int64_t row) const {
+    const std::int64_t bytes = source_.n_features * source_.column_stride;
+    const char* at = source_.data + row * source_.row_stride;
+    for (std::int64_t i = 0; i < bytes; i += kCacheLine) __builtin_prefetch(at + i, 0, 2);
+  }
+  double distance(const double* fetched, const double* composite, double inverse) const {
+    return kernel_.distance(fetched, composite, inverse, source_.n_features);
+  }
+  void add(const double* fetched, double weight, double* composite) const {
+    kernel_.add(composite, fetched, weight, source_.n_features);
+  }
+
+ private:
+  static constexpr std::int64_t kCacheLine = 64;
+
+  double factor(std::int64_t row) const { return factors_ == nullptr ? 1.0 : factors_[row]; }
+  Frame frame() const { return {shift_.data(), shift32_.data(), {scale_[0], scale_[1]}, narrow_}; }
+
+  const Kernel& kernel_;
+  RowSource source_;
+  std::int64_t n_rows_;
+  std::vector<double> shift_;
+  std::vector<float> shift32_;
+  double scale_[2];
+  bool narrow_;
+  const double* factors_;
+};
+
+}  // namespace boostkmeans

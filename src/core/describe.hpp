@@ -1,0 +1,22 @@
+// Where the data lies and how wide it spreads, and whether it is finite, in one pass.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dense_rows.hpp"
+#include "team.hpp"
+
+namespace boostkmeans {
+
+struct Description {
+  std::vector<double> low, high, mean;  // by column; the mean may overflow to infinity
+  std::int64_t bad_row = -1;            // the first row with a value that is not finite
+};
+
+Description describe(const DenseRows& rows, Team& team);
+
+// |x| of each row, without overflow or underflow on the way.
+void row_norms(const DenseRows& rows, double* norms, Team& team);
+
+}  // namespace boostkmeans

@@ -1,0 +1,117 @@
+// The seam between the core and its vectorised inner loops.
+//
+// kernel.cpp is compiled once for each instruction set and each copy fills in one `Kernel`, a table
+// of plain functions over plain pointers. This header is included by those copies, so it must not
+// pull in inline code from the standard library: the linker would be free to keep the copy that was
+// compiled for the newest instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace boostkmeans {
+
+// Rows are scored in pieces of this many; a multiple of every kernel's register block.
+constexpr std::int64_t kPieceRows = 48;
+// A tile holds its rows in chunks of columns, so that the distance between two rows is a constant
+// that the compiler can put into the addresses, and one that does not alias in the cache.
+constexpr std::int64_t kChunkColumns = 128;
+constexpr std::int64_t kTileStride = kChunkColumns + 16;
+constexpr std::int64_t kChunkSize = kPieceRows * kTileStride;
+// The longest vector of any instruction set, in bytes: the alignment of all buffers.
+constexpr std::int64_t kAlignment = 64;
+
+enum class Scalar : int { float64, float32, float16, uint8, int8 };
+
+// Rows as they lie in the user's memory. Strides are in bytes, of any sign and alignment.
+struct RowSource {
+  const char* data;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+  std::int64_t n_features;
+  Scalar scalar;
+};
+
+// x -> (x * row_factor - shift) * scale: where the data lies and how wide it spreads. `scale` is a
+// power of two, as a product of two because that of denormal data does not fit into one double.
+struct Frame {
+  const double* shift;
+  const float* shift32;
+  double scale[2];
+  bool narrow;  // tiles may be loaded in float32 arithmetic: nothing would be rounded twice
+};
+
+// A piece of rows in the frame, float32: columns c of row r at values[chunk(c)][r][c % chunk].
+struct TileView {
+  const float* values;
+  const float* norms;            // |x|^2
+  const std::int32_t* own;       // cluster that must not be chosen, or -1
+  const float* stay;             // rule First: what a cluster has to beat
+  const float* weights;          // only read where the scan is weighted
+  const std::int32_t* rotation;  // rule First: the cluster where the row begins to look
+  std::int64_t n_rows;           // a multiple of the register block; the rest is padding
+  std::int64_t n_features;
+};
+
+// Centres packed in panels of `panel_width` columns: -2 * C, feature by feature.
+struct PanelView {
+  const float* values;
+  const float* norms;            // |C|^2, infinity for padding
+  const float* factors;          // W / (W + 1)
+  const float* inverse_weights;  // 1 / W
+  std::int32_t n_clusters;
+};
+
+// Per row and lane: the best cluster met so far. Reduced over the lanes by `reduce`.
+struct LaneState {
+  float* best;
+  float* second;
+  std::int32_t* index;
+};
+
+// nearest: smallest |x-C|^2, and the second smallest; best: smallest W/(W+w) |x-C|^2;
+// first: the first cluster from `rotation` on whose W/(W+w) |x-C|^2 is below `stay`.
+enum class Rule : int { nearest, best, first };
+
+struct Kernel {
+  const char* name;
+  std::int64_t lanes;        // float32 values in a vector
+  std::int64_t panel_width;  // clusters in a panel
+  std::int64_t block_rows;   // rows in the register block
+
+  // One row into a tile (its first column at `out`), zero-padded to whole vectors; returns |x|^2.
+  float (*load_tile_row)(const RowSource&, const Frame&, std::int64_t row, double factor, float* out);
+  // One row as float64, exactly as the frame says.
+  void (*load_row)(const RowSource&, const Frame&, std::int64_t row, double factor, double* out);
+
+  // Scores a tile against panels [begin, end); the state carries over from one call to the next.
+  void (*scan)(Rule, bool weighted, const TileView&, const PanelView&, std::int64_t begin,
+               std::int64_t end, const LaneState&);
+  void (*reset)(Rule, std::int64_t n_rows, const LaneState&);
+  // Leaves each row's result in lane 0; equal values go to the smaller index.
+  void (*reduce)(Rule, std::int64_t n_rows, const LaneState&);
+
+  // k-means++: columns in panels one vector wide; the first is the centre chosen last, the others
+  // are candidates. Lowers `closest` to the first, marks the rows that it took in `taken`, and adds
+  // weight * min(closest, distance) to the potential of each column.
+  void (*seed)(const TileView&, const float* panels, const float* norms, std::int64_t n_panels,
+               std::int64_t n_real, float* closest, unsigned char* taken, float* potentials);
+
+  // sum (x - D * inverse)^2, in float64; the first takes x from a tile.
+  double (*tile_distance)(const float* tile_row, const double* composite, double inverse,
+                          std::int64_t n_features);
+  double (*distance)(const double* x, const double* composite, double inverse,
+                     std::int64_t n_features);
+  double (*dot)(const double* x, const double* y, std::int64_t n_features);
+  void (*add)(double* composite, const double* x, double weight, std::int64_t n_features);
+  // Column-wise minimum, maximum and sum; `poison` becomes NaN where a value is not finite.
+  void (*describe)(const double* x, std::int64_t n_features, double* low, double* high, double* sum,
+                   double* poison);
+};
+
+// The kernel of that name, or the best one that this machine runs if the name is empty; a null
+// pointer if the machine (or this build) does not have it.
+const Kernel* find_kernel(const char* name);
+// The n-th kernel that this machine runs, from the plainest; a null pointer after the last.
+const Kernel* available_kernel(int n);
+
+}  // namespace boostkmeans

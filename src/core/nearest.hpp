@@ -1,0 +1,21 @@
+// The nearest centre of each row, exactly: float32 finds it, and wherever its error could have hidden
+// another one, float64 decides. Equal distances go to the smaller index.
+#pragma once
+
+#include <cstdint>
+
+#include "dense_rows.hpp"
+#include "team.hpp"
+
+namespace boostkmeans {
+
+// `centres` is k x d in the frame of the rows. `exclude` (or null) names a centre per row that does not
+// count: with the nearest one there, the second nearest is found. `distances` (or null) gets |x-C|^2.
+void nearest(const DenseRows& rows, const double* centres, std::int64_t n_clusters,
+             const std::int32_t* exclude, std::int32_t* labels, double* distances, Team& team);
+
+// |x-C|^2 of all pairs, in float64: row i, centre j at out[i * n_clusters + j].
+void all_distances(const DenseRows& rows, const double* centres, std::int64_t n_clusters, double* out,
+                   Team& team);
+
+}  // namespace boostkmeans

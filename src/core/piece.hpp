@@ -1,0 +1,116 @@
+// One thread's workplace: a piece of rows in float32, and what scoring it against centres found.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "buffer.hpp"
+#include "centres.hpp"
+#include "dense_rows.hpp"
+#include "watch.hpp"
+
+namespace boostkmeans {
+
+class Piece {
+ public:
+  explicit Piece(const DenseRows& rows)
+      : rows_(rows),
+        lanes_(rows.kernel().lanes),
+        values_((rows.n_features() + kChunkColumns - 1) / kChunkColumns * kChunkSize),
+        norms_(kPieceRows), own_(kPieceRows), stay_(kPieceRows), weights_(kPieceRows),
+        rotation_(kPieceRows), best_(kPieceRows * lanes_), second_(kPieceRows * lanes_),
+        index_(kPieceRows * lanes_) {}
+
+  // Loads rows ids(0) ... ids(count - 1); all other columns of the piece get neutral values.
+  template <class Ids>
+  void load(std::int64_t count, Ids ids) {
+    const std::int64_t block = rows_.kernel().block_rows;
+    n_rows_ = count;
+    n_padded_ = (count + block - 1) / block * block;
+    for (std::int64_t r = 0; r < count; ++r)
+      norms_[r] = rows_.load_tile_row(ids(r), values_.get() + r * kTileStride);
+    for (std::int64_t r = count; r < n_padded_; ++r) clear_row(r);
+    for (std::int64_t r = 0; r < n_padded_; ++r) {
+      own_[r] = -1;
+      weights_[r] = 1.0f;
+      rotation_[r] = 0;
+      stay_[r] = 0.0f;
+    }
+  }
+
+  // Asks for the rows of the piece that comes next.
+  template <class Ids>
+  void prefetch(std::int64_t count, Ids ids) const {
+    for (std::int64_t r = 0; r < count; ++r) rows_.prefetch(ids(r));
+  }
+
+  // Scores the piece against all centres; false if the watch stopped it (asked if `asks`).
+  bool scan(Rule rule, bool weighted, const Centres& centres, Watch& watch, bool asks) {
+    const Kernel& kernel = rows_.kernel();
+    const std::int64_t step = panels_between_looks(centres);
+    kernel.reset(rule, n_padded_, state());
+    for (std::int64_t p = 0; p < centres.n_panels(); p += step) {
+      if (p > 0 && (asks ? watch.check() : watch.stopped())) return false;
+      kernel.scan(rule, weighted, view(), centres.view(), p, std::min(p + step, centres.n_panels()),
+                  state());
+    }
+    kernel.reduce(rule, n_padded_, state());
+    return true;
+  }
+
+  std::int64_t n_rows() const { return n_rows_; }
+  float norm(std::int64_t r) const { return norms_[r]; }
+  const float* tile_row(std::int64_t r) const { return values_.get() + r * kTileStride; }
+  std::int32_t& own(std::int64_t r) { return own_[r]; }
+  float& stay(std::int64_t r) { return stay_[r]; }
+  float& weight(std::int64_t r) { return weights_[r]; }
+  std::int32_t& rotation(std::int64_t r) { return rotation_[r]; }
+
+  float best(std::int64_t r) const { return best_[r * lanes_]; }
+  float second(std::int64_t r) const { return second_[r * lanes_]; }
+  std::int32_t index(std::int64_t r) const { return index_[r * lanes_]; }
+
+  TileView view() const {
+    return {values_.get(),   norms_.get(), own_.get(),       stay_.get(), weights_.get(),
+            rotation_.get(), n_padded_,    rows_.n_features()};
+  }
+
+ private:
+  // Bounds the time between two looks at the watch to some tens of milliseconds.
+  static std::int64_t panels_between_looks(const Centres& centres) {
+    constexpr double kOperations = 1e9;
+    const double panel = static_cast<double>(kPieceRows * centres.n_features()) *
+                         static_cast<double>(centres.n_clusters()) /
+                         static_cast<double>(centres.n_panels());
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(kOperations / panel));
+  }
+  void clear_row(std::int64_t r) {
+    for (std::int64_t begin = 0; begin < rows_.n_features(); begin += kChunkColumns)
+      std::fill_n(values_.get() + begin / kChunkColumns * kChunkSize + r * kTileStride,
+                  kChunkColumns, 0.0f);
+    norms_[r] = 0.0f;
+  }
+  LaneState state() const { return {best_.get(), second_.get(), index_.get()}; }
+
+  const DenseRows& rows_;
+  std::int64_t lanes_;
+  std::int64_t n_rows_ = 0;
+  std::int64_t n_padded_ = 0;
+  Buffer<float> values_, norms_;
+  Buffer<std::int32_t> own_;
+  Buffer<float> stay_, weights_;
+  Buffer<std::int32_t> rotation_;
+  Buffer<float> best_, second_;
+  Buffer<std::int32_t> index_;
+};
+
+// How far float32 distances |x-C|^2 up to `distance` may be off: the worst case of a sum of n products,
+// with room for the rounding of x and C themselves. |C| <= |x| + |x-C|.
+inline double float32_error(double norm, double distance, std::int64_t n_features) {
+  constexpr double kUnit = 0x1p-24;
+  const double reach = 2.0 * std::sqrt(norm) + std::sqrt(distance);
+  return static_cast<double>(n_features + 16) * kUnit * reach * reach;
+}
+
+}  // namespace boostkmeans

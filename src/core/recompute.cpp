@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "buffer.hpp"
+#include "dense_rows.hpp"
+#include "partition.hpp"
+
+namespace boostkmeans {
+
+namespace {
+
+// Members summed in one go; longer clusters are summed in parts, which are added in order.
+constexpr std::int64_t kSpanRows = 8192;
+
+// Members [begin, end) of the sorted rows, all of one cluster.
+struct Span {
+  std::int64_t cluster, begin, end;
+  std::int64_t part;  // where its sum goes: -1 = straight into the composite
+};
+
+struct Sorted {
+  std::vector<std::int64_t> rows;   // row numbers by cluster, ascending within it
+  std::vector<std::int64_t> start;  // k + 1
+};
+
+Sorted sort_by_cluster(std::int64_t n_rows, const Partition& partition) {
+  Sorted sorted;
+  sorted.start.assign(static_cast<std::size_t>(partition.n_clusters) + 1, 0);
+  auto& start = sorted.start;
+  for (std::int64_t i = 0; i < n_rows; ++i) ++start[static_cast<std::size_t>(partition.labels[i]) + 1];
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  std::vector<std::int64_t> next(start.begin(), start.end() - 1);
+  sorted.rows.resize(static_cast<std::size_t>(n_rows));
+  for (std::int64_t i = 0; i < n_rows; ++i)
+    sorted.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(partition.labels[i])]++)] = i;
+  return sorted;
+}
+
+std::vector<Span> spans_of(const Sorted& sorted, std::int64_t& n_parts) {
+  std::vector<Span> spans;
+  n_parts = 0;
+  for (std::size_t c = 0; c + 1 < sorted.start.size(); ++c) {
+    const std::int64_t begin = sorted.start[c], end = sorted.start[c + 1];
+    const bool whole = end - begin <= kSpanRows;
+    for (std::int64_t at = begin; at < end; at += kSpanRows)
+      spans.push_back({static_cast<std::int64_t>(c), at, std::min(end, at + kSpanRows),
+                       whole ? -1 : n_parts++});
+  }
+  return spans;
+}
+
+struct Totals {
+  double weight = 0.0, inertia = 0.0, drift = 0.0;
+  std::int64_t count = 0;
+};
+
+class Recomputation {
+ public:
+  Recomputation(const DenseRows& rows, const double* row_weights, const Partition& partition,
+                Team& team)
+      : rows_(rows), row_weights_(row_weights), partition_(partition), team_(team),
+        sorted_(sort_by_cluster(rows.n_rows(), partition)), spans_(spans_of(sorted_, n_parts_)),
+        totals_(spans_.size()), parts_(n_parts_ * partition.n_features),
+        fetched_(team.size() * partition.n_features), sums_(team.size() * partition.n_features) {}
+
+  Recomputed run() {
+    team_.for_each(n_spans(), [this](std::int64_t s, int t) { sum_span(s, t); });
+    if (team_.watch().stopped()) return {};
+    join_parts();
+    team_.for_each(n_spans(), [this](std::int64_t s, int t) { measure_span(s, t); });
+    return report();
+  }
+
+ private:
+  std::int64_t n_spans() const { return static_cast<std::int64_t>(spans_.size()); }
+  double weight(std::int64_t row) const { return row_weights_ == nullptr ? 1.0 : row_weights_[row]; }
+  double* scratch(const Buffer<double>& buffer, int thread) const {
+    return buffer.get() + thread * partition_.n_features;
+  }
+
+  void sum_span(std::int64_t s, int thread) {
+    const Span& span = spans_[static_cast<std::size_t>(s)];
+    Totals& totals = totals_[static_cast<std::size_t>(s)];
+    double* fetched = scratch(fetched_, thread);
+    double* sum = span.part < 0 ? scratch(sums_, thread)
+                                : parts_.get() + span.part * partition_.n_features;
+    std::fill_n(sum, partition_.n_features, 0.0);
+    for (std::int64_t at = span.begin; at < span.end; ++at) {
+      const std::int64_t row = sorted_.rows[static_cast<std::size_t>(at)];
+      const double w = weight(row);
+      if (w <= 0.0) continue;
+      rows_.fetch(row, fetched);
+      rows_.add(fetched, w, sum);
+      totals.weight += w;
+      ++totals.count;
+    }
+    if (span.part < 0) totals.drift = replace(span.cluster, sum, totals.weight, totals.count);
+  }
+
+  // Puts a cluster's sums in place; returns the largest change of its composite.
+  double replace(std::int64_t cluster, const double* sum, double total, std::int64_t count) {
+    double* composite = partition_.composite(cluster);
+    double change = 0.0;
+    if (count > 0)
+      for (std::int64_t j = 0; j < partition_.n_features; ++j) {
+        change = std::max(change, std::abs(composite[j] - sum[j]));
+        composite[j] = sum[j];
+      }
+    partition_.weights[cluster] = count > 0 ? total : 0.0;
+    partition_.counts[cluster] = count;
+    return change;
+  }
+
+  void join_parts() {
+    for (std::int64_t c = 0; c < partition_.n_clusters; ++c) {
+      const auto i = static_cast<std::size_t>(c);
+      if (sorted_.start[i] == sorted_.start[i + 1]) replace(c, nullptr, 0.0, 0);
+    }
+    for (std::size_t s = 0; s < spans_.size();) {
+      if (spans_[s].part < 0) {
+        ++s;
+        continue;
+      }
+      const std::size_t first = s;
+      double* sum = parts_.get() + spans_[s].part * partition_.n_features;
+      Totals whole = totals_[s];
+      for (++s; s < spans_.size() && spans_[s].cluster == spans_[first].cluster; ++s) {
+        const double* part = parts_.get() + spans_[s].part * partition_.n_features;
+        for (std::int64_t j = 0; j < partition_.n_features; ++j) sum[j] += part[j];
+        whole.weight += totals_[s].weight;
+        whole.count += totals_[s].count;
+      }
+      totals_[first].drift = replace(spans_[first].cluster, sum, whole.weight, whole.count);
+    }
+  }
+
+  void measure_span(std::int64_t s, int thread) {
+    const Span& span = spans_[static_cast<std::size_t>(s)];
+    if (partition_.counts[span.cluster] == 0) return;
+    double* fetched = scratch(fetched_, thread);
+    const double* composite = partition_.composite(span.cluster);
+    const double inverse = 1.0 / partition_.weights[span.cluster];
+    double inertia = 0.0;
+    for (std::int64_t at = span.begin; at < span.end; ++at) {
+      const std::int64_t row = sorted_.rows[static_cast<std::size_t>(at)];
+      const double w = weight(row);
+      if (w <= 0.0) continue;
+      rows_.fetch(row, fetched);
+      inertia += w * rows_.distance(fetched, composite, inverse);
+    }
+    totals_[static_cast<std::size_t>(s)].inertia = inertia;
+  }
+
+  Recomputed report() const {
+    Recomputed result;
+    for (const Totals& totals : totals_) {
+      result.inertia += totals.inertia;
+      result.drift = std::max(result.drift, totals.drift);
+    }
+    double largest = 0.0;
+    const std::int64_t size = partition_.n_clusters * partition_.n_features;
+    for (std::int64_t i = 0; i < size; ++i)
+      largest = std::max(largest, std::abs(partition_.composites[i]));
+    if (largest > 0.0) result.drift /= largest;
+    return result;
+  }
+
+  const DenseRows& rows_;
+  const double* row_weights_;
+  const Partition& partition_;
+  Team& team_;
+  Sorted sorted_;
+  std::int64_t n_parts_ = 0;
+  std::vector<Span> spans_;
+  std::vector<Totals> totals_;
+  Buffer<double> parts_;
+  Buffer<double> fetched_;
+  Buffer<double> sums_;
+};
+
+}  // namespace
+
+Recomputed recompute(const DenseRows& rows, const double* row_weights, const Partition& partition,
+                     Team& team) {
+  return Recomputation(rows, row_weights, partition, team).run();
+}
+
+}  // namespace boostkmeans

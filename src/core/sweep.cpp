@@ -1,0 +1,228 @@
+#include "sweep.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "centres.hpp"
+#include "piece.hpp"
+#include "random.hpp"
+
+namespace boostkmeans {
+
+namespace {
+
+// Where a row would go, as far as is known when its block begins.
+struct Proposal {
+  std::int64_t row;
+  std::int32_t target;  // -1: stay
+  float norm;
+};
+
+struct Workplace {
+  explicit Workplace(const DenseRows& rows) : piece(rows), fetched(rows.n_features()) {}
+  Piece piece;
+  Buffer<double> fetched;
+};
+
+class Sweep {
+ public:
+  Sweep(const DenseRows& rows, const double* row_weights, const Partition& partition,
+        const Visit& visit, const SweepOptions& options, Team& team)
+      : rows_(rows), row_weights_(row_weights), partition_(partition), visit_(visit),
+        options_(options), rule_(options.first && !options.exact ? Rule::first : Rule::best),
+        team_(team),
+        centres_(rows.kernel(), partition.n_clusters, partition.n_features),
+        touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows.n_features()) {
+    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows));
+    for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
+  }
+
+  SweepResult run() {
+    std::int64_t next_run = 0;
+    while (next_run < visit_.n_runs) {
+      collect(next_run);
+      pack_touched();
+      propose();
+      if (team_.watch().stopped()) break;  // the block's proposals are incomplete: drop them
+      decide();
+      result_.visited += static_cast<std::int64_t>(proposals_.size());
+    }
+    return result_;
+  }
+
+ private:
+  double weight(std::int64_t row) const { return row_weights_ == nullptr ? 1.0 : row_weights_[row]; }
+
+  // The rows of the next block.
+  void collect(std::int64_t& next_run) {
+    proposals_.clear();
+    while (next_run < visit_.n_runs &&
+           static_cast<std::int64_t>(proposals_.size()) < visit_.block_rows) {
+      const std::int64_t begin = visit_.order[next_run++] * visit_.run_rows;
+      const std::int64_t end = std::min(begin + visit_.run_rows, rows_.n_rows());
+      for (std::int64_t row = begin; row < end; ++row) proposals_.push_back({row, -1, 0.0f});
+    }
+  }
+
+  void touch(std::int64_t cluster) {
+    if (touched_[static_cast<std::size_t>(cluster)]) return;
+    touched_[static_cast<std::size_t>(cluster)] = 1;
+    touched_list_.push_back(cluster);
+  }
+
+  // Clusters that changed since the last block get new float32 centres.
+  void pack_touched() {
+    constexpr std::int64_t kBatch = 16;
+    const auto n = static_cast<std::int64_t>(touched_list_.size());
+    team_.for_each((n + kBatch - 1) / kBatch, [&](std::int64_t batch, int) {
+      for (std::int64_t i = batch * kBatch; i < std::min(n, (batch + 1) * kBatch); ++i) {
+        const std::int64_t c = touched_list_[static_cast<std::size_t>(i)];
+        centres_.set(c, partition_.composite(c), partition_.weights[c]);
+        touched_[static_cast<std::size_t>(c)] = 0;
+      }
+    });
+    touched_list_.clear();
+  }
+
+  void propose() {
+    const auto n = static_cast<std::int64_t>(proposals_.size());
+    team_.for_each((n + kPieceRows - 1) / kPieceRows, [&](std::int64_t piece, int thread) {
+      Proposal* first = proposals_.data() + piece * kPieceRows;
+      propose_piece(first, std::min(kPieceRows, n - piece * kPieceRows), thread);
+    });
+  }
+
+  void propose_piece(Proposal* proposals, std::int64_t count, int thread) {
+    Workplace& place = *places_[static_cast<std::size_t>(thread)];
+    Piece& piece = place.piece;
+    piece.load(count, [=](std::int64_t r) { return proposals[r].row; });
+    double stay[kPieceRows];
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int64_t row = proposals[r].row;
+      proposals[r].norm = piece.norm(r);
+      piece.own(r) = partition_.labels[row];
+      piece.weight(r) = static_cast<float>(weight(row));
+      stay[r] = staying(row, piece.tile_row(r));
+      piece.stay(r) = static_cast<float>(stay[r]);
+      if (rule_ == Rule::first) piece.rotation(r) = rotation(row);
+    }
+    if (!piece.scan(rule_, row_weights_ != nullptr, centres_, team_.watch(), thread == 0)) return;
+    for (std::int64_t r = 0; r < count; ++r)
+      if (stay[r] >= 0.0) proposals[r].target = target(piece, r, proposals[r].row, stay[r], place);
+  }
+
+  // What a row costs where it is (in float64, but for a float32 row); -1 if it cannot leave.
+  double staying(std::int64_t row, const float* tile_row) const {
+    const std::int32_t own = partition_.labels[row];
+    const double w = weight(row);
+    if (w <= 0.0 || !may_leave(partition_, own, w)) return -1.0;
+    const double total = partition_.weights[own];
+    return leaving(total, w,
+                   rows_.kernel().tile_distance(tile_row, partition_.composite(own), 1.0 / total,
+                                                partition_.n_features));
+  }
+
+  // The cluster at which a row begins to look.
+  std::int32_t rotation(std::int64_t row) const {
+    const std::uint64_t bits = random_at(options_.seed, static_cast<std::uint64_t>(row));
+    return static_cast<std::int32_t>(random_below(bits, partition_.n_clusters));
+  }
+
+  std::int32_t target(const Piece& piece, std::int64_t r, std::int64_t row, double stay,
+                      Workplace& place) const {
+    const std::int64_t found = piece.index(r);
+    if (rule_ == Rule::first) {
+      if (found == INT32_MAX) return -1;
+      return static_cast<std::int32_t>((found + rotation(row)) % partition_.n_clusters);
+    }
+    if (!options_.exact) return piece.best(r) < stay ? static_cast<std::int32_t>(found) : -1;
+    const double error = float32_error(piece.norm(r), 2.0 * stay, partition_.n_features);
+    return piece.best(r) > stay + error ? -1 : exact_target(row, piece.norm(r), place);
+  }
+
+  // The best cluster for a row, all of it in float64.
+  std::int32_t exact_target(std::int64_t row, float norm, Workplace& place) const {
+    double* x = place.fetched.get();
+    rows_.fetch(row, x);
+    const std::int32_t own = partition_.labels[row];
+    const double w = weight(row);
+    const double leave = leaving(partition_.weights[own], w, distance(x, own));
+    double best = leave;
+    std::int32_t found = -1;
+    for (std::int32_t c = 0; c < static_cast<std::int32_t>(partition_.n_clusters); ++c) {
+      if (c == own) continue;
+      const double enter = entering(partition_.weights[c], w, distance(x, c));
+      if (enter < best) best = enter, found = c;
+    }
+    return found >= 0 && improves(leave, best, norm) ? found : -1;
+  }
+
+  double distance(const double* x, std::int64_t cluster) const {
+    const double total = partition_.weights[cluster];
+    return total > 0.0 ? rows_.distance(x, partition_.composite(cluster), 1.0 / total) : 0.0;
+  }
+
+  void decide() {
+    constexpr std::int64_t kRowsBetweenLooks = 256;
+    std::int64_t looked = 0;
+    for (const Proposal& proposal : proposals_) {
+      if (proposal.target < 0) continue;
+      decide_row(proposal);
+      if (++looked % kRowsBetweenLooks == 0 && team_.watch().check()) return;
+    }
+  }
+
+  void decide_row(const Proposal& proposal) {
+    const std::int32_t from = partition_.labels[proposal.row], to = proposal.target;
+    const double w = weight(proposal.row);
+    if (!may_leave(partition_, from, w)) return;
+    double* x = fetched_.get();
+    rows_.fetch(proposal.row, x);
+    const double leave = leaving(partition_.weights[from], w, distance(x, from));
+    const double enter = entering(partition_.weights[to], w, distance(x, to));
+    if (!improves(leave, enter, proposal.norm)) return;
+    move(proposal.row, from, to, w);
+    result_.gain += w * (leave - enter);
+    ++result_.moves;
+  }
+
+  void move(std::int64_t row, std::int32_t from, std::int32_t to, double w) {
+    rows_.add(fetched_.get(), -w, partition_.composite(from));
+    // An empty cluster's composite may be anything: it begins with this row.
+    if (partition_.counts[to] == 0)
+      std::fill_n(partition_.composite(to), partition_.n_features, 0.0);
+    rows_.add(fetched_.get(), w, partition_.composite(to));
+    partition_.weights[from] -= w;
+    partition_.weights[to] += w;
+    --partition_.counts[from];
+    ++partition_.counts[to];
+    partition_.labels[row] = to;
+    touch(from);
+    touch(to);
+  }
+
+  const DenseRows& rows_;
+  const double* row_weights_;
+  const Partition& partition_;
+  const Visit& visit_;
+  const SweepOptions& options_;
+  const Rule rule_;
+  Team& team_;
+  Centres centres_;
+  std::vector<unsigned char> touched_;
+  std::vector<std::int64_t> touched_list_;
+  std::vector<std::unique_ptr<Workplace>> places_;
+  std::vector<Proposal> proposals_;
+  Buffer<double> fetched_;
+  SweepResult result_;
+};
+
+}  // namespace
+
+SweepResult sweep(const DenseRows& rows, const double* row_weights, const Partition& partition,
+                  const Visit& visit, const SweepOptions& options, Team& team) {
+  return Sweep(rows, row_weights, partition, visit, options, team).run();
+}
+
+}  // namespace boostkmeans
