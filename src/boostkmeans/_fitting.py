@@ -23,9 +23,10 @@ logger = logging.getLogger("boostkmeans")
 # sweeps at distortions of 79.62 / 79.66 / 79.71.
 BLOCKS_PER_SWEEP = 100
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 16_384
-# Large data is visited in runs of neighbouring rows, in random order: kind to memory and to disks, and
-# there are far more runs than one in a block, so that each block is still a random sample.
-RUN_ROWS, RUNS_FROM_ROWS = 16, 65_536
+# Large data is visited in runs of neighbouring rows, in random order: kind to memory and to disks. A run
+# is about a page of memory, and there are tens of runs in a block, so that it is still a random sample.
+RUN_BYTES, LONGEST_RUN = 4096, 64
+RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
 # From here on a sweep also decides what float32 cannot, in the hope that it is the last one.
 CERTIFY_BELOW_MOVES = 1 / 200
 # Composites are recomputed from the labels after that many moves per row: the drift that moves leave is
@@ -108,7 +109,7 @@ class Fit:
 
     def _sweep(self, stop: StopRules) -> tuple[int, bool]:
         exact = self._worth_certifying()
-        order, run_rows = self._visit()
+        order, length = self._visit()
         moves, gain, visited, late = _core.sweep(
             self.rows.core,
             self.row_weights.values,
@@ -117,7 +118,7 @@ class Fit:
             self.partition.weights,
             self.partition.counts,
             order,
-            run_rows,
+            length,
             block_rows(self.rows.n_rows),
             self.moves == "first",
             int(self.rng.randint(2**31 - 1)),
@@ -151,8 +152,8 @@ class Fit:
         n = self.rows.n_rows
         if self.n_pinned:
             return self.n_pinned + self.rng.permutation(n - self.n_pinned), 1
-        run_rows = RUN_ROWS if n >= RUNS_FROM_ROWS else 1
-        return self.rng.permutation(-(-n // run_rows)), run_rows
+        length = run_rows(n, self.rows.row_bytes)
+        return self.rng.permutation(-(-n // length)), length
 
     def _reason(self, stop: StopRules, before: float, late: bool) -> str:
         last = self.history[-1]
@@ -172,3 +173,8 @@ class Fit:
 def block_rows(n_rows: int) -> int:
     """Rows that propose before the first of them is decided."""
     return min(max(n_rows // BLOCKS_PER_SWEEP, SMALLEST_BLOCK), LARGEST_BLOCK)
+
+
+def run_rows(n_rows: int, row_bytes: int) -> int:
+    """Neighbouring rows that are visited one after the other."""
+    return max(1, min(RUN_BYTES // row_bytes, LONGEST_RUN, n_rows // RUNS_PER_SWEEP))

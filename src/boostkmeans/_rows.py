@@ -57,6 +57,7 @@ class Rows:
             array, frame.shift.tolist(), frame.exponent, factors, instruction_set()
         )
         self.n_rows, self.n_features = array.shape
+        self.row_bytes = self.n_features * array.itemsize
         self._array = array
         self._factors = factors
 
@@ -78,6 +79,11 @@ class Rows:
         factors = _unit_factors(array, frame.metric, n_threads, first_row)
         _describe(array, factors, n_threads, first_row)
         return cls(array, frame, factors)
+
+    def sample(self, indices: NDArray[np.integer[Any]]) -> "Rows":
+        """Some rows, copied, as rows in the same frame."""
+        factors = None if self._factors is None else self._factors[indices]
+        return Rows(self._array[indices], self.frame, factors)
 
     def take(self, indices: NDArray[np.integer[Any]]) -> Floats:
         """Some rows, copied, as float64 in the frame."""

@@ -16,6 +16,11 @@ NAMES = ("auto", "random-partition", "random", "k-means++")
 # Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
 # 16 columns are one AVX-512 vector, so that more than that come for free up to k = 400,000.
 N_TRIALS = 15
+# "auto" draws the k-means++ centres from a sample of the rows. On blobs (k = 64, 400, 1,000), MNIST and
+# SIFT a sample of 16 rows per cluster ended within the spread of all rows, at a tenth of the time.
+SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
+# Seeding costs about 24 sweeps over its sample: not worth it where that is most of large data.
+LARGEST_SHARE = 1 / 4
 # Where NumPy serves: rows that are copied at a time.
 ROWS_AT_ONCE = 4096
 
@@ -41,8 +46,12 @@ class Start:
         return starts[name]()
 
     def automatic(self) -> Labels:
-        """The start that "auto" stands for, by n, d and k."""
-        return self.plus_plus() if self.n_clusters <= 128 else self.random_partition()
+        """What "auto" stands for: k-means++ on a sample, unless that is most of large data."""
+        n, k = self.rows.n_rows, self.n_clusters
+        sample = min(n, max(SAMPLE_PER_CLUSTER * k, SMALLEST_SAMPLE))
+        if n * LARGEST_SHARE > SMALLEST_SAMPLE and sample > n * LARGEST_SHARE:
+            return self.random_partition()
+        return self.sampled_plus_plus(sample)
 
     def random_partition(self) -> Labels:
         """Each row into a random cluster, all clusters of the same size: the paper's BKM(non)."""
@@ -57,11 +66,25 @@ class Start:
 
     def plus_plus(self) -> Labels:
         """The nearest of k rows drawn by greedy k-means++: the paper's BKM(kpp)."""
+        return self._plus_plus(self.rows, self.row_weights)[1]
+
+    def sampled_plus_plus(self, n_sample: int) -> Labels:
+        """The same, with the k rows drawn from a random sample."""
+        eligible = self._eligible()
+        if n_sample >= self.rows.n_rows or (np.ndim(eligible) and n_sample >= np.size(eligible)):
+            return self.plus_plus()
+        sample = np.sort(self.rng.choice(eligible, n_sample, replace=False))
+        weights = None if self.row_weights is None else self.row_weights[sample]
+        chosen, _ = self._plus_plus(self.rows.sample(sample), weights)
+        return self.from_centres(self.rows.take(sample[chosen]))
+
+    def _plus_plus(
+        self, rows: Rows, row_weights: Floats | None
+    ) -> tuple[NDArray[np.int64], Labels]:
         seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
-        _, labels = _core.plus_plus(
-            self.rows.core, self.row_weights, self.n_clusters, N_TRIALS, seed, self.n_threads
+        return _core.plus_plus(
+            rows.core, row_weights, self.n_clusters, N_TRIALS, seed, self.n_threads
         )
-        return labels
 
     def from_centres(self, centres: Floats) -> Labels:
         """The nearest of given centres, which are in the frame."""

@@ -43,7 +43,7 @@ Description describe(const DenseRows& rows, Team& team) {
   std::vector<Part> parts(static_cast<std::size_t>(kParts), Part(d));
   Buffer<double> fetched(team.size() * d);
   team.for_each(kParts, [&](std::int64_t p, int thread) {
-    Part& part = parts[static_cast<std::size_t>(p)];
+    Part part(d);  // its own memory: neighbours in `parts` would share cache lines
     double* x = fetched.get() + thread * d;
     constexpr std::int64_t kRowsBetweenLooks = 4096;
     for (std::int64_t row = p * per_part; row < std::min(n, (p + 1) * per_part); ++row) {
@@ -53,6 +53,7 @@ Description describe(const DenseRows& rows, Team& team) {
       rows.fetch(row, x);
       rows.kernel().describe(x, d, part.low.data(), part.high.data(), part.sum.data(), &part.poison);
     }
+    parts[static_cast<std::size_t>(p)] = std::move(part);
   });
 
   Part whole(d);

@@ -30,6 +30,8 @@ class Search {
       const std::int64_t first = p * kPieceRows;
       const std::int64_t count = std::min(kPieceRows, n - first);
       piece.load(count, [=](std::int64_t r) { return first + r; });
+      const std::int64_t next = first + kPieceRows;
+      piece.prefetch(std::min(kPieceRows, n - next), [=](std::int64_t r) { return next + r; });
       if (exclude_ != nullptr)
         for (std::int64_t r = 0; r < count; ++r) piece.own(r) = exclude_[first + r];
       if (!piece.scan(Rule::nearest, false, packed_, team_.watch(), thread == 0)) return;

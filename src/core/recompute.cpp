@@ -13,6 +13,9 @@ namespace {
 // Members summed in one go; longer clusters are summed in parts, which are added in order.
 constexpr std::int64_t kSpanRows = 8192;
 
+// The members of a cluster lie all over the memory, so they are asked for that many rows ahead.
+constexpr std::int64_t kRowsAhead = 8;
+
 // Members [begin, end) of the sorted rows, all of one cluster.
 struct Span {
   std::int64_t cluster, begin, end;
@@ -79,6 +82,12 @@ class Recomputation {
     return buffer.get() + thread * partition_.n_features;
   }
 
+  std::int64_t next_row(std::int64_t at) const {
+    if (at + kRowsAhead < rows_.n_rows())
+      rows_.prefetch(sorted_.rows[static_cast<std::size_t>(at + kRowsAhead)]);
+    return sorted_.rows[static_cast<std::size_t>(at)];
+  }
+
   void sum_span(std::int64_t s, int thread) {
     const Span& span = spans_[static_cast<std::size_t>(s)];
     Totals& totals = totals_[static_cast<std::size_t>(s)];
@@ -87,7 +96,7 @@ class Recomputation {
                                 : parts_.get() + span.part * partition_.n_features;
     std::fill_n(sum, partition_.n_features, 0.0);
     for (std::int64_t at = span.begin; at < span.end; ++at) {
-      const std::int64_t row = sorted_.rows[static_cast<std::size_t>(at)];
+      const std::int64_t row = next_row(at);
       const double w = weight(row);
       if (w <= 0.0) continue;
       rows_.fetch(row, fetched);
@@ -143,7 +152,7 @@ class Recomputation {
     const double inverse = 1.0 / partition_.weights[span.cluster];
     double inertia = 0.0;
     for (std::int64_t at = span.begin; at < span.end; ++at) {
-      const std::int64_t row = sorted_.rows[static_cast<std::size_t>(at)];
+      const std::int64_t row = next_row(at);
       const double w = weight(row);
       if (w <= 0.0) continue;
       rows_.fetch(row, fetched);

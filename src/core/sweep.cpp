@@ -89,8 +89,18 @@ class Sweep {
     const auto n = static_cast<std::int64_t>(proposals_.size());
     team_.for_each((n + kPieceRows - 1) / kPieceRows, [&](std::int64_t piece, int thread) {
       Proposal* first = proposals_.data() + piece * kPieceRows;
+      prefetch_piece((piece + 1) * kPieceRows, thread);
       propose_piece(first, std::min(kPieceRows, n - piece * kPieceRows), thread);
     });
+  }
+
+  // The piece that this thread will most likely take next, as a team hands out neighbours.
+  void prefetch_piece(std::int64_t first, int thread) {
+    const auto n = static_cast<std::int64_t>(proposals_.size());
+    if (first >= n) return;
+    const Proposal* next = proposals_.data() + first;
+    places_[static_cast<std::size_t>(thread)]->piece.prefetch(
+        std::min(kPieceRows, n - first), [=](std::int64_t r) { return next[r].row; });
   }
 
   void propose_piece(Proposal* proposals, std::int64_t count, int thread) {

@@ -2,12 +2,52 @@
 
 #include <algorithm>
 
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#endif
+
 namespace boostkmeans {
 
 namespace {
 
+// A new thread may share its parent's processor for milliseconds until the scheduler spreads them:
+// longer than many calls take. So each one is sent to a processor of its own when it starts, and set
+// free to go anywhere at once.
+class Spread {
+ public:
+#if defined(__linux__)
+  Spread() { known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0; }
+
+  void send(std::thread& thread, int number) const {
+    const int n_allowed = known_ ? CPU_COUNT(&allowed_) : 1;
+    if (n_allowed < 2) return;
+    int skip = number % n_allowed;  // counted from the caller's own processor on
+    int cpu = sched_getcpu();
+    while (skip > 0) {
+      cpu = (cpu + 1) % CPU_SETSIZE;
+      if (CPU_ISSET(cpu, &allowed_)) --skip;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (pthread_setaffinity_np(thread.native_handle(), sizeof one, &one) == 0)
+      pthread_setaffinity_np(thread.native_handle(), sizeof allowed_, &allowed_);
+  }
+
+ private:
+  cpu_set_t allowed_;
+  bool known_ = false;
+#else
+  void send(std::thread&, int) const {}
+#endif
+};
+
 // About 50 microseconds of multiply-adds: what starting and joining a thread costs.
 constexpr double kWorthAThread = 2e6;
+// Neighbouring items go to the same thread, as long as every thread gets several shares: threads that
+// take turns write to the same cache lines.
+constexpr std::int64_t kSharesPerThread = 8, kMaxGrain = 16;
 // How often a thread looks before it sleeps. Rounds follow each other within microseconds.
 constexpr int kSpins = 2000;
 
@@ -27,7 +67,11 @@ void wait_while(const std::atomic<T>& value, T old) {
 Team::Team(int n_threads, Watch& watch) : watch_(watch) {
   threads_.reserve(static_cast<std::size_t>(std::max(0, n_threads - 1)));
   try {
-    for (int i = 1; i < n_threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+    const Spread spread;
+    for (int i = 1; i < n_threads; ++i) {
+      threads_.emplace_back([this, i] { serve(i); });
+      spread.send(threads_.back(), i);
+    }
   } catch (...) {
     close();  // the system has no more threads: let go of those it gave
     throw;
@@ -54,11 +98,13 @@ void Team::serve(int thread) {
 
 void Team::work(int thread) {
   try {
-    while (!failed_.load(std::memory_order_relaxed)) {
-      if (thread == 0 ? watch_.check() : watch_.stopped()) return;
-      const std::int64_t item = next_.fetch_add(1, std::memory_order_relaxed);
-      if (item >= n_items_) return;
-      (*body_)(item, thread);
+    for (std::int64_t first = 0; first < n_items_;) {
+      first = next_.fetch_add(grain_, std::memory_order_relaxed);
+      for (std::int64_t item = first; item < std::min(first + grain_, n_items_); ++item) {
+        if (failed_.load(std::memory_order_relaxed)) return;
+        if (thread == 0 ? watch_.check() : watch_.stopped()) return;
+        (*body_)(item, thread);
+      }
     }
   } catch (...) {
     if (!failed_.exchange(true)) error_ = std::current_exception();
@@ -68,6 +114,7 @@ void Team::work(int thread) {
 void Team::for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body) {
   body_ = &body;
   n_items_ = n_items;
+  grain_ = std::clamp<std::int64_t>(n_items / (kSharesPerThread * size()), 1, kMaxGrain);
   next_.store(0, std::memory_order_relaxed);
   const int others = static_cast<int>(threads_.size());
   if (others > 0 && n_items > 1) {

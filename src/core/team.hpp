@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernel.hpp"
 #include "watch.hpp"
 
 namespace boostkmeans {
@@ -35,12 +36,13 @@ class Team {
   std::vector<std::thread> threads_;
   const std::function<void(std::int64_t, int)>* body_ = nullptr;
   std::int64_t n_items_ = 0;
-  std::atomic<std::int64_t> next_{0};
+  std::int64_t grain_ = 1;
   std::atomic<std::uint32_t> round_{0};
   std::atomic<int> busy_{0};
   bool closing_ = false;
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
+  alignas(kAlignment) std::atomic<std::int64_t> next_{0};  // written by all: on a line of its own
 };
 
 // As many threads as the work feeds: below kWorthAThread operations each, starting one costs more.
