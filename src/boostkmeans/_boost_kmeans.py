@@ -139,9 +139,7 @@ class BoostKMeans(CentreModel):
             self._fit_runs(array, rows, weights, began, threads)
         return self
 
-    def partial_fit(
-        self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Takes a batch of rows into account, with all batches before it.
 
         The first batch is fitted as by `fit`. In a later one, earlier rows count with their weight at

@@ -21,9 +21,7 @@ from boostkmeans._weights import RowWeights
 ROWS_AT_ONCE = 4096
 
 
-class CentreModel(  # type: ignore[misc]
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
-):
+class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base of the estimators. A fitted one has `cluster_centers_` and the frame of its data."""
 
     n_threads: int | None

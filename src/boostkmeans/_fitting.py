@@ -146,7 +146,7 @@ class Fit:
             return False
         if self.moves == "first":  # a certificate looks for the best move: only once none is left
             return self.history[-1].moves == 0
-        return self.history[-1].moves <= CERTIFY_BELOW_MOVES * self.rows.n_rows
+        return bool(self.history[-1].moves <= CERTIFY_BELOW_MOVES * self.rows.n_rows)
 
     def _visit(self) -> tuple[NDArray[np.int64], int]:
         n = self.rows.n_rows

@@ -1,4 +1,4 @@
-"""Which copy of the kernel runs: the best that the machine has, unless the environment says otherwise."""
+"""Which copy of the kernel runs: the best the machine has, unless the environment says otherwise."""
 
 import os
 

@@ -1,7 +1,6 @@
 """Rows: the one representation of data. The user's array, seen through a frame, never copied whole."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +52,7 @@ class Rows:
 
     def __init__(self, array: Array, frame: Frame, factors: Floats | None) -> None:
         self.frame = frame
-        self.core = _core.Rows(
-            array, frame.shift.tolist(), frame.exponent, factors, instruction_set()
-        )
+        self.core = _core.Rows(array, frame.shift.tolist(), frame.exponent, factors, instruction_set())
         self.n_rows, self.n_features = array.shape
         self.row_bytes = self.n_features * array.itemsize
         self._array = array
@@ -69,9 +66,7 @@ class Rows:
         return cls(array, _frame_of(array.dtype, low, high, mean, metric), factors)
 
     @classmethod
-    def in_frame(
-        cls, array: Array, frame: Frame, n_threads: int, *, first_row: int = 0
-    ) -> "Rows":
+    def in_frame(cls, array: Array, frame: Frame, n_threads: int, *, first_row: int = 0) -> "Rows":
         """Rows in a given frame, of a fitted model. Raises ValueError where a value is not finite.
 
         `first_row` is the number of the first one to the user, for that error.
@@ -97,9 +92,7 @@ def _unframed(array: Array, factors: Floats | None = None) -> _core.Rows:
     return _core.Rows(array, [0.0] * array.shape[1], 0, factors, instruction_set())
 
 
-def _unit_factors(
-    array: Array, metric: str, n_threads: int, first_row: int = 0
-) -> Floats | None:
+def _unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0) -> Floats | None:
     """1 / |x| for each row if rows count by their direction. A zero row has none and stays zero."""
     if metric != "cosine":
         return None
@@ -109,8 +102,8 @@ def _unit_factors(
     if np.isinf(factors).any():
         row = int(np.isinf(factors).argmax())
         raise ValueError(
-            f"Row {first_row + row} of X has length {norms[row]:g}, too short to be scaled to unit length. "
-            "Remove it, or multiply X by a large factor."
+            f"Row {first_row + row} of X has length {norms[row]:g}, too short to be scaled to unit "
+            "length. Remove it, or multiply X by a large factor."
         )
     return factors
 
@@ -142,11 +135,6 @@ def _frame_of(dtype: np.dtype[Any], low: Floats, high: Floats, mean: Floats, met
 
 def _round_shift(mean: Floats, dtype: np.dtype[Any]) -> Floats:
     """Rounded so that the core can subtract it in the rows' own precision without a second rounding."""
-    rounder: Callable[[Floats], Array]
     if dtype.kind in "iu":
-        rounder = np.round
-    elif dtype == np.float64:
-        return mean
-    else:
-        rounder = np.float32
-    return np.asarray(rounder(mean), dtype=np.float64)
+        return np.round(mean)
+    return mean if dtype == np.float64 else mean.astype(np.float32).astype(np.float64)

@@ -61,8 +61,7 @@ class Start:
 
     def random_centres(self) -> Labels:
         """The nearest of k rows drawn at random: the paper's BKM(rnd)."""
-        chosen = self.rng.choice(self._eligible(), self.n_clusters, replace=False)
-        return self.from_centres(self.rows.take(chosen))
+        return self.from_centres(self.rows.take(self._draw(self.n_clusters)))
 
     def plus_plus(self) -> Labels:
         """The nearest of k rows drawn by greedy k-means++: the paper's BKM(kpp)."""
@@ -70,21 +69,16 @@ class Start:
 
     def sampled_plus_plus(self, n_sample: int) -> Labels:
         """The same, with the k rows drawn from a random sample."""
-        eligible = self._eligible()
-        if n_sample >= self.rows.n_rows or (np.ndim(eligible) and n_sample >= np.size(eligible)):
+        if n_sample >= self.rows.n_rows:
             return self.plus_plus()
-        sample = np.sort(self.rng.choice(eligible, n_sample, replace=False))
+        sample = np.sort(self._draw(n_sample))
         weights = None if self.row_weights is None else self.row_weights[sample]
         chosen, _ = self._plus_plus(self.rows.sample(sample), weights)
         return self.from_centres(self.rows.take(sample[chosen]))
 
-    def _plus_plus(
-        self, rows: Rows, row_weights: Floats | None
-    ) -> tuple[NDArray[np.int64], Labels]:
+    def _plus_plus(self, rows: Rows, row_weights: Floats | None) -> tuple[NDArray[np.int64], Labels]:
         seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
-        return _core.plus_plus(
-            rows.core, row_weights, self.n_clusters, N_TRIALS, seed, self.n_threads
-        )
+        return _core.plus_plus(rows.core, row_weights, self.n_clusters, N_TRIALS, seed, self.n_threads)
 
     def from_centres(self, centres: Floats) -> Labels:
         """The nearest of given centres, which are in the frame."""
@@ -114,12 +108,14 @@ class Start:
             )
         return array.astype(np.int32)
 
-    def _eligible(self) -> NDArray[np.int64] | int:
-        """Rows that can be a centre: all, or those that weigh something if these are enough."""
+    def _draw(self, n_drawn: int) -> NDArray[np.int64]:
+        """Random rows, none of them twice; none without weight as long as there are others."""
+        n = self.rows.n_rows
         if self.row_weights is None:
-            return self.rows.n_rows
-        positive = np.flatnonzero(self.row_weights)
-        return positive if len(positive) >= self.n_clusters else self.rows.n_rows
+            return np.asarray(self.rng.choice(n, n_drawn, replace=False))
+        weighty, others = np.flatnonzero(self.row_weights > 0), np.flatnonzero(self.row_weights <= 0)
+        drawn = self.rng.choice(weighty, min(n_drawn, len(weighty)), replace=False)
+        return np.concatenate([drawn, others[: n_drawn - len(drawn)]])
 
 
 def fill_empty(partition: Partition, rows: Rows, row_weights: Floats | None) -> bool:

@@ -89,7 +89,7 @@ inline float to_float(std::int8_t x) { return x; }
 // serves denormals too; only infinities and NaN need their own exponent.
 inline float to_float(Half h) {
   const std::uint32_t magnitude = static_cast<std::uint32_t>(h.bits & 0x7fffu) << 13;
-  const std::uint32_t special = magnitude >= 0x0f800000u ? 0x70000000u : 0u;
+  const std::uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
   float x;
   __builtin_memcpy(&x, &magnitude, 4);
   x *= 0x1p112f;

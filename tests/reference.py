@@ -1,0 +1,102 @@
+"""The oracle: boost k-means in plain NumPy, float64, one row after the other. Nothing here is fast."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int32]
+
+
+def composites_of(X: Floats, labels: Labels, k: int, w: Floats) -> tuple[Floats, Floats]:
+    """Sums and weights of the clusters."""
+    D, W = np.zeros((k, X.shape[1])), np.zeros(k)
+    np.add.at(D, labels, w[:, None] * X)
+    np.add.at(W, labels, w)
+    return D, W
+
+
+def costs(x: Floats, w: float, D: Floats, W: Floats) -> Floats:
+    """W / (W + w) |x - C|^2 of entering each cluster; 0 for an empty one."""
+    C = D / np.where(W > 0, W, 1)[:, None]
+    return np.asarray(W / (W + w) * ((x - C) ** 2).sum(axis=1))
+
+
+def sweep(
+    X: Floats, labels: Labels, k: int, order: list[int], block: int, w: Floats | None = None,
+    rotation: NDArray[np.int64] | None = None,
+) -> tuple[Labels, int]:  # fmt: skip
+    """Rows propose block by block and are decided in order. With `rotation`: the first better one."""
+    w = np.ones(len(X)) if w is None else w
+    labels = labels.copy()
+    D, W = composites_of(X, labels, k, w)
+    counts = np.bincount(labels, minlength=k)
+    moves = 0
+    for begin in range(0, len(order), block):
+        rows = order[begin : begin + block]
+        targets = [propose(X[i], w[i], labels[i], D, W, None if rotation is None else rotation[i])
+                   for i in rows]  # fmt: skip
+        for i, v in zip(rows, targets, strict=True):
+            u = labels[i]
+            if v == u or counts[u] == 1 or w[i] <= 0:
+                continue
+            stay = W[u] / (W[u] - w[i]) * ((X[i] - D[u] / W[u]) ** 2).sum()
+            go = costs(X[i], w[i], D, W)[v]
+            if stay - go > 1e-12 * (stay + go):
+                D[u] -= w[i] * X[i]
+                D[v] += w[i] * X[i]
+                W[u] -= w[i]
+                W[v] += w[i]
+                counts[u] -= 1
+                counts[v] += 1
+                labels[i] = v
+                moves += 1
+    return labels, moves
+
+
+def propose(x: Floats, w: float, u: int, D: Floats, W: Floats, start: int | None) -> int:
+    """The best cluster for a row, or the first better one from `start` on; its own if none is."""
+    if W[u] <= w or w <= 0:
+        return u
+    stay = W[u] / (W[u] - w) * ((x - D[u] / W[u]) ** 2).sum()
+    cost = costs(x, w, D, W)
+    cost[u] = np.inf
+    if start is None:
+        best = int(cost.argmin())
+        return best if cost[best] < stay else u
+    turned = np.roll(np.arange(len(W)), -start)
+    better = turned[cost[turned] < stay]
+    return int(better[0]) if len(better) else u
+
+
+def improving_move(X: NDArray[np.int64], labels: Labels, k: int) -> tuple[int, int] | None:
+    """A move (row, cluster) that lowers the inertia, in exact rational arithmetic, or None."""
+    counts = [int(c) for c in np.bincount(labels, minlength=k)]
+    sums = [[int(s) for s in X[labels == r].sum(axis=0)] for r in range(k)]
+
+    def gap(i: int, r: int) -> Fraction:
+        centre = [Fraction(s, counts[r]) for s in sums[r]]
+        return sum(((int(x) - c) ** 2 for x, c in zip(X[i], centre, strict=True)), Fraction(0))
+
+    for i, u in enumerate(labels.tolist()):
+        if counts[u] == 1:
+            continue
+        stay = Fraction(counts[u], counts[u] - 1) * gap(i, u)
+        for v in range(k):
+            go = Fraction(counts[v], counts[v] + 1) * gap(i, v) if counts[v] else Fraction(0)
+            if v != u and go < stay:
+                return i, v
+    return None
+
+
+def inertia(X: Floats, labels: Labels, w: Floats | None = None) -> float:
+    """Sum of weighted squared distances of the rows to the means of their clusters."""
+    w = np.ones(len(X)) if w is None else w
+    total = 0.0
+    for r in np.unique(labels):
+        members, weights = X[labels == r], w[labels == r]
+        if weights.sum() > 0:
+            centre = (weights[:, None] * members).sum(axis=0) / weights.sum()
+            total += float((weights[:, None] * (members - centre) ** 2).sum())
+    return total
