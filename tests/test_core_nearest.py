@@ -101,10 +101,9 @@ def test_describe_and_norms(dtype: Any, n: int) -> None:
     X = data(n, 19, dtype)
     wide = X.astype(np.float64)
     rows = _core.Rows(X, [0.0] * 19, 0)
-    low, high, mean, bad = _core.describe(rows, 2)
+    low, high, bad = _core.describe(rows, 2)
     np.testing.assert_array_equal(low, wide.min(axis=0))
     np.testing.assert_array_equal(high, wide.max(axis=0))
-    np.testing.assert_allclose(mean, wide.mean(axis=0), rtol=1e-12, atol=1e-12)
     assert bad == -1
     np.testing.assert_allclose(_core.row_norms(rows, 2), np.linalg.norm(wide, axis=1), rtol=1e-14)
 
@@ -113,7 +112,7 @@ def test_describe_and_norms(dtype: Any, n: int) -> None:
 def test_every_float16_is_read_as_numpy_reads_it() -> None:
     halves = np.arange(65536, dtype=np.uint16).view(np.float16)
     X = halves[np.isfinite(halves)].reshape(-1, 32)
-    low, high, _, bad = _core.describe(_core.Rows(X, [0.0] * 32, 0), 1)
+    low, high, bad = _core.describe(_core.Rows(X, [0.0] * 32, 0), 1)
     np.testing.assert_array_equal(low, X.min(axis=0).astype(np.float64))
     np.testing.assert_array_equal(high, X.max(axis=0).astype(np.float64))
     assert bad == -1
@@ -128,7 +127,7 @@ def test_every_float16_is_read_as_numpy_reads_it() -> None:
 def test_describe_finds_the_first_row_that_is_not_finite(dtype: Any, value: float) -> None:
     X = np.zeros((500, 9), dtype=dtype)
     X[321, 8] = X[400, 0] = value
-    assert _core.describe(_core.Rows(X, [0.0] * 9, 0), 2)[3] == 321
+    assert _core.describe(_core.Rows(X, [0.0] * 9, 0), 2)[2] == 321
 
 
 @pytest.mark.usefixtures("isa")

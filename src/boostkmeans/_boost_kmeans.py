@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
 from boostkmeans._centre_model import CentreModel
+from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._fitting import Fit, StopRules
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker
@@ -292,6 +293,7 @@ def _is_final(fit: Fit) -> bool:
     A certified partition has them, with two exceptions: rows without weight have no say in where
     they are, and rows that lie on several centres at once (duplicates) go to the first of these.
     """
-    weighty = fit.row_weights.n_positive == fit.rows.n_rows
-    distinct = len(np.unique(fit.partition.centres, axis=0)) == fit.partition.n_clusters
-    return fit.certified and weighty and distinct
+    if not fit.certified or fit.row_weights.n_positive < fit.rows.n_rows:
+        return False
+    first = first_at_same_place(fit.partition.centres)
+    return bool((first == np.arange(len(first))).all())

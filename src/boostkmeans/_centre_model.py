@@ -52,7 +52,8 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             rows = Rows.in_frame(batch, self._frame, threads, first_row=begin)
             _core.distances(rows.core, centres, distances, threads)
             np.sqrt(distances, out=distances)
-            result[begin : begin + len(batch)] = np.ldexp(distances, -self._frame.exponent)
+            with np.errstate(over="ignore"):  # infinite is right where the type holds no more
+                result[begin : begin + len(batch)] = np.ldexp(distances, -self._frame.exponent)
         return result
 
     def _nearest(self, X: ArrayLike) -> tuple[Labels, Floats]:

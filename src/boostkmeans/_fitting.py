@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
+from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._history import SweepRecord
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
@@ -68,9 +69,8 @@ class Fit:
 
     def __post_init__(self) -> None:
         self._recompute()
-        if fill_empty(self.partition, self.rows, self.row_weights.values):
+        if not self.n_pinned and fill_empty(self.partition, self.rows, self.row_weights.values):
             self._recompute()
-        self.drift = 0.0  # there was nothing before that could have drifted
 
     @property
     def certified(self) -> bool:
@@ -91,21 +91,42 @@ class Fit:
                 moves, late = self._sweep(stop)
                 moved_since += moves
                 if moved_since > RECOMPUTE_AFTER_MOVES * self.rows.n_rows:
-                    self._recompute()
+                    self.drift = max(self.drift, self._recompute())
                     moved_since = 0
                 self.stop_reason = self._reason(stop, before, late)
+                if self.stop_reason in ("certified", "tol") and self._release_coincident():
+                    self.stop_reason = "" if len(self.history) < stop.max_iter else "max_iter"
         except KeyboardInterrupt:
             self.stop_reason = "interrupted"
             raise
         finally:
-            self._recompute()
+            self.drift = max(self.drift, self._recompute())
             logger.debug("drift of the composites: %.1e", self.drift)
 
-    def _recompute(self) -> None:
+    def _recompute(self) -> float:
+        """Everything from the labels; returns by how much the composites were off."""
         self.inertia, drift = self.partition.recompute(
             self.rows, self.row_weights.values, self.n_threads
         )
-        self.drift = max(self.drift, drift)
+        return drift
+
+    def _release_coincident(self) -> bool:
+        """Joins clusters that share a centre, and gives the free ones to rows that gain by it."""
+        if self.n_pinned:
+            return False
+        partition = self.partition
+        centres = partition.centres
+        first = first_at_same_place(centres)
+        free = np.flatnonzero(first != np.arange(len(first)))
+        if len(free) == 0:
+            return False
+        partition.labels[:] = first[partition.labels]
+        self._recompute()
+        partition.composites[free] = centres[first[free]]  # a position, as long as they are empty
+        moved = fill_empty(partition, self.rows, self.row_weights.values, strict=True)
+        if moved:
+            self._recompute()
+        return moved
 
     def _sweep(self, stop: StopRules) -> tuple[int, bool]:
         exact = self._worth_certifying()

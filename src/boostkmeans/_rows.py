@@ -13,6 +13,9 @@ from boostkmeans._instruction_set import instruction_set
 # What the core reads as it is. Everything else becomes the first of these that holds it.
 DTYPES = (np.float64, np.float32, np.float16, np.uint8, np.int8)
 
+# For the shift of a frame, which needs to be near the data and nothing more.
+ROWS_FOR_MEDIAN = 256
+
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
@@ -21,7 +24,7 @@ Floats = NDArray[np.float64]
 class Frame:
     """Where the data lies and how wide it spreads: x -> (x - shift) * 2**exponent.
 
-    In its frame, data has its mean near 0 and its values within [-2, 2], so that float32 proposals
+    In its frame, data has its median near 0 and its values within [-1, 1], so that float32 proposals
     are as good as they can be, and the result does not depend on offset or unit of measurement.
     With metric "cosine", rows are first scaled to unit length.
     """
@@ -62,8 +65,8 @@ class Rows:
     def in_own_frame(cls, array: Array, metric: str, n_threads: int) -> "Rows":
         """Rows in the frame that suits them. Raises ValueError where a value is not finite."""
         factors = _unit_factors(array, metric, n_threads)
-        low, high, mean = _describe(array, factors, n_threads)
-        return cls(array, _frame_of(array.dtype, low, high, mean, metric), factors)
+        low, high = _describe(array, factors, n_threads)
+        return cls(array, _frame_of(array, factors, low, high, metric), factors)
 
     @classmethod
     def in_frame(cls, array: Array, frame: Frame, n_threads: int, *, first_row: int = 0) -> "Rows":
@@ -110,8 +113,8 @@ def _unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0)
 
 def _describe(
     array: Array, factors: Floats | None, n_threads: int, first_row: int = 0
-) -> tuple[Floats, Floats, Floats]:
-    low, high, mean, bad_row = _core.describe(_unframed(array, factors), n_threads)
+) -> tuple[Floats, Floats]:
+    low, high, bad_row = _core.describe(_unframed(array, factors), n_threads)
     if bad_row >= 0:
         column = int((~np.isfinite(array[bad_row])).argmax())
         value = "NaN" if np.isnan(array[bad_row, column]) else "infinity"
@@ -119,12 +122,14 @@ def _describe(
             f"Input X contains {value} (first at row {first_row + bad_row}, column {column}). "
             "Boost k-means needs finite values: remove or impute such rows first."
         )
-    return low, high, mean
+    return low, high
 
 
-def _frame_of(dtype: np.dtype[Any], low: Floats, high: Floats, mean: Floats, metric: str) -> Frame:
+def _frame_of(
+    array: Array, factors: Floats | None, low: Floats, high: Floats, metric: str
+) -> Frame:
+    shift = _middle(array, factors)
     with np.errstate(over="ignore"):
-        shift = _round_shift(mean, dtype)
         spread = float(np.maximum(high - shift, shift - low).max())
     if not math.isfinite(spread):  # near the end of float64: such data needs no centring
         shift = np.zeros_like(shift)
@@ -133,8 +138,14 @@ def _frame_of(dtype: np.dtype[Any], low: Floats, high: Floats, mean: Floats, met
     return Frame(shift, exponent, metric)
 
 
-def _round_shift(mean: Floats, dtype: np.dtype[Any]) -> Floats:
-    """Rounded so that the core can subtract it in the rows' own precision without a second rounding."""
-    if dtype.kind in "iu":
-        return np.round(mean)
-    return mean if dtype == np.float64 else mean.astype(np.float32).astype(np.float64)
+def _middle(array: Array, factors: Floats | None) -> Floats:
+    """Median of a few rows by column. Unlike a mean, it stays with the data if some rows are far off.
+
+    Rounded so that the core can subtract it in the rows' own precision without a second rounding.
+    """
+    few = np.unique(np.linspace(0, len(array) - 1, ROWS_FOR_MEDIAN).astype(np.int64))
+    points = array[few].astype(np.float64)
+    if factors is not None:
+        points *= factors[few, None]
+    middle: Floats = np.quantile(points, 0.5, axis=0, method="lower")
+    return middle if array.dtype == np.float64 else middle.astype(np.float32).astype(np.float64)

@@ -21,6 +21,8 @@ N_TRIALS = 15
 SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
 # Seeding costs about 24 sweeps over its sample: not worth it where that is most of large data.
 LARGEST_SHARE = 1 / 4
+# A row this near to its centre, relative to its length, lies on it: a mean is rounded by less.
+ON_CENTRE = 1e-9
 # Where NumPy serves: rows that are copied at a time.
 ROWS_AT_ONCE = 4096
 
@@ -118,36 +120,42 @@ class Start:
         return np.concatenate([drawn, others[: n_drawn - len(drawn)]])
 
 
-def fill_empty(partition: Partition, rows: Rows, row_weights: Floats | None) -> bool:
+def fill_empty(
+    partition: Partition, rows: Rows, row_weights: Floats | None, *, strict: bool = False
+) -> bool:
     """Gives each empty cluster a row: those farthest from their centres that are not alone there.
 
     Sweeps would do so too, with the first row that they meet; and not at all where every row lies on
-    its centre. Returns whether anything changed.
+    its centre. Such rows stay if `strict`. Returns whether any moved; then the partition is to be
+    recomputed.
     """
     empty = np.flatnonzero(partition.counts == 0)
     if len(empty) == 0:
         return False
-    gaps = rows_to_own_centres(partition, rows)
+    gaps, lengths = gaps_and_lengths(partition, rows)
+    if strict:
+        gaps[gaps <= (ON_CENTRE * lengths) ** 2] = -1.0
     if row_weights is not None:
         gaps[row_weights <= 0] = -1.0
     left = partition.counts.copy()
-    donors = iter(np.argsort(-gaps, kind="stable"))
-    for cluster in empty:
-        for row in donors:
-            own = partition.labels[row]
-            if gaps[row] >= 0 and left[own] > 1:
-                left[own] -= 1
-                partition.labels[row] = cluster
-                break
-    return True
+    waiting = empty.tolist()
+    for row in np.argsort(-gaps, kind="stable"):
+        own = partition.labels[row]
+        if not waiting or gaps[row] < 0:
+            break
+        if left[own] > 1:
+            left[own] -= 1
+            partition.labels[row] = waiting.pop(0)
+    return len(waiting) < len(empty)
 
 
-def rows_to_own_centres(partition: Partition, rows: Rows) -> Floats:
-    """Squared distance of each row to the centre of its cluster, in the frame."""
+def gaps_and_lengths(partition: Partition, rows: Rows) -> tuple[Floats, Floats]:
+    """Squared distance of each row to the centre of its cluster, and its length, in the frame."""
     centres = partition.centres
-    gaps = np.empty(rows.n_rows)
+    gaps, lengths = np.empty(rows.n_rows), np.empty(rows.n_rows)
     for begin in range(0, rows.n_rows, ROWS_AT_ONCE):
         batch = slice(begin, min(begin + ROWS_AT_ONCE, rows.n_rows))
         points = rows.take(np.arange(batch.start, batch.stop))
         gaps[batch] = ((points - centres[partition.labels[batch]]) ** 2).sum(axis=1)
-    return gaps
+        lengths[batch] = np.linalg.norm(points, axis=1)
+    return gaps, lengths

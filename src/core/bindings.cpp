@@ -160,7 +160,7 @@ auto describe_rows(const Rows& rows, int n_threads) {
     return to_numpy<double>(static_cast<std::int64_t>(from.size()),
                             [&](double* to) { std::copy(from.begin(), from.end(), to); });
   };
-  return std::make_tuple(copy(found.low), copy(found.high), copy(found.mean), found.bad_row);
+  return std::make_tuple(copy(found.low), copy(found.high), found.bad_row);
 }
 
 auto norms_of_rows(const Rows& rows, int n_threads) {
@@ -276,7 +276,7 @@ NB_MODULE(_core, m) {
   m.def("instruction_sets", &instruction_sets,
         "Names of the instruction sets that this machine runs, the plainest first.");
   m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,
-        "Lowest, highest and mean value of each column; the first row that is not finite, or -1.");
+        "Lowest and highest value of each column; the first row that is not finite, or -1.");
   m.def("row_norms", &norms_of_rows, "rows"_a, "n_threads"_a, "Euclidean length of each row.");
   m.def("recompute", &recompute_partition, "rows"_a, "row_weights"_a.none(), "labels"_a,
         "composites"_a, "weights"_a, "counts"_a, "n_threads"_a,

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace boostkmeans {
 
 namespace {
 
-// The largest power of two that is safe in one factor, for rows of up to 32 bits and of 64 bits.
+// The largest powers of two that are safe as one factor in float32 and in float64.
 constexpr int kNarrowExponent = 120;
 constexpr int kWideExponent = 1000;
 
@@ -16,21 +17,22 @@ constexpr int kWideExponent = 1000;
 DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t n_rows,
                      std::vector<double> shift, int scale_exponent, const double* factors)
     : kernel_(kernel), source_(source), n_rows_(n_rows), shift_(std::move(shift)), factors_(factors) {
-  // Narrow rows are packed in float32 arithmetic with one factor: there the scale is bounded, which
-  // leaves denormal float32 data at 2^-29 and so well inside float32's range.
-  const bool wide = source.scalar == Scalar::float64;
-  const int bound = wide ? kWideExponent : kNarrowExponent;
-  const int first = std::clamp(scale_exponent, -bound, bound);
-  const int rest = wide ? std::clamp(scale_exponent - first, -bound, bound) : 0;
+  const int first = std::clamp(scale_exponent, -kWideExponent, kWideExponent);
   scale_[0] = std::ldexp(1.0, first);
-  scale_[1] = std::ldexp(1.0, rest);
-  // float32 arithmetic is exact enough only where the shift is a float32: see load_tile_row_of.
-  shift32_.resize(shift_.size());
-  std::transform(shift_.begin(), shift_.end(), shift32_.begin(),
-                 [wide](double x) { return wide ? 0.0f : static_cast<float>(x); });
-  narrow_ = !wide && factors == nullptr &&
-            std::equal(shift_.begin(), shift_.end(), shift32_.begin(),
-                       [](double x, float y) { return x == static_cast<double>(y); });
+  scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
+  // Where nothing would be rounded twice, float32 arithmetic serves: see load_tile_row_of.
+  const auto fits = [](double x) {
+    return std::abs(x) <= static_cast<double>(std::numeric_limits<float>::max()) &&
+           x == static_cast<double>(static_cast<float>(x));
+  };
+  narrow_ = source.scalar != Scalar::float64 && factors == nullptr &&
+            std::abs(scale_exponent) <= kNarrowExponent &&
+            std::all_of(shift_.begin(), shift_.end(), fits);
+  if (narrow_) {
+    shift32_.resize(shift_.size());
+    std::transform(shift_.begin(), shift_.end(), shift32_.begin(),
+                   [](double x) { return static_cast<float>(x); });
+  }
 }
 
 }  // namespace boostkmeans

@@ -10,16 +10,14 @@ namespace boostkmeans {
 
 namespace {
 
-// Few enough that their results are small, enough to share out evenly; fixed, so that sums do not
-// depend on the number of threads.
+// Few enough that their results are small, enough to share out evenly.
 constexpr std::int64_t kParts = 64;
 
 struct Part {
   explicit Part(std::int64_t n_features)
       : low(static_cast<std::size_t>(n_features), std::numeric_limits<double>::infinity()),
-        high(static_cast<std::size_t>(n_features), -std::numeric_limits<double>::infinity()),
-        sum(static_cast<std::size_t>(n_features), 0.0) {}
-  std::vector<double> low, high, sum;
+        high(static_cast<std::size_t>(n_features), -std::numeric_limits<double>::infinity()) {}
+  std::vector<double> low, high;
   double poison = 0.0;
 };
 
@@ -51,7 +49,7 @@ Description describe(const DenseRows& rows, Team& team) {
           (thread == 0 ? team.watch().check() : team.watch().stopped()))
         return;
       rows.fetch(row, x);
-      rows.kernel().describe(x, d, part.low.data(), part.high.data(), part.sum.data(), &part.poison);
+      rows.kernel().describe(x, d, part.low.data(), part.high.data(), &part.poison);
     }
     parts[static_cast<std::size_t>(p)] = std::move(part);
   });
@@ -63,16 +61,13 @@ Description describe(const DenseRows& rows, Team& team) {
     if (!std::isfinite(part.poison) && result.bad_row < 0)
       result.bad_row =
           first_bad_row(rows, p * per_part, std::min(n, (p + 1) * per_part), fetched.get());
-    for (std::size_t j = 0; j < whole.sum.size(); ++j) {
+    for (std::size_t j = 0; j < whole.low.size(); ++j) {
       whole.low[j] = std::min(whole.low[j], part.low[j]);
       whole.high[j] = std::max(whole.high[j], part.high[j]);
-      whole.sum[j] += part.sum[j];
     }
   }
-  for (double& sum : whole.sum) sum /= static_cast<double>(n);
   result.low = std::move(whole.low);
   result.high = std::move(whole.high);
-  result.mean = std::move(whole.sum);
   return result;
 }
 

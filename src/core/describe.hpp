@@ -1,4 +1,4 @@
-// Where the data lies and how wide it spreads, and whether it is finite, in one pass.
+// How far the data reaches, and whether it is finite, in one pass.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace boostkmeans {
 
 struct Description {
-  std::vector<double> low, high, mean;  // by column; the mean may overflow to infinity
-  std::int64_t bad_row = -1;            // the first row with a value that is not finite
+  std::vector<double> low, high;  // by column
+  std::int64_t bad_row = -1;      // the first row with a value that is not finite
 };
 
 Description describe(const DenseRows& rows, Team& team);

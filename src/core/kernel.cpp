@@ -147,7 +147,7 @@ float load_tile_row_of(const RowSource& source, const Frame& frame, int64_t row,
                        float* out) {
   // float32 rounds the difference just as float64 rounded to float32 would, as long as nothing was
   // rounded before it: the row and the shift are float32, the row factor is 1.
-  const bool narrow = sizeof(T) < 8 && frame.narrow;
+  const bool narrow = sizeof(T) < 8 && frame.narrow;  // so that no such code is made for float64
   if constexpr (sizeof(T) == 4)
     if (narrow && source.column_stride == static_cast<int64_t>(sizeof(T)) &&
         source.n_features % kLanes == 0)
@@ -479,7 +479,7 @@ void add(double* __restrict composite, const double* __restrict x, double weight
 }
 
 void describe(const double* __restrict x, int64_t n, double* __restrict low, double* __restrict high,
-              double* __restrict sum, double* __restrict poison) {
+              double* __restrict poison) {
   Doubles trouble{};
   int64_t j = 0;
   for (; j + kWideLanes <= n; j += kWideLanes) trouble += load<Doubles>(x + j) * 0.0;
@@ -489,7 +489,6 @@ void describe(const double* __restrict x, int64_t n, double* __restrict low, dou
   for (j = 0; j < n; ++j) {
     low[j] = x[j] < low[j] ? x[j] : low[j];
     high[j] = x[j] > high[j] ? x[j] : high[j];
-    sum[j] += x[j];
   }
 }
 

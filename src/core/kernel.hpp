@@ -103,8 +103,8 @@ struct Kernel {
                      std::int64_t n_features);
   double (*dot)(const double* x, const double* y, std::int64_t n_features);
   void (*add)(double* composite, const double* x, double weight, std::int64_t n_features);
-  // Column-wise minimum, maximum and sum; `poison` becomes NaN where a value is not finite.
-  void (*describe)(const double* x, std::int64_t n_features, double* low, double* high, double* sum,
+  // Column-wise minimum and maximum; `poison` becomes NaN where a value is not finite.
+  void (*describe)(const double* x, std::int64_t n_features, double* low, double* high,
                    double* poison);
 };
 

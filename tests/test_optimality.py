@@ -1,0 +1,144 @@
+"""What a fit promises about its result: a certified optimum, a history that falls, honest figures."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+import reference
+from boostkmeans import BoostKMeans
+from conftest import blobs
+
+
+def integer_problem(seed: int) -> tuple[NDArray[np.int64], int]:
+    rng = np.random.default_rng(seed)
+    n, d, k = int(rng.integers(2, 41)), int(rng.integers(1, 5)), int(rng.integers(1, 9))
+    high = int(rng.choice([1, 3, 10, 1000]))
+    X = rng.integers(-high, high, (n, d), endpoint=True)
+    return X, min(k, len(np.unique(X, axis=0)))
+
+
+@pytest.mark.parametrize("part", range(20))
+def test_no_move_improves_a_certified_partition(part: int) -> None:
+    """2,000 problems in exact rational arithmetic."""
+    for seed in range(part * 100, part * 100 + 100):
+        X, k = integer_problem(seed)
+        moves = ("best", "first")[seed % 2]
+        init = ("random-partition", "random", "k-means++", "auto")[seed % 4]
+        model = BoostKMeans(k, init=init, moves=moves, tol=0, max_iter=1000, random_state=seed).fit(
+            X.astype(np.float64)
+        )
+        assert model.converged_, f"seed {seed}: {model.stop_reason_}"
+        assert model.stop_reason_ == "certified"
+        move = reference.improving_move(X, model.labels_, k)
+        assert move is None, f"seed {seed}: moving row {move} improves"
+
+
+@given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from(["f8", "f4", "f2", "i1"]))
+@settings(max_examples=60)
+def test_certified_for_every_type_of_rows(seed: int, dtype: str) -> None:
+    X, k = integer_problem(seed)
+    X = X.clip(-100, 100)
+    k = min(k, len(np.unique(X, axis=0)))
+    model = BoostKMeans(k, tol=0, max_iter=1000, random_state=seed % 2**31).fit(X.astype(dtype))
+    assert model.converged_
+    assert reference.improving_move(X, model.labels_, k) is None
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_weighted_optimum(seed: int) -> None:
+    """Integer weights: no move of a row with all of its weight lowers the weighted inertia."""
+    X, k = integer_problem(seed)
+    w = np.random.default_rng(seed).integers(1, 6, len(X)).astype(np.float64)
+    model = BoostKMeans(k, tol=0, max_iter=1000, random_state=seed % 2**31)
+    labels = model.fit(X.astype(np.float64), sample_weight=w).labels_
+    best = reference.inertia(X, labels, w)
+    assert model.inertia_ == pytest.approx(best, rel=1e-9, abs=1e-9)
+    for i in range(len(X)):
+        if np.count_nonzero(labels == labels[i]) == 1:
+            continue
+        for v in range(k):
+            moved = labels.copy()
+            moved[i] = v
+            assert reference.inertia(X, moved, w) >= best - 1e-9 * (1 + best)
+
+
+@pytest.mark.parametrize("moves", ["best", "first"])
+@pytest.mark.parametrize("init", ["random-partition", "random", "k-means++", "auto"])
+def test_history_falls_and_ends_at_the_inertia(moves: str, init: str) -> None:
+    X, _ = blobs(3000, 8, 12, spread=2.0)
+    model = BoostKMeans(12, init=init, moves=moves, tol=0, random_state=0).fit(X)
+    inertias = [record.inertia for record in model.history_]
+    assert all(a >= b for a, b in itertools.pairwise(inertias))
+    assert inertias[-1] == pytest.approx(model.inertia_, rel=1e-10)
+    assert model.inertia_ == pytest.approx(reference.inertia(X, model.labels_), rel=1e-10)
+    assert model.distortion_ == pytest.approx(model.inertia_ / 3000)
+    assert model.n_iter_ == len(model.history_)
+    assert model.history_[-1].moves == 0
+    assert model.history_[-1].kind == "certify"
+    assert all(r.evaluations == 3000 * 12 for r in model.history_)
+    seconds = [r.seconds for r in model.history_]
+    assert seconds == sorted(seconds)
+
+
+def test_ends_below_lloyd_from_the_same_start() -> None:
+    X = np.random.default_rng(0).normal(size=(2000, 10))
+    start = X[:50]
+    lloyd = KMeans(50, init=start, n_init=1, tol=0, max_iter=1000).fit(X)
+    boost = BoostKMeans(50, init=start, tol=0, max_iter=1000, random_state=0).fit(X)
+    assert boost.inertia_ < lloyd.inertia_
+    # A certified partition is a fixed point of Lloyd's.
+    again = KMeans(50, init=boost.cluster_centers_, n_init=1, tol=0).fit(X)
+    assert again.inertia_ == pytest.approx(boost.inertia_, rel=1e-12)
+    np.testing.assert_array_equal(again.labels_, boost.labels_)
+
+
+@pytest.mark.parametrize("tol", [0, 1e-4, 0.1])
+@pytest.mark.parametrize("max_iter", [1, 100])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_predict_equals_labels(tol: float, max_iter: int, metric: str) -> None:
+    X, _ = blobs(4000, 6, 20, spread=1.0)
+    model = BoostKMeans(20, tol=tol, max_iter=max_iter, metric=metric, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert model.score(X) == pytest.approx(-model.inertia_, rel=1e-10)
+    np.testing.assert_array_equal(model.cluster_sizes_, np.bincount(model.labels_, minlength=20))
+
+
+def test_stop_reasons() -> None:
+    X, _ = blobs(3000, 8, 30, spread=1.0)
+    assert BoostKMeans(30, random_state=0, tol=1e-2).fit(X).stop_reason_ == "tol"
+    assert BoostKMeans(30, random_state=0, tol=0, max_iter=2).fit(X).stop_reason_ == "max_iter"
+    assert BoostKMeans(30, random_state=0, tol=0, max_iter=1000).fit(X).stop_reason_ == "certified"
+    short = BoostKMeans(30, random_state=0, tol=0, max_time=1e-9).fit(X)
+    assert short.stop_reason_ == "max_time"
+    np.testing.assert_array_equal(short.predict(X), short.labels_)
+
+
+def test_callback_sees_each_sweep_and_can_stop() -> None:
+    X, _ = blobs(3000, 8, 30, spread=1.0)
+    seen = []
+    model = BoostKMeans(30, random_state=0, tol=0, callback=lambda r: seen.append(r)).fit(X)
+    assert seen == model.history_[: len(seen)]
+    assert len(seen) >= len(model.history_) - 1  # the certificate is nobody's to refuse
+    stopped = BoostKMeans(30, random_state=0, tol=0, callback=lambda r: True, n_init=5).fit(X)
+    assert (stopped.stop_reason_, stopped.n_iter_) == ("callback", 1)
+
+
+def test_n_init_keeps_the_best() -> None:
+    X = np.random.default_rng(0).normal(size=(500, 4))
+    rng = np.random.RandomState(0)
+    single = [BoostKMeans(20, random_state=rng).fit(X).inertia_ for _ in range(5)]
+    assert len(set(single)) > 1
+    assert BoostKMeans(20, random_state=0, n_init=5).fit(X).inertia_ == pytest.approx(min(single))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_default_finds_planted_blobs(seed: int) -> None:
+    X, planted = blobs(5000, 16, 32, seed=seed)
+    model = BoostKMeans(32, random_state=seed).fit(X)
+    assert model.inertia_ == pytest.approx(reference.inertia(X, planted), rel=1e-9)
