@@ -7,11 +7,11 @@
 [[1.0, 2.0], [10.0, 2.0]]
 """
 
-from importlib.metadata import version
+from importlib.metadata import version as _version
 
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._history import SweepRecord
 from boostkmeans._instruction_set import instruction_set, instruction_sets
 
 __all__ = ["BoostKMeans", "SweepRecord", "instruction_set", "instruction_sets"]
-__version__ = version("boostkmeans")
+__version__ = _version("boostkmeans")

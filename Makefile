@@ -1,0 +1,61 @@
+# `make demo` and `make test` set up everything they need in .venv: Python 3.11+, pip and a C++ compiler
+# are all that a machine has to have.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(wildcard src/core/* src/boostkmeans/*.py) CMakeLists.txt pyproject.toml README.md LICENSE
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+DEVELOP := -C cmake.define.BOOSTKMEANS_WERROR=ON
+
+.PHONY: help demo test lint stub bench sanitize clean
+
+help:
+	@echo "make demo      cluster a real sample: ours beside k-means, with a picture"
+	@echo "make test      all tests, style and types included"
+	@echo "make bench     the figures of docs/benchmarks.md (about 20 minutes on 2 cores)"
+	@echo "make sanitize  the core under AddressSanitizer, UBSan and ThreadSanitizer"
+	@echo "make stub      regenerate src/boostkmeans/_core.pyi"
+	@echo "make clean     remove what these made"
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("boostkmeans needs Python 3.11 or later, $(PYTHON) is %d.%d: make PYTHON=..." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of dependencies; each is remade when the sources change.
+$(VENV)/.plot: $(BIN)/python $(SOURCES)
+	$(PIP_INSTALL) '.[plot]'
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python $(SOURCES)
+	$(PIP_INSTALL) $(DEVELOP) '.[test]'
+	@touch $@ $(VENV)/.plot
+
+$(VENV)/.bench: $(VENV)/.test
+	$(PIP_INSTALL) '.[bench]'
+	@touch $@ $(VENV)/.test $(VENV)/.plot
+
+demo: $(VENV)/.plot
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m mypy
+
+stub: $(VENV)/.test
+	$(BIN)/python -m nanobind.stubgen -q -m boostkmeans._core -o src/boostkmeans/_core.pyi
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/run.py
+
+sanitize: $(BIN)/python
+	$(PIP_INSTALL) cmake
+	for kind in address,undefined thread; do \
+	  $(BIN)/cmake -S . -B build/$$kind -DBOOSTKMEANS_BINDINGS=OFF -DBOOSTKMEANS_WERROR=ON \
+	    -DBOOSTKMEANS_SANITIZE=$$kind >/dev/null && \
+	  $(BIN)/cmake --build build/$$kind --parallel && build/$$kind/exercise || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) build demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

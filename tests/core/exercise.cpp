@@ -1,0 +1,120 @@
+// Runs all of the core on small random data, every type and instruction set, several threads, for the
+// sanitizers (make sanitize). Checks only what a sanitizer does not: that results are consistent.
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "describe.hpp"
+#include "nearest.hpp"
+#include "partition.hpp"
+#include "seeding.hpp"
+#include "sweep.hpp"
+
+using namespace boostkmeans;
+
+namespace {
+
+void check(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "failed: %s\n", what);
+  std::exit(1);
+}
+
+struct Problem {
+  std::int64_t n, d, k;
+  Scalar scalar;
+  std::int64_t item;
+};
+
+std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) {
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(p.n * p.d * p.item));
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(random());
+  // Floating-point types: clear the top exponent bits, so that all values are finite and moderate.
+  if (p.scalar == Scalar::float64 || p.scalar == Scalar::float32 || p.scalar == Scalar::float16)
+    for (std::size_t i = static_cast<std::size_t>(p.item) - 1; i < bytes.size();
+         i += static_cast<std::size_t>(p.item))
+      bytes[i] = static_cast<unsigned char>((bytes[i] & 0x80) | 0x3b);
+  return bytes;
+}
+
+void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weighted) {
+  std::mt19937 random(7);
+  const auto bytes = random_bytes(p, random);
+  const RowSource source{reinterpret_cast<const char*>(bytes.data()), p.d * p.item, p.item, p.d, p.scalar};
+  std::vector<double> factors(static_cast<std::size_t>(p.n), 0.5), row_weights;
+  const DenseRows rows(kernel, source, p.n, std::vector<double>(static_cast<std::size_t>(p.d), 0.25), 3,
+                       weighted ? factors.data() : nullptr);
+  if (weighted)
+    for (std::int64_t i = 0; i < p.n; ++i) row_weights.push_back(static_cast<double>(random() % 4));
+  const double* w = weighted ? row_weights.data() : nullptr;
+
+  Watch watch([] { return false; }, 1e9);
+  Team team(n_threads, watch);
+  check(describe(rows, team).bad_row == -1, "finite");
+  std::vector<double> norms(static_cast<std::size_t>(p.n));
+  row_norms(rows, norms.data(), team);
+
+  std::vector<std::int64_t> chosen(static_cast<std::size_t>(p.k)), counts(chosen.size()), order;
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(p.n)), near(labels.size());
+  plus_plus(rows, w, p.k, 15, 3, chosen.data(), labels.data(), team);
+  std::vector<double> composites(static_cast<std::size_t>(p.k * p.d)), weights(chosen.size());
+  const Partition partition{labels.data(), composites.data(), weights.data(), counts.data(), p.k, p.d};
+  double inertia = recompute(rows, w, partition, team).inertia;
+  for (std::int64_t run = 0; run * 4 < p.n; ++run) order.push_back(run);
+  for (int s = 0; s < 4; ++s) {
+    const SweepResult result =
+        sweep(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64},
+              {s == 1, 5, s == 3}, team);
+    const double after = recompute(rows, w, partition, team).inertia;
+    check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
+    check(result.visited == p.n, "all rows are visited");
+    inertia = after;
+  }
+  std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(p.n * p.k));
+  nearest(rows, composites.data(), p.k, nullptr, near.data(), gaps.data(), team);
+  nearest(rows, composites.data(), p.k, near.data(), labels.data(), nullptr, team);
+  for (std::size_t i = 0; i < labels.size(); ++i) check(labels[i] != near[i], "the second is another");
+  all_distances(rows, composites.data(), p.k, all.data(), team);
+}
+
+void exercise_errors() {
+  Watch watch([] { return false; }, 1e9);
+  Team team(4, watch);
+  bool thrown = false;
+  try {
+    team.for_each(1000, [](std::int64_t item, int) {
+      if (item == 500) throw std::bad_alloc();
+    });
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  check(thrown, "an exception in a thread arrives");
+  std::atomic<int> done{0};
+  team.for_each(100, [&](std::int64_t, int) { ++done; });
+  check(done == 100, "the team works on after an exception");
+
+  int asked = 0;
+  Watch impatient([&] { return ++asked > 0; }, 1e9);
+  Team other(4, impatient);
+  other.for_each(1'000'000, [](std::int64_t, int) {});
+  check(impatient.reason() == Watch::Reason::interrupted, "an interrupt stops the work");
+}
+
+}  // namespace
+
+int main() {
+  const std::vector<std::pair<Scalar, std::int64_t>> scalars = {{Scalar::float64, 8},
+      {Scalar::float32, 4}, {Scalar::float16, 2}, {Scalar::uint8, 1}, {Scalar::int8, 1}};
+  for (int n = 0; const Kernel* kernel = available_kernel(n); ++n)
+    for (const auto& [scalar, item] : scalars)
+      for (const int n_threads : {1, 4})
+        for (const bool weighted : {false, true}) {
+          exercise(*kernel, {301, 7, 5, scalar, item}, n_threads, weighted);
+          exercise(*kernel, {120, 131, 37, scalar, item}, n_threads, weighted);
+          exercise(*kernel, {9000, 2, 2, scalar, item}, n_threads, weighted);
+        }
+  exercise_errors();
+  std::puts("1 passed, 0 failed");
+}

@@ -1,0 +1,69 @@
+"""The package as such: names, types, stubs, documents."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+import yaml
+
+import boostkmeans
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_public_names() -> None:
+    assert sorted(boostkmeans.__all__) == [
+        "BoostKMeans", "SweepRecord", "instruction_set", "instruction_sets",
+    ]  # fmt: skip
+    public = {name for name in vars(boostkmeans) if not name.startswith("_")}
+    assert public == set(boostkmeans.__all__)
+
+
+def test_the_package_is_typed() -> None:
+    assert (Path(boostkmeans.__file__).parent / "py.typed").exists()
+
+
+def test_the_stub_is_what_the_core_says(tmp_path: Path) -> None:
+    made = tmp_path / "_core.pyi"
+    subprocess.run(
+        [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "boostkmeans._core", "-o", str(made)],
+        check=True,
+    )
+    checked_in = ROOT / "src" / "boostkmeans" / "_core.pyi"
+    assert made.read_text() == checked_in.read_text(), "run `make stub`"
+
+
+@pytest.mark.parametrize("check", [["ruff", "check", "-q"], ["ruff", "format", "--check", "-q"], ["mypy"]])
+def test_style_and_types(check: list[str]) -> None:
+    command = [sys.executable, "-m", *check, *([] if check == ["mypy"] else [str(ROOT)])]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_versions_agree() -> None:
+    assert boostkmeans.__version__ == version("boostkmeans")
+    assert f"## {boostkmeans.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == boostkmeans.__version__
+
+
+def test_the_readme_example_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert blocks
+    for block in blocks:
+        result = subprocess.run(
+            [sys.executable, "-c", block], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, block + result.stderr
+
+
+def test_docstring_examples_run() -> None:
+    import doctest
+
+    from boostkmeans import _boost_kmeans
+
+    for module in (boostkmeans, _boost_kmeans):
+        failed, tried = doctest.testmod(module)
+        assert (failed, tried > 0) == (0, True)
