@@ -47,7 +47,7 @@ def blobs(
 def same_partition(a: NDArray[Any], b: NDArray[Any]) -> bool:
     """Whether two labellings differ by the names of the clusters alone."""
     pairs = np.unique(np.stack([a, b]), axis=1)
-    return len(np.unique(a)) == len(np.unique(b)) == pairs.shape[1]
+    return bool(len(np.unique(a)) == len(np.unique(b)) == pairs.shape[1])
 
 
 def run_python(code: str, timeout: float = 120.0, **env: str) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,7 @@
 """The oracle: boost k-means in plain NumPy, float64, one row after the other. Nothing here is fast."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,7 @@ def improving_move(X: NDArray[np.int64], labels: Labels, k: int) -> tuple[int, i
     return None
 
 
-def inertia(X: Floats, labels: Labels, w: Floats | None = None) -> float:
+def inertia(X: NDArray[Any], labels: Labels, w: NDArray[Any] | None = None) -> float:
     """Sum of weighted squared distances of the rows to the means of their clusters."""
     w = np.ones(len(X)) if w is None else w
     total = 0.0

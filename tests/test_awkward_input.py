@@ -184,7 +184,7 @@ def test_what_is_no_table_of_numbers(X: Any, error: type[Exception], message: st
 
 def test_sparse_input_is_refused_by_name() -> None:
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         BoostKMeans(2).fit(sparse.eye_array(10).tocsr())
 
 
@@ -211,7 +211,7 @@ def test_rows_too_short_for_a_direction() -> None:
 
 
 def test_weights_of_very_different_size() -> None:
-    X, planted = blobs(300, 3, 4)
+    X, _ = blobs(300, 3, 4)
     w = 10.0 ** np.random.default_rng(0).uniform(-30, 30, 300)
     model = BoostKMeans(4, random_state=0, tol=0).fit(X, sample_weight=w)
     assert_sound(model, X)

@@ -36,7 +36,9 @@ def test_the_stub_is_what_the_core_says(tmp_path: Path) -> None:
     assert made.read_text() == checked_in.read_text(), "run `make stub`"
 
 
-@pytest.mark.parametrize("check", [["ruff", "check", "-q"], ["ruff", "format", "--check", "-q"], ["mypy"]])
+@pytest.mark.parametrize(
+    "check", [["ruff", "check", "-q"], ["ruff", "format", "--check", "-q"], ["mypy"]]
+)
 def test_style_and_types(check: list[str]) -> None:
     command = [sys.executable, "-m", *check, *([] if check == ["mypy"] else [str(ROOT)])]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -3,7 +3,6 @@
 import logging
 import threading
 
-import numpy as np
 import pytest
 
 from boostkmeans import BoostKMeans

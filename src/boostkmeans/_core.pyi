@@ -28,9 +28,9 @@ def instruction_sets() -> list[str]:
     Names of the instruction sets that this machine runs, the plainest first.
     """
 
-def describe(rows: Rows, n_threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], int]:
+def describe(rows: Rows, n_threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], int]:
     """
-    Lowest, highest and mean value of each column; the first row that is not finite, or -1.
+    Lowest and highest value of each column; the first row that is not finite, or -1.
     """
 
 def row_norms(rows: Rows, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

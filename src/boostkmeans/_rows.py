@@ -125,9 +125,7 @@ def _describe(
     return low, high
 
 
-def _frame_of(
-    array: Array, factors: Floats | None, low: Floats, high: Floats, metric: str
-) -> Frame:
+def _frame_of(array: Array, factors: Floats | None, low: Floats, high: Floats, metric: str) -> Frame:
     shift = _middle(array, factors)
     with np.errstate(over="ignore"):
         spread = float(np.maximum(high - shift, shift - low).max())

@@ -1,0 +1,306 @@
+"""One function a figure. Each measures, keeps its result file, and says what it found."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import data
+import measure
+import peers
+from boostkmeans import BoostKMeans, _core
+from boostkmeans._rows import Rows
+from measure import N_THREADS, Json, interleaved, keep, median, seconds_to, timed
+
+
+def sweep_against_product() -> None:
+    """A full sweep in its steady state against one matrix product of the same shape."""
+    name, X = data.sift(100_000)
+    start = BoostKMeans(1024, n_threads=N_THREADS, random_state=0, tol=0, max_iter=15).fit(X)
+    B = np.ascontiguousarray(start.cluster_centers_.T.astype(np.float32))
+    out = np.empty((len(X), 1024), dtype=np.float32)
+
+    def sweep() -> Json:
+        model = BoostKMeans(
+            1024, init=start.labels_, n_threads=N_THREADS, random_state=0, tol=0, max_iter=6
+        ).fit(X)
+        ends = [record.seconds for record in model.history_]
+        return {"one": median(np.diff(ends).tolist())}
+
+    runs = interleaved(
+        {
+            "sweep": sweep,
+            "numpy @": lambda: {"one": timed(lambda: X @ B)[0]},
+            "numpy matmul, out given": lambda: {"one": timed(lambda: np.matmul(X, B, out=out))[0]},
+        },
+        repeats=5,
+    )
+    one = {contestant: median([r["one"] for r in rs]) for contestant, rs in runs.items()}
+    keep(
+        "sweep_against_product",
+        {
+            "data": name,
+            "k": 1024,
+            "seconds": one,
+            "ratio": one["sweep"] / one["numpy @"],
+            "ratio_to_product_into_given_memory": one["sweep"] / one["numpy matmul, out given"],
+            "target": "at most 1.25",
+        },
+    )
+
+
+def sift_against_faiss() -> None:
+    """SIFT 100,000 x 128 into 1,024: time to the distortion of faiss, and the final distortion."""
+    name, X = data.sift(100_000)
+    runs = interleaved(
+        {
+            "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, 1024, niter=25),
+            "ours (defaults)": lambda: peers.ours(X, 1024),
+            "ours (random-partition, tol=0)": lambda: peers.ours(
+                X, 1024, init="random-partition", tol=0, max_iter=60
+            ),
+        }
+    )
+    keep("sift_against_faiss", {"data": name, "k": 1024, **against(runs, "faiss.Kmeans(niter=25)")})
+
+
+def mnist_against_scikit_learn() -> None:
+    """MNIST into 100: time to the inertia of scikit-learn's KMeans(n_init=1)."""
+    name, X = data.mnist()
+    runs = interleaved(
+        {
+            "scikit-learn KMeans(n_init=1)": lambda: peers.scikit_learn(X, 100),
+            "ours (defaults)": lambda: peers.ours(X, 100),
+            "ours (tol=1e-6)": lambda: peers.ours(X, 100, tol=1e-6),
+        }
+    )
+    keep(
+        "mnist_against_scikit_learn",
+        {"data": name, "k": 100, **against(runs, "scikit-learn KMeans(n_init=1)")},
+    )
+
+
+def blobs_against_scikit_learn() -> None:
+    """Planted blobs, 100,000 x 32 into 64: time, and how often the planted partition is found."""
+    X, _, planted = data.blobs(100_000, 32, 64, std=1.0)
+    runs = interleaved(
+        {
+            "scikit-learn KMeans(n_init=1)": lambda: peers.scikit_learn(X, 64),
+            "ours (defaults)": lambda: peers.ours(X, 64),
+        }
+    )
+    found = {"ours (defaults)": 0, "scikit-learn KMeans(n_init=1)": 0}
+    n_seeds = {"ours (defaults)": 100, "scikit-learn KMeans(n_init=1)": 20}
+    for seed in range(100):
+        found["ours (defaults)"] += peers.ours(X, 64, seed)["inertia"] <= planted * (1 + 1e-6)
+        if seed < 20:
+            theirs = peers.scikit_learn(X, 64, seed)["inertia"]
+            found["scikit-learn KMeans(n_init=1)"] += theirs <= planted * (1 + 1e-6)
+    keep(
+        "blobs_against_scikit_learn",
+        {
+            "data": "made: blobs 100000 x 32, 64 centres in [-10, 10], standard deviation 1",
+            "k": 64,
+            **against(runs, "scikit-learn KMeans(n_init=1)"),
+            "planted_found": found,
+            "of_seeds": n_seeds,
+        },
+    )
+
+
+def many_rows_against_scikit_learn() -> None:
+    """1,000,000 x 16 into 16: many rows, little arithmetic; three kinds of data, three seeds each."""
+    rng = np.random.default_rng(0)
+    sets = {
+        "blobs that overlap (std 4)": data.blobs(1_000_000, 16, 16, std=4.0)[0],
+        "blobs well apart (std 1)": data.blobs(1_000_000, 16, 16, std=1.0)[0],
+        "normal, no clusters": rng.normal(size=(1_000_000, 16)).astype(np.float32),
+    }
+    results: Json = {}
+    for kind, X in sets.items():
+        print(f" {kind}")
+        theirs, us = [], []
+        for seed in range(measure.REPEATS):
+            seconds, peer = timed(partial(peers.scikit_learn, X, 16, seed))
+            own = peers.ours(X, 16, seed, tol=1e-6)
+            plain, default = timed(partial(peers.ours, X, 16, seed))
+            reached = seconds_to(own["curve"], peer["inertia"] * (1 + 1e-6))
+            theirs.append({"seconds": seconds, **peer})
+            us.append(
+                {
+                    "seconds_to_its_inertia": reached,
+                    "ratio": reached / seconds,
+                    "inertia_to_its": own["inertia"] / peer["inertia"] - 1,
+                    "defaults_seconds": plain,
+                    "defaults_inertia_to_its": default["inertia"] / peer["inertia"] - 1,
+                }
+            )
+            print(f"  seed {seed}: {seconds:.3f} s, {measure.compact(us[-1])}", flush=True)
+        results[kind] = {
+            "scikit_learn": theirs,
+            "ours": us,
+            "median_ratio": median([r["ratio"] for r in us]),
+            "median_ratio_of_defaults": median(
+                [r["defaults_seconds"] / t["seconds"] for r, t in zip(us, theirs, strict=True)]
+            ),
+        }
+    keep("many_rows_against_scikit_learn", {"k": 16, "sets": results, "target": "at most 1/3"})
+
+
+def seeding_against_scikit_learn() -> None:
+    """Greedy k-means++ for k = 4,000 on 100,000 x 128."""
+    from sklearn.cluster import kmeans_plusplus
+
+    name, X = data.sift(100_000)
+
+    def native() -> data.Array:
+        rows = Rows.in_own_frame(X, "euclidean", N_THREADS)
+        return np.asarray(X[_core.plus_plus(rows.core, None, 4000, 15, 0, N_THREADS)[0]])
+
+    def theirs() -> data.Array:
+        return np.asarray(kmeans_plusplus(X, 4000, random_state=0)[0])
+
+    seconds: dict[str, list[float]] = {"ours": [], "scikit-learn": []}
+    potentials: dict[str, float] = {}
+    for _ in range(measure.REPEATS):
+        for contestant, call in (("ours", native), ("scikit-learn", theirs)):
+            taken, centres = timed(call)
+            seconds[contestant].append(taken)
+            potentials[contestant] = potential(X, centres)
+            print(f"  {contestant}: {taken:.2f} s, inertia {potentials[contestant]:.6g}", flush=True)
+    keep(
+        "seeding_against_scikit_learn",
+        {
+            "data": name,
+            "k": 4000,
+            "seconds": seconds,
+            "speed_up": median(seconds["scikit-learn"]) / median(seconds["ours"]),
+            "inertia_of_the_seeds": potentials,
+            "target": "at least 10",
+        },
+    )
+
+
+def potential(X: data.Array, centres: data.Array) -> float:
+    """Inertia of the nearest centres."""
+    rows = Rows.in_own_frame(X, "euclidean", N_THREADS)
+    labels, gaps = np.empty(len(X), dtype=np.int32), np.empty(len(X))
+    framed = rows.frame.enter(centres.astype(np.float64))
+    _core.nearest(rows.core, framed, labels, gaps, None, N_THREADS)
+    return rows.frame.inertia(float(gaps.sum()))
+
+
+def peak_memory() -> None:
+    """Peak memory above the input, 1,000,000 x 128 into 1,024, in a process of its own."""
+    code = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from boostkmeans import BoostKMeans
+n, k = 1_000_000, 1024
+X = np.random.default_rng(0).standard_normal((n, 128), dtype=np.float32)
+BoostKMeans(2, max_iter=1).fit(X[:1000])  # everything imported and loaded
+Path("/proc/self/clear_refs").write_text("5")
+def status(key):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
+before = status("VmRSS")
+model = BoostKMeans(k, init=sys.argv[1], max_iter=2, n_threads=2, random_state=0).fit(X)
+print(status("VmHWM") - before)
+"""
+    megabytes = {}
+    for init in ("auto", "random-partition", "random"):
+        result = subprocess.run(
+            [sys.executable, "-c", code, init], capture_output=True, text=True, check=True
+        )
+        megabytes[init] = float(result.stdout)
+        print(f"  {init}: {megabytes[init]:.1f} MB above the input", flush=True)
+    keep(
+        "peak_memory",
+        {
+            "data": "made: normal 1000000 x 128, float32",
+            "k": 1024,
+            "megabytes_above_input": megabytes,
+            "target": "at most 100",
+        },
+    )
+
+
+def answer_to_ctrl_c() -> None:
+    """Time from SIGINT to KeyboardInterrupt, 100 tries at random moments, n = 1e6, k = 1e3."""
+    X = np.random.default_rng(0).standard_normal((1_000_000, 32), dtype=np.float32)
+    random = np.random.default_rng(1)
+    delays = []
+    for _ in range(100):
+        model = BoostKMeans(1000, init="random-partition", tol=0, n_threads=N_THREADS)
+        wait = float(random.uniform(0.1, 1.5))
+        sent: list[float] = []
+
+        def interrupt(wait: float = wait, sent: list[float] = sent) -> None:
+            time.sleep(wait)
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        raised: list[float] = []
+        try:
+            model.fit(X)
+        except KeyboardInterrupt:
+            raised.append(time.perf_counter())
+        thread.join()
+        delays.append(raised[0] - sent[0])
+    keep(
+        "answer_to_ctrl_c",
+        {
+            "data": "made: normal 1000000 x 32, float32",
+            "k": 1000,
+            "tries": len(delays),
+            "milliseconds": {
+                "median": 1e3 * float(np.median(delays)),
+                "p99": 1e3 * float(np.quantile(delays, 0.99)),
+                "max": 1e3 * max(delays),
+            },
+            "target": "p99 at most 200",
+        },
+    )
+
+
+def against(runs: dict[str, list[Json]], peer: str) -> Json:
+    """Time of ours to the inertia of the peer, and final inertia, both relative to it."""
+    target = median([run["inertia"] for run in runs[peer]])
+    seconds = median([run["seconds"] for run in runs[peer]])
+    figures: Json = {"peer": {"name": peer, "seconds": seconds, "inertia": target}, "ours": {}}
+    for name, own in runs.items():
+        if name == peer:
+            continue
+        reached = median([seconds_to(run["curve"], target) for run in own])
+        figures["ours"][name] = {
+            "seconds_to_its_inertia": reached,
+            "ratio": reached / seconds,
+            "seconds": median([run["seconds"] for run in own]),
+            "inertia_to_its": own[0]["inertia"] / target - 1,
+            "sweeps": own[0]["sweeps"],
+            "stopped_by": own[0]["stopped_by"],
+            "curve": own[0]["curve"],
+        }
+    return figures
+
+
+FIGURES = [
+    sweep_against_product,
+    sift_against_faiss,
+    mnist_against_scikit_learn,
+    blobs_against_scikit_learn,
+    many_rows_against_scikit_learn,
+    peak_memory,
+    answer_to_ctrl_c,
+    seeding_against_scikit_learn,
+]
+RESULT_FILES = [Path(measure.RESULTS / f"{figure.__name__}.json") for figure in FIGURES]

@@ -1,0 +1,23 @@
+"""Measures all figures (or those named on the command line) and writes docs/benchmarks.md from them."""
+
+import sys
+
+import measure  # noqa: F401  (sets the number of threads: before all others)
+from figures import FIGURES
+from report import write_report
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or [figure.__name__ for figure in FIGURES]
+    unknown = set(wanted) - {figure.__name__ for figure in FIGURES}
+    if unknown:
+        sys.exit(f"no such figure: {', '.join(sorted(unknown))}")
+    for figure in FIGURES:
+        if figure.__name__ in wanted:
+            print(f"{figure.__name__}: {figure.__doc__}", flush=True)
+            figure()
+    write_report()
+
+
+if __name__ == "__main__":
+    main()
