@@ -71,22 +71,28 @@ def propose(x: Floats, w: float, u: int, D: Floats, W: Floats, start: int | None
     return int(better[0]) if len(better) else u
 
 
-def improving_move(X: NDArray[np.int64], labels: Labels, k: int) -> tuple[int, int] | None:
+def improving_move(
+    X: NDArray[Any], labels: Labels, k: int, w: NDArray[Any] | None = None
+) -> tuple[int, int] | None:
     """A move (row, cluster) that lowers the inertia, in exact rational arithmetic, or None."""
-    counts = [int(c) for c in np.bincount(labels, minlength=k)]
-    sums = [[int(s) for s in X[labels == r].sum(axis=0)] for r in range(k)]
+    points = [[Fraction(x) for x in row] for row in X.tolist()]
+    weights = [Fraction(x) for x in ([1] * len(X) if w is None else w.tolist())]
+    members = [np.flatnonzero(labels == r).tolist() for r in range(k)]
+    totals = [sum((weights[i] for i in rows), Fraction(0)) for rows in members]
+    centres = [
+        [sum((weights[i] * points[i][j] for i in members[r]), Fraction(0)) / (totals[r] or 1)
+         for j in range(X.shape[1])] for r in range(k)
+    ]  # fmt: skip
 
     def gap(i: int, r: int) -> Fraction:
-        centre = [Fraction(s, counts[r]) for s in sums[r]]
-        return sum(((int(x) - c) ** 2 for x, c in zip(X[i], centre, strict=True)), Fraction(0))
+        return sum(((x - c) ** 2 for x, c in zip(points[i], centres[r], strict=True)), Fraction(0))
 
     for i, u in enumerate(labels.tolist()):
-        if counts[u] == 1:
+        if totals[u] == weights[i] or weights[i] == 0:
             continue
-        stay = Fraction(counts[u], counts[u] - 1) * gap(i, u)
+        stay = totals[u] / (totals[u] - weights[i]) * gap(i, u)
         for v in range(k):
-            go = Fraction(counts[v], counts[v] + 1) * gap(i, v) if counts[v] else Fraction(0)
-            if v != u and go < stay:
+            if v != u and totals[v] / (totals[v] + weights[i]) * gap(i, v) < stay:
                 return i, v
     return None
 

@@ -91,6 +91,19 @@ def test_one_cluster_each_and_one_for_all(init: str) -> None:
     assert one.inertia_ == pytest.approx(((X - X.mean(axis=0)) ** 2).sum())
 
 
+def test_rows_far_outside_of_what_was_fitted() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    far = np.array([[1e25, 0, 0], [0, 0, 0], [0, -1e300, 0]])
+    np.testing.assert_array_equal(BoostKMeans(1).fit(X).predict(far), [0, 0, 0])
+    labels = BoostKMeans(2, random_state=0).fit(X).predict(far)
+    assert set(labels.tolist()) <= {0, 1}
+
+
+def test_absurd_numbers_of_threads() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    assert BoostKMeans(2, n_threads=10**12, random_state=0).fit(X).inertia_ > 0
+
+
 def test_one_row_and_one_column() -> None:
     assert_sound(BoostKMeans(1).fit([[3.0, 4.0]]), np.array([[3.0, 4.0]]))
     X = np.r_[np.zeros(10), np.ones(10)][:, None]
@@ -208,6 +221,8 @@ def test_zero_rows_under_cosine() -> None:
 def test_rows_too_short_for_a_direction() -> None:
     with pytest.raises(ValueError, match="Row 1 of X has length 1e-310"):
         BoostKMeans(1, metric="cosine").fit([[1.0, 0.0], [1e-310, 0.0]])
+    with pytest.raises(ValueError, match="Row 1 of X has length inf"):
+        BoostKMeans(1, metric="cosine").fit([[1.0, 0.0], [1.7e308, 1.7e308]])
 
 
 def test_weights_of_very_different_size() -> None:
@@ -221,6 +236,10 @@ def test_weights_of_very_different_size() -> None:
 def test_not_fitted_and_wrong_width() -> None:
     with pytest.raises(NotFittedError):
         BoostKMeans(2).predict([[1.0]])
+    by_hand = BoostKMeans(2)
+    by_hand.cluster_centers_ = np.zeros((2, 1))
+    with pytest.raises(NotFittedError):
+        by_hand.predict([[1.0]])
     model = BoostKMeans(2).fit(np.random.default_rng(0).normal(size=(9, 3)))
     with pytest.raises(ValueError, match="X has 2 features, but BoostKMeans is expecting 3"):
         model.predict(np.zeros((4, 2)))

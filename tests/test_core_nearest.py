@@ -149,6 +149,13 @@ def nearest_labels(X: NDArray[Any], C: FloatArray) -> list[int]:
     return [int(label) for label in labels]
 
 
+@pytest.mark.parametrize("bad", [np.empty(5, np.int64), np.empty(10, np.int32)[::2]])
+def test_results_are_never_written_to_a_copy(bad: NDArray[Any]) -> None:
+    X = data(5, 2, np.float64)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.nearest(_core.Rows(X, [0.0, 0.0], 0), X, bad, None, None, 1)
+
+
 class TestPlusPlus:
     """k-means++: what is chosen, and how it is drawn."""
 

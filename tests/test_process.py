@@ -2,10 +2,12 @@
 
 import logging
 import threading
+from typing import Any
 
+import numpy as np
 import pytest
 
-from boostkmeans import BoostKMeans
+from boostkmeans import BoostKMeans, _boost_kmeans
 from conftest import blobs, run_python
 
 
@@ -53,6 +55,77 @@ except KeyboardInterrupt:
 """)
     assert result.returncode == 0, result.stderr
     assert result.stdout == "interrupted\n"
+
+
+class TestInterruptedAtAwkwardMoments:
+    """Ctrl-C where a fit is not in a sweep."""
+
+    X = blobs(500, 4, 6, spread=1.0)[0]
+
+    @staticmethod
+    def interrupt(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    def test_in_the_final_relabelling(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        model = BoostKMeans(6, random_state=0, max_iter=1, tol=0)
+        with monkeypatch.context() as patch:
+            patch.setattr(_boost_kmeans, "nearest", self.interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(self.X)
+        assert model.stop_reason_ == "interrupted"
+        assert (len(model.labels_), model.n_iter_, model.converged_) == (500, 1, False)
+        assert model.predict(self.X).shape == (500,)
+
+    def test_in_a_later_start(self) -> None:
+        calls = []
+
+        def init(X: Any, n_clusters: int, random_state: Any) -> Any:
+            calls.append(1)
+            return np.arange(500) % 6 if len(calls) == 1 else self.interrupt()
+
+        model = BoostKMeans(6, init=init, n_init=3, random_state=0)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(self.X)
+        assert (model.stop_reason_, len(calls)) == ("interrupted", 2)
+        assert model.cluster_sizes_.sum() == 500
+
+    def test_in_a_batch_the_model_stays_as_it_was(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        model = BoostKMeans(6, random_state=0).fit(self.X)
+        before = {name: repr(value) for name, value in vars(model).items()}
+        for name in ("nearest", "Fit"):
+            with monkeypatch.context() as patch:
+                patch.setattr(_boost_kmeans, name, self.interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    model.partial_fit(self.X[:50])
+        assert {name: repr(value) for name, value in vars(model).items()} == before
+
+
+def test_the_interpreter_may_end_while_a_daemon_fits() -> None:
+    result = run_python("""
+import threading, time
+import numpy as np
+from boostkmeans import BoostKMeans
+X = np.random.default_rng(0).normal(size=(200_000, 32))
+fit = BoostKMeans(500, init="random-partition", tol=0, max_iter=10_000).fit
+threading.Thread(target=fit, args=(X,), daemon=True).start()
+time.sleep(1.0)
+""")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_columns_may_lie_apart() -> None:
+    # Fortran order, as data frames have it. The time limit is for an old bug: n^2 prefetches.
+    result = run_python(
+        """
+import numpy as np
+from boostkmeans import BoostKMeans
+X = np.random.default_rng(0).normal(size=(60_000, 8))
+a, b = (BoostKMeans(8, random_state=0, max_iter=5).fit(Y) for Y in (X, np.asfortranarray(X)))
+assert (a.labels_ == b.labels_).all()
+""",
+        timeout=60,
+    )
+    assert result.returncode == 0, result.stderr
 
 
 def test_fork_after_fit() -> None:

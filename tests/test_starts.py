@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import v_measure_score
 
 from boostkmeans import BoostKMeans
@@ -63,6 +64,14 @@ class TestStarts:
             model = BoostKMeans(5, init=init, tol=0, random_state=0).fit(X)
             np.testing.assert_array_equal(model.labels_, planted)
             np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-9)
+
+    def test_directions_given_as_centres(self) -> None:
+        X = np.r_[np.tile([3.0, 0.1], (20, 1)), np.tile([0.1, 5.0], (20, 1))]
+        labels = []
+        for length in (1e-3, 1.0, 1e3):
+            model = BoostKMeans(2, init=np.array([[length, 0], [0, 1.0]]), metric="cosine", max_iter=1)
+            labels.append(model.fit(X).labels_.tolist())
+        assert labels == [[0] * 20 + [1] * 20] * 3
 
     def test_callable_gets_what_scikit_learn_gives(self) -> None:
         X, planted = blobs(300, 4, 5)
@@ -185,12 +194,23 @@ class TestPartialFit:
         assert (norms <= 1 + 1e-9).all()
         np.testing.assert_array_equal(model.predict(X * 3), model.predict(X))
 
+    def test_empty_clusters_stay_where_they_are(self) -> None:
+        X = np.repeat(np.array([[0.0, 10], [10, 0], [20, 20]]), 3, axis=0)
+        with pytest.warns(ConvergenceWarning, match="distinct"):
+            model = BoostKMeans(4, random_state=0).fit(X)
+        before = model.predict([[9.0, 9.0]])
+        model.partial_fit(X)
+        np.testing.assert_array_equal(model.predict([[9.0, 9.0]]), before)
+        assert all((centre == X).all(axis=1).any() for centre in model.cluster_centers_.round(9))
+
     def test_partial_fit_after_fit_continues(self) -> None:
         X, _ = blobs(400, 6, 4)
         model = BoostKMeans(4, random_state=0).fit(X)
         before = model.cluster_centers_.copy()
         model.partial_fit(X)  # the same rows again: the same means
         np.testing.assert_allclose(model.cluster_centers_, before, rtol=1e-9)
+        assert model.n_samples_seen_ == 800
+        assert model.fit(X).n_samples_seen_ == 400
 
 
 @pytest.mark.skipif(not (SHARED / "vision").exists(), reason="needs the shared data")

@@ -24,6 +24,9 @@ from boostkmeans._weights import RowWeights
 
 METRICS = ("euclidean", "cosine")
 MOVES = ("best", "first")
+# What the tolerance of a move (1e-12 of its terms) can hide: the weight of a row in its cluster, and the
+# rounding of a centre in the frame.
+LEAST_SHARE, MOST_ROUNDING = 1e-9, 1e-13
 
 
 class BoostKMeans(CentreModel):
@@ -39,8 +42,9 @@ class BoostKMeans(CentreModel):
     init : str, array or callable, default="auto"
         Where to start. "random-partition": random clusters of equal size; "random": the nearest of k
         random rows; "k-means++": the nearest of k rows drawn by greedy k-means++; an array (k, d) of
-        centres; an array (n,) of labels; a callable `init(X, n_clusters, random_state)` that returns
-        one of these arrays. "auto" takes k-means++ where it is cheap and else a random partition.
+        centres (with "cosine" only their direction counts); an array (n,) of labels; a callable
+        `init(X, n_clusters, random_state)` that returns one of these arrays. "auto" draws k-means++
+        centres from a sample of the rows where that is cheap, else it takes a random partition.
     moves : {"best", "first"}, default="best"
         A row moves to the best cluster, or to the first better one from a random one on.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -53,9 +57,10 @@ class BoostKMeans(CentreModel):
         Stop after a sweep that lowers the inertia by less than this fraction. 0: go on until a sweep
         certifies that no single move improves the partition any more.
     max_time : float, default=None
-        Seconds after which `fit` stops, in the middle of a sweep if need be. The start is completed.
+        Seconds after which `fit` stops, in the middle of a sweep if need be. The start is completed,
+        and the rows get the labels of their nearest centres, whatever the time.
     callback : callable, default=None
-        Called as `callback(record)` with a `SweepRecord` after each sweep; a true value stops the run.
+        Called as `callback(record)` with a `SweepRecord` after each sweep; a true value stops the fit.
     random_state : int, RandomState or None, default=None
         An int gives the same result every time, on any number of threads.
     n_threads : int, default=None
@@ -68,7 +73,7 @@ class BoostKMeans(CentreModel):
     labels_ : array (n,) of int32
         Cluster of each row: that of its nearest centre (unless the fit was interrupted).
     cluster_centers_ : array (k, d) of float64
-        Means of the clusters.
+        Means of the clusters, as they were when the last sweep ended.
     cluster_sizes_ : array (k,) of int64
         Rows in each cluster.
     inertia_ : float
@@ -83,6 +88,8 @@ class BoostKMeans(CentreModel):
         "certified", "tol", "max_iter", "max_time", "callback" or "interrupted".
     history_ : list of SweepRecord
         One record for each sweep of the run that was kept.
+    n_samples_seen_ : int
+        Rows of the fit, and of all batches since.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -138,6 +145,7 @@ class BoostKMeans(CentreModel):
         rows = Rows.in_own_frame(array, self.metric, threads)
         with _progress.shown(self.verbose):
             self._fit_runs(array, rows, weights, began, threads)
+        self._warn_about_result()
         return self
 
     def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -146,19 +154,17 @@ class BoostKMeans(CentreModel):
         The first batch is fitted as by `fit`. In a later one, earlier rows count with their weight at
         the centre of their cluster and stay there, while the new rows enter and move among the
         clusters as in any sweep. `labels_`, `inertia_`, `cluster_sizes_` and `history_` are those of
-        the batch, `cluster_centers_` and `n_samples_seen_` of all batches. The batch is copied.
+        the batch, `cluster_centers_` and `n_samples_seen_` of all batches. The batch is copied. An
+        interrupted batch leaves the model as it was.
         """
-        if not hasattr(self, "cluster_centers_"):
-            self.fit(X, sample_weight=sample_weight)
-            self.n_samples_seen_ = len(self.labels_)
-            return self
+        if not hasattr(self, "_frame"):
+            return self.fit(X, sample_weight=sample_weight)
         began = time.perf_counter()
         self._check_parameters()
         array = self._validate(X, reset=False)
         weights = RowWeights.of(sample_weight, len(array))
         with _progress.shown(self.verbose):
             self._fit_batch(array, weights, began, _threads.resolve(self.n_threads))
-        self.n_samples_seen_ = getattr(self, "n_samples_seen_", 0) + len(array)
         return self
 
     def _fit_runs(
@@ -166,21 +172,26 @@ class BoostKMeans(CentreModel):
     ) -> None:
         rng = check_random_state(self.random_state)
         best: Fit | None = None
-        for _ in range(self.n_init):
-            start = Start(rows, weights.values, self.n_clusters, rng, threads)
-            labels = self._start_labels(array, start)
-            partition = Partition.of(labels, self.n_clusters, rows.n_features)
-            fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
-            try:
-                fit.run(self._stop_rules(began))
-            except KeyboardInterrupt:
-                self._keep(_better(best, fit), rows, weights, threads)
-                raise
-            best = _better(best, fit)
-            if fit.stop_reason in ("callback", "max_time"):
-                break
-        assert best is not None
-        self._keep(best, rows, weights, threads)
+        try:
+            for _ in range(self.n_init):
+                start = Start(rows, weights.values, self.n_clusters, rng, threads)
+                labels = self._start_labels(array, start)
+                partition = Partition.of(labels, self.n_clusters, rows.n_features)
+                fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
+                try:
+                    fit.run(self._stop_rules(began))
+                finally:  # interrupted or not, it may be the best so far
+                    best = fit if best is None or fit.inertia < best.inertia else best
+                if fit.stop_reason in ("callback", "max_time"):
+                    break
+            assert best is not None
+            result = self._result(best, rows, weights, threads, relabel=not _is_final(best))
+        except KeyboardInterrupt:
+            if best is not None:
+                best.stop_reason = "interrupted"
+                self._adopt(self._result(best, rows, weights, threads, relabel=False))
+            raise
+        self._adopt(result)
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:
         """Past and batch as one set of rows, of which only the batch is visited."""
@@ -190,12 +201,15 @@ class BoostKMeans(CentreModel):
         new = self._frame.leave(batch.take(np.arange(batch.n_rows)))
         together = np.concatenate([self.cluster_centers_, new])
         new_weights = np.ones(len(new)) if weights.values is None else weights.values
+        rows = Rows.in_own_frame(together, "euclidean", threads)
+        partition = Partition.of(np.concatenate([np.arange(k), labels]), k, batch.n_features)
+        partition.composites[:] = rows.frame.enter(self.cluster_centers_)  # where empty ones are
         fit = Fit(
-            rows=Rows.in_own_frame(together, "euclidean", threads),
+            rows=rows,
             row_weights=RowWeights.of(
                 np.concatenate([self._cluster_weights, new_weights * weights.unit]), len(together)
             ),
-            partition=Partition.of(np.concatenate([np.arange(k), labels]), k, batch.n_features),
+            partition=partition,
             rng=check_random_state(self.random_state),
             n_threads=threads,
             moves=self.moves,
@@ -203,8 +217,10 @@ class BoostKMeans(CentreModel):
             n_pinned=k,
         )
         fit.run(self._stop_rules(began))
-        frame = Frame(fit.rows.frame.shift, fit.rows.frame.exponent, self.metric)
-        self._keep(fit, Rows.in_frame(array, frame, threads), weights, threads)
+        frame = Frame(rows.frame.shift, rows.frame.exponent, self.metric)
+        in_frame = Rows.in_frame(array, frame, threads)
+        result = self._result(fit, in_frame, weights, threads, relabel=True)
+        self._adopt({**result, "n_samples_seen_": self.n_samples_seen_ + len(array)})
 
     def _stop_rules(self, began: float) -> StopRules:
         deadline = math.inf if self.max_time is None else began + self.max_time
@@ -218,25 +234,36 @@ class BoostKMeans(CentreModel):
             return start.named(init)
         return start.given(np.asarray(init))
 
-    def _keep(self, fit: Fit, rows: Rows, weights: RowWeights, threads: int) -> None:
-        """Sets the fitted attributes: centres from the fit, labels and the rest for these rows."""
-        self._frame = rows.frame
-        self.cluster_centers_ = rows.frame.leave(fit.partition.centres)
-        self._cluster_weights = fit.partition.weights * fit.row_weights.unit
-        self.labels_ = fit.partition.labels
-        self.inertia_ = fit.user_inertia
-        if rows is not fit.rows or not (_is_final(fit) or fit.stop_reason == "interrupted"):
-            # Where the run ended early, some rows are nearer to another centre than to their own.
-            self.labels_, gaps = nearest(rows, rows.frame.enter(self.cluster_centers_), threads)
-            self.inertia_ = rows.frame.inertia(weights.total_of(gaps))
-        self.cluster_sizes_ = np.bincount(self.labels_, minlength=len(self.cluster_centers_))
-        self.distortion_ = self.inertia_ / weights.total
-        self.history_ = fit.history
-        self.n_iter_ = len(fit.history)
-        self.stop_reason_ = fit.stop_reason
-        self.converged_ = fit.certified
-        if rows is fit.rows:
-            self._warn_about_result()
+    def _result(
+        self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool
+    ) -> dict[str, Any]:
+        """The fitted attributes: centres from the fit, labels and the rest for these rows.
+
+        Where the run ended early, some rows are nearer to another centre than to their own: `relabel`.
+        """
+        centres = rows.frame.leave(fit.partition.centres)
+        labels, inertia = fit.partition.labels, fit.user_inertia
+        if relabel:
+            labels, gaps = nearest(rows, rows.frame.enter(centres), threads)
+            inertia = rows.frame.inertia(weights.total_of(gaps))
+        return {
+            "_frame": rows.frame,
+            "_cluster_weights": fit.partition.weights * fit.row_weights.unit,
+            "cluster_centers_": centres,
+            "labels_": labels,
+            "cluster_sizes_": np.bincount(labels, minlength=len(centres)),
+            "inertia_": inertia,
+            "distortion_": inertia / weights.total,
+            "history_": fit.history,
+            "n_iter_": len(fit.history),
+            "n_samples_seen_": len(labels),
+            "stop_reason_": fit.stop_reason,
+            "converged_": fit.certified,
+        }
+
+    def _adopt(self, result: dict[str, Any]) -> None:
+        """All attributes at once, so that nothing can leave half of them."""
+        self.__dict__.update(result)
 
     def _check_parameters(self) -> None:
         check = ParameterChecker(self)
@@ -272,28 +299,30 @@ class BoostKMeans(CentreModel):
                 f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
                 f"({self.n_clusters}). Possibly due to duplicate points in X.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=3,
             )
         if math.isinf(self.inertia_):
             warnings.warn(
                 "The inertia is too large for float64 and reported as infinite; labels and centres "
                 "are right. Divide X by a large factor to see it.",
                 RuntimeWarning,
-                stacklevel=5,
+                stacklevel=3,
             )
-
-
-def _better(best: Fit | None, fit: Fit) -> Fit:
-    return fit if best is None or fit.inertia < best.inertia else best
 
 
 def _is_final(fit: Fit) -> bool:
     """Whether the labels of the partition are those of the nearest centres.
 
-    A certified partition has them, with two exceptions: rows without weight have no say in where
-    they are, and rows that lie on several centres at once (duplicates) go to the first of these.
+    A certified partition has them, but for rows without or nearly without weight, which have no say
+    in where they are; for rows that lie on several centres at once (duplicates), which go to the
+    first of these; and where the data lies so far from 0 that its centres are rounded.
     """
-    if not fit.certified or fit.row_weights.n_positive < fit.rows.n_rows:
+    partition, values, frame = fit.partition, fit.row_weights.values, fit.rows.frame
+    if not fit.certified:
         return False
-    first = first_at_same_place(fit.partition.centres)
-    return bool((first == np.arange(len(first))).all())
+    if values is not None and values.min() < LEAST_SHARE * partition.weights.max():
+        return False
+    centres = partition.centres
+    rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
+    first = first_at_same_place(centres)
+    return bool(rounded <= MOST_ROUNDING and (first == np.arange(len(first))).all())

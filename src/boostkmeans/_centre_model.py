@@ -14,11 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostkmeans import _core, _threads
 from boostkmeans._partition import Labels, nearest
-from boostkmeans._rows import DTYPES, Array, Floats, Frame, Rows
+from boostkmeans._rows import DTYPES, ROWS_AT_ONCE, Array, Floats, Frame, Rows
 from boostkmeans._weights import RowWeights
-
-# `transform` computes in float64 and, for float32 input, rounds that many rows at a time.
-ROWS_AT_ONCE = 4096
 
 
 class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -40,7 +37,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def transform(self, X: ArrayLike) -> Array:
         """Distances of each row to all centres, in float64, or in float32 for float32 input."""
-        check_is_fitted(self)
+        check_is_fitted(self, "_frame")
         array = self._validate(X, reset=False)
         threads = _threads.resolve(self.n_threads)
         centres = self._frame.enter(self.cluster_centers_)
@@ -58,7 +55,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def _nearest(self, X: ArrayLike) -> tuple[Labels, Floats]:
         """Labels, and squared distances in the frame."""
-        check_is_fitted(self)
+        check_is_fitted(self, "_frame")
         array = self._validate(X, reset=False)
         threads = _threads.resolve(self.n_threads)
         rows = Rows.in_frame(array, self._frame, threads)

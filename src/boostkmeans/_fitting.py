@@ -30,9 +30,10 @@ RUN_BYTES, LONGEST_RUN = 4096, 64
 RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
 # From here on a sweep also decides what float32 cannot, in the hope that it is the last one.
 CERTIFY_BELOW_MOVES = 1 / 200
-# Composites are recomputed from the labels after that many moves per row: the drift that moves leave is
-# near 1e-16 each, so that this is for the record more than for the result.
+# Composites and inertia are recomputed from the labels after that many moves per row, and whenever the
+# inertia falls by this share, because then it is a small difference of large sums.
 RECOMPUTE_AFTER_MOVES = 1 / 8
+RECOMPUTE_AFTER_FALL = 1 / 2
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Fit:
     """The largest that was seen of the composites, relative."""
     history: list[SweepRecord] = field(default_factory=list)
     stop_reason: str = ""
+    _moves_since: int = 0
+    """Moves since the composites were recomputed."""
 
     def __post_init__(self) -> None:
         self._recompute()
@@ -85,14 +88,9 @@ class Fit:
     def run(self, stop: StopRules) -> None:
         """Sweeps until a rule of `stop` applies; sets `stop_reason`."""
         try:
-            moved_since = 0
             while not self.stop_reason:
                 before = self.inertia
-                moves, late = self._sweep(stop)
-                moved_since += moves
-                if moved_since > RECOMPUTE_AFTER_MOVES * self.rows.n_rows:
-                    self.drift = max(self.drift, self._recompute())
-                    moved_since = 0
+                late = self._sweep(stop)
                 self.stop_reason = self._reason(stop, before, late)
                 if self.stop_reason in ("certified", "tol") and self._release_coincident():
                     self.stop_reason = "" if len(self.history) < stop.max_iter else "max_iter"
@@ -100,15 +98,17 @@ class Fit:
             self.stop_reason = "interrupted"
             raise
         finally:
-            self.drift = max(self.drift, self._recompute())
+            self._recompute()
             logger.debug("drift of the composites: %.1e", self.drift)
 
-    def _recompute(self) -> float:
-        """Everything from the labels; returns by how much the composites were off."""
+    def _recompute(self) -> None:
+        """Everything from the labels alone."""
         self.inertia, drift = self.partition.recompute(
             self.rows, self.row_weights.values, self.n_threads
         )
-        return drift
+        if self.history:  # before that, there was nothing that could have drifted
+            self.drift = max(self.drift, drift)
+        self._moves_since = 0
 
     def _release_coincident(self) -> bool:
         """Joins clusters that share a centre, and gives the free ones to rows that gain by it."""
@@ -128,7 +128,8 @@ class Fit:
             self._recompute()
         return moved
 
-    def _sweep(self, stop: StopRules) -> tuple[int, bool]:
+    def _sweep(self, stop: StopRules) -> bool:
+        """One sweep and its record; returns whether it ran out of time."""
         exact = self._worth_certifying()
         order, length = self._visit()
         moves, gain, visited, late = _core.sweep(
@@ -147,20 +148,29 @@ class Fit:
             max(0.0, stop.deadline - time.perf_counter()),
             self.n_threads,
         )
+        self._moves_since += moves
+        steep = gain > RECOMPUTE_AFTER_FALL * self.inertia
         self.inertia = max(0.0, self.inertia - gain)
+        if steep or self._moves_since > RECOMPUTE_AFTER_MOVES * self.rows.n_rows:
+            self._recompute()
+        self._record(moves, visited, "certify" if exact else "sweep")
+        return late
+
+    def _record(self, moves: int, visited: int, kind: str) -> None:
+        inertia = self.user_inertia
         record = SweepRecord(
             seconds=time.perf_counter() - self.began,
             moves=moves,
-            inertia=self.user_inertia,
+            # A recomputed sum may lie a rounding above one that was kept up to date.
+            inertia=min(inertia, self.history[-1].inertia) if self.history else inertia,
             evaluations=visited * self.partition.n_clusters,
-            kind="certify" if exact else "sweep",
+            kind=kind,
         )
         self.history.append(record)
         logger.info(
             "sweep %d: inertia %.8g, %d moves, %.3f s",
             len(self.history), record.inertia, record.moves, record.seconds,
         )  # fmt: skip
-        return moves, late
 
     def _worth_certifying(self) -> bool:
         if not self.history:
@@ -178,17 +188,27 @@ class Fit:
 
     def _reason(self, stop: StopRules, before: float, late: bool) -> str:
         last = self.history[-1]
+        enough = stop.callback is not None and stop.callback(last)
         if late:
             return "max_time"
-        if last.moves == 0 and last.kind == "certify":
+        if self._is_certificate(last):
             return "certified"
-        if stop.callback is not None and stop.callback(last):
+        if enough:
             return "callback"
-        if last.moves > 0 and before - self.inertia < stop.tol * before:
+        if stop.tol > 0 and last.moves > 0 and before - self.inertia < stop.tol * before:
             return "tol"
         if len(self.history) >= stop.max_iter:
             return "max_iter"
         return "max_time" if time.perf_counter() >= stop.deadline else ""
+
+    def _is_certificate(self, last: SweepRecord) -> bool:
+        """Whether that sweep proves a local optimum: only from composites that did not drift."""
+        if last.moves > 0 or last.kind != "certify":
+            return False
+        fresh = self._moves_since == 0
+        if not fresh:
+            self._recompute()
+        return fresh
 
 
 def block_rows(n_rows: int) -> int:

@@ -15,6 +15,8 @@ DTYPES = (np.float64, np.float32, np.float16, np.uint8, np.int8)
 
 # For the shift of a frame, which needs to be near the data and nothing more.
 ROWS_FOR_MEDIAN = 256
+# Where NumPy serves: rows that are copied at a time.
+ROWS_AT_ONCE = 4096
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -102,11 +104,12 @@ def _unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0)
     norms = _core.row_norms(_unframed(array), n_threads)
     with np.errstate(divide="ignore", over="ignore"):
         factors: Floats = np.where(norms > 0, 1 / norms, 0.0)
-    if np.isinf(factors).any():
-        row = int(np.isinf(factors).argmax())
+    for row in np.flatnonzero(np.isinf(factors) | np.isinf(norms))[:1]:
+        if not np.isfinite(array[row]).all():
+            break  # the value is to blame, and `_describe` will say so
         raise ValueError(
-            f"Row {first_row + row} of X has length {norms[row]:g}, too short to be scaled to unit "
-            "length. Remove it, or multiply X by a large factor."
+            f"Row {first_row + row} of X has length {norms[row]:g}, which cannot be scaled to unit "
+            "length. Remove it, or multiply X by a power of two."
         )
     return factors
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.preprocessing import normalize
 
 from boostkmeans import _core
+from boostkmeans._coincidence import SAME_PLACE
 from boostkmeans._partition import Labels, Partition, nearest
-from boostkmeans._rows import Array, Floats, Rows
+from boostkmeans._rows import ROWS_AT_ONCE, Array, Floats, Rows
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 NAMES = ("auto", "random-partition", "random", "k-means++")
@@ -21,10 +23,6 @@ N_TRIALS = 15
 SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
 # Seeding costs about 24 sweeps over its sample: not worth it where that is most of large data.
 LARGEST_SHARE = 1 / 4
-# A row this near to its centre, relative to its length, lies on it: a mean is rounded by less.
-ON_CENTRE = 1e-9
-# Where NumPy serves: rows that are copied at a time.
-ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Start:
 
     def random_partition(self) -> Labels:
         """Each row into a random cluster, all clusters of the same size: the paper's BKM(non)."""
-        labels = np.arange(self.rows.n_rows, dtype=np.int32) % np.int32(self.n_clusters)
+        labels = np.resize(np.arange(self.n_clusters, dtype=np.int32), self.rows.n_rows)
         self.rng.shuffle(labels)
         return labels
 
@@ -98,6 +96,8 @@ class Start:
             centres = np.asarray(array, dtype=np.float64)
             if not np.isfinite(centres).all():
                 raise ValueError("Centres given as init contain NaN or infinity.")
+            if self.rows.frame.metric == "cosine":
+                centres = normalize(centres)
             return self.from_centres(self.rows.frame.enter(centres))
         if array.shape != (n,) or array.dtype.kind not in "iu":
             raise ValueError(
@@ -134,7 +134,7 @@ def fill_empty(
         return False
     gaps, lengths = gaps_and_lengths(partition, rows)
     if strict:
-        gaps[gaps <= (ON_CENTRE * lengths) ** 2] = -1.0
+        gaps[gaps <= (SAME_PLACE * lengths) ** 2] = -1.0
     if row_weights is not None:
         gaps[row_weights <= 0] = -1.0
     left = partition.counts.copy()

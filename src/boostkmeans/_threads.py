@@ -4,6 +4,9 @@ import os
 
 from joblib import cpu_count
 
+# More than any machine has; a slip of the keyboard must not ask the system for a million.
+MOST_THREADS = 1024
+
 
 def resolve(n_threads: int | None) -> int:
     """None: every processor that this process may use, but no more than OMP_NUM_THREADS.
@@ -11,7 +14,7 @@ def resolve(n_threads: int | None) -> int:
     That variable is how joblib and schedulers tell the workers of one machine to share it.
     """
     if n_threads is not None:
-        return n_threads
+        return min(n_threads, MOST_THREADS)
     limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     available = int(cpu_count())
     return min(available, max(1, int(limit))) if limit.isdigit() else available

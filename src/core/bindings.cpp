@@ -105,11 +105,34 @@ class Rows {
   DenseRows rows_;
 };
 
+// Python runs signal handlers in its main thread alone. Elsewhere there is nothing to ask for, and asking
+// would take the lock: fatal to a thread that is still at work when the interpreter ends.
+bool in_main_thread() {
+  const auto main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
+  return nb::cast<unsigned long>(main) == PyThread_get_thread_ident();
+}
+
+bool interpreter_ends() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+// A daemon thread that asks for the lock while the interpreter ends is unwound by force, which C++ answers
+// by aborting the process. From Python 3.14 on it just waits for the end: so it does here.
+void stand_still_if_interpreter_ends() {
+  while (interpreter_ends()) std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+
 // Runs `work(team)` without Python's lock. Raises KeyboardInterrupt (or whatever a signal handler
 // raised) once the work has come to a consistent end; returns whether the deadline ended it.
 bool run(int n_threads, double operations, double seconds_left, auto work) {
+  const bool in_main = in_main_thread();
   Watch watch(
-      [] {
+      [in_main] {
+        if (!in_main) return false;
         nb::gil_scoped_acquire lock;
         return PyErr_CheckSignals() != 0;
       },
@@ -118,6 +141,7 @@ bool run(int n_threads, double operations, double seconds_left, auto work) {
     nb::gil_scoped_release unlock;
     Team team(threads_for(operations, n_threads), watch);
     work(team);
+    if (!in_main) stand_still_if_interpreter_ends();
   }
   if (watch.reason() == Watch::Reason::interrupted) throw nb::python_error();
   return watch.reason() == Watch::Reason::deadline;
@@ -131,10 +155,10 @@ double size_of(const DenseRows& rows) {
 
 using Weights = std::optional<Vector<const double>>;
 
-const double* pointer(const Weights& weights, const DenseRows& rows) {
+RowWeights row_weights_of(const Weights& weights, const DenseRows& rows) {
   require(!weights || static_cast<std::int64_t>(weights->shape(0)) == rows.n_rows(),
           "row_weights must have one value for each row");
-  return weights ? weights->data() : nullptr;
+  return {weights ? weights->data() : nullptr};
 }
 
 Partition partition_of(const DenseRows& rows, const Vector<std::int32_t>& labels,
@@ -174,7 +198,7 @@ auto recompute_partition(const Rows& rows, Weights row_weights, Vector<std::int3
                          Matrix<double> composites, Vector<double> weights,
                          Vector<std::int64_t> counts, int n_threads) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
-  const double* w = pointer(row_weights, rows.get());
+  const RowWeights w = row_weights_of(row_weights, rows.get());
   Recomputed result;
   run(n_threads, size_of(rows.get()), kNoDeadline,
       [&](Team& team) { result = recompute(rows.get(), w, partition, team); });
@@ -187,7 +211,7 @@ auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t>
                      std::int64_t block_rows, bool first, std::uint64_t seed, bool exact,
                      double seconds_left, int n_threads) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
-  const double* w = pointer(row_weights, rows.get());
+  const RowWeights w = row_weights_of(row_weights, rows.get());
   require(run_rows > 0 && block_rows > 0, "run_rows and block_rows must be positive");
   const auto n_runs = static_cast<std::int64_t>(order.shape(0));
   for (std::int64_t i = 0; i < n_runs; ++i)
@@ -240,7 +264,7 @@ auto seed_plus_plus(const Rows& rows, Weights row_weights, std::int64_t n_cluste
   const std::int64_t n = rows.get().n_rows();
   require(n_clusters > 0 && n_clusters <= n && n_trials > 0,
           "n_clusters must lie in [1, n_rows] and n_trials must be positive");
-  const double* w = pointer(row_weights, rows.get());
+  const RowWeights w = row_weights_of(row_weights, rows.get());
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(n_clusters), 0);
   auto labels = to_numpy<std::int32_t>(n, [&](std::int32_t* to) {
     std::fill_n(to, n, 0);
@@ -278,17 +302,17 @@ NB_MODULE(_core, m) {
   m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,
         "Lowest and highest value of each column; the first row that is not finite, or -1.");
   m.def("row_norms", &norms_of_rows, "rows"_a, "n_threads"_a, "Euclidean length of each row.");
-  m.def("recompute", &recompute_partition, "rows"_a, "row_weights"_a.none(), "labels"_a,
-        "composites"_a, "weights"_a, "counts"_a, "n_threads"_a,
+  m.def("recompute", &recompute_partition, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(),
+        "composites"_a.noconvert(), "weights"_a.noconvert(), "counts"_a.noconvert(), "n_threads"_a,
         "Composites, weights and counts from the labels, in place. Returns (inertia, drift).");
-  m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "labels"_a, "composites"_a,
-        "weights"_a, "counts"_a, "order"_a, "run_rows"_a, "block_rows"_a, "first"_a, "seed"_a,
+  m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(), "composites"_a.noconvert(),
+        "weights"_a.noconvert(), "counts"_a.noconvert(), "order"_a, "run_rows"_a, "block_rows"_a, "first"_a, "seed"_a,
         "exact"_a, "seconds_left"_a, "n_threads"_a,
         "One sweep, in place. Returns (moves, gain, rows visited, whether time ran out).");
-  m.def("nearest", &nearest_centres, "rows"_a, "centres"_a, "labels"_a, "distances"_a.none(),
+  m.def("nearest", &nearest_centres, "rows"_a, "centres"_a, "labels"_a.noconvert(), "distances"_a.noconvert().none(),
         "exclude"_a.none(), "n_threads"_a,
         "Exact nearest centre (other than `exclude`) and squared distance of each row, in place.");
-  m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a, "n_threads"_a,
+  m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a.noconvert(), "n_threads"_a,
         "Squared distances of all rows to all centres, in place.");
   m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a,
         "n_trials"_a, "seed"_a, "n_threads"_a,

@@ -12,6 +12,17 @@ constexpr float kHuge = 1e30f;
 
 }  // namespace
 
+float pack_column(const double* composite, double inverse, std::int64_t n_features, std::int64_t step,
+                  float* column) {
+  double norm = 0.0;
+  for (std::int64_t j = 0; j < n_features; ++j) {
+    const float value = static_cast<float>(composite[j] * inverse);
+    column[j * step] = -2.0f * value;
+    norm += static_cast<double>(value) * static_cast<double>(value);
+  }
+  return static_cast<float>(norm);
+}
+
 Centres::Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features)
     : width_(kernel.panel_width),
       n_clusters_(n_clusters),
@@ -32,13 +43,7 @@ void Centres::set(std::int64_t cluster, const double* composite, double weight) 
   const std::int64_t width = width_;
   float* column = values_.get() + cluster / width * width * n_features_ + cluster % width;
   const double inverse = weight > 0.0 ? 1.0 / weight : 0.0;
-  double norm = 0.0;
-  for (std::int64_t j = 0; j < n_features_; ++j) {
-    const float value = static_cast<float>(composite[j] * inverse);
-    column[j * width] = -2.0f * value;
-    norm += static_cast<double>(value) * static_cast<double>(value);
-  }
-  norms_[cluster] = static_cast<float>(norm);
+  norms_[cluster] = pack_column(composite, inverse, n_features_, width, column);
   factors_[cluster] = static_cast<float>(weight / (weight + 1.0));
   inverse_weights_[cluster] = weight > 0.0 ? std::min(static_cast<float>(inverse), kHuge) : kHuge;
 }

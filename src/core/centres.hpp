@@ -9,6 +9,11 @@
 
 namespace boostkmeans {
 
+// Writes -2 * C, C = composite * inverse, feature by feature, `step` values apart; returns |C|^2 of the
+// centre as it was rounded.
+float pack_column(const double* composite, double inverse, std::int64_t n_features, std::int64_t step,
+                  float* column);
+
 class Centres {
  public:
   Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);

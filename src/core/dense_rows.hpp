@@ -28,8 +28,10 @@ class DenseRows {
   void fetch(std::int64_t row, double* out) const {
     kernel_.load_row(source_, frame(), row, factor(row), out);
   }
-  // Asks for a row that will be loaded soon, so that memory works while the processor computes.
+  // Asks for a row that will be loaded soon, so that memory works while the processor computes. Rows
+  // that lie scattered (Fortran order) share their cache lines with neighbours: nothing to ask for.
   void prefetch(std::int64_t row) const {
+    if (source_.column_stride < 0 || source_.column_stride > kWidestScalar) return;
     const std::int64_t bytes = source_.n_features * source_.column_stride;
     const char* at = source_.data + row * source_.row_stride;
     for (std::int64_t i = 0; i < bytes; i += kCacheLine) __builtin_prefetch(at + i, 0, 2);
@@ -42,7 +44,7 @@ class DenseRows {
   }
 
  private:
-  static constexpr std::int64_t kCacheLine = 64;
+  static constexpr std::int64_t kCacheLine = 64, kWidestScalar = 8;
 
   double factor(std::int64_t row) const { return factors_ == nullptr ? 1.0 : factors_[row]; }
   Frame frame() const { return {shift_.data(), shift32_.data(), {scale_[0], scale_[1]}, narrow_}; }

@@ -10,14 +10,15 @@ namespace boostkmeans {
 
 namespace {
 
-// Few enough that their results are small, enough to share out evenly.
-constexpr std::int64_t kParts = 64;
+constexpr std::int64_t kBatchRows = 1024;
 
+// What one thread has seen.
 struct Part {
-  explicit Part(std::int64_t n_features)
-      : low(static_cast<std::size_t>(n_features), std::numeric_limits<double>::infinity()),
-        high(static_cast<std::size_t>(n_features), -std::numeric_limits<double>::infinity()) {}
-  std::vector<double> low, high;
+  explicit Part(std::int64_t n_features) : low(n_features), high(n_features), fetched(n_features) {
+    std::fill_n(low.get(), n_features, std::numeric_limits<double>::infinity());
+    std::fill_n(high.get(), n_features, -std::numeric_limits<double>::infinity());
+  }
+  Buffer<double> low, high, fetched;
   double poison = 0.0;
 };
 
@@ -25,8 +26,8 @@ bool is_finite(const double* x, std::int64_t n) {
   return std::all_of(x, x + n, [](double value) { return std::isfinite(value); });
 }
 
-std::int64_t first_bad_row(const DenseRows& rows, std::int64_t begin, std::int64_t end, double* x) {
-  for (std::int64_t row = begin; row < end; ++row) {
+std::int64_t first_bad_row(const DenseRows& rows, double* x) {
+  for (std::int64_t row = 0; row < rows.n_rows(); ++row) {
     rows.fetch(row, x);
     if (!is_finite(x, rows.n_features())) return row;
   }
@@ -37,47 +38,37 @@ std::int64_t first_bad_row(const DenseRows& rows, std::int64_t begin, std::int64
 
 Description describe(const DenseRows& rows, Team& team) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
-  const std::int64_t per_part = (n + kParts - 1) / kParts;
-  std::vector<Part> parts(static_cast<std::size_t>(kParts), Part(d));
-  Buffer<double> fetched(team.size() * d);
-  team.for_each(kParts, [&](std::int64_t p, int thread) {
-    Part part(d);  // its own memory: neighbours in `parts` would share cache lines
-    double* x = fetched.get() + thread * d;
-    constexpr std::int64_t kRowsBetweenLooks = 4096;
-    for (std::int64_t row = p * per_part; row < std::min(n, (p + 1) * per_part); ++row) {
-      if (row % kRowsBetweenLooks == 0 &&
-          (thread == 0 ? team.watch().check() : team.watch().stopped()))
-        return;
-      rows.fetch(row, x);
-      rows.kernel().describe(x, d, part.low.data(), part.high.data(), &part.poison);
+  std::vector<Part> parts;
+  for (int t = 0; t < team.size(); ++t) parts.emplace_back(d);
+  team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
+    Part& part = parts[static_cast<std::size_t>(thread)];
+    for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
+      rows.fetch(row, part.fetched.get());
+      rows.kernel().describe(part.fetched.get(), d, part.low.get(), part.high.get(), &part.poison);
     }
-    parts[static_cast<std::size_t>(p)] = std::move(part);
   });
 
-  Part whole(d);
   Description result;
-  for (std::int64_t p = 0; p < kParts; ++p) {
-    const Part& part = parts[static_cast<std::size_t>(p)];
-    if (!std::isfinite(part.poison) && result.bad_row < 0)
-      result.bad_row =
-          first_bad_row(rows, p * per_part, std::min(n, (p + 1) * per_part), fetched.get());
-    for (std::size_t j = 0; j < whole.low.size(); ++j) {
-      whole.low[j] = std::min(whole.low[j], part.low[j]);
-      whole.high[j] = std::max(whole.high[j], part.high[j]);
+  result.low.assign(static_cast<std::size_t>(d), std::numeric_limits<double>::infinity());
+  result.high.assign(static_cast<std::size_t>(d), -std::numeric_limits<double>::infinity());
+  bool finite = true;
+  for (const Part& part : parts) {
+    finite = finite && std::isfinite(part.poison);
+    for (std::size_t j = 0; j < result.low.size(); ++j) {
+      result.low[j] = std::min(result.low[j], part.low[static_cast<std::int64_t>(j)]);
+      result.high[j] = std::max(result.high[j], part.high[static_cast<std::int64_t>(j)]);
     }
   }
-  result.low = std::move(whole.low);
-  result.high = std::move(whole.high);
+  if (!finite) result.bad_row = first_bad_row(rows, parts[0].fetched.get());
   return result;
 }
 
 void row_norms(const DenseRows& rows, double* norms, Team& team) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
-  constexpr std::int64_t kBatch = 1024;
   Buffer<double> fetched(team.size() * d);
-  team.for_each((n + kBatch - 1) / kBatch, [&](std::int64_t batch, int thread) {
+  team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
     double* x = fetched.get() + thread * d;
-    for (std::int64_t row = batch * kBatch; row < std::min(n, (batch + 1) * kBatch); ++row) {
+    for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
       rows.fetch(row, x);
       double largest = 0.0;
       for (std::int64_t j = 0; j < d; ++j) largest = std::max(largest, std::abs(x[j]));

@@ -19,12 +19,12 @@ class Search {
       : rows_(rows), centres_(centres), n_clusters_(n_clusters), exclude_(exclude), team_(team),
         packed_(rows.kernel(), n_clusters, rows.n_features()),
         fetched_(team.size() * rows.n_features()) {
-    for (std::int64_t c = 0; c < n_clusters; ++c) packed_.set(c, centre(c), 1.0);
     for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece>(rows));
   }
 
   void run(std::int32_t* labels, double* distances) {
     const std::int64_t n = rows_.n_rows();
+    team_.for_each(n_clusters_, [&](std::int64_t c, int) { packed_.set(c, centre(c), 1.0); });
     team_.for_each((n + kPieceRows - 1) / kPieceRows, [&](std::int64_t p, int thread) {
       Piece& piece = *pieces_[static_cast<std::size_t>(thread)];
       const std::int64_t first = p * kPieceRows;
@@ -34,7 +34,7 @@ class Search {
       piece.prefetch(std::min(kPieceRows, n - next), [=](std::int64_t r) { return next + r; });
       if (exclude_ != nullptr)
         for (std::int64_t r = 0; r < count; ++r) piece.own(r) = exclude_[first + r];
-      if (!piece.scan(Rule::nearest, false, packed_, team_.watch(), thread == 0)) return;
+      if (!piece.scan(Rule::nearest, false, packed_, team_.watch(), thread)) return;
       double* x = fetched_.get() + thread * rows_.n_features();
       for (std::int64_t r = 0; r < count; ++r) {
         const bool doubt = doubtful(piece, r);
@@ -49,12 +49,12 @@ class Search {
  private:
   const double* centre(std::int64_t cluster) const { return centres_ + cluster * rows_.n_features(); }
 
-  // Written so that a NaN or an infinity (a row far outside of the frame) counts as doubt.
+  // Written so that a NaN or an infinity (a row far outside of the frame, or no second) is a doubt.
   bool doubtful(const Piece& piece, std::int64_t r) const {
     const double best = piece.best(r), second = piece.second(r);
     const double error = float32_error(piece.norm(r), std::max(best, 0.0), rows_.n_features()) +
                          float32_error(piece.norm(r), std::max(second, 0.0), rows_.n_features());
-    return !(second - best > error) && !(n_clusters_ == 1);
+    return !(second - best > error);
   }
 
   std::int32_t exact(const double* x, std::int64_t row) const {

@@ -19,6 +19,13 @@ struct Partition {
   double* composite(std::int64_t cluster) const { return composites + cluster * n_features; }
 };
 
+// Weights of the rows, or none: then each weighs 1.
+struct RowWeights {
+  const double* values;
+  double operator[](std::int64_t row) const { return values == nullptr ? 1.0 : values[row]; }
+  explicit operator bool() const { return values != nullptr; }
+};
+
 // With C the centre, W the weight of a cluster and w that of row x, moving x from u to v raises the
 // objective by w * (leaving u - entering v), where
 //   leaving u  = W_u / (W_u - w) * |x - C_u|^2
@@ -49,13 +56,14 @@ inline bool improves(double leave, double enter, double norm) {
 
 struct Recomputed {
   double inertia = 0.0;  // sum of weight * |x - C|^2 in the frame
-  double drift = 0.0;    // largest change of a composite, relative to the largest composite
+  double drift = 0.0;    // largest change of a composite, relative to its members: see report()
 };
+
+class DenseRows;
 
 // Composites, weights, counts and inertia from the labels alone, in float64, in an order that does not
 // depend on the threads. A cluster without members keeps its composite and gets weight 0.
-class DenseRows;
-Recomputed recompute(const DenseRows& rows, const double* row_weights, const Partition& partition,
+Recomputed recompute(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                      Team& team);
 
 }  // namespace boostkmeans

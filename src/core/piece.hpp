@@ -45,13 +45,13 @@ class Piece {
     for (std::int64_t r = 0; r < count; ++r) rows_.prefetch(ids(r));
   }
 
-  // Scores the piece against all centres; false if the watch stopped it (asked if `asks`).
-  bool scan(Rule rule, bool weighted, const Centres& centres, Watch& watch, bool asks) {
+  // Scores the piece against all centres; false if the watch stopped it.
+  bool scan(Rule rule, bool weighted, const Centres& centres, Watch& watch, int thread) {
     const Kernel& kernel = rows_.kernel();
     const std::int64_t step = panels_between_looks(centres);
     kernel.reset(rule, n_padded_, state());
     for (std::int64_t p = 0; p < centres.n_panels(); p += step) {
-      if (p > 0 && (asks ? watch.check() : watch.stopped())) return false;
+      if (p > 0 && watch.look(thread)) return false;
       kernel.scan(rule, weighted, view(), centres.view(), p, std::min(p + step, centres.n_panels()),
                   state());
     }
@@ -106,11 +106,11 @@ class Piece {
 };
 
 // How far float32 distances |x-C|^2 up to `distance` may be off: the worst case of a sum of n products,
-// with room for the rounding of x and C themselves. |C| <= |x| + |x-C|.
+// with room for the rounding of x and C themselves, and for products that underflow. |C| <= |x| + |x-C|.
 inline double float32_error(double norm, double distance, std::int64_t n_features) {
-  constexpr double kUnit = 0x1p-24;
+  constexpr double kUnit = 0x1p-24, kSmallestNormal = 0x1p-126;
   const double reach = 2.0 * std::sqrt(norm) + std::sqrt(distance);
-  return static_cast<double>(n_features + 16) * kUnit * reach * reach;
+  return static_cast<double>(n_features + 16) * (kUnit * reach * reach + kSmallestNormal);
 }
 
 }  // namespace boostkmeans

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -10,8 +11,9 @@ namespace boostkmeans {
 
 namespace {
 
-// Members summed in one go; longer clusters are summed in parts, which are added in order.
-constexpr std::int64_t kSpanRows = 8192;
+// Members summed in one go: some milliseconds. Longer clusters are summed in parts, which are added in
+// order, so that the sums depend on the data alone.
+constexpr std::int64_t kSpanRows = 8192, kSpanValues = 1 << 22;
 
 // The members of a cluster lie all over the memory, so they are asked for that many rows ahead.
 constexpr std::int64_t kRowsAhead = 8;
@@ -40,30 +42,31 @@ Sorted sort_by_cluster(std::int64_t n_rows, const Partition& partition) {
   return sorted;
 }
 
-std::vector<Span> spans_of(const Sorted& sorted, std::int64_t& n_parts) {
+std::vector<Span> spans_of(const Sorted& sorted, std::int64_t n_features, std::int64_t& n_parts) {
+  const std::int64_t length = std::clamp<std::int64_t>(kSpanValues / n_features, 1, kSpanRows);
   std::vector<Span> spans;
   n_parts = 0;
   for (std::size_t c = 0; c + 1 < sorted.start.size(); ++c) {
     const std::int64_t begin = sorted.start[c], end = sorted.start[c + 1];
-    const bool whole = end - begin <= kSpanRows;
-    for (std::int64_t at = begin; at < end; at += kSpanRows)
-      spans.push_back({static_cast<std::int64_t>(c), at, std::min(end, at + kSpanRows),
+    const bool whole = end - begin <= length;
+    for (std::int64_t at = begin; at < end; at += length)
+      spans.push_back({static_cast<std::int64_t>(c), at, std::min(end, at + length),
                        whole ? -1 : n_parts++});
   }
   return spans;
 }
 
 struct Totals {
-  double weight = 0.0, inertia = 0.0, drift = 0.0;
+  double weight = 0.0, inertia = 0.0, change = 0.0;
   std::int64_t count = 0;
 };
 
 class Recomputation {
  public:
-  Recomputation(const DenseRows& rows, const double* row_weights, const Partition& partition,
+  Recomputation(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                 Team& team)
       : rows_(rows), row_weights_(row_weights), partition_(partition), team_(team),
-        sorted_(sort_by_cluster(rows.n_rows(), partition)), spans_(spans_of(sorted_, n_parts_)),
+        sorted_(sort_by_cluster(rows.n_rows(), partition)), spans_(spans_of(sorted_, partition.n_features, n_parts_)),
         totals_(spans_.size()), parts_(n_parts_ * partition.n_features),
         fetched_(team.size() * partition.n_features), sums_(team.size() * partition.n_features) {}
 
@@ -77,7 +80,6 @@ class Recomputation {
 
  private:
   std::int64_t n_spans() const { return static_cast<std::int64_t>(spans_.size()); }
-  double weight(std::int64_t row) const { return row_weights_ == nullptr ? 1.0 : row_weights_[row]; }
   double* scratch(const Buffer<double>& buffer, int thread) const {
     return buffer.get() + thread * partition_.n_features;
   }
@@ -97,14 +99,14 @@ class Recomputation {
     std::fill_n(sum, partition_.n_features, 0.0);
     for (std::int64_t at = span.begin; at < span.end; ++at) {
       const std::int64_t row = next_row(at);
-      const double w = weight(row);
+      const double w = row_weights_[row];
       if (w <= 0.0) continue;
       rows_.fetch(row, fetched);
       rows_.add(fetched, w, sum);
       totals.weight += w;
       ++totals.count;
     }
-    if (span.part < 0) totals.drift = replace(span.cluster, sum, totals.weight, totals.count);
+    if (span.part < 0) totals.change = replace(span.cluster, sum, totals.weight, totals.count);
   }
 
   // Puts a cluster's sums in place; returns the largest change of its composite.
@@ -140,7 +142,7 @@ class Recomputation {
         whole.weight += totals_[s].weight;
         whole.count += totals_[s].count;
       }
-      totals_[first].drift = replace(spans_[first].cluster, sum, whole.weight, whole.count);
+      totals_[first].change = replace(spans_[first].cluster, sum, whole.weight, whole.count);
     }
   }
 
@@ -153,7 +155,7 @@ class Recomputation {
     double inertia = 0.0;
     for (std::int64_t at = span.begin; at < span.end; ++at) {
       const std::int64_t row = next_row(at);
-      const double w = weight(row);
+      const double w = row_weights_[row];
       if (w <= 0.0) continue;
       rows_.fetch(row, fetched);
       inertia += w * rows_.distance(fetched, composite, inverse);
@@ -161,22 +163,29 @@ class Recomputation {
     totals_[static_cast<std::size_t>(s)].inertia = inertia;
   }
 
+  // The drift of a cluster is the change of its composite by W times the root of the members' mean
+  // square: what its members could add up to, however near to the origin its centre is.
   Recomputed report() const {
     Recomputed result;
-    for (const Totals& totals : totals_) {
-      result.inertia += totals.inertia;
-      result.drift = std::max(result.drift, totals.drift);
+    for (std::size_t s = 0; s < spans_.size();) {
+      const std::int64_t cluster = spans_[s].cluster;
+      double inertia = 0.0, change = 0.0;
+      for (; s < spans_.size() && spans_[s].cluster == cluster; ++s) {
+        inertia += totals_[s].inertia;
+        change = std::max(change, totals_[s].change);
+      }
+      result.inertia += inertia;
+      const double weight = partition_.weights[cluster];
+      const double* composite = partition_.composite(cluster);
+      const double square =
+          rows_.kernel().dot(composite, composite, partition_.n_features) + weight * inertia;
+      if (square > 0.0) result.drift = std::max(result.drift, change / std::sqrt(square));
     }
-    double largest = 0.0;
-    const std::int64_t size = partition_.n_clusters * partition_.n_features;
-    for (std::int64_t i = 0; i < size; ++i)
-      largest = std::max(largest, std::abs(partition_.composites[i]));
-    if (largest > 0.0) result.drift /= largest;
     return result;
   }
 
   const DenseRows& rows_;
-  const double* row_weights_;
+  RowWeights row_weights_;
   const Partition& partition_;
   Team& team_;
   Sorted sorted_;
@@ -190,7 +199,7 @@ class Recomputation {
 
 }  // namespace
 
-Recomputed recompute(const DenseRows& rows, const double* row_weights, const Partition& partition,
+Recomputed recompute(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                      Team& team) {
   return Recomputation(rows, row_weights, partition, team).run();
 }

@@ -35,13 +35,7 @@ class Columns {
   }
   void set(std::int64_t column, const double* x) {
     float* to = values_.get() + column / lanes_ * lanes_ * n_features_ + column % lanes_;
-    double norm = 0.0;
-    for (std::int64_t j = 0; j < n_features_; ++j) {
-      const float value = static_cast<float>(x[j]);
-      to[j * lanes_] = -2.0f * value;
-      norm += static_cast<double>(value) * static_cast<double>(value);
-    }
-    norms_[column] = static_cast<float>(norm);
+    norms_[column] = pack_column(x, 1.0, n_features_, lanes_, to);
   }
   const float* values() const { return values_.get(); }
   const float* norms() const { return norms_.get(); }
@@ -55,7 +49,7 @@ class Columns {
 
 class PlusPlus {
  public:
-  PlusPlus(const DenseRows& rows, const double* row_weights, std::int64_t n_trials,
+  PlusPlus(const DenseRows& rows, RowWeights row_weights, std::int64_t n_trials,
            std::uint64_t seed, std::int32_t* labels, Team& team)
       : rows_(rows), row_weights_(row_weights), n_trials_(n_trials), random_(seed), labels_(labels),
         team_(team), n_groups_((rows.n_rows() + kGroupRows - 1) / kGroupRows),
@@ -81,8 +75,7 @@ class PlusPlus {
   }
 
  private:
-  double weight(std::int64_t row) const { return row_weights_ == nullptr ? 1.0 : row_weights_[row]; }
-  double potential(std::int64_t row) const { return weight(row) * closest_[row]; }
+  double potential(std::int64_t row) const { return row_weights_[row] * closest_[row]; }
 
   // Lowers `closest` to the first column and sums up the potentials of the first n_panels panels.
   void pass(std::int64_t n_panels, std::int32_t label) {
@@ -103,7 +96,7 @@ class PlusPlus {
     const std::int64_t ahead = first + kRowsAhead;
     piece.prefetch(std::min(kSeedRows, rows_.n_rows() - ahead),
                    [=](std::int64_t r) { return ahead + r; });
-    if (row_weights_ != nullptr)
+    if (row_weights_)
       for (std::int64_t r = 0; r < count; ++r)
         piece.weight(r) = static_cast<float>(row_weights_[first + r]);
     float* potentials = piece_potentials_.get() + thread * columns_.padded();
@@ -135,7 +128,7 @@ class PlusPlus {
   }
 
   std::int64_t draw_by_weight() {
-    if (row_weights_ == nullptr) return random_below(random_.bits(), rows_.n_rows());
+    if (!row_weights_) return random_below(random_.bits(), rows_.n_rows());
     double total = 0.0;
     for (std::int64_t row = 0; row < rows_.n_rows(); ++row) total += row_weights_[row];
     double left = random_.uniform() * total;
@@ -224,7 +217,7 @@ class PlusPlus {
   }
 
   const DenseRows& rows_;
-  const double* row_weights_;
+  RowWeights row_weights_;
   std::int64_t n_trials_;
   Random random_;
   std::int32_t* labels_;
@@ -242,7 +235,7 @@ class PlusPlus {
 
 }  // namespace
 
-void plus_plus(const DenseRows& rows, const double* row_weights, std::int64_t n_clusters,
+void plus_plus(const DenseRows& rows, RowWeights row_weights, std::int64_t n_clusters,
                std::int64_t n_trials, std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels,
                Team& team) {
   PlusPlus(rows, row_weights, n_trials, seed, labels, team).run(n_clusters, chosen);

@@ -27,7 +27,7 @@ struct Workplace {
 
 class Sweep {
  public:
-  Sweep(const DenseRows& rows, const double* row_weights, const Partition& partition,
+  Sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
         const Visit& visit, const SweepOptions& options, Team& team)
       : rows_(rows), row_weights_(row_weights), partition_(partition), visit_(visit),
         options_(options), rule_(options.first && !options.exact ? Rule::first : Rule::best),
@@ -52,7 +52,6 @@ class Sweep {
   }
 
  private:
-  double weight(std::int64_t row) const { return row_weights_ == nullptr ? 1.0 : row_weights_[row]; }
 
   // The rows of the next block.
   void collect(std::int64_t& next_run) {
@@ -112,22 +111,27 @@ class Sweep {
       const std::int64_t row = proposals[r].row;
       proposals[r].norm = piece.norm(r);
       piece.own(r) = partition_.labels[row];
-      piece.weight(r) = static_cast<float>(weight(row));
-      stay[r] = staying(row, piece.tile_row(r));
+      piece.weight(r) = static_cast<float>(row_weights_[row]);
+      stay[r] = staying(row, piece.tile_row(r), place.fetched.get());
       piece.stay(r) = static_cast<float>(stay[r]);
       if (rule_ == Rule::first) piece.rotation(r) = rotation(row);
     }
-    if (!piece.scan(rule_, row_weights_ != nullptr, centres_, team_.watch(), thread == 0)) return;
+    if (!piece.scan(rule_, static_cast<bool>(row_weights_), centres_, team_.watch(), thread)) return;
     for (std::int64_t r = 0; r < count; ++r)
       if (stay[r] >= 0.0) proposals[r].target = target(piece, r, proposals[r].row, stay[r], place);
   }
 
-  // What a row costs where it is (in float64, but for a float32 row); -1 if it cannot leave.
-  double staying(std::int64_t row, const float* tile_row) const {
+  // What a row costs where it is; -1 if it cannot leave. For a certificate from the row itself, else
+  // from the tile: that it was rounded to float32 counts for a heavy row beside light ones.
+  double staying(std::int64_t row, const float* tile_row, double* scratch) const {
     const std::int32_t own = partition_.labels[row];
-    const double w = weight(row);
+    const double w = row_weights_[row];
     if (w <= 0.0 || !may_leave(partition_, own, w)) return -1.0;
     const double total = partition_.weights[own];
+    if (options_.exact) {
+      rows_.fetch(row, scratch);
+      return leaving(total, w, distance(scratch, own));
+    }
     return leaving(total, w,
                    rows_.kernel().tile_distance(tile_row, partition_.composite(own), 1.0 / total,
                                                 partition_.n_features));
@@ -156,7 +160,7 @@ class Sweep {
     double* x = place.fetched.get();
     rows_.fetch(row, x);
     const std::int32_t own = partition_.labels[row];
-    const double w = weight(row);
+    const double w = row_weights_[row];
     const double leave = leaving(partition_.weights[own], w, distance(x, own));
     double best = leave;
     std::int32_t found = -1;
@@ -185,7 +189,7 @@ class Sweep {
 
   void decide_row(const Proposal& proposal) {
     const std::int32_t from = partition_.labels[proposal.row], to = proposal.target;
-    const double w = weight(proposal.row);
+    const double w = row_weights_[proposal.row];
     if (!may_leave(partition_, from, w)) return;
     double* x = fetched_.get();
     rows_.fetch(proposal.row, x);
@@ -213,7 +217,7 @@ class Sweep {
   }
 
   const DenseRows& rows_;
-  const double* row_weights_;
+  RowWeights row_weights_;
   const Partition& partition_;
   const Visit& visit_;
   const SweepOptions& options_;
@@ -230,7 +234,7 @@ class Sweep {
 
 }  // namespace
 
-SweepResult sweep(const DenseRows& rows, const double* row_weights, const Partition& partition,
+SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team) {
   return Sweep(rows, row_weights, partition, visit, options, team).run();
 }

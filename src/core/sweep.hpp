@@ -31,7 +31,7 @@ struct SweepResult {
   double gain = 0.0;  // by how much the inertia fell
 };
 
-SweepResult sweep(const DenseRows& rows, const double* row_weights, const Partition& partition,
+SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team);
 
 }  // namespace boostkmeans

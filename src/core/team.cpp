@@ -102,7 +102,7 @@ void Team::work(int thread) {
       first = next_.fetch_add(grain_, std::memory_order_relaxed);
       for (std::int64_t item = first; item < std::min(first + grain_, n_items_); ++item) {
         if (failed_.load(std::memory_order_relaxed)) return;
-        if (thread == 0 ? watch_.check() : watch_.stopped()) return;
+        if (watch_.look(thread)) return;
         (*body_)(item, thread);
       }
     }

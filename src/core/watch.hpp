@@ -25,7 +25,8 @@ class Watch {
     next_ = now + kInterval;
     return interrupted_() && stop(Reason::interrupted);
   }
-  // For any thread.
+  // For any thread of a team, of which 0 is the calling one.
+  bool look(int thread) { return thread == 0 ? check() : stopped(); }
   bool stopped() const { return reason() != Reason::none; }
   Reason reason() const { return reason_.load(std::memory_order_relaxed); }
 

@@ -48,7 +48,7 @@ void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weight
                        weighted ? factors.data() : nullptr);
   if (weighted)
     for (std::int64_t i = 0; i < p.n; ++i) row_weights.push_back(static_cast<double>(random() % 4));
-  const double* w = weighted ? row_weights.data() : nullptr;
+  const RowWeights w{weighted ? row_weights.data() : nullptr};
 
   Watch watch([] { return false; }, 1e9);
   Team team(n_threads, watch);
