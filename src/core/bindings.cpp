@@ -112,36 +112,40 @@ bool in_main_thread() {
   return nb::cast<unsigned long>(main) == PyThread_get_thread_ident();
 }
 
-bool interpreter_ends() {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
-}
+// Gives up Python's lock and takes it back. A daemon thread that asks for it while the interpreter ends is
+// unwound by force (before Python 3.14), which would abort the process at the first destructor: it waits
+// for the end here instead.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
 
-// A daemon thread that asks for the lock while the interpreter ends is unwound by force, which C++ answers
-// by aborting the process. From Python 3.14 on it just waits for the end: so it does here.
-void stand_still_if_interpreter_ends() {
-  while (interpreter_ends()) std::this_thread::sleep_for(std::chrono::seconds(1));
-}
+ private:
+  PyThreadState* state_;
+};
 
 // Runs `work(team)` without Python's lock. Raises KeyboardInterrupt (or whatever a signal handler
 // raised) once the work has come to a consistent end; returns whether the deadline ended it.
 bool run(int n_threads, double operations, double seconds_left, auto work) {
-  const bool in_main = in_main_thread();
   Watch watch(
-      [in_main] {
-        if (!in_main) return false;
+      [asks = in_main_thread()] {
+        if (!asks) return false;
         nb::gil_scoped_acquire lock;
         return PyErr_CheckSignals() != 0;
       },
       seconds_left);
   {
-    nb::gil_scoped_release unlock;
+    const Unlocked unlocked;
     Team team(threads_for(operations, n_threads), watch);
     work(team);
-    if (!in_main) stand_still_if_interpreter_ends();
   }
   if (watch.reason() == Watch::Reason::interrupted) throw nb::python_error();
   return watch.reason() == Watch::Reason::deadline;
@@ -289,6 +293,7 @@ std::vector<std::string> instruction_sets() {
 
 NB_MODULE(_core, m) {
   using namespace boostkmeans;
+  nb::set_leak_warnings(false);  // a daemon thread may be at work when the interpreter ends
   m.doc() = "The compiled core of boostkmeans. Private: it trusts what the package hands it.";
   nb::class_<Rows>(m, "Rows", "Rows of an array, seen as (x * factor - shift) * 2**scale_exponent.")
       .def(nb::init<nb::handle, std::vector<double>, int, std::optional<Vector<const double>>,
