@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernel.hpp"
@@ -35,6 +36,13 @@ class DenseRows {
     const std::int64_t bytes = source_.n_features * source_.column_stride;
     const char* at = source_.data + row * source_.row_stride;
     for (std::int64_t i = 0; i < bytes; i += kCacheLine) __builtin_prefetch(at + i, 0, 2);
+  }
+  // The same for rows that lie one after the other, as a piece of memory: where it begins and its bytes.
+  std::pair<const char*, std::int64_t> extent(std::int64_t first, std::int64_t count) const {
+    const bool together = source_.row_stride > 0 && source_.column_stride > 0 &&
+                          source_.row_stride < 2 * source_.n_features * source_.column_stride;
+    if (count <= 0 || !together || source_.column_stride > kWidestScalar) return {source_.data, 0};
+    return {source_.data + first * source_.row_stride, count * source_.row_stride};
   }
   double distance(const double* fetched, const double* composite, double inverse) const {
     return kernel_.distance(fetched, composite, inverse, source_.n_features);

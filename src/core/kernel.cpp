@@ -213,10 +213,12 @@ void load_row(const RowSource& s, const Frame& f, int64_t row, double factor, do
 // ---- scoring ------------------------------------------------------------------------------------
 
 // out[r] = |x_r|^2 + norms + x_r . panel = |x_r - C|^2 for kRows rows from `row` on. A function of its
-// own (not inlined) keeps the register block in registers, whatever is done with it afterwards.
-template <int V>
+// own (not inlined) keeps the register block in registers, whatever is done with it afterwards. If
+// `fetching`, each feature asks for another bit of memory ahead.
+template <int V, bool fetching = false>
 [[gnu::noinline]] void distances(const TileView& tile, int64_t row, const float* panel,
-                                 const float* norms, float (&out)[kRows][V * kLanes]) {
+                                 const float* norms, float (&out)[kRows][V * kLanes],
+                                 const char* ahead = nullptr, int64_t ahead_step = 0) {
   Floats acc[kRows][V];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r)
@@ -227,6 +229,10 @@ template <int V>
     const int64_t left = tile.n_features - begin;
     const int64_t count = left < kChunkColumns ? left : kChunkColumns;
     for (int64_t j = 0; j < count; ++j, ++a, panel += V * kLanes) {
+      if constexpr (fetching) {
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += ahead_step;
+      }
       Floats b[V];
 #pragma GCC unroll 4
       for (int v = 0; v < V; ++v) b[v] = load<Floats>(panel + v * kLanes);
@@ -393,13 +399,21 @@ void reduce(Rule rule, int64_t n_rows, const LaneState& state) {
 // ---- k-means++ ----------------------------------------------------------------------------------
 
 void seed(const TileView& tile, const float* panels, const float* norms, int64_t n_panels,
-          int64_t n_real, float* closest, unsigned char* taken, float* potentials) {
+          int64_t n_real, const char* ahead, int64_t ahead_bytes, float* closest, unsigned char* taken,
+          float* potentials) {
+  const int64_t n_steps = (n_real + kRows - 1) / kRows * tile.n_features;
+  const int64_t ahead_step = (ahead_bytes + n_steps - 1) / n_steps;
   for (int64_t row = 0; row < n_real; row += kRows) {
     const int64_t left = n_real - row;
     const int n_here = static_cast<int>(left < kRows ? left : kRows);
     for (int64_t p = 0; p < n_panels; ++p) {
       alignas(BK_VECTOR) float found[kRows][kLanes];
-      distances<1>(tile, row, panels + p * kLanes * tile.n_features, norms + p * kLanes, found);
+      const float* panel = panels + p * kLanes * tile.n_features;
+      if (p == 0)
+        distances<1, true>(tile, row, panel, norms, found,
+                           ahead + row / kRows * tile.n_features * ahead_step, ahead_step);
+      else
+        distances<1>(tile, row, panel, norms + p * kLanes, found);
       Floats sums = load<Floats>(potentials + p * kLanes);
       for (int r = 0; r < n_here; ++r) {
         const Floats distance = larger(load<Floats>(found[r]), Floats{});

@@ -93,8 +93,10 @@ struct Kernel {
   // k-means++: columns in panels one vector wide; the first is the centre chosen last, the others
   // are candidates. Lowers `closest` to the first, marks the rows that it took in `taken`, and adds
   // weight * min(closest, distance) to the potential of each column.
+  // `ahead` is memory that will be read soon, of `ahead_bytes`: asked for little by little.
   void (*seed)(const TileView&, const float* panels, const float* norms, std::int64_t n_panels,
-               std::int64_t n_real, float* closest, unsigned char* taken, float* potentials);
+               std::int64_t n_real, const char* ahead, std::int64_t ahead_bytes, float* closest,
+               unsigned char* taken, float* potentials);
 
   // sum (x - D * inverse)^2, in float64; the first takes x from a tile.
   double (*tile_distance)(const float* tile_row, const double* composite, double inverse,

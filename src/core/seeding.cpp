@@ -18,7 +18,7 @@ constexpr std::int64_t kGroupRows = 32 * kPieceRows;
 // Here there is little to compute for each row, so that memory is the limit. Short pieces, with the rows
 // to come asked for some pieces ahead, keep both at work.
 constexpr std::int64_t kSeedRows = 24;
-constexpr std::int64_t kRowsAhead = 3 * kSeedRows;
+constexpr std::int64_t kRowsAhead = 2 * kSeedRows;
 // Draws may be refused (see draw_fresh). After this many refusals the potentials are brought up to
 // date instead, at the price of one pass.
 constexpr int kMaxRefusals = 256;
@@ -93,17 +93,16 @@ class PlusPlus {
                   int thread, std::vector<double>& sums) {
     Piece& piece = *pieces_[static_cast<std::size_t>(thread)];
     piece.load(count, [=](std::int64_t r) { return first + r; });
-    const std::int64_t ahead = first + kRowsAhead;
-    piece.prefetch(std::min(kSeedRows, rows_.n_rows() - ahead),
-                   [=](std::int64_t r) { return ahead + r; });
+    const std::int64_t next = first + kRowsAhead;
+    const auto [ahead, ahead_bytes] = rows_.extent(next, std::min(count, rows_.n_rows() - next));
     if (row_weights_)
       for (std::int64_t r = 0; r < count; ++r)
         piece.weight(r) = static_cast<float>(row_weights_[first + r]);
     float* potentials = piece_potentials_.get() + thread * columns_.padded();
     std::fill_n(potentials, columns_.padded(), 0.0f);
     unsigned char taken[kPieceRows];
-    rows_.kernel().seed(piece.view(), columns_.values(), columns_.norms(), n_panels, count,
-                        closest_.get() + first, taken, potentials);
+    rows_.kernel().seed(piece.view(), columns_.values(), columns_.norms(), n_panels, count, ahead,
+                        ahead_bytes, closest_.get() + first, taken, potentials);
     for (std::int64_t r = 0; r < count; ++r)
       if (taken[r]) labels_[first + r] = label;
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(potentials[i]);
