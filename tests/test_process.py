@@ -32,6 +32,8 @@ assert model.stop_reason_ == "interrupted" and not model.converged_
 assert (model.cluster_sizes_ > 0).all() and model.cluster_sizes_.sum() == len(X)
 sums = np.zeros((1000, 64)); np.add.at(sums, model.labels_, X.astype(np.float64))
 assert np.allclose(sums / model.cluster_sizes_[:, None], model.cluster_centers_)
+gaps = X - model.cluster_centers_[model.labels_]
+assert np.isclose(model.inertia_, (gaps**2).sum(), rtol=1e-9)
 assert threading.active_count() <= 2
 assert model.set_params(max_iter=2).fit(X[:5000]).stop_reason_ == "max_iter"
 """)

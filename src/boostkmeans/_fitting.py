@@ -69,6 +69,8 @@ class Fit:
     stop_reason: str = ""
     _moves_since: int = 0
     """Moves since the composites were recomputed."""
+    _energy: float = 0.0
+    """Inertia and objective add up to this, whatever the partition."""
 
     def __post_init__(self) -> None:
         self._recompute()
@@ -96,10 +98,11 @@ class Fit:
                     self.stop_reason = "" if len(self.history) < stop.max_iter else "max_iter"
         except KeyboardInterrupt:
             self.stop_reason = "interrupted"
+            # At once, and not by another pass over the rows: the composites are as good as the labels.
+            self.inertia = max(0.0, self._energy - self.partition.objective)
             raise
-        finally:
-            self._recompute()
-            logger.debug("drift of the composites: %.1e", self.drift)
+        self._recompute()
+        logger.debug("drift of the composites: %.1e", self.drift)
 
     def _recompute(self) -> None:
         """Everything from the labels alone."""
@@ -108,24 +111,25 @@ class Fit:
         )
         if self.history:  # before that, there was nothing that could have drifted
             self.drift = max(self.drift, drift)
+        self._energy = self.inertia + self.partition.objective
         self._moves_since = 0
 
     def _release_coincident(self) -> bool:
         """Joins clusters that share a centre, and gives the free ones to rows that gain by it."""
-        if self.n_pinned:
-            return False
-        partition = self.partition
-        centres = partition.centres
+        centres = self.partition.centres
         first = first_at_same_place(centres)
         free = np.flatnonzero(first != np.arange(len(first)))
-        if len(free) == 0:
+        if len(free) == 0 or self.n_pinned:
             return False
-        partition.labels[:] = first[partition.labels]
-        self._recompute()
-        partition.composites[free] = centres[first[free]]  # a position, as long as they are empty
-        moved = fill_empty(partition, self.rows, self.row_weights.values, strict=True)
+        # A new one, so that an interrupt finds the old one as it was.
+        joined = Partition.of(first[self.partition.labels], len(first), self.rows.n_features)
+        joined.composites[free] = centres[first[free]]  # a position, as long as they are empty
+        joined.recompute(self.rows, self.row_weights.values, self.n_threads)
+        moved = fill_empty(joined, self.rows, self.row_weights.values, strict=True)
         if moved:
-            self._recompute()
+            joined.recompute(self.rows, self.row_weights.values, self.n_threads)
+        self.partition = joined
+        self._recompute()
         return moved
 
     def _sweep(self, stop: StopRules) -> bool:

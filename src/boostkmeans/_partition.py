@@ -40,6 +40,11 @@ class Partition:
         """Means of the clusters. An empty one has its composite, which is then a position."""
         return self.composites / np.where(self.weights > 0, self.weights, 1.0)[:, None]
 
+    @property
+    def objective(self) -> float:
+        """Sum of |D|^2 / W, the paper's I1*: what a fit raises as it lowers the inertia."""
+        return float(np.einsum("ij,ij->", self.centres * (self.weights > 0)[:, None], self.composites))
+
     def recompute(self, rows: Rows, row_weights: Floats | None, n_threads: int) -> tuple[float, float]:
         """Brings everything in line with the labels; returns (inertia, drift of the composites)."""
         return _core.recompute(

@@ -143,8 +143,8 @@ inline float load_vectors(const char* from, const float* shift, float scale, int
 }
 
 template <class T>
-float load_tile_row_of(const RowSource& source, const Frame& frame, int64_t row, double factor,
-                       float* out) {
+inline float load_tile_row(const RowSource& source, const Frame& frame, int64_t row, double factor,
+                           float* out) {
   // float32 rounds the difference just as float64 rounded to float32 would, as long as nothing was
   // rounded before it: the row and the shift are float32, the row factor is 1.
   const bool narrow = sizeof(T) < 8 && frame.narrow;  // so that no such code is made for float64
@@ -202,8 +202,13 @@ inline auto dispatch(Scalar scalar, Call call) {
   return call(std::int8_t{});
 }
 
-float load_tile_row(const RowSource& s, const Frame& f, int64_t row, double factor, float* out) {
-  return dispatch(s.scalar, [&]<class T>(T) { return load_tile_row_of<T>(s, f, row, factor, out); });
+void load_tile(const RowSource& s, const Frame& f, const int64_t* rows, int64_t count,
+               const double* factors, float* out, float* norms) {
+  dispatch(s.scalar, [&]<class T>(T) {
+    for (int64_t r = 0; r < count; ++r)
+      norms[r] = load_tile_row<T>(s, f, rows[r], factors == nullptr ? 1.0 : factors[rows[r]],
+                                  out + r * kTileStride);
+  });
 }
 
 void load_row(const RowSource& s, const Frame& f, int64_t row, double factor, double* out) {
@@ -510,7 +515,7 @@ void describe(const double* __restrict x, int64_t n, double* __restrict low, dou
 
 extern const Kernel BK_NAME(BK_ISA);
 const Kernel BK_NAME(BK_ISA) = {
-    BK_TEXT(BK_ISA), kLanes, kWidth, kRows,         load_tile_row, load_row, scan,
+    BK_TEXT(BK_ISA), kLanes, kWidth, kRows,         load_tile, load_row, scan,
     reset,           reduce, seed,   tile_distance, distance,      dot,      add,
     describe,
 };

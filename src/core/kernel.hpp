@@ -78,8 +78,9 @@ struct Kernel {
   std::int64_t panel_width;  // clusters in a panel
   std::int64_t block_rows;   // rows in the register block
 
-  // One row into a tile (its first column at `out`), zero-padded to whole vectors; returns |x|^2.
-  float (*load_tile_row)(const RowSource&, const Frame&, std::int64_t row, double factor, float* out);
+  // Some rows into a tile, zero-padded to whole vectors, and |x|^2 of each. `factors` (by row) may be null.
+  void (*load_tile)(const RowSource&, const Frame&, const std::int64_t* rows, std::int64_t count,
+                    const double* factors, float* out, float* norms);
   // One row as float64, exactly as the frame says.
   void (*load_row)(const RowSource&, const Frame&, std::int64_t row, double factor, double* out);
 

@@ -28,8 +28,9 @@ class Piece {
     const std::int64_t block = rows_.kernel().block_rows;
     n_rows_ = count;
     n_padded_ = (count + block - 1) / block * block;
-    for (std::int64_t r = 0; r < count; ++r)
-      norms_[r] = rows_.load_tile_row(ids(r), values_.get() + r * kTileStride);
+    std::int64_t rows[kPieceRows];
+    for (std::int64_t r = 0; r < count; ++r) rows[r] = ids(r);
+    rows_.load_tile(rows, count, values_.get(), norms_.get());
     for (std::int64_t r = count; r < n_padded_; ++r) clear_row(r);
     for (std::int64_t r = 0; r < n_padded_; ++r) {
       own_[r] = -1;
