@@ -1,6 +1,7 @@
 """Partition: the one representation of a clustering. Plain arrays, in the frame of the rows."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ class Partition:
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, labels: Labels, n_clusters: int, n_features: int) -> "Partition":
+    def of(cls, labels: NDArray[np.integer[Any]], n_clusters: int, n_features: int) -> "Partition":
         """A partition with these labels, the rest of which is yet to be recomputed."""
         return cls(
             labels=np.ascontiguousarray(labels, dtype=np.int32),
