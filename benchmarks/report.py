@@ -151,7 +151,7 @@ def draw_curve(result: Json) -> None:
     axes.set(
         xscale="log", xlabel="seconds", ylabel="average distortion", title=result["data"] + ", k = 1,024"
     )
-    axes.set_ylim(top=1.03 * peer["inertia"] / n)
+    axes.set_ylim(bottom=0.98 * peer["inertia"] / n, top=1.03 * peer["inertia"] / n)
     axes.legend()
     (DOCS / "images").mkdir(parents=True, exist_ok=True)
     figure.savefig(DOCS / "images" / "sift_against_faiss.png", dpi=120)
