@@ -73,6 +73,18 @@ def test_what_float32_cannot_tell_is_decided_in_float64() -> None:
 
 
 @pytest.mark.usefixtures("isa")
+@pytest.mark.parametrize("spread", [1e-3, 1e-4, 1e-5])
+def test_what_float32_would_get_wrong_is_decided_in_float64(spread: float) -> None:
+    rng = np.random.default_rng(0)
+    C = np.repeat(rng.normal(size=(4, 20)), 8, axis=0)
+    C += spread * rng.normal(size=C.shape)  # gaps within a group are near float32's rounding of |x|^2
+    X = np.repeat(C, 20, axis=0) + 0.7 * spread * rng.normal(size=(640, 20))
+    labels = np.empty(len(X), dtype=np.int32)
+    _core.nearest(_core.Rows(X, [0.0] * 20, 0), C, labels, None, None, 2)
+    np.testing.assert_array_equal(labels, all_distances(X, C).argmin(axis=1))
+
+
+@pytest.mark.usefixtures("isa")
 def test_rows_far_outside_of_the_frame() -> None:
     C = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     X = np.array([[1e30, 0.0], [-1e30, 0.0], [0.0, 1e25], [1e-3, 2e-3]])

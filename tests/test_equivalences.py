@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 import reference
-from boostkmeans import BoostKMeans
+from boostkmeans import BoostKMeans, SweepRecord
 from boostkmeans._fitting import Fit, StopRules
 from boostkmeans._partition import Partition
 from boostkmeans._rows import DTYPES, Rows
@@ -169,13 +169,28 @@ def test_cosine_is_euclidean_on_unit_rows(rough: NDArray[np.float64]) -> None:
     np.testing.assert_allclose(cosine.transform(X), euclidean.transform(normalize(rough)), atol=1e-7)
 
 
-def test_drift_of_the_composites() -> None:
+def whole_fit() -> Fit:
     X = np.random.default_rng(0).normal(size=(20_000, 16))
     rows = Rows.in_own_frame(X, "euclidean", 2)
     labels = (np.arange(len(X)) % 50).astype(np.int32)
-    fit = Fit(
+    return Fit(
         rows, RowWeights.of(None, len(X)), Partition.of(labels, 50, 16), np.random.RandomState(0),
         n_threads=2, moves="best", began=0.0,
     )  # fmt: skip
+
+
+def test_drift_of_the_composites() -> None:
+    fit = whole_fit()
     fit.run(StopRules(tol=0, max_iter=100))
     assert 0 < fit.drift < 1e-10
+
+
+def test_a_certificate_counts_from_fresh_composites_only() -> None:
+    fit = whole_fit()
+    expected = fit.partition.composites.copy()
+    zero_moves = SweepRecord(seconds=0.0, moves=0, inertia=fit.inertia, evaluations=0, kind="certify")
+    fit.partition.composites += 1e-3
+    fit._moves_since = 1
+    assert not fit._is_certificate(zero_moves)
+    np.testing.assert_array_equal(fit.partition.composites, expected)
+    assert fit._is_certificate(zero_moves)

@@ -38,6 +38,18 @@ def test_no_move_improves_a_certified_partition(part: int) -> None:
         assert move is None, f"seed {seed}: moving row {move} improves"
 
 
+@pytest.mark.parametrize("far", [2**10, 2**12, 2**14, 2**20])
+def test_certified_in_tight_groups_far_apart(far: int) -> None:
+    """Within a group, gains are near or below what float32 makes of |x|^2."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = far * rng.integers(-1, 2, (40, 3)) + rng.integers(-3, 4, (40, 3))
+        k = min(12, len(np.unique(X, axis=0)))
+        model = BoostKMeans(k, tol=0, max_iter=1000, random_state=seed).fit(X.astype(np.float64))
+        assert model.converged_
+        assert reference.improving_move(X, model.labels_, k) is None
+
+
 @given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from(["f8", "f4", "f2", "i1"]))
 @settings(max_examples=60)
 def test_certified_for_every_type_of_rows(seed: int, dtype: str) -> None:
