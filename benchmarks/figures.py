@@ -7,14 +7,14 @@ import sys
 import threading
 import time
 from functools import partial
-from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 import data
 import measure
 import peers
-from boostkmeans import BoostKMeans, _core
+from boostkmeans import BoostKMeans, _core, _fitting
 from boostkmeans._rows import Rows
 from measure import N_THREADS, Json, interleaved, keep, median, seconds_to, timed
 
@@ -196,11 +196,48 @@ def potential(X: data.Array, centres: data.Array) -> float:
     return rows.frame.inertia(float(gaps.sum()))
 
 
+def starts() -> None:
+    """What "auto" is worth beside the other starts, and how large blocks may be: means of 3 seeds."""
+    sift, mnist = data.sift(100_000), data.mnist()
+    X, _, planted = data.blobs(100_000, 16, 400, std=1.0)
+    sets = {
+        f"{sift[0]}, k = 1,024": (sift[1], 1024, 1.0),
+        f"{mnist[0]}, k = 100": (mnist[1], 100, 1.0),
+        "made: blobs 100000 x 16, k = 400 (by the planted inertia)": (X, 400, planted),
+    }
+    results: Json = {}
+    for name, (rows, k, unit) in sets.items():
+        results[name] = {}
+        for init in ("auto", "random-partition", "random", "k-means++"):
+            runs = [timed(partial(peers.ours, rows, k, seed, init=init)) for seed in range(3)]
+            inertias = [figures["inertia"] / unit for _, figures in runs]
+            results[name][init] = {
+                "seconds": float(np.mean([seconds for seconds, _ in runs])),
+                "inertia": float(np.mean(inertias)),
+                "lowest": min(inertias),
+                "highest": max(inertias),
+            }
+            print(f"  {name} {init}: {measure.compact(results[name][init])}", flush=True)
+    keep("starts", {"sets": results, "blocks": blocks(sift[1])})
+
+
+def blocks(X: data.Array) -> Json:
+    """Distortion after 15 sweeps by the rows that propose together."""
+    found = {}
+    for size in (256, 1000, 4096):
+        with mock.patch.object(_fitting, "block_rows", lambda _, size=size: size):
+            parameters: Json = {"init": "random-partition", "tol": 0, "max_iter": 15}
+            runs = [peers.ours(X, 1024, seed, **parameters) for seed in range(3)]
+        found[str(size)] = float(np.mean([run["inertia"] for run in runs])) / len(X)
+        print(f"  blocks of {size}: {found[str(size)]:.1f}", flush=True)
+    return found
+
+
 def peak_memory() -> None:
     """Peak memory above the input, 1,000,000 x 128 into 1,024, in a process of its own."""
     code = """
 import resource, sys
-from pathlib import Path
+from unittest import mock
 import numpy as np
 from boostkmeans import BoostKMeans
 n, k = 1_000_000, 1024
@@ -300,8 +337,8 @@ FIGURES = [
     mnist_against_scikit_learn,
     blobs_against_scikit_learn,
     many_rows_against_scikit_learn,
+    starts,
     peak_memory,
     answer_to_ctrl_c,
     seeding_against_scikit_learn,
 ]
-RESULT_FILES = [Path(measure.RESULTS / f"{figure.__name__}.json") for figure in FIGURES]

@@ -117,6 +117,25 @@ def seeding_section(result: Json) -> str:
     )
 
 
+def starts_section(result: Json) -> str:
+    """Starts and blocks."""
+    text = f"## Starts\n\n{where(result)}"
+    for name, inits in result["sets"].items():
+        rows = [
+            [
+                f"`{init}`",
+                f"{r['seconds']:.2f} s",
+                f"{r['inertia']:.5g}",
+                f"{r['lowest']:.5g}, {r['highest']:.5g}",
+            ]
+            for init, r in inits.items()
+        ]
+        header = ["`init`", "whole fit", "inertia, mean of 3 seeds", "lowest, highest"]
+        text += f"\n{name}:\n\n{table(header, rows)}"
+    sizes = ", ".join(f"{size}: {value:,.1f}" for size, value in result["blocks"].items())
+    return text + f"\nDistortion after 15 sweeps (SIFT) by the rows that propose together: {sizes}.\n"
+
+
 def memory_section(result: Json) -> str:
     """Peak memory."""
     rows = [[f'`init="{init}"`', f"{mb:.0f} MB"] for init, mb in result["megabytes_above_input"].items()]
@@ -163,6 +182,7 @@ SECTIONS = {
     "mnist_against_scikit_learn": lambda r: against_section("MNIST against scikit-learn", r),
     "blobs_against_scikit_learn": lambda r: against_section("Planted blobs against scikit-learn", r),
     "many_rows_against_scikit_learn": rows_section,
+    "starts": starts_section,
     "seeding_against_scikit_learn": seeding_section,
     "peak_memory": memory_section,
     "answer_to_ctrl_c": interrupt_section,

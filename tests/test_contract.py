@@ -89,6 +89,7 @@ def test_score_is_minus_the_inertia() -> None:
         ({"max_time": 0.0}, "max_time"),
         ({"callback": 3}, "callback"),
         ({"n_threads": 0}, "n_threads"),
+        ({"verbose": "yes"}, "verbose"),
         ({"init": np.zeros((3, 5))}, r"Centres given as init have shape \(3, 5\)"),
         ({"init": np.full((3, 2), np.nan)}, "NaN"),
         ({"init": np.zeros(7, dtype=int)}, "init must be"),

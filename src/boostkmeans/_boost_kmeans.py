@@ -281,7 +281,8 @@ class BoostKMeans(CentreModel):
             check.fail("callback", "callable or None", self.callback)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
-        check.integer("verbose", int(self.verbose), 0)
+        if not isinstance(self.verbose, bool):
+            check.integer("verbose", self.verbose, 0)
 
     def _check_n_clusters(self, n_rows: int, n_positive: int) -> None:
         if n_rows < self.n_clusters:

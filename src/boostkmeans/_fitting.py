@@ -20,8 +20,7 @@ from boostkmeans._weights import RowWeights
 logger = logging.getLogger("boostkmeans")
 
 # Rows that propose before the first of them is decided: a hundredth of all, so that centres are never
-# stale by more than that. On 100,000 x 128, k = 1,024, blocks of 256 / 1,024 / 4,096 rows ended 15
-# sweeps at distortions of 79.62 / 79.66 / 79.71.
+# stale by more than that. Smaller blocks end no lower: see "Starts" in docs/benchmarks.md.
 BLOCKS_PER_SWEEP = 100
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 16_384
 # Large data is visited in runs of neighbouring rows, in random order: kind to memory and to disks. A run

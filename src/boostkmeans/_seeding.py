@@ -18,8 +18,9 @@ NAMES = ("auto", "random-partition", "random", "k-means++")
 # Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
 # 16 columns are one AVX-512 vector, so that more than that come for free up to k = 400,000.
 N_TRIALS = 15
-# "auto" draws the k-means++ centres from a sample of the rows. On blobs (k = 64, 400, 1,000), MNIST and
-# SIFT a sample of 16 rows per cluster ended within the spread of all rows, at a tenth of the time.
+# "auto" draws the k-means++ centres from a sample of the rows. It ends where k-means++ on all rows does,
+# in half of the time; random starts end far above it where there are clusters: see "Starts" in
+# docs/benchmarks.md.
 SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
 # Seeding costs about 24 sweeps over its sample: not worth it where that is most of large data.
 LARGEST_SHARE = 1 / 4

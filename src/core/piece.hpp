@@ -26,7 +26,6 @@ class Piece {
   template <class Ids>
   void load(std::int64_t count, Ids ids) {
     const std::int64_t block = rows_.kernel().block_rows;
-    n_rows_ = count;
     n_padded_ = (count + block - 1) / block * block;
     std::int64_t rows[kPieceRows];
     for (std::int64_t r = 0; r < count; ++r) rows[r] = ids(r);
@@ -60,7 +59,6 @@ class Piece {
     return true;
   }
 
-  std::int64_t n_rows() const { return n_rows_; }
   float norm(std::int64_t r) const { return norms_[r]; }
   const float* tile_row(std::int64_t r) const { return values_.get() + r * kTileStride; }
   std::int32_t& own(std::int64_t r) { return own_[r]; }
@@ -96,7 +94,6 @@ class Piece {
 
   const DenseRows& rows_;
   std::int64_t lanes_;
-  std::int64_t n_rows_ = 0;
   std::int64_t n_padded_ = 0;
   Buffer<float> values_, norms_;
   Buffer<std::int32_t> own_;

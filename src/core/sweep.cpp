@@ -52,7 +52,6 @@ class Sweep {
   }
 
  private:
-
   // The rows of the next block.
   void collect(std::int64_t& next_run) {
     proposals_.clear();
