@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -14,8 +15,10 @@
 
 #include "describe.hpp"
 #include "nearest.hpp"
+#include "neighbours.hpp"
 #include "partition.hpp"
 #include "seeding.hpp"
+#include "split.hpp"
 #include "sweep.hpp"
 
 namespace nb = nanobind;
@@ -157,6 +160,12 @@ double size_of(const DenseRows& rows) {
   return static_cast<double>(rows.n_rows()) * static_cast<double>(rows.n_features());
 }
 
+template <class T>
+void check_numbers(const T* values, std::size_t size, std::int64_t low, std::int64_t high,
+                   const char* message) {
+  for (std::size_t i = 0; i < size; ++i) require(values[i] >= low && values[i] < high, message);
+}
+
 using Weights = std::optional<Vector<const double>>;
 
 RowWeights row_weights_of(const Weights& weights, const DenseRows& rows) {
@@ -227,7 +236,54 @@ auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t>
   const bool late = run(
       n_threads, size_of(rows.get()) * static_cast<double>(partition.n_clusters), seconds_left,
       [&](Team& team) { result = sweep(rows.get(), w, partition, visit, options, team); });
-  return std::make_tuple(result.moves, result.gain, result.visited, late);
+  return std::make_tuple(result.moves, result.gain, result.evaluations, late);
+}
+
+auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t> labels,
+                      Matrix<double> composites, Vector<double> weights,
+                      Vector<std::int64_t> counts, Matrix<const std::int32_t> lists,
+                      Vector<std::int64_t> changed, Vector<std::int64_t> visited, std::int64_t clock,
+                      Vector<const std::int32_t> order, std::int64_t block_rows, bool first,
+                      std::uint64_t seed, double seconds_left, int n_threads) {
+  const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
+  const RowWeights w = row_weights_of(row_weights, rows.get());
+  const auto k = static_cast<std::size_t>(partition.n_clusters);
+  require(lists.shape(0) == k && lists.shape(1) > 0 && changed.shape(0) == k && visited.shape(0) == k,
+          "lists, changed and visited must have one entry for each cluster");
+  check_numbers(lists.data(), lists.size(), -1, partition.n_clusters, "lists must name clusters, or -1");
+  check_numbers(order.data(), order.size(), 0, partition.n_clusters, "order must name clusters");
+  require(block_rows > 0, "block_rows must be positive");
+  Neighbourhoods near{lists.data(), static_cast<std::int64_t>(lists.shape(1)), changed.data(),
+                      visited.data(), clock};
+  const CandidateVisit visit{order.data(), static_cast<std::int64_t>(order.shape(0)), block_rows};
+  const SweepOptions options{first, seed, false};
+  SweepResult result;
+  const bool late = run(
+      n_threads, size_of(rows.get()) * static_cast<double>(near.length), seconds_left,
+      [&](Team& team) { result = sweep(rows.get(), w, partition, visit, near, options, team); });
+  return std::make_tuple(result.moves, result.gain, result.evaluations, late, near.clock);
+}
+
+void find_neighbours(Matrix<const double> centres, Vector<const std::int32_t> order,
+                     Vector<const std::int64_t> starts, Matrix<const std::int32_t> lists,
+                     Matrix<std::int32_t> out, const std::string& isa, int n_threads) {
+  const auto k = static_cast<std::int64_t>(centres.shape(0));
+  const auto n_groups = static_cast<std::int64_t>(lists.shape(0));
+  require(static_cast<std::int64_t>(order.shape(0)) == k &&
+              static_cast<std::int64_t>(starts.shape(0)) == n_groups + 1 && starts.data()[0] == 0 &&
+              starts.data()[n_groups] == k && std::is_sorted(starts.data(), starts.data() + n_groups + 1),
+          "order and starts must divide the centres into groups");
+  require(static_cast<std::int64_t>(out.shape(0)) == k && out.shape(1) > 0,
+          "out must have a list for each centre");
+  check_numbers(order.data(), order.size(), 0, k, "order must name centres");
+  check_numbers(lists.data(), lists.size(), -1, n_groups, "lists must name groups, or -1");
+  const Groups groups{order.data(), starts.data(), lists.data(), n_groups,
+                      static_cast<std::int64_t>(lists.shape(1))};
+  run(n_threads, static_cast<double>(k) * static_cast<double>(k * out.shape(1)), kNoDeadline,
+      [&](Team& team) {
+        neighbours(kernel_named(isa), centres.data(), k, static_cast<std::int64_t>(centres.shape(1)),
+                   groups, static_cast<std::int64_t>(out.shape(1)), out.data(), team);
+      });
 }
 
 std::int64_t check_centres(const Rows& rows, const Matrix<const double>& centres) {
@@ -282,6 +338,40 @@ auto seed_plus_plus(const Rows& rows, Weights row_weights, std::int64_t n_cluste
   return std::make_tuple(rows_chosen, labels);
 }
 
+auto split_sets(const Rows& rows, Weights row_weights, Vector<std::int64_t> members,
+                Vector<const std::int64_t> begins, Vector<const std::int64_t> ends,
+                std::int64_t n_sections, int start, std::int64_t max_passes, double tol,
+                std::uint64_t seed, bool measured, int n_threads) {
+  const auto n_sets = static_cast<std::int64_t>(begins.shape(0));
+  require(ends.shape(0) == begins.shape(0) && n_sections >= 2 && start >= 0 && start <= 2,
+          "begins and ends must have one value for each set, and n_sections be at least 2");
+  const auto n_members = static_cast<std::int64_t>(members.shape(0));
+  double n_rows = 0.0;
+  for (std::int64_t i = 0; i < n_sets; ++i) {
+    const std::int64_t begin = begins.data()[i], end = ends.data()[i];
+    require(begin >= 0 && end <= n_members && end - begin >= n_sections,
+            "a set must be a range of members with at least n_sections of them");
+    n_rows += static_cast<double>(end - begin);
+  }
+  for (std::int64_t i = 0; i < n_members; ++i)
+    require(members.data()[i] >= 0 && members.data()[i] < rows.get().n_rows(),
+            "members must be row numbers");
+  const RowWeights w = row_weights_of(row_weights, rows.get());
+  const SplitOptions options{{n_sections, static_cast<SectionStart>(start), max_passes, tol}, seed, measured};
+  const auto size = n_sets * n_sections;
+  std::vector<double> weights(static_cast<std::size_t>(size)), inertias(static_cast<std::size_t>(size));
+  auto found = to_numpy<std::int64_t>(size, [&](std::int64_t* out) {
+    const SplitResult result{out, weights.data(), inertias.data()};
+    run(n_threads, n_rows * static_cast<double>(rows.get().n_features()), kNoDeadline, [&](Team& team) {
+      split(rows.get(), w, members.data(), begins.data(), ends.data(), n_sets, options, result, team);
+    });
+  });
+  const auto copy = [&](const std::vector<double>& from) {
+    return to_numpy<double>(size, [&](double* to) { std::copy(from.begin(), from.end(), to); });
+  };
+  return std::make_tuple(found, copy(weights), copy(inertias));
+}
+
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> names;
   for (int n = 0; const Kernel* kernel = available_kernel(n); ++n) names.emplace_back(kernel->name);
@@ -313,7 +403,17 @@ NB_MODULE(_core, m) {
   m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(), "composites"_a.noconvert(),
         "weights"_a.noconvert(), "counts"_a.noconvert(), "order"_a, "run_rows"_a, "block_rows"_a, "first"_a, "seed"_a,
         "exact"_a, "seconds_left"_a, "n_threads"_a,
-        "One sweep, in place. Returns (moves, gain, rows visited, whether time ran out).");
+        "One sweep, in place. Returns (moves, gain, evaluations, whether time ran out).");
+  m.def("sweep_candidates", &sweep_candidates, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(),
+        "composites"_a.noconvert(), "weights"_a.noconvert(), "counts"_a.noconvert(), "lists"_a,
+        "changed"_a.noconvert(), "visited"_a.noconvert(), "clock"_a, "order"_a, "block_rows"_a,
+        "first"_a, "seed"_a, "seconds_left"_a, "n_threads"_a,
+        "One sweep, cluster by cluster, over lists of neighbours, in place. Returns (moves, gain, "
+        "evaluations, whether time ran out, clock).");
+  m.def("neighbours", &find_neighbours, "centres"_a, "order"_a, "starts"_a, "lists"_a,
+        "out"_a.noconvert(), "isa"_a, "n_threads"_a,
+        "Nearest other centres of each centre, nearest first, -1 where there are no more, in place. "
+        "Centres come in groups and look into the groups of their group's list.");
   m.def("nearest", &nearest_centres, "rows"_a, "centres"_a, "labels"_a.noconvert(), "distances"_a.noconvert().none(),
         "exclude"_a.none(), "n_threads"_a,
         "Exact nearest centre (other than `exclude`) and squared distance of each row, in place.");
@@ -322,4 +422,9 @@ NB_MODULE(_core, m) {
   m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a,
         "n_trials"_a, "seed"_a, "n_threads"_a,
         "Greedy k-means++. Returns (chosen rows, label of each row).");
+  m.def("split", &split_sets, "rows"_a, "row_weights"_a.none(), "members"_a.noconvert(), "begins"_a,
+        "ends"_a, "n_sections"_a, "start"_a, "max_passes"_a, "tol"_a, "seed"_a, "measured"_a,
+        "n_threads"_a,
+        "Splits ranges of members, which are reordered. Returns (ends, weights, inertias), each flat: "
+        "sets x sections. Ends are -1 where all rows of a set are equal.");
 }

@@ -10,6 +10,12 @@ namespace {
 // Stands for 1 / 0: large enough to make an empty cluster free, and finite so that no NaN arises.
 constexpr float kHuge = 1e30f;
 
+double inverse_of(double weight) { return weight > 0.0 ? 1.0 / weight : 0.0; }
+float factor_of(double weight) { return static_cast<float>(weight / (weight + 1.0)); }
+float narrow_inverse_of(double weight) {
+  return weight > 0.0 ? std::min(static_cast<float>(1.0 / weight), kHuge) : kHuge;
+}
+
 }  // namespace
 
 float pack_column(const double* composite, double inverse, std::int64_t n_features, std::int64_t step,
@@ -24,7 +30,8 @@ float pack_column(const double* composite, double inverse, std::int64_t n_featur
 }
 
 Centres::Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features)
-    : width_(kernel.panel_width),
+    : kernel_(kernel),
+      width_(kernel.panel_width),
       n_clusters_(n_clusters),
       n_features_(n_features),
       n_panels_((n_clusters + width_ - 1) / width_),
@@ -32,20 +39,50 @@ Centres::Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_f
       norms_(n_panels_ * width_),
       factors_(n_panels_ * width_),
       inverse_weights_(n_panels_ * width_) {
-  const std::int64_t last = (n_panels_ - 1) * width_;
-  std::fill_n(values_.get() + last * n_features, width_ * n_features, 0.0f);
-  std::fill_n(norms_.get() + last, width_, std::numeric_limits<float>::infinity());
-  std::fill_n(factors_.get() + last, width_, 1.0f);
-  std::fill_n(inverse_weights_.get() + last, width_, 0.0f);
+  for (std::int64_t c = (n_panels_ - 1) * width_; c < n_panels_ * width_; ++c) set_never(c);
 }
 
 void Centres::set(std::int64_t cluster, const double* composite, double weight) {
   const std::int64_t width = width_;
   float* column = values_.get() + cluster / width * width * n_features_ + cluster % width;
-  const double inverse = weight > 0.0 ? 1.0 / weight : 0.0;
-  norms_[cluster] = pack_column(composite, inverse, n_features_, width, column);
-  factors_[cluster] = static_cast<float>(weight / (weight + 1.0));
-  inverse_weights_[cluster] = weight > 0.0 ? std::min(static_cast<float>(inverse), kHuge) : kHuge;
+  norms_[cluster] = pack_column(composite, inverse_of(weight), n_features_, width, column);
+  factors_[cluster] = factor_of(weight);
+  inverse_weights_[cluster] = narrow_inverse_of(weight);
+}
+
+void Centres::set_never(std::int64_t cluster) {
+  float* column = values_.get() + cluster / width_ * width_ * n_features_ + cluster % width_;
+  for (std::int64_t j = 0; j < n_features_; ++j) column[j * width_] = 0.0f;
+  norms_[cluster] = std::numeric_limits<float>::infinity();
+  factors_[cluster] = 1.0f;
+  inverse_weights_[cluster] = 0.0f;
+}
+
+void Centres::gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count) {
+  kernel_.pack(table.values_.get(), table.step_, clusters, count, n_features_, values_.get());
+  for (std::int64_t i = 0; i < count; ++i) {
+    norms_[i] = table.norms_[clusters[i]];
+    factors_[i] = table.factors_[clusters[i]];
+    inverse_weights_[i] = table.inverse_weights_[clusters[i]];
+  }
+  std::fill(norms_.get() + count, norms_.get() + n_panels_ * width_,
+            std::numeric_limits<float>::infinity());
+}
+
+CentreTable::CentreTable(std::int64_t n_clusters, std::int64_t n_features)
+    : n_features_(n_features),
+      step_(flat_layout(n_features).row_step),
+      values_(n_clusters * step_),
+      norms_(n_clusters),
+      factors_(n_clusters),
+      inverse_weights_(n_clusters) {}
+
+void CentreTable::set(std::int64_t cluster, const double* composite, double weight) {
+  float* row = values_.get() + cluster * step_;
+  norms_[cluster] = pack_column(composite, inverse_of(weight), n_features_, 1, row);
+  std::fill_n(row + n_features_, step_ - n_features_, 0.0f);
+  factors_[cluster] = factor_of(weight);
+  inverse_weights_[cluster] = narrow_inverse_of(weight);
 }
 
 PanelView Centres::view() const {

@@ -14,12 +14,30 @@ namespace boostkmeans {
 float pack_column(const double* composite, double inverse, std::int64_t n_features, std::int64_t step,
                   float* column);
 
+// Centres one after the other, as flat float32 rows: -2 * C, and what goes with it.
+class CentreTable {
+ public:
+  CentreTable(std::int64_t n_clusters, std::int64_t n_features);
+  void set(std::int64_t cluster, const double* composite, double weight);
+
+ private:
+  friend class Centres;
+  std::int64_t n_features_, step_;
+  Buffer<float> values_, norms_, factors_, inverse_weights_;
+};
+
 class Centres {
  public:
   Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
 
+  // The first centres := some of a table; the others are never chosen.
+  void gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count);
+
   // Centre r := composite / weight; a weight of 0 makes an empty cluster, which attracts any row.
   void set(std::int64_t cluster, const double* composite, double weight);
+
+  // A column that is never chosen.
+  void set_never(std::int64_t cluster);
 
   std::int64_t n_panels() const { return n_panels_; }
   std::int64_t n_clusters() const { return n_clusters_; }
@@ -27,6 +45,7 @@ class Centres {
   PanelView view() const;
 
  private:
+  const Kernel& kernel_;
   std::int64_t width_;
   std::int64_t n_clusters_;
   std::int64_t n_features_;

@@ -20,7 +20,7 @@ DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t
   const int first = std::clamp(scale_exponent, -kWideExponent, kWideExponent);
   scale_[0] = std::ldexp(1.0, first);
   scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
-  // Where nothing would be rounded twice, float32 arithmetic serves: see load_tile_row in kernel_rows.hpp.
+  // Where nothing would be rounded twice, float32 arithmetic serves: see load_narrow_row in kernel_rows.hpp.
   const auto fits = [](double x) {
     return std::abs(x) <= static_cast<double>(std::numeric_limits<float>::max()) &&
            x == static_cast<double>(static_cast<float>(x));

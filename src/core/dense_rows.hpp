@@ -23,8 +23,9 @@ class DenseRows {
   std::int64_t n_rows() const { return n_rows_; }
   std::int64_t n_features() const { return source_.n_features; }
 
-  void load_tile(const std::int64_t* rows, std::int64_t count, float* out, float* norms) const {
-    kernel_.load_tile(source_, frame(), rows, count, factors_, out, norms);
+  void load(const std::int64_t* rows, std::int64_t count, Layout layout, float* out,
+            float* norms) const {
+    kernel_.load_rows(source_, frame(), rows, count, factors_, layout, out, norms);
   }
   void fetch(std::int64_t row, double* out) const {
     kernel_.load_row(source_, frame(), row, factor(row), out);

@@ -3,6 +3,8 @@
 //
 // Written with the compiler's vector types, so that one text serves all of them. Reductions name
 // their order themselves: no flag here lets the compiler change what is computed.
+#include "kernel_flat.hpp"
+#include "kernel_pack.hpp"
 #include "kernel_rows.hpp"
 #include "kernel_scores.hpp"
 #include "kernel_sums.hpp"
@@ -16,9 +18,9 @@ namespace boostkmeans {
 
 extern const Kernel BK_NAME(BK_ISA);
 const Kernel BK_NAME(BK_ISA) = {
-    BK_TEXT(BK_ISA), kLanes, kWidth, kRows,         load_tile, load_row, scan,
-    reset,           reduce, seed,   tile_distance, distance,      dot,      add,
-    describe,
+    BK_TEXT(BK_ISA), kLanes,    kWidth,   kRows,    load_rows, load_row, pack, score, scan,
+    reset,           reduce,    seed,     tile_distance, distance, dot, add, flat_shift,
+    flat_dots,       flat_dot,  flat_add, describe,
 };
 
 }  // namespace boostkmeans

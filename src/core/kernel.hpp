@@ -40,6 +40,18 @@ struct Frame {
   bool narrow;  // tiles may be loaded in float32 arithmetic: nothing would be rounded twice
 };
 
+// Where a row's float32 values go: rows lie `row_step` values apart, chunks of columns `chunk_step`.
+struct Layout {
+  std::int64_t row_step;
+  std::int64_t chunk_step;
+};
+constexpr Layout kTileLayout{kTileStride, kChunkSize};
+// One row after the other, each padded to whole vectors of any instruction set.
+constexpr Layout flat_layout(std::int64_t n_features) {
+  constexpr std::int64_t kLongest = kAlignment / 4;
+  return {(n_features + kLongest - 1) / kLongest * kLongest, kChunkColumns};
+}
+
 // A piece of rows in the frame, float32: columns c of row r at values[chunk(c)][r][c % chunk].
 struct TileView {
   const float* values;
@@ -78,11 +90,19 @@ struct Kernel {
   std::int64_t panel_width;  // clusters in a panel
   std::int64_t block_rows;   // rows in the register block
 
-  // Some rows into a tile, zero-padded to whole vectors, and |x|^2 of each. `factors` (by row) may be null.
-  void (*load_tile)(const RowSource&, const Frame&, const std::int64_t* rows, std::int64_t count,
-                    const double* factors, float* out, float* norms);
+  // Some rows as float32, zero-padded to whole vectors, and |x|^2 of each. `factors` (by row) may be null.
+  void (*load_rows)(const RowSource&, const Frame&, const std::int64_t* rows, std::int64_t count,
+                    const double* factors, Layout, float* out, float* norms);
   // One row as float64, exactly as the frame says.
   void (*load_row)(const RowSource&, const Frame&, std::int64_t row, double factor, double* out);
+
+  // Flat rows (columns[i] of `table`, `step` values apart) as columns of panels. Only whole
+  // vectors are written; those that pad the last one are copies.
+  void (*pack)(const float* table, std::int64_t step, const std::int32_t* columns, std::int64_t count,
+               std::int64_t n_features, float* panels);
+  // |x - C|^2 of a tile and panels [begin, end): row r and the i-th column at out[r * stride + i].
+  void (*score)(const TileView&, const PanelView&, std::int64_t begin, std::int64_t end, float* out,
+                std::int64_t stride);
 
   // Scores a tile against panels [begin, end); the state carries over from one call to the next.
   void (*scan)(Rule, bool weighted, const TileView&, const PanelView&, std::int64_t begin,
@@ -106,6 +126,13 @@ struct Kernel {
                      std::int64_t n_features);
   double (*dot)(const double* x, const double* y, std::int64_t n_features);
   void (*add)(double* composite, const double* x, double weight, std::int64_t n_features);
+  // Flat rows of n values, n whole vectors: x -= shift, for which it returns |x|^2; dot products of
+  // `count` rows (`step` apart) with one vector; x . D in float64; D += weight * x and its float32 copy.
+  float (*flat_shift)(float* x, const float* shift, std::int64_t n);
+  void (*flat_dots)(const float* rows, std::int64_t step, std::int64_t count, const float* vector,
+                    std::int64_t n, float* out);
+  double (*flat_dot)(const float* x, const double* composite, std::int64_t n);
+  void (*flat_add)(double* composite, float* copy, const float* x, double weight, std::int64_t n);
   // Column-wise minimum and maximum; `poison` becomes NaN where a value is not finite.
   void (*describe)(const double* x, std::int64_t n_features, double* low, double* high,
                    double* poison);

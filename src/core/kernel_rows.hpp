@@ -57,9 +57,10 @@ inline void each_value(const RowSource& source, int64_t row, int64_t begin, int6
 
 // Contiguous float32 rows of a whole number of vectors: the common case, and the one that counts where
 // there is little else to do than to load.
-inline float load_vectors(const char* from, const float* shift, float scale, int64_t n, float* out) {
+inline float load_vectors(const char* from, const float* shift, float scale, int64_t n,
+                          int64_t chunk_step, float* out) {
   Floats total{};
-  for (int64_t begin = 0; begin < n; begin += kChunkColumns, out += kChunkSize) {
+  for (int64_t begin = 0; begin < n; begin += kChunkColumns, out += chunk_step) {
     const int64_t count = n - begin < kChunkColumns ? n - begin : kChunkColumns;
     for (int64_t j = 0; j < count; j += kLanes) {
       const Floats x = (load<Floats>(from + (begin + j) * static_cast<int64_t>(sizeof(float))) -
@@ -72,8 +73,8 @@ inline float load_vectors(const char* from, const float* shift, float scale, int
 }
 
 template <class T>
-inline float load_tile_row(const RowSource& source, const Frame& frame, int64_t row, double factor,
-                           float* out) {
+inline float load_narrow_row(const RowSource& source, const Frame& frame, int64_t row, double factor,
+                             int64_t chunk_step, float* out) {
   // float32 rounds the difference just as float64 rounded to float32 would, as long as nothing was
   // rounded before it: the row and the shift are float32, the row factor is 1.
   const bool narrow = sizeof(T) < 8 && frame.narrow;  // so that no such code is made for float64
@@ -81,12 +82,12 @@ inline float load_tile_row(const RowSource& source, const Frame& frame, int64_t 
     if (narrow && source.column_stride == static_cast<int64_t>(sizeof(T)) &&
         source.n_features % kLanes == 0)
       return load_vectors(source.data + row * source.row_stride, frame.shift32,
-                          static_cast<float>(frame.scale[0]), source.n_features, out);
+                          static_cast<float>(frame.scale[0]), source.n_features, chunk_step, out);
   Floats total{};
   for (int64_t begin = 0; begin < source.n_features; begin += kChunkColumns) {
     const int64_t left = source.n_features - begin;
     const int64_t count = left < kChunkColumns ? left : kChunkColumns;
-    float* __restrict to = out + begin / kChunkColumns * kChunkSize - begin;
+    float* __restrict to = out + begin / kChunkColumns * chunk_step - begin;
     if (narrow) {
       const float scale = static_cast<float>(frame.scale[0]);
       const float* __restrict shift = frame.shift32;
@@ -131,12 +132,12 @@ inline auto dispatch(Scalar scalar, Call call) {
   return call(std::int8_t{});
 }
 
-void load_tile(const RowSource& s, const Frame& f, const int64_t* rows, int64_t count,
-               const double* factors, float* out, float* norms) {
+void load_rows(const RowSource& s, const Frame& f, const int64_t* rows, int64_t count,
+               const double* factors, Layout layout, float* out, float* norms) {
   dispatch(s.scalar, [&]<class T>(T) {
     for (int64_t r = 0; r < count; ++r)
-      norms[r] = load_tile_row<T>(s, f, rows[r], factors == nullptr ? 1.0 : factors[rows[r]],
-                                  out + r * kTileStride);
+      norms[r] = load_narrow_row<T>(s, f, rows[r], factors == nullptr ? 1.0 : factors[rows[r]],
+                                    layout.chunk_step, out + r * layout.row_step);
   });
 }
 

@@ -37,7 +37,6 @@ double distance(const double* x, const double* composite, double inverse, int64_
 }
 
 double tile_distance(const float* tile_row, const double* composite, double inverse, int64_t n) {
-  typedef float Narrow __attribute__((vector_size(BK_VECTOR / 2)));
   double sum = 0.0;
   for (int64_t begin = 0; begin < n; begin += kChunkColumns) {
     const float* x = tile_row + begin / kChunkColumns * kChunkSize;
@@ -45,7 +44,7 @@ double tile_distance(const float* tile_row, const double* composite, double inve
     sum += sum_terms(
         n - begin < kChunkColumns ? n - begin : kChunkColumns,
         [=](int64_t j) {
-          const Doubles gap = __builtin_convertvector(load<Narrow>(x + j), Doubles) -
+          const Doubles gap = __builtin_convertvector(load<HalfFloats>(x + j), Doubles) -
                               load<Doubles>(c + j) * inverse;
           return gap * gap;
         },

@@ -22,6 +22,7 @@ static_assert(kPieceRows % kRows == 0 && kChunkColumns % kLanes == 0);
 typedef float Floats __attribute__((vector_size(BK_VECTOR)));
 typedef int32_t Ints __attribute__((vector_size(BK_VECTOR)));
 typedef double Doubles __attribute__((vector_size(BK_VECTOR)));
+typedef float HalfFloats __attribute__((vector_size(BK_VECTOR / 2)));  // as many as Doubles
 
 constexpr float kInfinity = __builtin_inff();
 

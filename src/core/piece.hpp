@@ -29,7 +29,7 @@ class Piece {
     n_padded_ = (count + block - 1) / block * block;
     std::int64_t rows[kPieceRows];
     for (std::int64_t r = 0; r < count; ++r) rows[r] = ids(r);
-    rows_.load_tile(rows, count, values_.get(), norms_.get());
+    rows_.load(rows, count, kTileLayout, values_.get(), norms_.get());
     for (std::int64_t r = count; r < n_padded_; ++r) clear_row(r);
     for (std::int64_t r = 0; r < n_padded_; ++r) {
       own_[r] = -1;

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "buffer.hpp"
 #include "dense_rows.hpp"
+#include "members.hpp"
 #include "partition.hpp"
 
 namespace boostkmeans {
@@ -24,25 +24,7 @@ struct Span {
   std::int64_t part;  // where its sum goes: -1 = straight into the composite
 };
 
-struct Sorted {
-  std::vector<std::int64_t> rows;   // row numbers by cluster, ascending within it
-  std::vector<std::int64_t> start;  // k + 1
-};
-
-Sorted sort_by_cluster(std::int64_t n_rows, const Partition& partition) {
-  Sorted sorted;
-  sorted.start.assign(static_cast<std::size_t>(partition.n_clusters) + 1, 0);
-  auto& start = sorted.start;
-  for (std::int64_t i = 0; i < n_rows; ++i) ++start[static_cast<std::size_t>(partition.labels[i]) + 1];
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  std::vector<std::int64_t> next(start.begin(), start.end() - 1);
-  sorted.rows.resize(static_cast<std::size_t>(n_rows));
-  for (std::int64_t i = 0; i < n_rows; ++i)
-    sorted.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(partition.labels[i])]++)] = i;
-  return sorted;
-}
-
-std::vector<Span> spans_of(const Sorted& sorted, std::int64_t n_features, std::int64_t& n_parts) {
+std::vector<Span> spans_of(const Members& sorted, std::int64_t n_features, std::int64_t& n_parts) {
   const std::int64_t length = std::clamp<std::int64_t>(kSpanValues / n_features, 1, kSpanRows);
   std::vector<Span> spans;
   n_parts = 0;
@@ -66,7 +48,7 @@ class Recomputation {
   Recomputation(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                 Team& team)
       : rows_(rows), row_weights_(row_weights), partition_(partition), team_(team),
-        sorted_(sort_by_cluster(rows.n_rows(), partition)), spans_(spans_of(sorted_, partition.n_features, n_parts_)),
+        sorted_(sort_by_cluster(partition, rows.n_rows())), spans_(spans_of(sorted_, partition.n_features, n_parts_)),
         totals_(spans_.size()), parts_(n_parts_ * partition.n_features),
         fetched_(team.size() * partition.n_features), sums_(team.size() * partition.n_features) {}
 
@@ -188,7 +170,7 @@ class Recomputation {
   RowWeights row_weights_;
   const Partition& partition_;
   Team& team_;
-  Sorted sorted_;
+  Members sorted_;
   std::int64_t n_parts_ = 0;
   std::vector<Span> spans_;
   std::vector<Totals> totals_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "centres.hpp"
+#include "members.hpp"
 #include "piece.hpp"
 #include "random.hpp"
 
@@ -25,42 +26,146 @@ struct Workplace {
   Buffer<double> fetched;
 };
 
+// Some proposals of a block that look at the same clusters: what one thread takes on at a time.
+struct Task {
+  std::int64_t first, count;
+};
+
+// Every row looks at all clusters. Tells a sweep which rows are next, and what they look at.
+class AllClusters {
+ public:
+  AllClusters(const DenseRows& rows, const Partition& partition, const Visit& visit)
+      : rows_(rows), visit_(visit), centres_(rows.kernel(), partition.n_clusters, partition.n_features) {}
+
+  // The rows of the next block; false if there is none.
+  bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
+    while (next_run_ < visit_.n_runs &&
+           static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
+      const std::int64_t begin = visit_.order[next_run_++] * visit_.run_rows;
+      const std::int64_t end = std::min(begin + visit_.run_rows, rows_.n_rows());
+      for (std::int64_t row = begin; row < end; ++row) proposals.push_back({row, -1, 0.0f});
+    }
+    const auto n = static_cast<std::int64_t>(proposals.size());
+    for (std::int64_t at = 0; at < n; at += kPieceRows)
+      tasks.push_back({at, std::min(kPieceRows, n - at)});
+    return n > 0;
+  }
+  void set(std::int64_t cluster, const double* composite, double weight) {
+    centres_.set(cluster, composite, weight);
+  }
+  void decided() {}
+  void changed(std::int64_t) {}
+  const Centres& centres(std::int64_t, int) { return centres_; }
+  // The cluster of a column, and the columns that rows of a cluster look at.
+  std::int32_t cluster(std::int64_t, std::int64_t column) const {
+    return static_cast<std::int32_t>(column);
+  }
+  std::int64_t n_columns(std::int64_t) const { return centres_.n_clusters(); }
+  // The column of a row's own cluster, or -1 if it has none.
+  std::int32_t column(std::int32_t own) const { return own; }
+
+ private:
+  const DenseRows& rows_;
+  const Visit& visit_;
+  std::int64_t next_run_ = 0;
+  Centres centres_;
+};
+
+// Every row looks at the neighbours of its cluster.
+class Candidates {
+ public:
+  Candidates(const DenseRows& rows, const Partition& partition, const CandidateVisit& visit,
+             Neighbourhoods& neighbourhoods, int n_threads)
+      : visit_(visit), near_(neighbourhoods), members_(sort_by_cluster(partition, rows.n_rows())),
+        table_(partition.n_clusters, partition.n_features) {
+    for (int t = 0; t < n_threads; ++t)
+      gathered_.push_back(
+          std::make_unique<Centres>(rows.kernel(), near_.length, partition.n_features));
+  }
+
+  bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
+    // Rows that share one gathering of centres; a large cluster is shared between threads.
+    constexpr std::int64_t kTaskRows = 8 * kPieceRows;
+    while (next_ < visit_.n_clusters &&
+           static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
+      const std::int32_t c = visit_.order[next_++];
+      if (!worth_a_visit(c)) continue;
+      near_.visited[c] = near_.clock;
+      const std::int64_t end = members_.start[static_cast<std::size_t>(c) + 1];
+      for (std::int64_t at = members_.start[static_cast<std::size_t>(c)]; at < end; at += kTaskRows) {
+        const std::int64_t count = std::min(kTaskRows, end - at);
+        tasks.push_back({static_cast<std::int64_t>(proposals.size()), count});
+        for (std::int64_t i = at; i < at + count; ++i)
+          proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f});
+      }
+    }
+    return !proposals.empty();
+  }
+  void set(std::int64_t cluster, const double* composite, double weight) {
+    table_.set(cluster, composite, weight);
+  }
+  void decided() { ++near_.clock; }
+  void changed(std::int64_t cluster) { near_.changed[cluster] = near_.clock; }
+  const Centres& centres(std::int64_t own, int thread) {
+    Centres& gathered = *gathered_[static_cast<std::size_t>(thread)];
+    gathered.gather(table_, list(own), n_columns(own));
+    return gathered;
+  }
+  std::int32_t cluster(std::int64_t own, std::int64_t column) const { return list(own)[column]; }
+  std::int64_t n_columns(std::int64_t own) const {
+    const std::int32_t* first = list(own);
+    return std::find(first, first + near_.length, -1) - first;
+  }
+  std::int32_t column(std::int32_t) const { return -1; }
+
+ private:
+  const std::int32_t* list(std::int64_t cluster) const { return near_.lists + cluster * near_.length; }
+
+  bool worth_a_visit(std::int64_t cluster) const {
+    const std::int64_t last = near_.visited[cluster];
+    if (last < 0 || near_.changed[cluster] >= last) return true;
+    const std::int32_t* first = list(cluster);
+    return std::any_of(first, first + n_columns(cluster),
+                       [=, this](std::int32_t c) { return near_.changed[c] >= last; });
+  }
+
+  const CandidateVisit& visit_;
+  Neighbourhoods& near_;
+  Members members_;
+  std::int64_t next_ = 0;
+  CentreTable table_;
+  std::vector<std::unique_ptr<Centres>> gathered_;
+};
+
+template <class Looks>
 class Sweep {
  public:
   Sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
-        const Visit& visit, const SweepOptions& options, Team& team)
-      : rows_(rows), row_weights_(row_weights), partition_(partition), visit_(visit),
-        options_(options), rule_(options.first && !options.exact ? Rule::first : Rule::best),
-        team_(team),
-        centres_(rows.kernel(), partition.n_clusters, partition.n_features),
+        const SweepOptions& options, Looks& looks, Team& team)
+      : rows_(rows), row_weights_(row_weights), partition_(partition), options_(options),
+        rule_(options.first && !options.exact ? Rule::first : Rule::best), looks_(looks), team_(team),
         touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows.n_features()) {
     for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows));
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
   }
 
   SweepResult run() {
-    std::int64_t next_run = 0;
-    while (next_run < visit_.n_runs) {
-      collect(next_run);
+    while (collect()) {
       pack_touched();
       propose();
       if (team_.watch().stopped()) break;  // the block's proposals are incomplete: drop them
       decide();
+      looks_.decided();
       result_.visited += static_cast<std::int64_t>(proposals_.size());
     }
     return result_;
   }
 
  private:
-  // The rows of the next block.
-  void collect(std::int64_t& next_run) {
+  bool collect() {
     proposals_.clear();
-    while (next_run < visit_.n_runs &&
-           static_cast<std::int64_t>(proposals_.size()) < visit_.block_rows) {
-      const std::int64_t begin = visit_.order[next_run++] * visit_.run_rows;
-      const std::int64_t end = std::min(begin + visit_.run_rows, rows_.n_rows());
-      for (std::int64_t row = begin; row < end; ++row) proposals_.push_back({row, -1, 0.0f});
-    }
+    tasks_.clear();
+    return looks_.collect(proposals_, tasks_);
   }
 
   void touch(std::int64_t cluster) {
@@ -76,7 +181,7 @@ class Sweep {
     team_.for_each((n + kBatch - 1) / kBatch, [&](std::int64_t batch, int) {
       for (std::int64_t i = batch * kBatch; i < std::min(n, (batch + 1) * kBatch); ++i) {
         const std::int64_t c = touched_list_[static_cast<std::size_t>(i)];
-        centres_.set(c, partition_.composite(c), partition_.weights[c]);
+        looks_.set(c, partition_.composite(c), partition_.weights[c]);
         touched_[static_cast<std::size_t>(c)] = 0;
       }
     });
@@ -84,15 +189,25 @@ class Sweep {
   }
 
   void propose() {
-    const auto n = static_cast<std::int64_t>(proposals_.size());
-    team_.for_each((n + kPieceRows - 1) / kPieceRows, [&](std::int64_t piece, int thread) {
-      Proposal* first = proposals_.data() + piece * kPieceRows;
-      prefetch_piece((piece + 1) * kPieceRows, thread);
-      propose_piece(first, std::min(kPieceRows, n - piece * kPieceRows), thread);
+    const auto n = static_cast<std::int64_t>(tasks_.size());
+    team_.for_each(n, [&](std::int64_t i, int thread) {
+      const Task& task = tasks_[static_cast<std::size_t>(i)];
+      const Centres& centres = looks_.centres(label_of(task.first), thread);
+      for (std::int64_t at = task.first; at < task.first + task.count; at += kPieceRows) {
+        // What this thread will most likely take next, as a team hands out neighbours.
+        prefetch_piece(at + kPieceRows, thread);
+        propose_piece(proposals_.data() + at, std::min(kPieceRows, task.first + task.count - at),
+                      centres, thread);
+      }
     });
+    for (const Task& task : tasks_)
+      result_.evaluations += task.count * looks_.n_columns(label_of(task.first));
   }
 
-  // The piece that this thread will most likely take next, as a team hands out neighbours.
+  std::int32_t label_of(std::int64_t proposal) const {
+    return partition_.labels[proposals_[static_cast<std::size_t>(proposal)].row];
+  }
+
   void prefetch_piece(std::int64_t first, int thread) {
     const auto n = static_cast<std::int64_t>(proposals_.size());
     if (first >= n) return;
@@ -101,21 +216,22 @@ class Sweep {
         std::min(kPieceRows, n - first), [=](std::int64_t r) { return next[r].row; });
   }
 
-  void propose_piece(Proposal* proposals, std::int64_t count, int thread) {
+  void propose_piece(Proposal* proposals, std::int64_t count, const Centres& centres, int thread) {
     Workplace& place = *places_[static_cast<std::size_t>(thread)];
     Piece& piece = place.piece;
     piece.load(count, [=](std::int64_t r) { return proposals[r].row; });
     double stay[kPieceRows];
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t row = proposals[r].row;
+      const std::int32_t own = partition_.labels[row];
       proposals[r].norm = piece.norm(r);
-      piece.own(r) = partition_.labels[row];
+      piece.own(r) = looks_.column(own);
       piece.weight(r) = static_cast<float>(row_weights_[row]);
       stay[r] = staying(row, piece.tile_row(r), place.fetched.get());
       piece.stay(r) = static_cast<float>(stay[r]);
-      if (rule_ == Rule::first) piece.rotation(r) = rotation(row);
+      if (rule_ == Rule::first) piece.rotation(r) = rotation(row, own);
     }
-    if (!piece.scan(rule_, static_cast<bool>(row_weights_), centres_, team_.watch(), thread)) return;
+    if (!piece.scan(rule_, static_cast<bool>(row_weights_), centres, team_.watch(), thread)) return;
     for (std::int64_t r = 0; r < count; ++r)
       if (stay[r] >= 0.0) proposals[r].target = target(piece, r, proposals[r].row, stay[r], place);
   }
@@ -136,20 +252,21 @@ class Sweep {
                                                 partition_.n_features));
   }
 
-  // The cluster at which a row begins to look.
-  std::int32_t rotation(std::int64_t row) const {
+  // The column at which a row begins to look.
+  std::int32_t rotation(std::int64_t row, std::int32_t own) const {
     const std::uint64_t bits = random_at(options_.seed, static_cast<std::uint64_t>(row));
-    return static_cast<std::int32_t>(random_below(bits, partition_.n_clusters));
+    return static_cast<std::int32_t>(random_below(bits, looks_.n_columns(own)));
   }
 
   std::int32_t target(const Piece& piece, std::int64_t r, std::int64_t row, double stay,
                       Workplace& place) const {
     const std::int64_t found = piece.index(r);
+    const std::int32_t own = partition_.labels[row];
     if (rule_ == Rule::first) {
       if (found == INT32_MAX) return -1;
-      return static_cast<std::int32_t>((found + rotation(row)) % partition_.n_clusters);
+      return looks_.cluster(own, (found + rotation(row, own)) % looks_.n_columns(own));
     }
-    if (!options_.exact) return piece.best(r) < stay ? static_cast<std::int32_t>(found) : -1;
+    if (!options_.exact) return piece.best(r) < stay ? looks_.cluster(own, found) : -1;
     const double error = float32_error(piece.norm(r), 2.0 * stay, partition_.n_features);
     return piece.best(r) > stay + error ? -1 : exact_target(row, piece.norm(r), place);
   }
@@ -211,22 +328,24 @@ class Sweep {
     --partition_.counts[from];
     ++partition_.counts[to];
     partition_.labels[row] = to;
-    touch(from);
-    touch(to);
+    for (const std::int32_t c : {from, to}) {
+      touch(c);
+      looks_.changed(c);
+    }
   }
 
   const DenseRows& rows_;
   RowWeights row_weights_;
   const Partition& partition_;
-  const Visit& visit_;
   const SweepOptions& options_;
   const Rule rule_;
+  Looks& looks_;
   Team& team_;
-  Centres centres_;
   std::vector<unsigned char> touched_;
   std::vector<std::int64_t> touched_list_;
   std::vector<std::unique_ptr<Workplace>> places_;
   std::vector<Proposal> proposals_;
+  std::vector<Task> tasks_;
   Buffer<double> fetched_;
   SweepResult result_;
 };
@@ -235,7 +354,15 @@ class Sweep {
 
 SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team) {
-  return Sweep(rows, row_weights, partition, visit, options, team).run();
+  AllClusters looks(rows, partition, visit);
+  return Sweep(rows, row_weights, partition, options, looks, team).run();
+}
+
+SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+                  const CandidateVisit& visit, Neighbourhoods& neighbourhoods,
+                  const SweepOptions& options, Team& team) {
+  Candidates looks(rows, partition, visit, neighbourhoods, team.size());
+  return Sweep(rows, row_weights, partition, options, looks, team).run();
 }
 
 }  // namespace boostkmeans

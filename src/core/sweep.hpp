@@ -25,13 +25,34 @@ struct SweepOptions {
   bool exact;           // for a certificate: the best cluster, by float64 where float32 cannot tell
 };
 
+// For a sweep over candidates: rows are visited cluster by cluster, and look at the neighbours of their
+// cluster alone. A cluster is passed over if nothing in its neighbourhood changed since its last visit.
+struct Neighbourhoods {
+  const std::int32_t* lists;  // k x length: other clusters, filled up with -1
+  std::int64_t length;
+  std::int64_t* changed;      // k: when each cluster changed last ...
+  std::int64_t* visited;      // k: ... and when it was visited last, or -1; both by `clock`
+  std::int64_t clock;         // counts blocks, over all sweeps
+};
+
+struct CandidateVisit {
+  const std::int32_t* order;  // clusters, in the order of the visit
+  std::int64_t n_clusters;
+  std::int64_t block_rows;
+};
+
 struct SweepResult {
   std::int64_t moves = 0;
   std::int64_t visited = 0;
+  std::int64_t evaluations = 0;
   double gain = 0.0;  // by how much the inertia fell
 };
 
 SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team);
+// Moves `neighbourhoods.clock` on. `options.exact` has no meaning here.
+SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+                  const CandidateVisit& visit, Neighbourhoods& neighbourhoods,
+                  const SweepOptions& options, Team& team);
 
 }  // namespace boostkmeans

@@ -1,0 +1,59 @@
+// Part of kernel.cpp: flat rows, one after the other, each padded with zeros to whole vectors.
+#pragma once
+
+#include "kernel_vectors.hpp"
+
+namespace boostkmeans {
+namespace {
+
+float flat_shift(float* x, const float* shift, int64_t n) {
+  Floats total{};
+  for (int64_t j = 0; j < n; j += kLanes) {
+    const Floats moved = load<Floats>(x + j) - load<Floats>(shift + j);
+    store(x + j, moved);
+    total += moved * moved;
+  }
+  return sum_lanes(total);
+}
+
+// Some rows at once, so that their sums do not wait for each other.
+template <int count>
+inline void dots_of(const float* rows, int64_t step, const float* vector, int64_t n, float* out) {
+  Floats sums[count]{};
+  for (int64_t j = 0; j < n; j += kLanes) {
+    const Floats v = load<Floats>(vector + j);
+#pragma GCC unroll 8
+    for (int r = 0; r < count; ++r) sums[r] += load<Floats>(rows + r * step + j) * v;
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < count; ++r) out[r] = sum_lanes(sums[r]);
+}
+
+void flat_dots(const float* rows, int64_t step, int64_t count, const float* vector, int64_t n,
+               float* out) {
+  int64_t r = 0;
+  for (; r + 8 <= count; r += 8) dots_of<8>(rows + r * step, step, vector, n, out + r);
+  for (; r < count; ++r) dots_of<1>(rows + r * step, step, vector, n, out + r);
+}
+
+double flat_dot(const float* x, const double* composite, int64_t n) {
+  Doubles a{}, b{};
+  for (int64_t j = 0; j < n; j += kLanes) {
+    a += __builtin_convertvector(load<HalfFloats>(x + j), Doubles) * load<Doubles>(composite + j);
+    b += __builtin_convertvector(load<HalfFloats>(x + j + kWideLanes), Doubles) *
+         load<Doubles>(composite + j + kWideLanes);
+  }
+  return sum_lanes(a + b);
+}
+
+void flat_add(double* composite, float* copy, const float* x, double weight, int64_t n) {
+  for (int64_t j = 0; j < n; j += kWideLanes) {
+    const Doubles sum = load<Doubles>(composite + j) +
+                        weight * __builtin_convertvector(load<HalfFloats>(x + j), Doubles);
+    store(composite + j, sum);
+    store(copy + j, __builtin_convertvector(sum, HalfFloats));
+  }
+}
+
+}  // namespace
+}  // namespace boostkmeans
