@@ -1,20 +1,16 @@
 """`BoostKMeans`: direct k-way boost k-means with scikit-learn's contract."""
 
-import math
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
-from boostkmeans._centre_model import CentreModel
-from boostkmeans._coincidence import first_at_same_place
-from boostkmeans._fitting import Fit, StopRules
+from boostkmeans._clusterer import Clusterer, has_nearest_labels
+from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, Partition, nearest
@@ -22,14 +18,8 @@ from boostkmeans._rows import Array, Frame, Rows
 from boostkmeans._seeding import NAMES, Init, Start
 from boostkmeans._weights import RowWeights
 
-METRICS = ("euclidean", "cosine")
-MOVES = ("best", "first")
-# What the tolerance of a move (1e-12 of its terms) can hide: the weight of a row in its cluster, and the
-# rounding of a centre in the frame.
-LEAST_SHARE, MOST_ROUNDING = 1e-9, 1e-13
 
-
-class BoostKMeans(CentreModel):
+class BoostKMeans(Clusterer):
     """K-means by single moves: a row changes its cluster as soon as this lowers the inertia.
 
     Reaches a lower inertia than Lloyd's k-means, in fewer passes. Use it wherever you would use
@@ -41,12 +31,18 @@ class BoostKMeans(CentreModel):
         The number of clusters, k.
     init : str, array or callable, default="auto"
         Where to start. "random-partition": random clusters of equal size; "random": the nearest of k
-        random rows; "k-means++": the nearest of k rows drawn by greedy k-means++; an array (k, d) of
+        random rows; "k-means++": the nearest of k rows drawn by greedy k-means++; "bisecting": the leaves
+        of a tree, as in `BisectingBoostKMeans`, which for large k is by far the fastest; an array (k, d) of
         centres (with "cosine" only their direction counts); an array (n,) of labels; a callable
         `init(X, n_clusters, random_state)` that returns one of these arrays. "auto" draws k-means++
         centres from a sample of the rows where that is cheap, else it takes a random partition.
     moves : {"best", "first"}, default="best"
         A row moves to the best cluster, or to the first better one from a random one on.
+    n_candidates : int, None or "auto", default="auto"
+        How many clusters a row looks at (the paper's top-k0): those nearest to its own. None: all of them.
+        With candidates, a sweep costs n x n_candidates instead of n x n_clusters, the end is a little
+        above, and `labels_` are those of the last sweep: few rows are nearer to another centre. With tol=0,
+        sweeps over all clusters follow until the optimum is certified. "auto": {rule}.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales each row to unit length first. Centres are then means of unit rows.
     n_init : int, default=1
@@ -111,6 +107,7 @@ class BoostKMeans(CentreModel):
         *,
         init: Init = "auto",
         moves: str = "best",
+        n_candidates: int | str | None = "auto",
         metric: str = "euclidean",
         n_init: int = 1,
         max_iter: int = 100,
@@ -124,6 +121,7 @@ class BoostKMeans(CentreModel):
         self.n_clusters = n_clusters
         self.init = init
         self.moves = moves
+        self.n_candidates = n_candidates
         self.metric = metric
         self.n_init = n_init
         self.max_iter = max_iter
@@ -133,20 +131,6 @@ class BoostKMeans(CentreModel):
         self.random_state = random_state
         self.n_threads = n_threads
         self.verbose = verbose
-
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Clusters the rows of X. `y` is ignored, as scikit-learn's pipelines want it."""
-        began = time.perf_counter()
-        self._check_parameters()
-        array = self._validate(X, reset=True)
-        weights = RowWeights.of(sample_weight, len(array))
-        self._check_n_clusters(len(array), weights.n_positive)
-        threads = _threads.resolve(self.n_threads)
-        rows = Rows.in_own_frame(array, self.metric, threads)
-        with _progress.shown(self.verbose):
-            self._fit_runs(array, rows, weights, began, threads)
-        self._warn_about_result()
-        return self
 
     def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Takes a batch of rows into account, with all batches before it.
@@ -167,7 +151,7 @@ class BoostKMeans(CentreModel):
             self._fit_batch(array, weights, began, _threads.resolve(self.n_threads))
         return self
 
-    def _fit_runs(
+    def _fit_rows(
         self, array: Array, rows: Rows, weights: RowWeights, began: float, threads: int
     ) -> None:
         rng = check_random_state(self.random_state)
@@ -178,6 +162,7 @@ class BoostKMeans(CentreModel):
                 labels = self._start_labels(array, start)
                 partition = Partition.of(labels, self.n_clusters, rows.n_features)
                 fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
+                fit.candidates = self._candidates(rows.n_rows, threads)
                 try:
                     fit.run(self._stop_rules(began))
                 finally:  # interrupted or not, it may be the best so far
@@ -185,7 +170,10 @@ class BoostKMeans(CentreModel):
                 if fit.stop_reason in ("callback", "max_time"):
                     break
             assert best is not None
-            result = self._result(best, rows, weights, threads, relabel=not _is_final(best))
+            # To look at all centres for that would take longer than all sweeps over candidates.
+            worth_it = best.certified or self._candidates(rows.n_rows, threads) is None
+            relabel = worth_it and not has_nearest_labels(best)
+            result = self._result(best, rows, weights, threads, relabel=relabel)
         except KeyboardInterrupt:
             if best is not None:
                 best.stop_reason = "interrupted"
@@ -222,10 +210,6 @@ class BoostKMeans(CentreModel):
         result = self._result(fit, in_frame, weights, threads, relabel=True)
         self._adopt({**result, "n_samples_seen_": self.n_samples_seen_ + len(array)})
 
-    def _stop_rules(self, began: float) -> StopRules:
-        deadline = math.inf if self.max_time is None else began + self.max_time
-        return StopRules(self.tol, self.max_iter, deadline, self.callback)
-
     def _start_labels(self, array: Array, start: Start) -> Labels:
         init = self.init
         if callable(init):
@@ -234,96 +218,9 @@ class BoostKMeans(CentreModel):
             return start.named(init)
         return start.given(np.asarray(init))
 
-    def _result(
-        self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool
-    ) -> dict[str, Any]:
-        """The fitted attributes: centres from the fit, labels and the rest for these rows.
-
-        Where the run ended early, some rows are nearer to another centre than to their own: `relabel`.
-        """
-        centres = rows.frame.leave(fit.partition.centres)
-        labels, inertia = fit.partition.labels, fit.user_inertia
-        if relabel:
-            labels, gaps = nearest(rows, rows.frame.enter(centres), threads)
-            inertia = rows.frame.inertia(weights.total_of(gaps))
-        return {
-            "_frame": rows.frame,
-            "_cluster_weights": fit.partition.weights * fit.row_weights.unit,
-            "cluster_centers_": centres,
-            "labels_": labels,
-            "cluster_sizes_": np.bincount(labels, minlength=len(centres)),
-            "inertia_": inertia,
-            "distortion_": inertia / weights.total,
-            "history_": fit.history,
-            "n_iter_": len(fit.history),
-            "n_samples_seen_": len(labels),
-            "stop_reason_": fit.stop_reason,
-            "converged_": fit.certified,
-        }
-
-    def _adopt(self, result: dict[str, Any]) -> None:
-        """All attributes at once, so that nothing can leave half of them."""
-        self.__dict__.update(result)
-
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check = ParameterChecker(self)
-        check.integer("n_clusters", self.n_clusters, 1)
-        check.choice("moves", self.moves, MOVES)
-        check.choice("metric", self.metric, METRICS)
         check.integer("n_init", self.n_init, 1)
-        check.integer("max_iter", self.max_iter, 1)
-        check.real("tol", self.tol)
         if isinstance(self.init, str):
             check.choice("init", self.init, NAMES)
-        if self.max_time is not None:
-            check.real("max_time", self.max_time, positive=True)
-        if self.callback is not None and not callable(self.callback):
-            check.fail("callback", "callable or None", self.callback)
-        if self.n_threads is not None:
-            check.integer("n_threads", self.n_threads, 1)
-        if not isinstance(self.verbose, bool):
-            check.integer("verbose", self.verbose, 0)
-
-    def _check_n_clusters(self, n_rows: int, n_positive: int) -> None:
-        if n_rows < self.n_clusters:
-            raise ValueError(f"n_samples={n_rows} should be >= n_clusters={self.n_clusters}.")
-        if n_positive < self.n_clusters:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} needs as many rows with a positive weight; "
-                f"sample_weight has {n_positive}."
-            )
-
-    def _warn_about_result(self) -> None:
-        n_found = np.count_nonzero(self.cluster_sizes_)
-        if n_found < self.n_clusters:
-            warnings.warn(
-                f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
-                f"({self.n_clusters}). Possibly due to duplicate points in X.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        if math.isinf(self.inertia_):
-            warnings.warn(
-                "The inertia is too large for float64 and reported as infinite; labels and centres "
-                "are right. Divide X by a large factor to see it.",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-
-
-def _is_final(fit: Fit) -> bool:
-    """Whether the labels of the partition are those of the nearest centres.
-
-    A certified partition has them, but for rows without or nearly without weight, which have no say
-    in where they are; for rows that lie on several centres at once (duplicates), which go to the
-    first of these; and where the data lies so far from 0 that its centres are rounded.
-    """
-    partition, values, frame = fit.partition, fit.row_weights.values, fit.rows.frame
-    if not fit.certified:
-        return False
-    if values is not None and values.min() < LEAST_SHARE * partition.weights.max():
-        return False
-    centres = partition.centres
-    rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
-    first = first_at_same_place(centres)
-    return bool(rounded <= MOST_ROUNDING and (first == np.arange(len(first))).all())

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
+from boostkmeans._candidates import Candidates
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._history import SweepRecord
 from boostkmeans._partition import Partition
@@ -29,9 +30,11 @@ RUN_BYTES, LONGEST_RUN = 4096, 64
 RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
 # From here on a sweep also decides what float32 cannot, in the hope that it is the last one.
 CERTIFY_BELOW_MOVES = 1 / 200
+# With fewer moves, rows have little to gain from their candidates, and look at all clusters from then on.
+FULL_BELOW_MOVES = 1 / 2000
 # Composites and inertia are recomputed from the labels after that many moves per row, and whenever the
 # inertia falls by this share, because then it is a small difference of large sums.
-RECOMPUTE_AFTER_MOVES = 1 / 8
+RECOMPUTE_AFTER_MOVES = 1
 RECOMPUTE_AFTER_FALL = 1 / 2
 
 
@@ -60,6 +63,8 @@ class Fit:
     """As time.perf_counter() has it: `seconds` of the records count from here."""
     n_pinned: int = 0
     """The first rows of all that count and do not move: the past of partial_fit."""
+    candidates: Candidates | None = None
+    """Where rows look at first. None: at all clusters."""
     inertia: float = field(init=False)
     """In the frame, by the weights of the core."""
     drift: float = 0.0
@@ -133,9 +138,33 @@ class Fit:
 
     def _sweep(self, stop: StopRules) -> bool:
         """One sweep and its record; returns whether it ran out of time."""
-        exact = self._worth_certifying()
+        seconds_left = max(0.0, stop.deadline - time.perf_counter())
+        if self.candidates is not None:
+            kind = "candidates"
+            moves, gain, evaluations, late = self.candidates.sweep(
+                self.rows,
+                self.row_weights.values,
+                self.partition,
+                self.rng,
+                block_rows=block_rows(self.rows.n_rows),
+                first=self.moves == "first",
+                seconds_left=seconds_left,
+            )
+        else:
+            kind = "certify" if self._worth_certifying() else "sweep"
+            moves, gain, evaluations, late = self._full_sweep(kind == "certify", seconds_left)
+        self._moves_since += moves
+        steep = gain > RECOMPUTE_AFTER_FALL * self.inertia
+        self.inertia = max(0.0, self.inertia - gain)
+        if steep or self._moves_since > RECOMPUTE_AFTER_MOVES * self.rows.n_rows:
+            self._recompute()
+        self._record(moves, evaluations, kind)
+        return late
+
+    def _full_sweep(self, exact: bool, seconds_left: float) -> tuple[int, float, int, bool]:
+        """Every row looks at all clusters."""
         order, length = self._visit()
-        moves, gain, visited, late = _core.sweep(
+        return _core.sweep(
             self.rows.core,
             self.row_weights.values,
             self.partition.labels,
@@ -148,25 +177,18 @@ class Fit:
             self.moves == "first",
             int(self.rng.randint(2**31 - 1)),
             exact,
-            max(0.0, stop.deadline - time.perf_counter()),
+            seconds_left,
             self.n_threads,
         )
-        self._moves_since += moves
-        steep = gain > RECOMPUTE_AFTER_FALL * self.inertia
-        self.inertia = max(0.0, self.inertia - gain)
-        if steep or self._moves_since > RECOMPUTE_AFTER_MOVES * self.rows.n_rows:
-            self._recompute()
-        self._record(moves, visited, "certify" if exact else "sweep")
-        return late
 
-    def _record(self, moves: int, visited: int, kind: str) -> None:
+    def _record(self, moves: int, evaluations: int, kind: str) -> None:
         inertia = self.user_inertia
         record = SweepRecord(
             seconds=time.perf_counter() - self.began,
             moves=moves,
             # A recomputed sum may lie a rounding above one that was kept up to date.
             inertia=min(inertia, self.history[-1].inertia) if self.history else inertia,
-            evaluations=visited * self.partition.n_clusters,
+            evaluations=evaluations,
             kind=kind,
         )
         self.history.append(record)
@@ -198,11 +220,26 @@ class Fit:
             return "certified"
         if enough:
             return "callback"
-        if stop.tol > 0 and last.moves > 0 and before - self.inertia < stop.tol * before:
+        slow = before - self.inertia < stop.tol * before
+        if last.kind == "candidates":
+            if self._candidates_exhausted(last, slow) and stop.tol > 0:
+                return "tol"
+        elif slow and last.moves > 0:
             return "tol"
         if len(self.history) >= stop.max_iter:
             return "max_iter"
         return "max_time" if time.perf_counter() >= stop.deadline else ""
+
+    def _candidates_exhausted(self, last: SweepRecord, slow: bool) -> bool:
+        """Whether it is time to look at all clusters (or to stop). Old lists are made anew before."""
+        if not slow and last.moves > FULL_BELOW_MOVES * self.rows.n_rows:
+            return False
+        assert self.candidates is not None
+        if not self.candidates.fresh:
+            self.candidates.outdated = True
+            return False
+        self.candidates = None
+        return True
 
     def _is_certificate(self, last: SweepRecord) -> bool:
         """Whether that sweep proves a local optimum: only from composites that did not drift."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
+from boostkmeans._partition import Partition, nearest
 from boostkmeans._rows import Floats, Rows
 
 logger = logging.getLogger("boostkmeans")
@@ -58,6 +59,14 @@ class Growth:
     closed: NDArray[np.bool_] = field(init=False)
     """Sets that were split, or cannot be."""
 
+    @classmethod
+    def over(
+        cls, rows: Rows, row_weights: Floats | None, rules: SplitRules, seed: int, n_threads: int
+    ) -> "Growth":
+        """A growth that begins with all rows that have a weight."""
+        members = np.arange(rows.n_rows) if row_weights is None else np.flatnonzero(row_weights > 0)
+        return cls(rows, row_weights, rules, members, seed, n_threads)
+
     def __post_init__(self) -> None:
         self.begins = np.zeros(1, dtype=np.int64)
         self.ends = np.array([len(self.members)])
@@ -88,6 +97,30 @@ class Growth:
         if len(order) and made[len(order) - 1] > n_leaves - 1:
             self._split_into_fewer(int(order[-1]), int(made[len(order) - 1]) - (n_leaves - 1))
         return order
+
+    def labels(self, order: Ints) -> NDArray[np.int32]:
+        """Number of the leaf of each row; rows without weight are put to the nearest centre of a leaf."""
+        leaves = self.leaves(order)
+        sizes = self.ends[leaves] - self.begins[leaves]
+        labels = np.full(self.rows.n_rows, -1, dtype=np.int32)
+        labels[self.members] = np.repeat(np.arange(len(leaves), dtype=np.int32), sizes)
+        left = np.flatnonzero(labels < 0)
+        if len(left):
+            partition = Partition.of(np.maximum(labels, 0), len(leaves), self.rows.n_features)
+            partition.recompute(self.rows, self.row_weights, self.n_threads)
+            labels[left] = nearest(self.rows.sample(left), partition.centres, self.n_threads)[0]
+        return labels
+
+    def leaves(self, order: Ints) -> Ints:
+        """Sets that are left after these splits, by their place in `members`."""
+        left = np.setdiff1d(np.append(self.parts(order), 0), order)
+        return left[np.argsort(self.begins[left])]
+
+    def parts(self, order: Ints) -> Ints:
+        """The parts that these splits make, one split after the other."""
+        counts = self.n_children[order]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(self.first_child[order], counts) + within
 
     def _order(self) -> Ints:
         """Sets that were split, as a priority queue would have split them."""

@@ -9,11 +9,12 @@ from sklearn.preprocessing import normalize
 
 from boostkmeans import _core
 from boostkmeans._coincidence import SAME_PLACE
+from boostkmeans._growth import Growth, SplitRules
 from boostkmeans._partition import Labels, Partition, nearest
 from boostkmeans._rows import ROWS_AT_ONCE, Array, Floats, Rows
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
-NAMES = ("auto", "random-partition", "random", "k-means++")
+NAMES = ("auto", "random-partition", "random", "k-means++", "bisecting")
 
 # Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
 # 16 columns are one AVX-512 vector, so that more than that come for free up to k = 400,000.
@@ -43,6 +44,7 @@ class Start:
             "random-partition": self.random_partition,
             "random": self.random_centres,
             "k-means++": self.plus_plus,
+            "bisecting": self.bisecting,
         }
         return starts[name]()
 
@@ -67,6 +69,12 @@ class Start:
     def plus_plus(self) -> Labels:
         """The nearest of k rows drawn by greedy k-means++: the paper's BKM(kpp)."""
         return self._plus_plus(self.rows, self.row_weights)[1]
+
+    def bisecting(self) -> Labels:
+        """The leaves of a bisecting tree. There may be fewer than k, where rows are equal."""
+        seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
+        growth = Growth.over(self.rows, self.row_weights, SplitRules(), seed, self.n_threads)
+        return growth.labels(growth.grow(self.n_clusters))
 
     def sampled_plus_plus(self, n_sample: int) -> Labels:
         """The same, with the k rows drawn from a random sample."""

@@ -69,8 +69,9 @@ void Centres::gather(const CentreTable& table, const std::int32_t* clusters, std
             std::numeric_limits<float>::infinity());
 }
 
-CentreTable::CentreTable(std::int64_t n_clusters, std::int64_t n_features)
-    : n_features_(n_features),
+CentreTable::CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features)
+    : kernel_(kernel),
+      n_features_(n_features),
       step_(flat_layout(n_features).row_step),
       values_(n_clusters * step_),
       norms_(n_clusters),
@@ -79,7 +80,7 @@ CentreTable::CentreTable(std::int64_t n_clusters, std::int64_t n_features)
 
 void CentreTable::set(std::int64_t cluster, const double* composite, double weight) {
   float* row = values_.get() + cluster * step_;
-  norms_[cluster] = pack_column(composite, inverse_of(weight), n_features_, 1, row);
+  norms_[cluster] = kernel_.flat_centre(composite, inverse_of(weight), n_features_, row);
   std::fill_n(row + n_features_, step_ - n_features_, 0.0f);
   factors_[cluster] = factor_of(weight);
   inverse_weights_[cluster] = narrow_inverse_of(weight);

@@ -17,11 +17,12 @@ float pack_column(const double* composite, double inverse, std::int64_t n_featur
 // Centres one after the other, as flat float32 rows: -2 * C, and what goes with it.
 class CentreTable {
  public:
-  CentreTable(std::int64_t n_clusters, std::int64_t n_features);
+  CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
   void set(std::int64_t cluster, const double* composite, double weight);
 
  private:
   friend class Centres;
+  const Kernel& kernel_;
   std::int64_t n_features_, step_;
   Buffer<float> values_, norms_, factors_, inverse_weights_;
 };

@@ -35,8 +35,11 @@ class DenseRows {
   void prefetch(std::int64_t row) const {
     if (source_.column_stride < 0 || source_.column_stride > kWidestScalar) return;
     const std::int64_t bytes = source_.n_features * source_.column_stride;
-    const char* at = source_.data + row * source_.row_stride;
-    for (std::int64_t i = 0; i < bytes; i += kCacheLine) __builtin_prefetch(at + i, 0, 2);
+    const auto begin = reinterpret_cast<std::uintptr_t>(source_.data + row * source_.row_stride);
+    const auto end = begin + static_cast<std::uintptr_t>(bytes);
+    // From the beginning of a line on: a row seldom begins with one, and then it ends in one more.
+    for (std::uintptr_t at = begin / kCacheLine * kCacheLine; at < end; at += kCacheLine)
+      __builtin_prefetch(reinterpret_cast<const char*>(at), 0, 2);
   }
   // The same for rows that lie one after the other, as a piece of memory: where it begins and its bytes.
   std::pair<const char*, std::int64_t> extent(std::int64_t first, std::int64_t count) const {
@@ -53,7 +56,8 @@ class DenseRows {
   }
 
  private:
-  static constexpr std::int64_t kCacheLine = 64, kWidestScalar = 8;
+  static constexpr std::uintptr_t kCacheLine = 64;
+  static constexpr std::int64_t kWidestScalar = 8;
 
   double factor(std::int64_t row) const { return factors_ == nullptr ? 1.0 : factors_[row]; }
   Frame frame() const { return {shift_.data(), shift32_.data(), {scale_[0], scale_[1]}, narrow_}; }

@@ -131,6 +131,8 @@ struct Kernel {
   float (*flat_shift)(float* x, const float* shift, std::int64_t n);
   void (*flat_dots)(const float* rows, std::int64_t step, std::int64_t count, const float* vector,
                     std::int64_t n, float* out);
+  // out := -2 * C, C = composite * inverse; returns |C|^2 of the centre as it was rounded.
+  float (*flat_centre)(const double* composite, double inverse, std::int64_t n_features, float* out);
   double (*flat_dot)(const float* x, const double* composite, std::int64_t n);
   void (*flat_add)(double* composite, float* copy, const float* x, double weight, std::int64_t n);
   // Column-wise minimum and maximum; `poison` becomes NaN where a value is not finite.

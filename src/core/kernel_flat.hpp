@@ -36,6 +36,25 @@ void flat_dots(const float* rows, int64_t step, int64_t count, const float* vect
   for (; r < count; ++r) dots_of<1>(rows + r * step, step, vector, n, out + r);
 }
 
+float flat_centre(const double* composite, double inverse, int64_t n_features, float* out) {
+  Doubles total{};
+  int64_t j = 0;
+  for (; j + kWideLanes <= n_features; j += kWideLanes) {
+    const HalfFloats centre =
+        __builtin_convertvector(load<Doubles>(composite + j) * inverse, HalfFloats);
+    const Doubles rounded = __builtin_convertvector(centre, Doubles);
+    store(out + j, -2.0f * centre);
+    total += rounded * rounded;
+  }
+  double sum = sum_lanes(total);
+  for (; j < n_features; ++j) {
+    const float centre = static_cast<float>(composite[j] * inverse);
+    out[j] = -2.0f * centre;
+    sum += static_cast<double>(centre) * static_cast<double>(centre);
+  }
+  return static_cast<float>(sum);
+}
+
 double flat_dot(const float* x, const double* composite, int64_t n) {
   Doubles a{}, b{};
   for (int64_t j = 0; j < n; j += kLanes) {

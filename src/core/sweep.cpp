@@ -29,6 +29,7 @@ struct Workplace {
 // Some proposals of a block that look at the same clusters: what one thread takes on at a time.
 struct Task {
   std::int64_t first, count;
+  std::int32_t cluster;  // of all these rows, or -1
 };
 
 // Every row looks at all clusters. Tells a sweep which rows are next, and what they look at.
@@ -47,7 +48,7 @@ class AllClusters {
     }
     const auto n = static_cast<std::int64_t>(proposals.size());
     for (std::int64_t at = 0; at < n; at += kPieceRows)
-      tasks.push_back({at, std::min(kPieceRows, n - at)});
+      tasks.push_back({at, std::min(kPieceRows, n - at), -1});
     return n > 0;
   }
   void set(std::int64_t cluster, const double* composite, double weight) {
@@ -77,7 +78,7 @@ class Candidates {
   Candidates(const DenseRows& rows, const Partition& partition, const CandidateVisit& visit,
              Neighbourhoods& neighbourhoods, int n_threads)
       : visit_(visit), near_(neighbourhoods), members_(sort_by_cluster(partition, rows.n_rows())),
-        table_(partition.n_clusters, partition.n_features) {
+        table_(rows.kernel(), partition.n_clusters, partition.n_features) {
     for (int t = 0; t < n_threads; ++t)
       gathered_.push_back(
           std::make_unique<Centres>(rows.kernel(), near_.length, partition.n_features));
@@ -94,7 +95,7 @@ class Candidates {
       const std::int64_t end = members_.start[static_cast<std::size_t>(c) + 1];
       for (std::int64_t at = members_.start[static_cast<std::size_t>(c)]; at < end; at += kTaskRows) {
         const std::int64_t count = std::min(kTaskRows, end - at);
-        tasks.push_back({static_cast<std::int64_t>(proposals.size()), count});
+        tasks.push_back({static_cast<std::int64_t>(proposals.size()), count, c});
         for (std::int64_t i = at; i < at + count; ++i)
           proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f});
       }
@@ -192,54 +193,46 @@ class Sweep {
     const auto n = static_cast<std::int64_t>(tasks_.size());
     team_.for_each(n, [&](std::int64_t i, int thread) {
       const Task& task = tasks_[static_cast<std::size_t>(i)];
-      const Centres& centres = looks_.centres(label_of(task.first), thread);
+      const Centres& centres = looks_.centres(task.cluster, thread);
       for (std::int64_t at = task.first; at < task.first + task.count; at += kPieceRows) {
-        // What this thread will most likely take next, as a team hands out neighbours.
-        prefetch_piece(at + kPieceRows, thread);
         propose_piece(proposals_.data() + at, std::min(kPieceRows, task.first + task.count - at),
-                      centres, thread);
+                      task.cluster, centres, thread);
       }
     });
     for (const Task& task : tasks_)
-      result_.evaluations += task.count * looks_.n_columns(label_of(task.first));
+      result_.evaluations += task.count * looks_.n_columns(task.cluster);
   }
 
-  std::int32_t label_of(std::int64_t proposal) const {
-    return partition_.labels[proposals_[static_cast<std::size_t>(proposal)].row];
-  }
-
-  void prefetch_piece(std::int64_t first, int thread) {
-    const auto n = static_cast<std::int64_t>(proposals_.size());
-    if (first >= n) return;
-    const Proposal* next = proposals_.data() + first;
-    places_[static_cast<std::size_t>(thread)]->piece.prefetch(
-        std::min(kPieceRows, n - first), [=](std::int64_t r) { return next[r].row; });
-  }
-
-  void propose_piece(Proposal* proposals, std::int64_t count, const Centres& centres, int thread) {
+  // `cluster` is that of all rows, or -1: to ask for their labels would be a walk all over the memory.
+  void propose_piece(Proposal* proposals, std::int64_t count, std::int32_t cluster,
+                     const Centres& centres, int thread) {
     Workplace& place = *places_[static_cast<std::size_t>(thread)];
     Piece& piece = place.piece;
     piece.load(count, [=](std::int64_t r) { return proposals[r].row; });
     double stay[kPieceRows];
+    std::int32_t own[kPieceRows];
+    const Proposal* last = proposals_.data() + proposals_.size() - 1;
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t row = proposals[r].row;
-      const std::int32_t own = partition_.labels[row];
+      // A row of the piece that this thread will most likely take next, as a team hands out neighbours.
+      // One at a time: memory answers only so many at once.
+      rows_.prefetch(std::min<const Proposal*>(proposals + count + r, last)->row);
+      own[r] = cluster >= 0 ? cluster : partition_.labels[row];
       proposals[r].norm = piece.norm(r);
-      piece.own(r) = looks_.column(own);
+      piece.own(r) = looks_.column(own[r]);
       piece.weight(r) = static_cast<float>(row_weights_[row]);
-      stay[r] = staying(row, piece.tile_row(r), place.fetched.get());
+      stay[r] = staying(row, own[r], piece.tile_row(r), place.fetched.get());
       piece.stay(r) = static_cast<float>(stay[r]);
-      if (rule_ == Rule::first) piece.rotation(r) = rotation(row, own);
+      if (rule_ == Rule::first) piece.rotation(r) = rotation(row, own[r]);
     }
     if (!piece.scan(rule_, static_cast<bool>(row_weights_), centres, team_.watch(), thread)) return;
     for (std::int64_t r = 0; r < count; ++r)
-      if (stay[r] >= 0.0) proposals[r].target = target(piece, r, proposals[r].row, stay[r], place);
+      if (stay[r] >= 0.0) proposals[r].target = target(piece, r, proposals[r].row, own[r], stay[r], place);
   }
 
   // What a row costs where it is; -1 if it cannot leave. For a certificate from the row itself, else
   // from the tile: that it was rounded to float32 counts for a heavy row beside light ones.
-  double staying(std::int64_t row, const float* tile_row, double* scratch) const {
-    const std::int32_t own = partition_.labels[row];
+  double staying(std::int64_t row, std::int32_t own, const float* tile_row, double* scratch) const {
     const double w = row_weights_[row];
     if (w <= 0.0 || !may_leave(partition_, own, w)) return -1.0;
     const double total = partition_.weights[own];
@@ -258,10 +251,9 @@ class Sweep {
     return static_cast<std::int32_t>(random_below(bits, looks_.n_columns(own)));
   }
 
-  std::int32_t target(const Piece& piece, std::int64_t r, std::int64_t row, double stay,
-                      Workplace& place) const {
+  std::int32_t target(const Piece& piece, std::int64_t r, std::int64_t row, std::int32_t own,
+                      double stay, Workplace& place) const {
     const std::int64_t found = piece.index(r);
-    const std::int32_t own = partition_.labels[row];
     if (rule_ == Rule::first) {
       if (found == INT32_MAX) return -1;
       return looks_.cluster(own, (found + rotation(row, own)) % looks_.n_columns(own));

@@ -1,0 +1,169 @@
+"""What the estimators share on the way from parameters to fitted attributes."""
+
+import math
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from boostkmeans import _progress, _threads
+from boostkmeans._candidates import Candidates, resolve
+from boostkmeans._centre_model import CentreModel
+from boostkmeans._coincidence import first_at_same_place
+from boostkmeans._fitting import Fit, StopRules
+from boostkmeans._history import SweepRecord
+from boostkmeans._parameters import ParameterChecker
+from boostkmeans._partition import nearest
+from boostkmeans._rows import Array, Rows
+from boostkmeans._weights import RowWeights
+
+METRICS = ("euclidean", "cosine")
+MOVES = ("best", "first")
+# What the tolerance of a move (1e-12 of its terms) can hide: the weight of a row in its cluster, and the
+# rounding of a centre in the frame.
+LEAST_SHARE, MOST_ROUNDING = 1e-9, 1e-13
+
+
+class Clusterer(CentreModel):
+    """Base of the estimators: `fit`, checks, and what a fit leaves behind."""
+
+    n_clusters: int
+    moves: str
+    n_candidates: int | str | None
+    metric: str
+    max_iter: int
+    tol: float
+    max_time: float | None
+    callback: Callable[[SweepRecord], bool | None] | None
+    random_state: int | np.random.RandomState | None
+    verbose: int
+    n_samples_seen_: int
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Clusters the rows of X. `y` is ignored, as scikit-learn's pipelines want it."""
+        began = time.perf_counter()
+        self._check_parameters()
+        array = self._validate(X, reset=True)
+        weights = RowWeights.of(sample_weight, len(array))
+        self._check_n_clusters(len(array), weights.n_positive)
+        threads = _threads.resolve(self.n_threads)
+        rows = Rows.in_own_frame(array, self.metric, threads)
+        with _progress.shown(self.verbose):
+            self._fit_rows(array, rows, weights, began, threads)
+        self._warn_about_result()
+        return self
+
+    @abstractmethod
+    def _fit_rows(
+        self, array: Array, rows: Rows, weights: RowWeights, began: float, threads: int
+    ) -> None:
+        """Sets all fitted attributes."""
+
+    def _stop_rules(self, began: float) -> StopRules:
+        deadline = math.inf if self.max_time is None else began + self.max_time
+        return StopRules(self.tol, self.max_iter, deadline, self.callback)
+
+    def _candidates(self, n_rows: int, threads: int) -> Candidates | None:
+        """Lists to look at first, or None if all clusters are looked at from the beginning."""
+        number = resolve(self.n_candidates, self.n_clusters, n_rows)
+        return None if number is None else Candidates(number, threads)
+
+    def _result(
+        self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool
+    ) -> dict[str, Any]:
+        """The fitted attributes: centres from the fit, labels and the rest for these rows.
+
+        Where the run ended early, some rows are nearer to another centre than to their own: `relabel`.
+        """
+        centres = rows.frame.leave(fit.partition.centres)
+        labels, inertia = fit.partition.labels, fit.user_inertia
+        if relabel:
+            labels, gaps = nearest(rows, rows.frame.enter(centres), threads)
+            inertia = rows.frame.inertia(weights.total_of(gaps))
+        return {
+            "_frame": rows.frame,
+            "_cluster_weights": fit.partition.weights * fit.row_weights.unit,
+            "cluster_centers_": centres,
+            "labels_": labels,
+            "cluster_sizes_": np.bincount(labels, minlength=len(centres)),
+            "inertia_": inertia,
+            "distortion_": inertia / weights.total,
+            "history_": fit.history,
+            "n_iter_": len(fit.history),
+            "n_samples_seen_": len(labels),
+            "stop_reason_": fit.stop_reason,
+            "converged_": fit.certified,
+        }
+
+    def _adopt(self, result: dict[str, Any]) -> None:
+        """All attributes at once, so that nothing can leave half of them."""
+        self.__dict__.update(result)
+
+    def _check_parameters(self) -> None:
+        check = ParameterChecker(self)
+        check.integer("n_clusters", self.n_clusters, 1)
+        check.choice("moves", self.moves, MOVES)
+        check.choice("metric", self.metric, METRICS)
+        check.integer("max_iter", self.max_iter, 1)
+        check.real("tol", self.tol)
+        if isinstance(self.n_candidates, str):
+            check.choice("n_candidates", self.n_candidates, ("auto",))
+        elif self.n_candidates is not None:
+            check.integer("n_candidates", self.n_candidates, 1)
+        if self.max_time is not None:
+            check.real("max_time", self.max_time, positive=True)
+        if self.callback is not None and not callable(self.callback):
+            check.fail("callback", "callable or None", self.callback)
+        if self.n_threads is not None:
+            check.integer("n_threads", self.n_threads, 1)
+        if not isinstance(self.verbose, bool):
+            check.integer("verbose", self.verbose, 0)
+
+    def _check_n_clusters(self, n_rows: int, n_positive: int) -> None:
+        if n_rows < self.n_clusters:
+            raise ValueError(f"n_samples={n_rows} should be >= n_clusters={self.n_clusters}.")
+        if n_positive < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} needs as many rows with a positive weight; "
+                f"sample_weight has {n_positive}."
+            )
+
+    def _warn_about_result(self) -> None:
+        n_found = np.count_nonzero(self.cluster_sizes_)
+        if n_found < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
+                f"({self.n_clusters}). Possibly due to duplicate points in X.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if math.isinf(self.inertia_):
+            warnings.warn(
+                "The inertia is too large for float64 and reported as infinite; labels and centres "
+                "are right. Divide X by a large factor to see it.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+def has_nearest_labels(fit: Fit) -> bool:
+    """Whether the labels of the partition are those of the nearest centres.
+
+    A certified partition has them, but for rows without or nearly without weight, which have no say
+    in where they are; for rows that lie on several centres at once (duplicates), which go to the
+    first of these; and where the data lies so far from 0 that its centres are rounded.
+    """
+    partition, values, frame = fit.partition, fit.row_weights.values, fit.rows.frame
+    if not fit.certified:
+        return False
+    if values is not None and values.min() < LEAST_SHARE * partition.weights.max():
+        return False
+    centres = partition.centres
+    rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
+    first = first_at_same_place(centres)
+    return bool(rounded <= MOST_ROUNDING and (first == np.arange(len(first))).all())
