@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from boostkmeans import BoostKMeans
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from conftest import blobs
 
 WEIGHTS = (
@@ -27,6 +27,9 @@ def expected_failures(_: Any) -> dict[str, str]:
         BoostKMeans(n_clusters=3),
         BoostKMeans(n_clusters=3, init="random-partition", moves="first", n_init=2),
         BoostKMeans(n_clusters=2, metric="cosine", tol=0.0),
+        BoostKMeans(n_clusters=3, init="bisecting", n_candidates=1),
+        BisectingBoostKMeans(n_clusters=3),
+        BisectingBoostKMeans(n_clusters=4, n_sections=3, init="k-means++", split="inertia", refine=True),
     ],
     expected_failed_checks=expected_failures,
 )  # fmt: skip

@@ -32,7 +32,7 @@ def core_sweep(
     rows = Rows.in_own_frame(X, "euclidean", n_threads)
     partition = Partition.of(labels.copy(), k, X.shape[1])
     before, _ = partition.recompute(rows, weights, n_threads)
-    moves, gain, visited, late = _core.sweep(
+    moves, gain, evaluations, late = _core.sweep(
         rows.core, weights, partition.labels, partition.composites, partition.weights,
         partition.counts, order, run_rows, block, first, seed, exact, np.inf, n_threads,
     )  # fmt: skip
@@ -40,7 +40,7 @@ def core_sweep(
     assert not late
     assert drift < 1e-10
     assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
-    assert visited == sum(min(run_rows, len(X) - r * run_rows) for r in order.tolist())
+    assert evaluations == k * sum(min(run_rows, len(X) - r * run_rows) for r in order.tolist())
     return partition, moves, gain
 
 
@@ -148,11 +148,11 @@ def test_a_deadline_in_the_past_moves_nothing() -> None:
     rows = Rows.in_own_frame(X, "euclidean", 1)
     partition = Partition.of(labels.copy(), 4, 3)
     partition.recompute(rows, None, 1)
-    moves, gain, visited, late = _core.sweep(
+    moves, gain, evaluations, late = _core.sweep(
         rows.core, None, partition.labels, partition.composites, partition.weights, partition.counts,
         np.arange(100), 1, 16, False, 0, False, 0.0, 1,
     )  # fmt: skip
-    assert (moves, gain, visited, late) == (0, 0.0, 0, True)
+    assert (moves, gain, evaluations, late) == (0, 0.0, 0, True)
     np.testing.assert_array_equal(partition.labels, labels)
 
 

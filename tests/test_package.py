@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[1]
 
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
-        "BoostKMeans", "SweepRecord", "instruction_set", "instruction_sets",
+        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "SweepRecord", "instruction_set",
+        "instruction_sets",
     ]  # fmt: skip
     public = {name for name in vars(boostkmeans) if not name.startswith("_")}
     assert public == set(boostkmeans.__all__)
@@ -64,8 +65,8 @@ def test_the_readme_example_runs() -> None:
 def test_docstring_examples_run() -> None:
     import doctest
 
-    from boostkmeans import _boost_kmeans
+    from boostkmeans import _bisecting, _boost_kmeans, _tree
 
-    for module in (boostkmeans, _boost_kmeans):
+    for module in (boostkmeans, _boost_kmeans, _bisecting, _tree):
         failed, tried = doctest.testmod(module)
         assert (failed, tried > 0) == (0, True)

@@ -49,13 +49,25 @@ class TestStarts:
         assert same_partition(labels, planted)
 
     @pytest.mark.parametrize(
-        ("n", "k", "sampled"), [(1000, 1000, True), (70_000, 1000, True), (70_000, 2000, False)]
-    )
-    def test_auto(self, n: int, k: int, sampled: bool) -> None:
-        labels = start(np.random.default_rng(0).normal(size=(n, 2)), k).automatic()
-        sizes = np.bincount(labels, minlength=k)
-        balanced = sizes.max() - sizes.min() <= 1
-        assert balanced == (not sampled or n == k)
+        ("n", "k", "expected"),
+        [(1000, 1000, "sampled_plus_plus"), (70_000, 1000, "sampled_plus_plus"),
+         (70_000, 2000, "bisecting"), (70_000, 1100, "bisecting"), (20_000, 1025, "bisecting")],
+    )  # fmt: skip
+    def test_auto(self, n: int, k: int, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("sampled_plus_plus", "bisecting"):
+            monkeypatch.setattr(Start, name, lambda *_, name=name: name)
+        assert start(np.zeros((n, 2)), k).automatic() == expected
+
+    def test_bisecting_finds_blobs(self) -> None:
+        X, planted = blobs(20_000, 8, 16)
+        assert same_partition(start(X, 16).bisecting(), planted)
+
+    def test_bisecting_leaves_no_row_out(self) -> None:
+        X = np.random.default_rng(0).normal(size=(300, 3))
+        w = np.random.default_rng(1).integers(0, 2, 300).astype(float)
+        labels = start(X, 20, w).bisecting()
+        assert labels.min() == 0
+        assert (np.bincount(labels, weights=w, minlength=20) > 0).all()
 
     def test_given_centres_and_labels(self) -> None:
         X, planted = blobs(300, 4, 5)

@@ -9,9 +9,18 @@
 
 from importlib.metadata import version as _version
 
+from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._history import SweepRecord
 from boostkmeans._instruction_set import instruction_set, instruction_sets
+from boostkmeans._tree import ClusterTree
 
-__all__ = ["BoostKMeans", "SweepRecord", "instruction_set", "instruction_sets"]
+__all__ = [
+    "BisectingBoostKMeans",
+    "BoostKMeans",
+    "ClusterTree",
+    "SweepRecord",
+    "instruction_set",
+    "instruction_sets",
+]
 __version__ = _version("boostkmeans")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
-from boostkmeans._clusterer import Clusterer, has_nearest_labels
+from boostkmeans._clusterer import Clusterer
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker
@@ -31,18 +31,20 @@ class BoostKMeans(Clusterer):
         The number of clusters, k.
     init : str, array or callable, default="auto"
         Where to start. "random-partition": random clusters of equal size; "random": the nearest of k
-        random rows; "k-means++": the nearest of k rows drawn by greedy k-means++; "bisecting": the leaves
-        of a tree, as in `BisectingBoostKMeans`, which for large k is by far the fastest; an array (k, d) of
-        centres (with "cosine" only their direction counts); an array (n,) of labels; a callable
+        random rows; "k-means++": the nearest of k rows drawn by greedy k-means++; "bisecting": the
+        leaves of a tree, as in `BisectingBoostKMeans`, for large k by far the fastest; an array (k, d)
+        of centres (with "cosine" only their direction counts); an array (n,) of labels; a callable
         `init(X, n_clusters, random_state)` that returns one of these arrays. "auto" draws k-means++
-        centres from a sample of the rows where that is cheap, else it takes a random partition.
+        centres from a sample of the rows where that is cheap (up to 1,024 clusters, of 64 rows or more),
+        else it is "bisecting".
     moves : {"best", "first"}, default="best"
         A row moves to the best cluster, or to the first better one from a random one on.
     n_candidates : int, None or "auto", default="auto"
-        How many clusters a row looks at (the paper's top-k0): those nearest to its own. None: all of them.
+        How many clusters a row looks at (the paper's top-k0): those nearest to its own. None: all.
         With candidates, a sweep costs n x n_candidates instead of n x n_clusters, the end is a little
-        above, and `labels_` are those of the last sweep: few rows are nearer to another centre. With tol=0,
-        sweeps over all clusters follow until the optimum is certified. "auto": {rule}.
+        above, and `labels_` are those of the last sweep: few rows are nearer to another centre. With
+        tol=0, sweeps over all clusters follow until the optimum is certified. "auto": all below 512
+        clusters, else 128; and up to 2,048 clusters, sweeps over all of them follow.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales each row to unit length first. Centres are then means of unit rows.
     n_init : int, default=1
@@ -67,7 +69,8 @@ class BoostKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array (n,) of int32
-        Cluster of each row: that of its nearest centre (unless the fit was interrupted).
+        Cluster of each row: that of its nearest centre (unless the fit was interrupted, or ended with
+        candidates).
     cluster_centers_ : array (k, d) of float64
         Means of the clusters, as they were when the last sweep ended.
     cluster_sizes_ : array (k,) of int64
@@ -151,35 +154,15 @@ class BoostKMeans(Clusterer):
             self._fit_batch(array, weights, began, _threads.resolve(self.n_threads))
         return self
 
-    def _fit_rows(
-        self, array: Array, rows: Rows, weights: RowWeights, began: float, threads: int
-    ) -> None:
-        rng = check_random_state(self.random_state)
-        best: Fit | None = None
-        try:
-            for _ in range(self.n_init):
-                start = Start(rows, weights.values, self.n_clusters, rng, threads)
-                labels = self._start_labels(array, start)
-                partition = Partition.of(labels, self.n_clusters, rows.n_features)
-                fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
-                fit.candidates = self._candidates(rows.n_rows, threads)
-                try:
-                    fit.run(self._stop_rules(began))
-                finally:  # interrupted or not, it may be the best so far
-                    best = fit if best is None or fit.inertia < best.inertia else best
-                if fit.stop_reason in ("callback", "max_time"):
-                    break
-            assert best is not None
-            # To look at all centres for that would take longer than all sweeps over candidates.
-            worth_it = best.certified or self._candidates(rows.n_rows, threads) is None
-            relabel = worth_it and not has_nearest_labels(best)
-            result = self._result(best, rows, weights, threads, relabel=relabel)
-        except KeyboardInterrupt:
-            if best is not None:
-                best.stop_reason = "interrupted"
-                self._adopt(self._result(best, rows, weights, threads, relabel=False))
-            raise
-        self._adopt(result)
+    def _start_fit(
+        self, array: Array, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float
+    ) -> Fit:
+        threads = _threads.resolve(self.n_threads)
+        labels = self._start_labels(array, Start(rows, weights.values, self.n_clusters, rng, threads))
+        partition = Partition.of(labels, self.n_clusters, rows.n_features)
+        fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
+        fit.candidates = self._candidates(threads)
+        return fit
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:
         """Past and batch as one set of rows, of which only the batch is visited."""
@@ -221,6 +204,5 @@ class BoostKMeans(Clusterer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check = ParameterChecker(self)
-        check.integer("n_init", self.n_init, 1)
         if isinstance(self.init, str):
             check.choice("init", self.init, NAMES)

@@ -13,8 +13,9 @@ from boostkmeans._rows import Floats, Rows
 # Lists are made anew after 1, 2, 4, ... sweeps, and every so many from then on. See "Candidates" in
 # docs/benchmarks.md.
 LONGEST_USE = 8
-# What "auto" stands for: so many candidates from so many clusters on.
-AUTO_CANDIDATES, AUTO_FROM_CLUSTERS = 128, 512
+# What "auto" stands for: so many candidates, from so many clusters on; and up to so many clusters,
+# sweeps over all of them follow, which are then cheap enough for the little that candidates miss.
+AUTO_CANDIDATES, AUTO_FROM_CLUSTERS, AUTO_ALL_UP_TO = 128, 512, 2048
 
 
 @dataclass
@@ -23,6 +24,8 @@ class Candidates:
 
     n_candidates: int
     n_threads: int
+    then_all: bool = False
+    """Whether sweeps over all clusters follow even if there is a tolerance."""
     lists: Lists = field(init=False)
     changed: NDArray[np.int64] = field(init=False)
     visited: NDArray[np.int64] = field(init=False)
@@ -41,7 +44,7 @@ class Candidates:
     def refresh(self, partition: Partition) -> None:
         """Lists for the centres as they are."""
         self.lists = neighbour_lists(partition.centres, self.n_candidates, self.n_threads)
-        self.changed = np.zeros(partition.n_clusters, dtype=np.int64)
+        self.changed = np.full(partition.n_clusters, -1, dtype=np.int64)
         self.visited = np.full(partition.n_clusters, -1, dtype=np.int64)
         self.clock = 0
         self.uses = 0
@@ -84,10 +87,12 @@ class Candidates:
         return moves, gain, evaluations, late
 
 
-def resolve(n_candidates: int | str | None, n_clusters: int, n_rows: int) -> int | None:
-    """What the parameter stands for: a number of candidates, or None if all clusters are."""
+def candidates_for(n_candidates: int | str | None, n_clusters: int, n_threads: int) -> Candidates | None:
+    """What the parameter stands for; None if rows look at all clusters from the beginning."""
     if n_candidates == "auto":
-        return AUTO_CANDIDATES if n_clusters >= AUTO_FROM_CLUSTERS else None
+        if n_clusters < AUTO_FROM_CLUSTERS:
+            return None
+        return Candidates(AUTO_CANDIDATES, n_threads, then_all=n_clusters <= AUTO_ALL_UP_TO)
     if n_candidates is None or n_clusters < 3:
         return None
-    return min(int(n_candidates), n_clusters - 1)
+    return Candidates(min(int(n_candidates), n_clusters - 1), n_threads)

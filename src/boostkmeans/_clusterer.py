@@ -10,9 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
-from boostkmeans._candidates import Candidates, resolve
+from boostkmeans._candidates import Candidates, candidates_for
 from boostkmeans._centre_model import CentreModel
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._fitting import Fit, StopRules
@@ -36,6 +37,7 @@ class Clusterer(CentreModel):
     moves: str
     n_candidates: int | str | None
     metric: str
+    n_init: int
     max_iter: int
     tol: float
     max_time: float | None
@@ -59,19 +61,46 @@ class Clusterer(CentreModel):
         return self
 
     @abstractmethod
+    def _start_fit(
+        self, array: Array, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float
+    ) -> Fit:
+        """A run before its first sweep."""
+
+    def _run_fit(self, fit: Fit, began: float) -> None:
+        fit.run(self._stop_rules(began))
+
     def _fit_rows(
         self, array: Array, rows: Rows, weights: RowWeights, began: float, threads: int
     ) -> None:
-        """Sets all fitted attributes."""
+        rng = check_random_state(self.random_state)
+        best: Fit | None = None
+        try:
+            for _ in range(self.n_init):
+                fit = self._start_fit(array, rows, weights, rng, began)
+                try:
+                    self._run_fit(fit, began)
+                finally:  # interrupted or not, it may be the best so far
+                    best = fit if best is None or fit.inertia < best.inertia else best
+                if fit.stop_reason in ("callback", "max_time"):
+                    break
+            assert best is not None
+            # Where rows did not look at all clusters, this would take longer than the whole fit did.
+            relabel = best.saw_all and not has_nearest_labels(best)
+            result = self._result(best, rows, weights, threads, relabel=relabel)
+        except KeyboardInterrupt:
+            if best is not None:
+                best.stop_reason = "interrupted"
+                self._adopt(self._result(best, rows, weights, threads, relabel=False))
+            raise
+        self._adopt(result)
 
     def _stop_rules(self, began: float) -> StopRules:
         deadline = math.inf if self.max_time is None else began + self.max_time
         return StopRules(self.tol, self.max_iter, deadline, self.callback)
 
-    def _candidates(self, n_rows: int, threads: int) -> Candidates | None:
-        """Lists to look at first, or None if all clusters are looked at from the beginning."""
-        number = resolve(self.n_candidates, self.n_clusters, n_rows)
-        return None if number is None else Candidates(number, threads)
+    def _candidates(self, threads: int) -> Candidates | None:
+        """Lists to look at first, or None if rows look at all clusters from the beginning."""
+        return candidates_for(self.n_candidates, self.n_clusters, threads)
 
     def _result(
         self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool
@@ -109,6 +138,7 @@ class Clusterer(CentreModel):
         check.integer("n_clusters", self.n_clusters, 1)
         check.choice("moves", self.moves, MOVES)
         check.choice("metric", self.metric, METRICS)
+        check.integer("n_init", self.n_init, 1)
         check.integer("max_iter", self.max_iter, 1)
         check.real("tol", self.tol)
         if isinstance(self.n_candidates, str):

@@ -36,14 +36,24 @@ def describe(rows: Rows, n_threads: int) -> tuple[Annotated[NDArray[numpy.float6
 def row_norms(rows: Rows, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """Euclidean length of each row."""
 
-def recompute(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> tuple[float, float]:
+def recompute(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], inertias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, n_threads: int) -> tuple[float, float]:
     """
-    Composites, weights and counts from the labels, in place. Returns (inertia, drift).
+    Composites, weights, counts (and inertias) of the clusters from the labels, in place. Returns (inertia, drift).
     """
 
 def sweep(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_rows: int, block_rows: int, first: bool, seed: int, exact: bool, seconds_left: float, n_threads: int) -> tuple[int, float, int, bool]:
     """
-    One sweep, in place. Returns (moves, gain, rows visited, whether time ran out).
+    One sweep, in place. Returns (moves, gain, evaluations, whether time ran out).
+    """
+
+def sweep_candidates(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], changed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], visited: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], clock: int, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: int, first: bool, seed: int, seconds_left: float, n_threads: int) -> tuple[int, float, int, bool, int]:
+    """
+    One sweep, cluster by cluster, over lists of neighbours, in place. Returns (moves, gain, evaluations, whether time ran out, clock).
+    """
+
+def neighbours(centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], isa: str, n_threads: int) -> None:
+    """
+    Nearest other centres of each centre, nearest first, -1 where there are no more, in place. Centres come in groups and look into the groups of their group's list.
     """
 
 def nearest(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, exclude: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None:
@@ -54,5 +64,18 @@ def nearest(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(N
 def distances(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
     """Squared distances of all rows to all centres, in place."""
 
+def nearest_listed(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Nearest of the centres that are listed for the group of each row, in place.
+    """
+
+def descend(rows: Rows, children: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """The leaf of each row, from node 0 on by the nearest child, in place."""
+
 def plus_plus(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_clusters: int, n_trials: int, seed: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
     """Greedy k-means++. Returns (chosen rows, label of each row)."""
+
+def split(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, members: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], begins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_sections: int, start: int, max_passes: int, tol: float, seed: int, measured: bool, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Splits ranges of members, which are reordered. Returns (ends, weights, inertias), each flat: sets x sections. Ends are -1 where all rows of a set are equal.
+    """

@@ -14,7 +14,7 @@ from boostkmeans._candidates import Candidates
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._history import SweepRecord
 from boostkmeans._partition import Partition
-from boostkmeans._rows import Rows
+from boostkmeans._rows import Floats, Rows
 from boostkmeans._seeding import fill_empty
 from boostkmeans._weights import RowWeights
 
@@ -30,7 +30,7 @@ RUN_BYTES, LONGEST_RUN = 4096, 64
 RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
 # From here on a sweep also decides what float32 cannot, in the hope that it is the last one.
 CERTIFY_BELOW_MOVES = 1 / 200
-# With fewer moves, rows have little to gain from their candidates, and look at all clusters from then on.
+# With fewer moves, rows have little to gain from their candidates, and look at all clusters then.
 FULL_BELOW_MOVES = 1 / 2000
 # Composites and inertia are recomputed from the labels after that many moves per row, and whenever the
 # inertia falls by this share, because then it is a small difference of large sums.
@@ -65,6 +65,8 @@ class Fit:
     """The first rows of all that count and do not move: the past of partial_fit."""
     candidates: Candidates | None = None
     """Where rows look at first. None: at all clusters."""
+    inertias: Floats | None = None
+    """Filled with the inertias of the clusters at the start."""
     inertia: float = field(init=False)
     """In the frame, by the weights of the core."""
     drift: float = 0.0
@@ -77,7 +79,7 @@ class Fit:
     """Inertia and objective add up to this, whatever the partition."""
 
     def __post_init__(self) -> None:
-        self._recompute()
+        self._recompute(self.inertias)
         if not self.n_pinned and fill_empty(self.partition, self.rows, self.row_weights.values):
             self._recompute()
 
@@ -85,6 +87,16 @@ class Fit:
     def certified(self) -> bool:
         """Whether it is proved that no single move improves the partition."""
         return self.stop_reason == "certified"
+
+    @property
+    def n_sweeps(self) -> int:
+        """Sweeps so far; the making of a tree is not one."""
+        return sum(record.kind != "tree" for record in self.history)
+
+    @property
+    def saw_all(self) -> bool:
+        """Whether rows look at all clusters, by now or from the beginning."""
+        return self.candidates is None
 
     @property
     def user_inertia(self) -> float:
@@ -99,7 +111,7 @@ class Fit:
                 late = self._sweep(stop)
                 self.stop_reason = self._reason(stop, before, late)
                 if self.stop_reason in ("certified", "tol") and self._release_coincident():
-                    self.stop_reason = "" if len(self.history) < stop.max_iter else "max_iter"
+                    self.stop_reason = "" if self.n_sweeps < stop.max_iter else "max_iter"
         except KeyboardInterrupt:
             self.stop_reason = "interrupted"
             # At once, and not by another pass over the rows: the composites are as good as the labels.
@@ -108,10 +120,10 @@ class Fit:
         self._recompute()
         logger.debug("drift of the composites: %.1e", self.drift)
 
-    def _recompute(self) -> None:
+    def _recompute(self, inertias: Floats | None = None) -> None:
         """Everything from the labels alone."""
         self.inertia, drift = self.partition.recompute(
-            self.rows, self.row_weights.values, self.n_threads
+            self.rows, self.row_weights.values, self.n_threads, inertias=inertias
         )
         if self.history:  # before that, there was nothing that could have drifted
             self.drift = max(self.drift, drift)
@@ -158,7 +170,7 @@ class Fit:
         self.inertia = max(0.0, self.inertia - gain)
         if steep or self._moves_since > RECOMPUTE_AFTER_MOVES * self.rows.n_rows:
             self._recompute()
-        self._record(moves, evaluations, kind)
+        self.record(moves, evaluations, kind)
         return late
 
     def _full_sweep(self, exact: bool, seconds_left: float) -> tuple[int, float, int, bool]:
@@ -181,7 +193,8 @@ class Fit:
             self.n_threads,
         )
 
-    def _record(self, moves: int, evaluations: int, kind: str) -> None:
+    def record(self, moves: int, evaluations: int, kind: str) -> None:
+        """Writes down where the run is."""
         inertia = self.user_inertia
         record = SweepRecord(
             seconds=time.perf_counter() - self.began,
@@ -192,13 +205,15 @@ class Fit:
             kind=kind,
         )
         self.history.append(record)
+        name = kind if kind == "tree" else f"sweep {self.n_sweeps}"
+        note = "" if kind in ("tree", "sweep") else f" ({kind})"
         logger.info(
-            "sweep %d: inertia %.8g, %d moves, %.3f s",
-            len(self.history), record.inertia, record.moves, record.seconds,
+            "%s: inertia %.8g, %d moves, %.3f s%s",
+            name, record.inertia, record.moves, record.seconds, note,
         )  # fmt: skip
 
     def _worth_certifying(self) -> bool:
-        if not self.history:
+        if self.n_sweeps == 0:
             return False
         if self.moves == "first":  # a certificate looks for the best move: only once none is left
             return self.history[-1].moves == 0
@@ -222,11 +237,14 @@ class Fit:
             return "callback"
         slow = before - self.inertia < stop.tol * before
         if last.kind == "candidates":
-            if self._candidates_exhausted(last, slow) and stop.tol > 0:
-                return "tol"
+            assert self.candidates is not None
+            if self._candidates_exhausted(last, slow):
+                if stop.tol > 0 and not self.candidates.then_all:
+                    return "tol"
+                self.candidates = None
         elif slow and last.moves > 0:
             return "tol"
-        if len(self.history) >= stop.max_iter:
+        if self.n_sweeps >= stop.max_iter:
             return "max_iter"
         return "max_time" if time.perf_counter() >= stop.deadline else ""
 
@@ -238,7 +256,6 @@ class Fit:
         if not self.candidates.fresh:
             self.candidates.outdated = True
             return False
-        self.candidates = None
         return True
 
     def _is_certificate(self, last: SweepRecord) -> bool:

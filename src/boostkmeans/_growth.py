@@ -15,8 +15,8 @@ logger = logging.getLogger("boostkmeans")
 STARTS = ("random-partition", "random", "k-means++")
 SPLITS = ("largest", "inertia")
 
-# Passes of a split: at most so many, and no more once one gains less than this share of the set's inertia.
-# See "Tree" in docs/benchmarks.md.
+# Passes of a split: at most so many, and no more once one gains less than this share of the set's
+# inertia. See "Tree" in docs/benchmarks.md.
 MAX_PASSES, TOL = 10, 1e-4
 # Leaves at least this large, relative to the largest, are split in one go.
 TOGETHER = 1 / 2
@@ -39,9 +39,10 @@ class SplitRules:
 class Growth:
     """Sets of rows, as ranges of `members`, and their splits.
 
-    Sets with the highest priority (weight or inertia) are split first. No part has a higher priority than
-    its set, and what becomes of a set does not depend on when it is split. So sets are split many at a time,
-    some perhaps in vain, and then put into the order in which a priority queue would have split them.
+    Sets with the highest priority (weight or inertia) are split first. No part has a higher priority
+    than its set, and what becomes of a set does not depend on when it is split. So sets are split many
+    at a time, some perhaps in vain, and then put into the order in which a priority queue would have
+    split them.
     """
 
     rows: Rows
@@ -99,7 +100,7 @@ class Growth:
         return order
 
     def labels(self, order: Ints) -> NDArray[np.int32]:
-        """Number of the leaf of each row; rows without weight are put to the nearest centre of a leaf."""
+        """Number of the leaf of each row; rows without weight go to the nearest centre of a leaf."""
         leaves = self.leaves(order)
         sizes = self.ends[leaves] - self.begins[leaves]
         labels = np.full(self.rows.n_rows, -1, dtype=np.int32)
@@ -120,7 +121,8 @@ class Growth:
         """The parts that these splits make, one split after the other."""
         counts = self.n_children[order]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.repeat(self.first_child[order], counts) + within
+        parts: Ints = np.repeat(self.first_child[order], counts) + within
+        return parts
 
     def _order(self) -> Ints:
         """Sets that were split, as a priority queue would have split them."""

@@ -16,5 +16,5 @@ class SweepRecord:
     evaluations: int
     """Distances that the sweep computed."""
     kind: str = "sweep"
-    """"sweep"; "candidates" for one over neighbour lists; "certify" for one that decides in float64 wherever
-    float32 cannot; "tree" for the making of a tree."""
+    """"sweep"; "candidates" for one over neighbour lists; "certify" for one that decides in float64
+    wherever float32 cannot; "tree" for the making of a tree."""

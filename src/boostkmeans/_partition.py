@@ -46,8 +46,18 @@ class Partition:
         """Sum of |D|^2 / W, the paper's I1*: what a fit raises as it lowers the inertia."""
         return float(np.einsum("ij,ij->", self.centres * (self.weights > 0)[:, None], self.composites))
 
-    def recompute(self, rows: Rows, row_weights: Floats | None, n_threads: int) -> tuple[float, float]:
-        """Brings everything in line with the labels; returns (inertia, drift of the composites)."""
+    def recompute(
+        self,
+        rows: Rows,
+        row_weights: Floats | None,
+        n_threads: int,
+        *,
+        inertias: Floats | None = None,
+    ) -> tuple[float, float]:
+        """Brings everything in line with the labels; returns (inertia, drift of the composites).
+
+        `inertias` is filled with the inertia of each cluster.
+        """
         return _core.recompute(
             rows.core,
             row_weights,
@@ -55,6 +65,7 @@ class Partition:
             self.composites,
             self.weights,
             self.counts,
+            inertias,
             n_threads,
         )
 

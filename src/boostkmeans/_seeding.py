@@ -25,6 +25,8 @@ N_TRIALS = 15
 SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
 # Seeding costs about 24 sweeps over its sample: not worth it where that is most of large data.
 LARGEST_SHARE = 1 / 4
+# Its cost grows with k squared, that of a tree hardly with k. See "Candidates" in docs/benchmarks.md.
+MOST_SEEDS = 1024
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,11 @@ class Start:
         return starts[name]()
 
     def automatic(self) -> Labels:
-        """What "auto" stands for: k-means++ on a sample, unless that is most of large data."""
+        """What "auto" stands for: k-means++ on a sample, or a tree where that takes too long."""
         n, k = self.rows.n_rows, self.n_clusters
         sample = min(n, max(SAMPLE_PER_CLUSTER * k, SMALLEST_SAMPLE))
-        if n * LARGEST_SHARE > SMALLEST_SAMPLE and sample > n * LARGEST_SHARE:
-            return self.random_partition()
-        return self.sampled_plus_plus(sample)
+        most_of_large = n * LARGEST_SHARE > SMALLEST_SAMPLE and sample > n * LARGEST_SHARE
+        return self.bisecting() if k > MOST_SEEDS or most_of_large else self.sampled_plus_plus(sample)
 
     def random_partition(self) -> Labels:
         """Each row into a random cluster, all clusters of the same size: the paper's BKM(non)."""

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "assign.hpp"
 #include "describe.hpp"
 #include "nearest.hpp"
 #include "neighbours.hpp"
@@ -209,12 +210,16 @@ auto norms_of_rows(const Rows& rows, int n_threads) {
 
 auto recompute_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t> labels,
                          Matrix<double> composites, Vector<double> weights,
-                         Vector<std::int64_t> counts, int n_threads) {
+                         Vector<std::int64_t> counts, std::optional<Vector<double>> inertias,
+                         int n_threads) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
   const RowWeights w = row_weights_of(row_weights, rows.get());
+  require(!inertias || inertias->shape(0) == weights.shape(0), "inertias must have one for each cluster");
   Recomputed result;
   run(n_threads, size_of(rows.get()), kNoDeadline,
-      [&](Team& team) { result = recompute(rows.get(), w, partition, team); });
+      [&](Team& team) {
+        result = recompute(rows.get(), w, partition, inertias ? inertias->data() : nullptr, team);
+      });
   return std::make_tuple(result.inertia, result.drift);
 }
 
@@ -319,6 +324,41 @@ void distances_to_centres(const Rows& rows, Matrix<const double> centres, Matrix
   });
 }
 
+void nearest_of_lists(const Rows& rows, Matrix<const double> centres, Vector<std::int32_t> groups,
+                      Matrix<const std::int32_t> lists, Vector<std::int32_t> labels, int n_threads) {
+  const std::int64_t k = check_centres(rows, centres);
+  const auto n = static_cast<std::size_t>(rows.get().n_rows());
+  const auto n_groups = static_cast<std::int64_t>(lists.shape(0));
+  require(groups.shape(0) == n && labels.shape(0) == n && lists.shape(1) > 0,
+          "groups and labels must have one value for each row, and lists must not be empty");
+  check_numbers(groups.data(), n, 0, n_groups, "groups must lie in [0, n_groups)");
+  check_numbers(lists.data(), lists.size(), -1, k, "lists must name centres, or -1");
+  for (std::int64_t g = 0; g < n_groups; ++g)
+    require(lists.data()[g * static_cast<std::int64_t>(lists.shape(1))] >= 0, "a list must not be empty");
+  const auto length = static_cast<std::int64_t>(lists.shape(1));
+  run(n_threads, size_of(rows.get()) * static_cast<double>(length), kNoDeadline, [&](Team& team) {
+    nearest_listed(rows.get(), centres.data(), k, groups.data(), lists.data(), n_groups, length,
+                   labels.data(), team);
+  });
+}
+
+void descend_tree(const Rows& rows, Matrix<const std::int32_t> children, Matrix<const double> centres,
+                  Vector<std::int32_t> leaves, int n_threads) {
+  const std::int64_t n_nodes = check_centres(rows, centres);
+  const auto n_sections = static_cast<std::int64_t>(children.shape(1));
+  require(static_cast<std::int64_t>(children.shape(0)) == n_nodes && n_sections > 0 &&
+              static_cast<std::int64_t>(leaves.shape(0)) == rows.get().n_rows(),
+          "children must have a line for each node, leaves a value for each row");
+  for (std::int64_t i = 0; i < n_nodes * n_sections; ++i) {
+    const std::int32_t child = children.data()[i];
+    // A child comes after its parent, so that no way down is endless.
+    require(child == -1 || (child > i / n_sections && child < n_nodes), "children must follow their parents");
+  }
+  run(n_threads, size_of(rows.get()) * 20.0, kNoDeadline, [&](Team& team) {
+    descend(rows.get(), children.data(), n_sections, centres.data(), leaves.data(), team);
+  });
+}
+
 auto seed_plus_plus(const Rows& rows, Weights row_weights, std::int64_t n_clusters,
                     std::int64_t n_trials, std::uint64_t seed, int n_threads) {
   const std::int64_t n = rows.get().n_rows();
@@ -398,8 +438,10 @@ NB_MODULE(_core, m) {
         "Lowest and highest value of each column; the first row that is not finite, or -1.");
   m.def("row_norms", &norms_of_rows, "rows"_a, "n_threads"_a, "Euclidean length of each row.");
   m.def("recompute", &recompute_partition, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(),
-        "composites"_a.noconvert(), "weights"_a.noconvert(), "counts"_a.noconvert(), "n_threads"_a,
-        "Composites, weights and counts from the labels, in place. Returns (inertia, drift).");
+        "composites"_a.noconvert(), "weights"_a.noconvert(), "counts"_a.noconvert(),
+        "inertias"_a.noconvert().none(), "n_threads"_a,
+        "Composites, weights, counts (and inertias) of the clusters from the labels, in place. Returns "
+        "(inertia, drift).");
   m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(), "composites"_a.noconvert(),
         "weights"_a.noconvert(), "counts"_a.noconvert(), "order"_a, "run_rows"_a, "block_rows"_a, "first"_a, "seed"_a,
         "exact"_a, "seconds_left"_a, "n_threads"_a,
@@ -419,6 +461,11 @@ NB_MODULE(_core, m) {
         "Exact nearest centre (other than `exclude`) and squared distance of each row, in place.");
   m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a.noconvert(), "n_threads"_a,
         "Squared distances of all rows to all centres, in place.");
+  m.def("nearest_listed", &nearest_of_lists, "rows"_a, "centres"_a, "groups"_a.noconvert(), "lists"_a,
+        "labels"_a.noconvert(), "n_threads"_a,
+        "Nearest of the centres that are listed for the group of each row, in place.");
+  m.def("descend", &descend_tree, "rows"_a, "children"_a, "centres"_a, "leaves"_a.noconvert(),
+        "n_threads"_a, "The leaf of each row, from node 0 on by the nearest child, in place.");
   m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a,
         "n_trials"_a, "seed"_a, "n_threads"_a,
         "Greedy k-means++. Returns (chosen rows, label of each row).");

@@ -62,8 +62,9 @@ struct Recomputed {
 class DenseRows;
 
 // Composites, weights, counts and inertia from the labels alone, in float64, in an order that does not
-// depend on the threads. A cluster without members keeps its composite and gets weight 0.
+// depend on the threads. A cluster without members keeps its composite and gets weight 0. `inertias` (k, or
+// null) gets the inertia of each cluster.
 Recomputed recompute(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
-                     Team& team);
+                     double* inertias, Team& team);
 
 }  // namespace boostkmeans

@@ -46,8 +46,8 @@ struct Totals {
 class Recomputation {
  public:
   Recomputation(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
-                Team& team)
-      : rows_(rows), row_weights_(row_weights), partition_(partition), team_(team),
+                double* inertias, Team& team)
+      : rows_(rows), row_weights_(row_weights), partition_(partition), inertias_(inertias), team_(team),
         sorted_(sort_by_cluster(partition, rows.n_rows())), spans_(spans_of(sorted_, partition.n_features, n_parts_)),
         totals_(spans_.size()), parts_(n_parts_ * partition.n_features),
         fetched_(team.size() * partition.n_features), sums_(team.size() * partition.n_features) {}
@@ -149,6 +149,7 @@ class Recomputation {
   // square: what its members could add up to, however near to the origin its centre is.
   Recomputed report() const {
     Recomputed result;
+    if (inertias_ != nullptr) std::fill_n(inertias_, partition_.n_clusters, 0.0);
     for (std::size_t s = 0; s < spans_.size();) {
       const std::int64_t cluster = spans_[s].cluster;
       double inertia = 0.0, change = 0.0;
@@ -157,6 +158,7 @@ class Recomputation {
         change = std::max(change, totals_[s].change);
       }
       result.inertia += inertia;
+      if (inertias_ != nullptr) inertias_[cluster] = inertia;
       const double weight = partition_.weights[cluster];
       const double* composite = partition_.composite(cluster);
       const double square =
@@ -169,6 +171,7 @@ class Recomputation {
   const DenseRows& rows_;
   RowWeights row_weights_;
   const Partition& partition_;
+  double* inertias_;
   Team& team_;
   Members sorted_;
   std::int64_t n_parts_ = 0;
@@ -182,8 +185,8 @@ class Recomputation {
 }  // namespace
 
 Recomputed recompute(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
-                     Team& team) {
-  return Recomputation(rows, row_weights, partition, team).run();
+                     double* inertias, Team& team) {
+  return Recomputation(rows, row_weights, partition, inertias, team).run();
 }
 
 }  // namespace boostkmeans

@@ -10,10 +10,36 @@ namespace {
 
 // A set whose spread is below this share of its mean's length is placed in float64.
 constexpr double kNarrowSpread = 0x1p-8;
+// A gain below this share of its terms may be due to the rounding of the rows to float32.
+constexpr double kRelative = 1e-6;
 // Rows are asked for this many ahead.
 constexpr std::int64_t kRowsAhead = 8;
 
 }  // namespace
+
+double inertia_of(const DenseRows& rows, RowWeights weights, const std::int64_t* ids,
+                  std::int64_t count) {
+  const std::int64_t d = rows.n_features();
+  Buffer<double> fetched(d), sum(d);
+  std::fill_n(sum.get(), d, 0.0);
+  double total = 0.0, inertia = 0.0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    rows.fetch(ids[i], fetched.get());
+    rows.add(fetched.get(), weights[ids[i]], sum.get());
+    total += weights[ids[i]];
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    rows.fetch(ids[i], fetched.get());
+    inertia += weights[ids[i]] * rows.distance(fetched.get(), sum.get(), 1.0 / total);
+  }
+  return inertia;
+}
+
+double inertia_between(double energy, double square, double weight) {
+  constexpr double kLeast = 1e-3;  // of which float32 has four digits
+  const double inertia = energy - square / weight;
+  return inertia > kLeast * energy ? inertia : std::numeric_limits<double>::quiet_NaN();
+}
 
 void PlaceLoader::load_plain(const std::int64_t* ids, std::int64_t count, float* out,
                              float* norms) const {
@@ -53,7 +79,7 @@ bool PlaceLoader::find(const std::int64_t* ids, std::int64_t count, RowWeights w
   place.mean32.assign(static_cast<std::size_t>(step()), 0.0f);
   double total = 0.0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const double w = weights ? weights[ids[i]] : 1.0;
+    const double w = weights[ids[i]];
     rows_.kernel().flat_add(place.mean.data(), place.mean32.data(), values + i * step(), w, step());
     total += w;
   }
@@ -66,7 +92,7 @@ bool PlaceLoader::find(const std::int64_t* ids, std::int64_t count, RowWeights w
   double energy = 0.0;
   for (std::int64_t i = 0; i < count; ++i) {
     norms[i] = rows_.kernel().flat_shift(values + i * step(), place.mean32.data(), step());
-    energy += (weights ? weights[ids[i]] : 1.0) * static_cast<double>(norms[i]);
+    energy += weights[ids[i]] * static_cast<double>(norms[i]);
   }
   place.wide = !(energy > kNarrowSpread * kNarrowSpread * total * square);
   place.exponent = 0;
@@ -85,7 +111,7 @@ bool PlaceLoader::find_wide(const std::int64_t* ids, std::int64_t count, RowWeig
   std::fill(place.mean.begin(), place.mean.end(), 0.0);
   double total = 0.0, farthest = 0.0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const double w = weights ? weights[ids[i]] : 1.0;
+    const double w = weights[ids[i]];
     rows_.fetch(ids[i], fetched_.get());
     for (std::size_t j = 0; j < d; ++j) {
       const double gap = fetched_[static_cast<std::int64_t>(j)] - first[j];
@@ -278,7 +304,7 @@ double Sectioning::decide(std::int64_t i, std::int32_t to) {
   const auto u = static_cast<std::size_t>(from), v = static_cast<std::size_t>(to);
   const double leave = leaving(weight_[u], w, distance(norm, from_dot, from));
   const double enter = entering(weight_[v], w, distance(norm, to_dot, to));
-  if (!improves(leave, enter, norm)) return 0.0;
+  if (!(leave - enter > kRelative * (leave + enter))) return 0.0;
   const std::int64_t last = options_.n_sections - 1;
   if (from < last) kernel_.flat_add(composite(from), copies_.get() + from * step_, held(i), -w, step_);
   if (to < last) kernel_.flat_add(composite(to), copies_.get() + to * step_, held(i), w, step_);
@@ -300,7 +326,12 @@ double Sectioning::inertia(std::int64_t section) const {
     if (sections_[static_cast<std::size_t>(i)] == section)
       energy += row_weight(i) * static_cast<double>(norms_[i]);
   const auto s = static_cast<std::size_t>(section);
-  return std::ldexp(std::max(0.0, energy - square_[s] * inverse_[s]), -2 * place_.exponent);
+  const double inertia = inertia_between(energy, square_[s], weight_[s]);
+  if (!std::isnan(inertia)) return std::ldexp(inertia, -2 * place_.exponent);
+  std::vector<std::int64_t> ids;
+  for (std::int64_t i = 0; i < count_; ++i)
+    if (sections_[static_cast<std::size_t>(i)] == section) ids.push_back(ids_[i]);
+  return inertia_of(rows_, weights_, ids.data(), static_cast<std::int64_t>(ids.size()));
 }
 
 // |x - C_s|^2 < |x - C_last|^2  <=>  x . 2 (C_s - C_last) > |C_s|^2 - |C_last|^2.

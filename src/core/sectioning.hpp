@@ -14,6 +14,12 @@
 
 namespace boostkmeans {
 
+// Inertia of a set by its definition, in float64.
+double inertia_of(const DenseRows& rows, RowWeights weights, const std::int64_t* ids, std::int64_t count);
+// Inertia as a difference, sum of weight * |x|^2 - |composite|^2 / weight, of float32 rows; NaN where too little
+// would be left of it to be trusted.
+double inertia_between(double energy, double square, double weight);
+
 enum class SectionStart : int { random_partition, random, plus_plus };
 
 struct SectionOptions {
@@ -87,7 +93,7 @@ class Sectioning {
   void sum_up();
   double pass();
   double decide(std::int64_t i, std::int32_t to);
-  double row_weight(std::int64_t i) const { return weights_ ? weights_[ids_[i]] : 1.0; }
+  double row_weight(std::int64_t i) const { return weights_[ids_[i]]; }
   double dot(std::int64_t i, std::int32_t section) const;
   double distance(double norm, double dot, std::int32_t section) const;
   void refresh(std::int32_t section);

@@ -217,6 +217,21 @@ class Splitting {
     if (team_.watch().stopped()) return;
     for (std::size_t l = 0; l < sets.size(); ++l)
       std::copy(moved.begin() + offsets[l], moved.begin() + offsets[l + 1], members_ + sets[l]->begin);
+    if (options_.measured) measure_again(sets);
+  }
+
+  // Inertias that float32 could not tell.
+  void measure_again(const std::vector<LargeSet*>& sets) {
+    std::vector<std::int64_t> unknown;
+    for (const LargeSet* large : sets)
+      for (std::int64_t out = large->set * n_sections_; out < (large->set + 1) * n_sections_; ++out)
+        if (std::isnan(result_.inertias[out])) unknown.push_back(out);
+    team_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int) {
+      const std::int64_t out = unknown[static_cast<std::size_t>(i)], set = out / n_sections_;
+      const std::int64_t begin = out % n_sections_ == 0 ? begins_[set] : result_.ends[out - 1];
+      result_.inertias[out] =
+          inertia_of(rows_, row_weights_, members_ + begin, result_.ends[out] - begin);
+    });
   }
 
   // Sections of the rows of a span. Those of the sample keep the section that they found, so that none is
@@ -292,7 +307,7 @@ class Splitting {
       for (std::size_t j = 0; j < step; ++j) sum[j] += shares[i].composites[section * step + j];
     }
     const double square = std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0);
-    return std::ldexp(std::max(0.0, energy - square / weight), -2 * large.cut.place.exponent);
+    return std::ldexp(inertia_between(energy, square, weight), -2 * large.cut.place.exponent);
   }
 
   const DenseRows& rows_;

@@ -55,7 +55,7 @@ class AllClusters {
     centres_.set(cluster, composite, weight);
   }
   void decided() {}
-  void changed(std::int64_t) {}
+  void moved(std::int32_t, std::int32_t) {}
   const Centres& centres(std::int64_t, int) { return centres_; }
   // The cluster of a column, and the columns that rows of a cluster look at.
   std::int32_t cluster(std::int64_t, std::int64_t column) const {
@@ -78,6 +78,7 @@ class Candidates {
   Candidates(const DenseRows& rows, const Partition& partition, const CandidateVisit& visit,
              Neighbourhoods& neighbourhoods, int n_threads)
       : visit_(visit), near_(neighbourhoods), members_(sort_by_cluster(partition, rows.n_rows())),
+        entered_(static_cast<std::size_t>(partition.n_clusters), 0),
         table_(rows.kernel(), partition.n_clusters, partition.n_features) {
     for (int t = 0; t < n_threads; ++t)
       gathered_.push_back(
@@ -91,7 +92,7 @@ class Candidates {
            static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
       const std::int32_t c = visit_.order[next_++];
       if (!worth_a_visit(c)) continue;
-      near_.visited[c] = near_.clock;
+      near_.visited[c] = entered_[static_cast<std::size_t>(c)] ? -1 : near_.clock;
       const std::int64_t end = members_.start[static_cast<std::size_t>(c) + 1];
       for (std::int64_t at = members_.start[static_cast<std::size_t>(c)]; at < end; at += kTaskRows) {
         const std::int64_t count = std::min(kTaskRows, end - at);
@@ -106,7 +107,12 @@ class Candidates {
     table_.set(cluster, composite, weight);
   }
   void decided() { ++near_.clock; }
-  void changed(std::int64_t cluster) { near_.changed[cluster] = near_.clock; }
+  void moved(std::int32_t from, std::int32_t to) {
+    near_.changed[from] = near_.changed[to] = near_.clock;
+    // The row is not among the members that this sweep visits there: that takes another visit.
+    near_.visited[to] = -1;
+    entered_[static_cast<std::size_t>(to)] = 1;
+  }
   const Centres& centres(std::int64_t own, int thread) {
     Centres& gathered = *gathered_[static_cast<std::size_t>(thread)];
     gathered.gather(table_, list(own), n_columns(own));
@@ -133,6 +139,7 @@ class Candidates {
   const CandidateVisit& visit_;
   Neighbourhoods& near_;
   Members members_;
+  std::vector<unsigned char> entered_;  // clusters that rows entered in this sweep
   std::int64_t next_ = 0;
   CentreTable table_;
   std::vector<std::unique_ptr<Centres>> gathered_;
@@ -155,9 +162,10 @@ class Sweep {
       pack_touched();
       propose();
       if (team_.watch().stopped()) break;  // the block's proposals are incomplete: drop them
+      for (const Task& task : tasks_)
+        result_.evaluations += task.count * looks_.n_columns(task.cluster);
       decide();
       looks_.decided();
-      result_.visited += static_cast<std::int64_t>(proposals_.size());
     }
     return result_;
   }
@@ -199,8 +207,6 @@ class Sweep {
                       task.cluster, centres, thread);
       }
     });
-    for (const Task& task : tasks_)
-      result_.evaluations += task.count * looks_.n_columns(task.cluster);
   }
 
   // `cluster` is that of all rows, or -1: to ask for their labels would be a walk all over the memory.
@@ -320,10 +326,9 @@ class Sweep {
     --partition_.counts[from];
     ++partition_.counts[to];
     partition_.labels[row] = to;
-    for (const std::int32_t c : {from, to}) {
-      touch(c);
-      looks_.changed(c);
-    }
+    touch(from);
+    touch(to);
+    looks_.moved(from, to);
   }
 
   const DenseRows& rows_;

@@ -30,8 +30,8 @@ struct SweepOptions {
 struct Neighbourhoods {
   const std::int32_t* lists;  // k x length: other clusters, filled up with -1
   std::int64_t length;
-  std::int64_t* changed;      // k: when each cluster changed last ...
-  std::int64_t* visited;      // k: ... and when it was visited last, or -1; both by `clock`
+  std::int64_t* changed;      // k: when each cluster changed last, or -1 ...
+  std::int64_t* visited;      // k: ... and when all of its rows were visited, or -1; both by `clock`
   std::int64_t clock;         // counts blocks, over all sweeps
 };
 
@@ -43,8 +43,7 @@ struct CandidateVisit {
 
 struct SweepResult {
   std::int64_t moves = 0;
-  std::int64_t visited = 0;
-  std::int64_t evaluations = 0;
+  std::int64_t evaluations = 0;  // distances, of all rows that were decided
   double gain = 0.0;  // by how much the inertia fell
 };
 

@@ -61,13 +61,13 @@ void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weight
   plus_plus(rows, w, p.k, 15, 3, chosen.data(), labels.data(), team);
   std::vector<double> composites(static_cast<std::size_t>(p.k * p.d)), weights(chosen.size());
   const Partition partition{labels.data(), composites.data(), weights.data(), counts.data(), p.k, p.d};
-  double inertia = recompute(rows, w, partition, team).inertia;
+  double inertia = recompute(rows, w, partition, nullptr, team).inertia;
   for (std::int64_t run = 0; run * 4 < p.n; ++run) order.push_back(run);
   for (int s = 0; s < 4; ++s) {
     const SweepResult result =
         sweep(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64},
               {s == 1, 5, s == 3}, team);
-    const double after = recompute(rows, w, partition, team).inertia;
+    const double after = recompute(rows, w, partition, nullptr, team).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
     check(result.visited == p.n, "all rows are visited");
     inertia = after;

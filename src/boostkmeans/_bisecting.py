@@ -1,0 +1,198 @@
+"""`BisectingBoostKMeans`: a tree of splits, each by boost k-means (the paper's Alg. 2)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from boostkmeans import _core, _threads
+from boostkmeans._clusterer import Clusterer
+from boostkmeans._fitting import Fit, StopRules
+from boostkmeans._growth import SPLITS, STARTS, Growth, SplitRules
+from boostkmeans._history import SweepRecord
+from boostkmeans._parameters import ParameterChecker
+from boostkmeans._partition import Labels, Partition
+from boostkmeans._rows import Array, Rows
+from boostkmeans._tree import ClusterTree, build_tree
+from boostkmeans._weights import RowWeights
+
+
+@dataclass
+class TreeFit(Fit):
+    """A run that began with a tree."""
+
+    tree: ClusterTree | None = None
+
+
+class BisectingBoostKMeans(Clusterer):
+    """Splits the rows in two, then one of the parts, and so on, each time by boost k-means.
+
+    By far the fastest way to many clusters: the cost grows with log(k). The tree stays in `tree_`, and
+    gives any smaller number of clusters for free (`cut`). The inertia is some percent above that of
+    `BoostKMeans(init="bisecting")`, which goes on from this tree, as `refine` does.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters, k.
+    n_sections : int, default=2
+        Parts that a split makes. The last one makes as many as are still needed.
+    init : {"random-partition", "random", "k-means++"}, default="random-partition"
+        How the boost k-means of a split starts: the paper's BsBKM(non), (rnd) and (kpp).
+    split : {"largest", "inertia"}, default="largest"
+        Which part is next: the one with the most rows (or weight), or with the highest inertia.
+    refine : bool or int, default=False
+        Sweeps of boost k-means after the tree. True: as `tol` and `max_iter` say; an int: so many at
+        most.
+    moves, n_candidates, metric, max_iter, tol, callback, random_state, n_threads, verbose
+        As in `BoostKMeans`; `moves`, `n_candidates`, `max_iter`, `tol` and `callback` are about the
+        refinement.
+    n_init : int, default=1
+        Trees (with their refinements) from different random numbers, of which the best is kept.
+    max_time : float, default=None
+        Seconds after which the refinement stops. The tree is completed, whatever the time.
+
+    Attributes
+    ----------
+    tree_ : ClusterTree
+        The splits: children, sizes, inertia and centre of each node. Refinement does not change it.
+    labels_ : array (n,) of int32
+        Cluster of each row: its leaf, or what the refinement made of that.
+    cluster_centers_, cluster_sizes_, inertia_, distortion_, n_iter_, converged_, history_
+        As in `BoostKMeans`. The first record of `history_` is that of the tree, which counts in `n_iter_`
+        too.
+    stop_reason_ : str
+        "tree" without refinement; else as in `BoostKMeans`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostkmeans import BisectingBoostKMeans
+    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> model = BisectingBoostKMeans(n_clusters=2, random_state=0).fit(X)
+    >>> model.inertia_
+    16.0
+    >>> model.cut(1).tolist()
+    [0, 0, 0, 0, 0, 0]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_sections: int = 2,
+        init: str = "random-partition",
+        split: str = "largest",
+        refine: bool | int = False,
+        moves: str = "best",
+        n_candidates: int | str | None = "auto",
+        metric: str = "euclidean",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        callback: Callable[[SweepRecord], bool | None] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_sections = n_sections
+        self.init = init
+        self.split = split
+        self.refine = refine
+        self.moves = moves
+        self.n_candidates = n_candidates
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_time = max_time
+        self.callback = callback
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.verbose = verbose
+
+    tree_: ClusterTree
+
+    def predict(self, X: ArrayLike, *, tree: bool = False, n_candidates: int | None = None) -> Labels:
+        """The nearest centre of each row, exactly; of equally near ones the first.
+
+        With `tree`, rows go down the tree instead, always to the nearest part: that takes log(k) steps
+        instead of k, and ends at the nearest centre less often. For `n_candidates` see `BoostKMeans`.
+        """
+        if not tree:
+            return super().predict(X, n_candidates=n_candidates)
+        if n_candidates is not None:
+            raise ValueError("predict takes either tree=True or n_candidates, not both.")
+        rows, _, threads = self._rows_and_centres(X)
+        leaves = np.empty(rows.n_rows, dtype=np.int32)
+        centres = self._frame.enter(self.tree_.centers)
+        _core.descend(rows.core, self.tree_.children, centres, leaves, threads)
+        return np.asarray(self.tree_.clusters[leaves])
+
+    def cut(self, n_clusters: int) -> Labels:
+        """Labels of the fitted rows when the tree had only so many leaves.
+
+        With more than two sections, not every number can be had. Refinement plays no role here.
+        """
+        check_is_fitted(self, "_frame")
+        return self.tree_.cut(n_clusters)
+
+    def _start_fit(
+        self, array: Array, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float
+    ) -> Fit:
+        threads = _threads.resolve(self.n_threads)
+        rules = SplitRules(self.n_sections, self.init, self.split)
+        seed = int(rng.randint(2**63 - 1, dtype=np.int64))
+        growth = Growth.over(rows, weights.values, rules, seed, threads)
+        order = growth.grow(self.n_clusters)
+        n_leaves = len(growth.leaves(order))
+        partition = Partition.of(growth.labels(order), n_leaves, rows.n_features)
+        inertias = np.zeros(n_leaves)
+        fit = TreeFit(rows, weights, partition, rng, threads, self.moves, began, inertias=inertias)
+        fit.tree = build_tree(growth, order, partition, inertias)
+        fit.record(len(growth.members), 0, "tree")
+        fit.candidates = self._candidates(threads)
+        return fit
+
+    def _run_fit(self, fit: Fit, began: float) -> None:
+        if self.refine is False:
+            fit.stop_reason = "tree"
+        else:
+            super()._run_fit(fit, began)
+
+    def _stop_rules(self, began: float) -> StopRules:
+        rules = super()._stop_rules(began)
+        most = self.max_iter if self.refine is True else int(self.refine)
+        return replace(rules, max_iter=most)
+
+    def _result(
+        self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool
+    ) -> dict[str, Any]:
+        assert isinstance(fit, TreeFit)
+        assert fit.tree is not None
+        # The leaves of a tree are not the nearest centres, and are not meant to be.
+        relabel = relabel and fit.stop_reason != "tree"
+        result = super()._result(fit, rows, weights, threads, relabel=relabel)
+        with np.errstate(over="ignore"):
+            inertia = np.ldexp(fit.tree.inertia, -2 * rows.frame.exponent) * weights.unit
+        tree = replace(
+            fit.tree,
+            centers=rows.frame.leave(fit.tree.centers),
+            inertia=inertia,
+            weights=fit.tree.weights * weights.unit,
+        )
+        return {**result, "tree_": tree}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check = ParameterChecker(self)
+        check.integer("n_sections", self.n_sections, 2)
+        check.choice("init", self.init, STARTS)
+        check.choice("split", self.split, SPLITS)
+        if not isinstance(self.refine, bool | np.bool_):
+            check.integer("refine", self.refine, 1)

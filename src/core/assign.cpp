@@ -1,0 +1,93 @@
+#include "assign.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "centres.hpp"
+#include "members.hpp"
+#include "piece.hpp"
+
+namespace boostkmeans {
+
+namespace {
+
+// Rows of a group that share one gathering of its centres.
+constexpr std::int64_t kTaskRows = 8 * kPieceRows;
+
+struct Task {
+  std::int64_t group, begin, end;
+};
+
+struct Workplace {
+  Workplace(const DenseRows& rows, std::int64_t length)
+      : piece(rows), gathered(rows.kernel(), length, rows.n_features()) {}
+  Piece piece;
+  Centres gathered;
+};
+
+std::vector<Task> tasks_of(const Members& members) {
+  std::vector<Task> tasks;
+  for (std::size_t g = 0; g + 1 < members.start.size(); ++g)
+    for (std::int64_t at = members.start[g]; at < members.start[g + 1]; at += kTaskRows)
+      tasks.push_back({static_cast<std::int64_t>(g), at, std::min(at + kTaskRows, members.start[g + 1])});
+  return tasks;
+}
+
+}  // namespace
+
+void nearest_listed(const DenseRows& rows, const double* centres, std::int64_t n_clusters,
+                    std::int32_t* groups, const std::int32_t* lists, std::int64_t n_groups,
+                    std::int64_t length, std::int32_t* labels, Team& team) {
+  const std::int64_t d = rows.n_features();
+  CentreTable table(rows.kernel(), n_clusters, d);
+  team.for_each(n_clusters, [&](std::int64_t c, int) { table.set(c, centres + c * d, 1.0); });
+  const Members members =
+      sort_by_cluster({groups, nullptr, nullptr, nullptr, n_groups, d}, rows.n_rows());
+  const std::vector<Task> tasks = tasks_of(members);
+  std::vector<std::unique_ptr<Workplace>> places;
+  for (int t = 0; t < team.size(); ++t) places.push_back(std::make_unique<Workplace>(rows, length));
+  team.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
+    const Task& task = tasks[static_cast<std::size_t>(i)];
+    Workplace& place = *places[static_cast<std::size_t>(thread)];
+    const std::int32_t* list = lists + task.group * length;
+    place.gathered.gather(table, list, std::find(list, list + length, -1) - list);
+    for (std::int64_t at = task.begin; at < task.end; at += kPieceRows) {
+      const std::int64_t* ids = members.rows.data() + at;
+      const std::int64_t count = std::min(kPieceRows, task.end - at);
+      place.piece.load(count, [=](std::int64_t r) { return ids[r]; });
+      if (!place.piece.scan(Rule::nearest, false, place.gathered, team.watch(), thread)) return;
+      for (std::int64_t r = 0; r < count; ++r) labels[ids[r]] = list[std::max(0, place.piece.index(r))];
+    }
+  });
+}
+
+void descend(const DenseRows& rows, const std::int32_t* children, std::int64_t n_sections,
+             const double* centres, std::int32_t* leaves, Team& team) {
+  const std::int64_t d = rows.n_features();
+  constexpr std::int64_t kBatch = 64;
+  Buffer<double> fetched(team.size() * d);
+  team.for_each((rows.n_rows() + kBatch - 1) / kBatch, [&](std::int64_t batch, int thread) {
+    double* x = fetched.get() + thread * d;
+    const std::int64_t end = std::min(rows.n_rows(), (batch + 1) * kBatch);
+    for (std::int64_t row = batch * kBatch; row < end; ++row) {
+      rows.fetch(row, x);
+      std::int32_t node = 0;
+      while (children[node * n_sections] >= 0) {
+        double best = std::numeric_limits<double>::infinity();
+        std::int32_t next = children[node * n_sections];
+        for (std::int64_t s = 0; s < n_sections; ++s) {
+          const std::int32_t child = children[node * n_sections + s];
+          if (child < 0) break;
+          const double gap = rows.distance(x, centres + child * d, 1.0);
+          if (gap < best) best = gap, next = child;
+        }
+        node = next;
+      }
+      leaves[row] = node;
+    }
+  });
+}
+
+}  // namespace boostkmeans

@@ -1,0 +1,285 @@
+"""Sweeps over candidates, and the lists they are made of."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import reference
+from boostkmeans import BoostKMeans, _core, _neighbours, instruction_set
+from boostkmeans._neighbours import neighbour_lists
+from boostkmeans._partition import Partition
+from boostkmeans._rows import Rows
+from conftest import blobs
+
+
+def exact_lists(C: NDArray[np.float64], n_neighbours: int) -> NDArray[np.int32]:
+    gaps = ((C[:, None, :] - C[None, :, :]) ** 2).sum(axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    return np.asarray(gaps.argsort(axis=1, kind="stable")[:, :n_neighbours], dtype=np.int32)
+
+
+class Sweeps:
+    """A partition and its neighbourhoods, swept by the core itself."""
+
+    def __init__(
+        self, X: NDArray[Any], labels: NDArray[np.int32], k: int, n_candidates: int, *,
+        w: NDArray[np.float64] | None = None, n_threads: int = 1,
+    ) -> None:  # fmt: skip
+        self.rows = Rows.in_own_frame(X, "euclidean", 1)
+        self.w, self.n_threads = w, n_threads
+        self.partition = Partition.of(labels.copy(), k, X.shape[1])
+        self.inertia, _ = self.partition.recompute(self.rows, w, 1)
+        self.lists = exact_lists(self.partition.centres, n_candidates)
+        self.changed, self.visited = np.full(k, -1), np.full(k, -1)
+        self.clock = 0
+
+    def sweep(
+        self, order: NDArray[np.int32], block: int = 64, first: bool = False, seed: int = 0
+    ) -> tuple[int, int]:
+        p = self.partition
+        moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
+            self.rows.core, self.w, p.labels, p.composites, p.weights, p.counts, self.lists,
+            self.changed, self.visited, self.clock, order, block, first, seed, np.inf, self.n_threads,
+        )  # fmt: skip
+        after, drift = p.recompute(self.rows, self.w, 1)
+        assert not late
+        assert drift < 1e-10
+        assert gain == pytest.approx(self.inertia - after, rel=1e-9, abs=1e-12 * self.inertia)
+        assert (gain > 0) == (moves > 0)
+        self.inertia = after
+        return moves, evaluations
+
+
+def problem(n: int, d: int, k: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.permutation(np.arange(n) % k).astype(np.int32)
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(60, 2, 3), (500, 130, 7), (300, 16, 40), (1500, 5, 4)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_others_as_candidates_equal_a_full_sweep(
+    isa: str, n: int, d: int, k: int, weighted: bool
+) -> None:
+    X, labels = problem(n, d, k)
+    w = np.random.default_rng(1).uniform(0.1, 1, n) if weighted else None
+    order = np.random.default_rng(2).permutation(k).astype(np.int32)
+    ours = Sweeps(X, labels, k, k - 1, w=w)
+    full = Sweeps(X, labels, k, k - 1, w=w)
+    moves, evaluations = ours.sweep(order, block=n)
+    rows = np.concatenate([np.flatnonzero(labels == c) for c in order])
+    p = full.partition
+    expected, *_ = _core.sweep(
+        full.rows.core, w, p.labels, p.composites, p.weights, p.counts, rows, 1, n, False, 0, False,
+        np.inf, 1,
+    )  # fmt: skip
+    assert moves == expected > 0
+    assert evaluations == n * (k - 1)
+    np.testing.assert_array_equal(ours.partition.labels, p.labels)
+
+
+@given(st.integers(0, 2**20), st.booleans(), st.booleans(), st.integers(1, 6))
+def test_every_sweep_gains_until_nothing_is_left(
+    seed: int, first: bool, weighted: bool, n_candidates: int
+) -> None:
+    X, labels = problem(120, 3, 8, seed)
+    w = np.random.default_rng(seed).uniform(0, 1, 120) if weighted else None
+    sweeps = Sweeps(X, labels, 8, n_candidates, w=w)
+    order = np.arange(8, dtype=np.int32)
+    for n in range(200):  # `sweep` itself checks that each one gains what it says
+        if sweeps.sweep(order, block=16, first=first, seed=n)[0] == 0:
+            break
+    else:
+        pytest.fail("moves without end")
+    # Clusters that were passed over had nothing to offer either.
+    sweeps.visited[:] = -1
+    assert sweeps.sweep(order)[0] == 0
+    # And now that all were visited, none is worth another visit.
+    assert sweeps.sweep(order) == (0, 0)
+
+
+def test_a_change_is_seen_by_the_neighbours_alone() -> None:
+    X, planted = blobs(400, 2, 8, spread=50)
+    sweeps = Sweeps(X, planted, 8, 2)
+    order = np.arange(8, dtype=np.int32)
+    assert sweeps.sweep(order)[0] == 0
+    sweeps.changed[3] = sweeps.clock
+    concerned = [3, *np.flatnonzero((sweeps.lists == 3).any(axis=1)).tolist()]
+    assert sweeps.sweep(order) == (0, 2 * np.isin(planted, concerned).sum())
+
+
+def test_threads_do_not_matter() -> None:
+    X, labels = problem(5000, 20, 50)
+    results = []
+    for n_threads in (1, 2, 3):
+        sweeps = Sweeps(X, labels, 50, 10, n_threads=n_threads)
+        for _ in range(3):
+            sweeps.sweep(np.arange(50, dtype=np.int32), block=500)
+        results.append(sweeps.partition.labels)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_short_lists() -> None:
+    X, labels = problem(100, 3, 5)
+    sweeps = Sweeps(X, labels, 5, 4)
+    sweeps.lists[:, 1:] = -1
+    before = sweeps.partition.labels.copy()
+    sweeps.sweep(np.arange(5, dtype=np.int32), block=1000)
+    moved = before != sweeps.partition.labels
+    assert moved.any()
+    np.testing.assert_array_equal(sweeps.partition.labels[moved], sweeps.lists[before[moved], 0])
+
+
+class TestNeighbours:
+    @pytest.mark.parametrize(("k", "d", "n"), [(2, 3, 1), (50, 7, 10), (300, 130, 299), (700, 16, 20)])
+    def test_exact(self, isa: str, k: int, d: int, n: int) -> None:
+        C = np.random.default_rng(0).normal(size=(k, d))
+        found, exact = neighbour_lists(C, n, 2), exact_lists(C, n)
+        gaps = ((C[:, None, :] - C[None, :, :]) ** 2).sum(axis=2)
+        # Nearly equal distances may change places.
+        np.testing.assert_allclose(
+            np.take_along_axis(gaps, found, axis=1), np.take_along_axis(gaps, exact, axis=1), rtol=1e-5
+        )
+        assert (np.sort(found, axis=1) == np.sort(exact, axis=1)).mean() > 0.999
+
+    def test_more_than_there_are(self) -> None:
+        C = np.random.default_rng(0).normal(size=(4, 2))
+        lists = neighbour_lists(C, 6, 1)
+        np.testing.assert_array_equal(lists[:, :3], exact_lists(C, 3))
+        assert (lists[:, 3:] == -1).all()
+
+    def test_by_groups(self, isa: str) -> None:
+        C = np.random.default_rng(0).normal(size=(6000, 8))
+        found = neighbour_lists(C, 16, 2)
+        assert _neighbours.LARGEST_EXACT < 6000
+        gaps = (C**2).sum(axis=1)[:, None] + (C**2).sum(axis=1) - 2 * C @ C.T
+        np.fill_diagonal(gaps, np.inf)
+        exact = gaps.argsort(axis=1)[:, :16]
+        shared = [len(np.intersect1d(a, b)) for a, b in zip(found, exact, strict=True)]
+        assert np.mean(shared) > 0.8 * 16
+        assert all(len(set(line)) == 16 for line in found.tolist())
+        assert (found >= 0).all()
+        assert not (found == np.arange(6000)[:, None]).any()
+        np.testing.assert_array_equal(found, neighbour_lists(C, 16, 1))
+
+    def test_groups_of_equal_centres(self) -> None:
+        C = np.repeat(np.random.default_rng(0).normal(size=(3, 2)), 1000, axis=0)
+        assert neighbour_lists(C, 4, 1).shape == (3000, 4)
+
+    def test_bad_groups(self) -> None:
+        C, out = np.zeros((4, 2)), np.empty((4, 1), dtype=np.int32)
+        one = np.zeros((1, 1), dtype=np.int32)
+        for order, starts in (([0, 1, 2, 4], [0, 4]), ([0, 1, 2, 3], [0, 3]), ([0, 1, 2, 3], [1, 4])):
+            with pytest.raises(ValueError, match="must"):
+                _core.neighbours(
+                    C, np.array(order, dtype=np.int32), np.array(starts), one, out, instruction_set(), 1
+                )
+
+
+class TestFit:
+    X = np.random.default_rng(0).normal(size=(400, 6))
+
+    def fit(self, k: int, X: NDArray[Any] | None = None, **parameters: Any) -> BoostKMeans:
+        return BoostKMeans(k, **{"random_state": 0, **parameters}).fit(self.X if X is None else X)
+
+    @pytest.mark.parametrize("init", ["random-partition", "bisecting"])
+    @pytest.mark.parametrize("moves", ["best", "first"])
+    def test_tol_0_certifies_over_all_clusters(self, init: str, moves: str) -> None:
+        model = self.fit(25, init=init, moves=moves, n_candidates=3, tol=0, max_iter=1000)
+        assert model.converged_
+        assert reference.improving_move(self.X, model.labels_, 25) is None
+        kinds = [r.kind for r in model.history_]
+        assert kinds[0] == "candidates"
+        assert kinds[-1] == "certify"
+        n_candidates = kinds.count("candidates")
+        assert kinds[:n_candidates] == ["candidates"] * n_candidates
+        np.testing.assert_array_equal(model.predict(self.X), model.labels_)
+
+    def test_history(self) -> None:
+        model = self.fit(25, n_candidates=5, tol=1e-3)
+        assert {r.kind for r in model.history_} == {"candidates"}
+        inertias = [r.inertia for r in model.history_]
+        assert inertias == sorted(inertias, reverse=True)
+        assert all(r.evaluations <= 5 * 400 for r in model.history_)
+        assert model.stop_reason_ == "tol"
+        assert model.inertia_ == pytest.approx(reference.inertia(self.X, model.labels_))
+        assert not model.converged_
+
+    def test_more_candidates_than_clusters(self) -> None:
+        model = self.fit(5, n_candidates=100)
+        assert model.history_[0].evaluations == 4 * 400
+        for k in (1, 2):
+            assert self.fit(k, n_candidates=100, tol=0).converged_
+        assert self.fit(400, n_candidates=7, tol=0).inertia_ == pytest.approx(0, abs=1e-12)
+
+    def test_auto(self) -> None:
+        X = np.random.default_rng(0).normal(size=(3000, 4))
+        kinds = {k: [r.kind for r in self.fit(k, X).history_] for k in (100, 600, 2500)}
+        assert "candidates" not in kinds[100]
+        assert kinds[600][0] == "candidates"
+        assert kinds[600][-1] != "candidates"
+        assert set(kinds[2500]) == {"candidates"}
+        assert "candidates" not in [r.kind for r in self.fit(600, X, n_candidates=None).history_]
+
+    def test_weights_and_duplicates(self) -> None:
+        X = np.random.default_rng(0).integers(0, 4, size=(600, 2)).astype(float)
+        w = np.random.default_rng(1).integers(0, 3, 600).astype(float)
+        model = BoostKMeans(12, n_candidates=3, init="bisecting", tol=0, random_state=0)
+        model.fit(X, sample_weight=w)
+        assert model.converged_
+        assert model.inertia_ == pytest.approx(reference.inertia(X, model.labels_, w))
+
+    def test_threads_and_types(self, sift: NDArray[np.uint8]) -> None:
+        parameters: dict[str, Any] = {"init": "bisecting", "n_candidates": 20, "max_iter": 5, "tol": 0}
+        one = self.fit(300, sift, n_threads=1, **parameters)
+        np.testing.assert_array_equal(
+            one.labels_, self.fit(300, sift, n_threads=2, **parameters).labels_
+        )
+        wide = self.fit(300, sift.astype(np.float32), **parameters)
+        np.testing.assert_array_equal(one.labels_, wide.labels_)
+
+    def test_as_good_as_all_clusters(self, sift: NDArray[np.uint8]) -> None:
+        few = self.fit(300, sift, init="bisecting", n_candidates=60)
+        every = self.fit(300, sift, init="bisecting", n_candidates=None)
+        assert few.inertia_ < 1.005 * every.inertia_
+        assert sum(r.evaluations for r in few.history_) < 0.5 * sum(
+            r.evaluations for r in every.history_
+        )
+
+    def test_callback_time_and_interrupt(self) -> None:
+        assert self.fit(25, n_candidates=5, callback=lambda _: True).n_iter_ == 1
+        assert self.fit(25, n_candidates=5, max_time=1e-9).stop_reason_ == "max_time"
+
+        def interrupt(_: Any) -> None:
+            raise KeyboardInterrupt
+
+        model = BoostKMeans(25, n_candidates=5, callback=interrupt, random_state=0)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(self.X)
+        assert model.stop_reason_ == "interrupted"
+        assert model.inertia_ == pytest.approx(reference.inertia(self.X, model.labels_))
+
+
+class TestPredict:
+    def test_agrees_nearly_always(self, sift: NDArray[np.uint8], isa: str) -> None:
+        model = BoostKMeans(500, random_state=0, max_iter=3).fit(sift[:8000])
+        exact = model.predict(sift[8000:])
+        agreement = [
+            (model.predict(sift[8000:], n_candidates=m) == exact).mean() for m in (32, 128, 300)
+        ]
+        assert agreement == sorted(agreement)
+        assert agreement[1] > 0.85
+        assert agreement[2] > 0.97
+        np.testing.assert_array_equal(model.predict(sift[8000:], n_candidates=500), exact)
+        np.testing.assert_array_equal(model.predict(sift[8000:], n_candidates=9999), exact)
+
+    def test_few_clusters(self) -> None:
+        X, _ = blobs(300, 3, 5)
+        model = BoostKMeans(5, random_state=0).fit(X)
+        np.testing.assert_array_equal(model.predict(X, n_candidates=2), model.labels_)
+        with pytest.raises(ValueError, match="n_candidates"):
+            model.predict(X, n_candidates=0)
