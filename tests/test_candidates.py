@@ -74,7 +74,7 @@ def test_all_others_as_candidates_equal_a_full_sweep(
     p = full.partition
     expected, *_ = _core.sweep(
         full.rows.core, w, p.labels, p.composites, p.weights, p.counts, rows, 1, n, False, 0, False,
-        np.inf, 1,
+        False, np.inf, 1,
     )  # fmt: skip
     assert moves == expected > 0
     assert evaluations == n * (k - 1)

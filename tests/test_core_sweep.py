@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import reference
-from boostkmeans import _core
+from boostkmeans import _core, instruction_sets
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
 
@@ -26,7 +26,7 @@ def random_problem(n: int, d: int, k: int, seed: int) -> tuple[NDArray[np.float6
 def core_sweep(
     X: NDArray[Any], labels: NDArray[np.int32], k: int, order: NDArray[np.int64], *, block: int = 16,
     run_rows: int = 1, weights: NDArray[np.float64] | None = None, first: bool = False, seed: int = 0,
-    exact: bool = False, n_threads: int = 1,
+    exact: bool = False, low: bool = False, n_threads: int = 1,
 ) -> tuple[Partition, int, float]:  # fmt: skip
     """One sweep by the core; also checks that what it reports is what it did."""
     rows = Rows.in_own_frame(X, "euclidean", n_threads)
@@ -34,7 +34,7 @@ def core_sweep(
     before, _ = partition.recompute(rows, weights, n_threads)
     moves, gain, evaluations, late = _core.sweep(
         rows.core, weights, partition.labels, partition.composites, partition.weights,
-        partition.counts, order, run_rows, block, first, seed, exact, np.inf, n_threads,
+        partition.counts, order, run_rows, block, first, seed, exact, low, np.inf, n_threads,
     )  # fmt: skip
     after, drift = partition.recompute(rows, weights, n_threads)
     assert not late
@@ -150,7 +150,7 @@ def test_a_deadline_in_the_past_moves_nothing() -> None:
     partition.recompute(rows, None, 1)
     moves, gain, evaluations, late = _core.sweep(
         rows.core, None, partition.labels, partition.composites, partition.weights, partition.counts,
-        np.arange(100), 1, 16, False, 0, False, 0.0, 1,
+        np.arange(100), 1, 16, False, 0, False, False, 0.0, 1,
     )  # fmt: skip
     assert (moves, gain, evaluations, late) == (0, 0.0, 0, True)
     np.testing.assert_array_equal(partition.labels, labels)
@@ -173,5 +173,40 @@ def test_the_core_refuses_what_would_read_outside(broken: str) -> None:
     with pytest.raises(ValueError, match=r"labels|order|shapes|run_rows"):
         _core.sweep(
             rows.core, None, partition.labels, partition.composites, partition.weights,
-            partition.counts, order, run_rows, 16, False, 0, False, np.inf, 1,
+            partition.counts, order, run_rows, 16, False, 0, False, False, np.inf, 1,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("d", [1, 4, 37, 128, 300])
+def test_low_precision_finds_most_of_what_float32_finds(isa: str, d: int, dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, size=(600, d)).astype(dtype)
+    labels = rng.permutation(np.arange(600) % 40).astype(np.int32)
+    gains = {}
+    for low in (False, True):  # the helper checks that every gain is one
+        _, moves, gains[low] = core_sweep(X, labels, 40, rng.permutation(600), low=low)
+        assert moves > 300
+    assert gains[True] > 0.9 * gains[False]
+    # A certificate is the same with it.
+    exact = [core_sweep(X, labels, 40, np.arange(600), exact=True, low=low)[0].labels
+             for low in (False, True)]  # fmt: skip
+    np.testing.assert_array_equal(exact[0], exact[1])
+
+
+def test_only_bytes_are_taken_as_bytes() -> None:
+    X, labels = random_problem(200, 9, 10, 0)
+    for other in (X, X.astype(np.float32), np.asfortranarray((X * 30).astype(np.int8))):
+        both = [
+            core_sweep(other, labels, 10, np.arange(200), low=low)[0].labels for low in (False, True)
+        ]
+        np.testing.assert_array_equal(both[0], both[1])
+
+
+@pytest.mark.skipif("avx512vnni" not in instruction_sets(), reason="needs AVX512-VNNI")
+def test_bytes_are_used_where_they_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOOSTKMEANS_ISA", "avx512vnni")
+    X = np.random.default_rng(0).integers(0, 256, size=(3000, 16)).astype(np.uint8)
+    labels = np.random.default_rng(1).integers(0, 300, 3000).astype(np.int32)
+    both = [core_sweep(X, labels, 300, np.arange(3000), low=low)[0].labels for low in (False, True)]
+    assert (both[0] != both[1]).any()

@@ -62,8 +62,8 @@ class BisectingBoostKMeans(Clusterer):
     labels_ : array (n,) of int32
         Cluster of each row: its leaf, or what the refinement made of that.
     cluster_centers_, cluster_sizes_, inertia_, distortion_, n_iter_, converged_, history_
-        As in `BoostKMeans`. The first record of `history_` is that of the tree, which counts in `n_iter_`
-        too.
+        As in `BoostKMeans`. The first record of `history_` is that of the tree, and counts in
+        `n_iter_`.
     stop_reason_ : str
         "tree" without refinement; else as in `BoostKMeans`.
 

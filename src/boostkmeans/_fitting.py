@@ -30,6 +30,9 @@ RUN_BYTES, LONGEST_RUN = 4096, 64
 RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
 # From here on a sweep also decides what float32 cannot, in the hope that it is the last one.
 CERTIFY_BELOW_MOVES = 1 / 200
+# Proposals are made in low precision from so many clusters on, as long as that share of the rows moves,
+# and the inertia is that share of the sum of all squares. See "Low precision" in docs/benchmarks.md.
+LOW_FROM_CLUSTERS, LOW_ABOVE_MOVES, LOW_ABOVE_SPREAD = 256, 1 / 20, 1 / 8
 # With fewer moves, rows have little to gain from their candidates, and look at all clusters then.
 FULL_BELOW_MOVES = 1 / 2000
 # Composites and inertia are recomputed from the labels after that many moves per row, and whenever the
@@ -189,9 +192,21 @@ class Fit:
             self.moves == "first",
             int(self.rng.randint(2**31 - 1)),
             exact,
+            self._worth_low_precision(),
             seconds_left,
             self.n_threads,
         )
+
+    def _worth_low_precision(self) -> bool:
+        """Whether proposals may be rough: there is much to gain, from many clusters that lie apart.
+
+        Products of bytes are right to a hundredth of the distance from the origin of the frame. Only
+        rows that are bytes are multiplied like that.
+        """
+        if self.partition.n_clusters < LOW_FROM_CLUSTERS or self.n_sweeps == 0:
+            return False
+        many = self.history[-1].moves > LOW_ABOVE_MOVES * self.rows.n_rows
+        return many and self.inertia > LOW_ABOVE_SPREAD * self._energy
 
     def record(self, moves: int, evaluations: int, kind: str) -> None:
         """Writes down where the run is."""

@@ -227,7 +227,7 @@ auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t>
                      Matrix<double> composites, Vector<double> weights, Vector<std::int64_t> counts,
                      Vector<const std::int64_t> order, std::int64_t run_rows,
                      std::int64_t block_rows, bool first, std::uint64_t seed, bool exact,
-                     double seconds_left, int n_threads) {
+                     bool low, double seconds_left, int n_threads) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
   const RowWeights w = row_weights_of(row_weights, rows.get());
   require(run_rows > 0 && block_rows > 0, "run_rows and block_rows must be positive");
@@ -236,7 +236,7 @@ auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t>
     require(order.data()[i] >= 0 && order.data()[i] * run_rows < rows.get().n_rows(),
             "order names a run outside of the rows");
   const Visit visit{order.data(), n_runs, run_rows, block_rows};
-  const SweepOptions options{first, seed, exact};
+  const SweepOptions options{first, seed, exact, low};
   SweepResult result;
   const bool late = run(
       n_threads, size_of(rows.get()) * static_cast<double>(partition.n_clusters), seconds_left,
@@ -261,7 +261,7 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
   Neighbourhoods near{lists.data(), static_cast<std::int64_t>(lists.shape(1)), changed.data(),
                       visited.data(), clock};
   const CandidateVisit visit{order.data(), static_cast<std::int64_t>(order.shape(0)), block_rows};
-  const SweepOptions options{first, seed, false};
+  const SweepOptions options{first, seed, false, false};
   SweepResult result;
   const bool late = run(
       n_threads, size_of(rows.get()) * static_cast<double>(near.length), seconds_left,
@@ -444,7 +444,7 @@ NB_MODULE(_core, m) {
         "(inertia, drift).");
   m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(), "composites"_a.noconvert(),
         "weights"_a.noconvert(), "counts"_a.noconvert(), "order"_a, "run_rows"_a, "block_rows"_a, "first"_a, "seed"_a,
-        "exact"_a, "seconds_left"_a, "n_threads"_a,
+        "exact"_a, "low"_a, "seconds_left"_a, "n_threads"_a,
         "One sweep, in place. Returns (moves, gain, evaluations, whether time ran out).");
   m.def("sweep_candidates", &sweep_candidates, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(),
         "composites"_a.noconvert(), "weights"_a.noconvert(), "counts"_a.noconvert(), "lists"_a,

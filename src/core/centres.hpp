@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "buffer.hpp"
+#include "dense_rows.hpp"
 #include "kernel.hpp"
 
 namespace boostkmeans {
@@ -29,9 +30,11 @@ class CentreTable {
 
 class Centres {
  public:
-  Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
+  // `bytes`: the rows, if they are to be scored in low precision; or null.
+  Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
+          const DenseRows* bytes = nullptr);
 
-  // The first centres := some of a table; the others are never chosen.
+  // The first centres := some of a table; the others are never chosen. Not in low precision.
   void gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count);
 
   // Centre r := composite / weight; a weight of 0 makes an empty cluster, which attracts any row.
@@ -51,10 +54,10 @@ class Centres {
   std::int64_t n_clusters_;
   std::int64_t n_features_;
   std::int64_t n_panels_;
-  Buffer<float> values_;
-  Buffer<float> norms_;
-  Buffer<float> factors_;
-  Buffer<float> inverse_weights_;
+  const DenseRows* bytes_;
+  Buffer<float> values_;        // empty if in low precision
+  Buffer<std::int32_t> quads_;  // empty unless in low precision
+  Buffer<float> norms_, factors_, inverse_weights_, byte_scales_, byte_offsets_;
 };
 
 }  // namespace boostkmeans

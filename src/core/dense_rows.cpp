@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace boostkmeans {
@@ -32,6 +33,21 @@ DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t
     shift32_.resize(shift_.size());
     std::transform(shift_.begin(), shift_.end(), shift32_.begin(),
                    [](double x) { return static_cast<float>(x); });
+  }
+}
+
+void DenseRows::load_bytes(const std::int64_t* rows, std::int64_t count, std::int32_t* quads) const {
+  const std::int32_t flip = source_.scalar == Scalar::int8 ? static_cast<std::int32_t>(0x80808080u) : 0;
+  for (std::int64_t r = 0; r < count; ++r) {
+    const char* row = source_.data + rows[r] * source_.row_stride;
+    for (std::int64_t begin = 0; begin < source_.n_features; begin += kChunkColumns) {
+      std::int32_t* to = quads + begin / kChunkColumns * kQuadChunkSize + r * kQuadStride;
+      const std::int64_t n = std::min(kChunkColumns, source_.n_features - begin);
+      to[(n + 3) / 4 - 1] = 0;
+      std::memcpy(to, row + begin, static_cast<std::size_t>(n));
+      if (flip != 0)
+        for (std::int64_t j = 0; j < (n + 3) / 4; ++j) to[j] ^= flip;  // what fills up meets zeros
+    }
   }
 }
 

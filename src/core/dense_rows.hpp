@@ -27,6 +27,18 @@ class DenseRows {
             float* norms) const {
     kernel_.load_rows(source_, frame(), rows, count, factors_, layout, out, norms);
   }
+  // Whether rows can be scored in low precision: they are bytes, of which the kernel takes products.
+  bool are_bytes() const {
+    return (source_.scalar == Scalar::uint8 || source_.scalar == Scalar::int8) && narrow_ &&
+           source_.column_stride == 1 && kernel_.multiplies_bytes;
+  }
+  // The bytes of some rows, as 0 to 255, four columns in each value; zeros fill up the last one. In the
+  // frame, x = (byte - byte_shift()[j]) * byte_scale().
+  void load_bytes(const std::int64_t* rows, std::int64_t count, std::int32_t* quads) const;
+  double byte_shift(std::int64_t column) const {
+    return shift_[static_cast<std::size_t>(column)] + (source_.scalar == Scalar::int8 ? 128.0 : 0.0);
+  }
+  double byte_scale() const { return scale_[0]; }
   void fetch(std::int64_t row, double* out) const {
     kernel_.load_row(source_, frame(), row, factor(row), out);
   }

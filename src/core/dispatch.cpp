@@ -9,6 +9,7 @@ extern const Kernel kernel_baseline;
 #ifdef BK_X86
 extern const Kernel kernel_avx2;
 extern const Kernel kernel_avx512;
+extern const Kernel kernel_avx512vnni;
 #endif
 
 const Kernel* available_kernel(int n) {
@@ -21,6 +22,7 @@ const Kernel* available_kernel(int n) {
                       __builtin_cpu_supports("avx512vl");
   if (n == 1 && avx2) return &kernel_avx2;
   if (n == 2 && avx512) return &kernel_avx512;
+  if (n == 3 && avx512 && __builtin_cpu_supports("avx512vnni")) return &kernel_avx512vnni;
 #endif
   return nullptr;
 }

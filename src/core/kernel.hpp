@@ -17,6 +17,9 @@ constexpr std::int64_t kPieceRows = 48;
 constexpr std::int64_t kChunkColumns = 128;
 constexpr std::int64_t kTileStride = kChunkColumns + 16;
 constexpr std::int64_t kChunkSize = kPieceRows * kTileStride;
+// The same for bytes, four columns in each value.
+constexpr std::int64_t kQuadStride = kChunkColumns / 4 + 4;
+constexpr std::int64_t kQuadChunkSize = kPieceRows * kQuadStride;
 // The longest vector of any instruction set, in bytes: the alignment of all buffers.
 constexpr std::int64_t kAlignment = 64;
 
@@ -62,6 +65,8 @@ struct TileView {
   const std::int32_t* rotation;  // rule First: the cluster where the row begins to look
   std::int64_t n_rows;           // a multiple of the register block; the rest is padding
   std::int64_t n_features;
+  // If scored in low precision: the rows' own bytes, as 0 to 255.
+  const std::int32_t* quads = nullptr;
 };
 
 // Centres packed in panels of `panel_width` columns: -2 * C, feature by feature.
@@ -71,6 +76,10 @@ struct PanelView {
   const float* factors;          // W / (W + 1)
   const float* inverse_weights;  // 1 / W
   std::int32_t n_clusters;
+  // If scored in low precision: q with x . -2 C = scale * (bytes . q - offset), four features in each value.
+  const std::int32_t* quads = nullptr;
+  const float* byte_scales = nullptr;
+  const float* byte_offsets = nullptr;
 };
 
 // Per row and lane: the best cluster met so far. Reduced over the lanes by `reduce`.
@@ -89,6 +98,7 @@ struct Kernel {
   std::int64_t lanes;        // float32 values in a vector
   std::int64_t panel_width;  // clusters in a panel
   std::int64_t block_rows;   // rows in the register block
+  bool multiplies_bytes;     // whether it can score in low precision
 
   // Some rows as float32, zero-padded to whole vectors, and |x|^2 of each. `factors` (by row) may be null.
   void (*load_rows)(const RowSource&, const Frame&, const std::int64_t* rows, std::int64_t count,

@@ -1,6 +1,7 @@
 // Part of kernel.cpp: tiles of rows against panels of centres.
 #pragma once
 
+#include "kernel_bytes.hpp"
 #include "kernel_vectors.hpp"
 
 namespace boostkmeans {
@@ -102,6 +103,16 @@ inline void update(const LaneState& state, int64_t at, const Offer& offer) {
   if constexpr (rule == Rule::nearest) store(state.second + at, kept.second);
 }
 
+// In low precision if panels and kernel have it.
+inline void distances_to_panel(const TileView& tile, int64_t row, const PanelView& panels,
+                               int64_t first, float (&found)[kRows][kWidth]) {
+  if (kMultipliesBytes && panels.quads != nullptr)
+    byte_distances(tile, row, panels, first, found);
+  else
+    distances<kVectors>(tile, row, panels.values + first * tile.n_features, panels.norms + first,
+                        found);
+}
+
 template <Rule rule, bool weighted>
 void scan_as(const TileView& tile, const PanelView& panels, int64_t begin, int64_t end,
              const LaneState& state) {
@@ -109,11 +120,10 @@ void scan_as(const TileView& tile, const PanelView& panels, int64_t begin, int64
   for (int i = 0; i < kLanes; ++i) steps[i] = i;
   for (int64_t p = begin; p < end; ++p) {
     const int64_t first = p * kWidth;
-    const float* panel = panels.values + first * tile.n_features;
     const Ints ids = steps + static_cast<int32_t>(first);
     for (int64_t row = 0; row < tile.n_rows; row += kRows) {
       alignas(BK_VECTOR) float found[kRows][kWidth];
-      distances<kVectors>(tile, row, panel, panels.norms + first, found);
+      distances_to_panel(tile, row, panels, first, found);
       for (int r = 0; r < kRows; ++r) {
         Offer kept = offer<rule, weighted>(tile, panels, row + r, first, ids, found[r]);
 #pragma GCC unroll 4

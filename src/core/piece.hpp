@@ -14,13 +14,17 @@ namespace boostkmeans {
 
 class Piece {
  public:
-  explicit Piece(const DenseRows& rows)
+  // `low`: rows are scored in low precision, for which they must be bytes.
+  explicit Piece(const DenseRows& rows, bool low = false)
       : rows_(rows),
+        low_(low),
         lanes_(rows.kernel().lanes),
-        values_((rows.n_features() + kChunkColumns - 1) / kChunkColumns * kChunkSize),
+        values_(n_chunks() * kChunkSize),
         norms_(kPieceRows), own_(kPieceRows), stay_(kPieceRows), weights_(kPieceRows),
         rotation_(kPieceRows), best_(kPieceRows * lanes_), second_(kPieceRows * lanes_),
-        index_(kPieceRows * lanes_) {}
+        index_(kPieceRows * lanes_), quads_(low ? n_chunks() * kQuadChunkSize : 0) {
+    if (low) std::fill_n(quads_.get(), n_chunks() * kQuadChunkSize, 0);
+  }
 
   // Loads rows ids(0) ... ids(count - 1); all other columns of the piece get neutral values.
   template <class Ids>
@@ -31,6 +35,7 @@ class Piece {
     for (std::int64_t r = 0; r < count; ++r) rows[r] = ids(r);
     rows_.load(rows, count, kTileLayout, values_.get(), norms_.get());
     for (std::int64_t r = count; r < n_padded_; ++r) clear_row(r);
+    if (low_) rows_.load_bytes(rows, count, quads_.get());
     for (std::int64_t r = 0; r < n_padded_; ++r) {
       own_[r] = -1;
       weights_[r] = 1.0f;
@@ -72,7 +77,7 @@ class Piece {
 
   TileView view() const {
     return {values_.get(),   norms_.get(), own_.get(),       stay_.get(), weights_.get(),
-            rotation_.get(), n_padded_,    rows_.n_features()};
+            rotation_.get(), n_padded_,    rows_.n_features(), quads_.get()};
   }
 
  private:
@@ -84,6 +89,7 @@ class Piece {
                          static_cast<double>(centres.n_panels());
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(kOperations / panel));
   }
+  std::int64_t n_chunks() const { return (rows_.n_features() + kChunkColumns - 1) / kChunkColumns; }
   void clear_row(std::int64_t r) {
     for (std::int64_t begin = 0; begin < rows_.n_features(); begin += kChunkColumns)
       std::fill_n(values_.get() + begin / kChunkColumns * kChunkSize + r * kTileStride,
@@ -93,6 +99,7 @@ class Piece {
   LaneState state() const { return {best_.get(), second_.get(), index_.get()}; }
 
   const DenseRows& rows_;
+  bool low_;
   std::int64_t lanes_;
   std::int64_t n_padded_ = 0;
   Buffer<float> values_, norms_;
@@ -101,6 +108,7 @@ class Piece {
   Buffer<std::int32_t> rotation_;
   Buffer<float> best_, second_;
   Buffer<std::int32_t> index_;
+  Buffer<std::int32_t> quads_;
 };
 
 // How far float32 distances |x-C|^2 up to `distance` may be off: the worst case of a sum of n products,

@@ -21,7 +21,7 @@ struct Proposal {
 };
 
 struct Workplace {
-  explicit Workplace(const DenseRows& rows) : piece(rows), fetched(rows.n_features()) {}
+  Workplace(const DenseRows& rows, bool low) : piece(rows, low), fetched(rows.n_features()) {}
   Piece piece;
   Buffer<double> fetched;
 };
@@ -35,8 +35,10 @@ struct Task {
 // Every row looks at all clusters. Tells a sweep which rows are next, and what they look at.
 class AllClusters {
  public:
-  AllClusters(const DenseRows& rows, const Partition& partition, const Visit& visit)
-      : rows_(rows), visit_(visit), centres_(rows.kernel(), partition.n_clusters, partition.n_features) {}
+  AllClusters(const DenseRows& rows, const Partition& partition, const Visit& visit,
+              const DenseRows* bytes)
+      : rows_(rows), visit_(visit),
+        centres_(rows.kernel(), partition.n_clusters, partition.n_features, bytes) {}
 
   // The rows of the next block; false if there is none.
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
@@ -145,6 +147,11 @@ class Candidates {
   std::vector<std::unique_ptr<Centres>> gathered_;
 };
 
+// The rows if they are to be scored in low precision, else null. A certificate is not to be had that way.
+const DenseRows* bytes_of(const DenseRows& rows, const SweepOptions& options) {
+  return options.low && !options.exact && rows.are_bytes() ? &rows : nullptr;
+}
+
 template <class Looks>
 class Sweep {
  public:
@@ -153,7 +160,7 @@ class Sweep {
       : rows_(rows), row_weights_(row_weights), partition_(partition), options_(options),
         rule_(options.first && !options.exact ? Rule::first : Rule::best), looks_(looks), team_(team),
         touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows.n_features()) {
-    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows));
+    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows, bytes_of(rows, options) != nullptr));
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
   }
 
@@ -351,7 +358,7 @@ class Sweep {
 
 SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team) {
-  AllClusters looks(rows, partition, visit);
+  AllClusters looks(rows, partition, visit, bytes_of(rows, options));
   return Sweep(rows, row_weights, partition, options, looks, team).run();
 }
 

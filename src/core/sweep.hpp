@@ -23,6 +23,7 @@ struct SweepOptions {
   bool first;           // take the first improving cluster from a random one on, not the best
   std::uint64_t seed;   // of that random cluster
   bool exact;           // for a certificate: the best cluster, by float64 where float32 cannot tell
+  bool low;             // proposals in low precision, where rows and kernel allow it
 };
 
 // For a sweep over candidates: rows are visited cluster by cluster, and look at the neighbours of their
@@ -49,7 +50,7 @@ struct SweepResult {
 
 SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team);
-// Moves `neighbourhoods.clock` on. `options.exact` has no meaning here.
+// Moves `neighbourhoods.clock` on. `options.exact` and `options.low` must be false.
 SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                   const CandidateVisit& visit, Neighbourhoods& neighbourhoods,
                   const SweepOptions& options, Team& team);
