@@ -36,14 +36,21 @@ class Sweeps:
         self.lists = exact_lists(self.partition.centres, n_candidates)
         self.changed, self.visited = np.full(k, -1), np.full(k, -1)
         self.clock = 0
+        self.runners_up = np.zeros(len(X), dtype=np.int32)
 
     def sweep(
-        self, order: NDArray[np.int32], block: int = 64, first: bool = False, seed: int = 0
+        self,
+        order: NDArray[np.int32],
+        block: int = 64,
+        first: bool = False,
+        seed: int = 0,
+        by_runner_up: bool = False,
     ) -> tuple[int, int]:
         p = self.partition
         moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
             self.rows.core, self.w, p.labels, p.composites, p.weights, p.counts, self.lists,
-            self.changed, self.visited, self.clock, order, block, first, seed, np.inf, self.n_threads,
+            self.changed, self.visited, self.clock, order, block, self.runners_up,
+            by_runner_up, first, seed, np.inf, self.n_threads,
         )  # fmt: skip
         after, drift = p.recompute(self.rows, self.w, 1)
         assert not late
@@ -121,6 +128,40 @@ def test_threads_do_not_matter() -> None:
         results.append(sweeps.partition.labels)
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_runners_up_are_the_best_other_candidates() -> None:
+    X, labels = problem(200, 3, 12)
+    sweeps = Sweeps(X, labels, 12, 4)
+    C, W = sweeps.partition.centres, sweeps.partition.weights.copy()
+    lists = sweeps.lists.copy()
+    sweeps.sweep(np.arange(12, dtype=np.int32), block=1000)
+    points = sweeps.rows.take(np.arange(200))
+    for i, own in enumerate(labels):
+        costs = W / (W + 1) * ((points[i] - C) ** 2).sum(axis=1)
+        assert sweeps.runners_up[i] == lists[own][costs[lists[own]].argmin()]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_runners_up_lead_to_their_neighbours(isa: str, weighted: bool) -> None:
+    X, labels = problem(300, 3, 30)
+    w = np.random.default_rng(1).uniform(0.1, 1, 300) if weighted else None
+    sweeps = Sweeps(X, labels, 30, 3, w=w)
+    order = np.arange(30, dtype=np.int32)
+    while sweeps.sweep(order)[0]:
+        pass
+    before = sweeps.partition.labels.copy()
+    runners_up = sweeps.runners_up.copy()
+    moves, evaluations = sweeps.sweep(order, by_runner_up=True)
+    assert moves > 0
+    assert evaluations == 300 * 3
+    moved = before != sweeps.partition.labels
+    for own, runner_up, now in zip(
+        before[moved], runners_up[moved], sweeps.partition.labels[moved], strict=True
+    ):
+        assert now in sweeps.lists[runner_up]
+        assert now not in sweeps.lists[own]
+    np.testing.assert_array_equal(runners_up, sweeps.runners_up)
 
 
 def test_short_lists() -> None:

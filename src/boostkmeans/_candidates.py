@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from boostkmeans import _core
 from boostkmeans._neighbours import Lists, neighbour_lists
-from boostkmeans._partition import Partition
+from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Floats, Rows
 
-# Lists are made anew after 1, 2, 4, ... sweeps, and every so many from then on. See "Candidates" in
-# docs/benchmarks.md.
-LONGEST_USE = 8
+# Lists are made anew after 1, 2 and 4 sweeps, and every so many from then on. The last of these sweeps
+# goes by the runners-up. See "Candidates" in docs/benchmarks.md.
+LONGEST_USE = 4
 # What "auto" stands for: so many candidates, from so many clusters on; and up to so many clusters,
 # sweeps over all of them follow, which are then cheap enough for the little that candidates miss.
 AUTO_CANDIDATES, AUTO_FROM_CLUSTERS, AUTO_ALL_UP_TO = 128, 512, 2048
@@ -20,7 +20,12 @@ AUTO_CANDIDATES, AUTO_FROM_CLUSTERS, AUTO_ALL_UP_TO = 128, 512, 2048
 
 @dataclass
 class Candidates:
-    """Neighbour lists of a partition, and when which cluster changed and was visited."""
+    """Neighbour lists of a partition, and what is known from earlier sweeps over them.
+
+    In most sweeps, rows look at the neighbours of their own cluster. Now and then they look at those of
+    the best other cluster that they found so far, the *runner-up*: this leads out of lists that are too
+    short for a row at the border of its cluster.
+    """
 
     n_candidates: int
     n_threads: int
@@ -29,26 +34,17 @@ class Candidates:
     lists: Lists = field(init=False)
     changed: NDArray[np.int64] = field(init=False)
     visited: NDArray[np.int64] = field(init=False)
+    runners_up: Labels | None = None
     clock: int = 0
-    uses: int = 0
+    _uses: int = 0
     """Sweeps over these lists."""
-    outdated: bool = True
-    """Whether the next sweep begins with new lists."""
     _longest_use: int = 0
-
-    @property
-    def fresh(self) -> bool:
-        """Whether the last sweep began with new lists."""
-        return self.uses == 1
-
-    def refresh(self, partition: Partition) -> None:
-        """Lists for the centres as they are."""
-        self.lists = neighbour_lists(partition.centres, self.n_candidates, self.n_threads)
-        self.changed = np.full(partition.n_clusters, -1, dtype=np.int64)
-        self.visited = np.full(partition.n_clusters, -1, dtype=np.int64)
-        self.clock = 0
-        self.uses = 0
-        self._longest_use = min(max(1, 2 * self._longest_use), LONGEST_USE)
+    _outdated: bool = True
+    """Whether the next sweep begins with new lists."""
+    _by_runner_up: bool = False
+    """Whether the next sweep goes by the runners-up."""
+    _last_resort: bool = False
+    """Whether new lists gained little, and the runners-up of these are what is left to try."""
 
     def sweep(
         self,
@@ -62,8 +58,10 @@ class Candidates:
         seconds_left: float,
     ) -> tuple[int, float, int, bool]:
         """One sweep; returns (moves, gain, evaluations, whether time ran out)."""
-        if self.outdated:
-            self.refresh(partition)
+        if self._outdated:
+            self._refresh(partition)
+        if self.runners_up is None and not first:  # whoever takes the first better one knows no best one
+            self.runners_up = np.zeros(rows.n_rows, dtype=np.int32)
         moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
             rows.core,
             row_weights,
@@ -77,14 +75,45 @@ class Candidates:
             self.clock,
             rng.permutation(partition.n_clusters).astype(np.int32),
             block_rows,
+            self.runners_up,
+            self._by_runner_up,
             first,
             int(rng.randint(2**31 - 1)),
             seconds_left,
             self.n_threads,
         )
-        self.uses += 1
-        self.outdated = self.uses >= self._longest_use
+        self._uses += 1
+        self._outdated = self._uses >= self._longest_use
+        last_of_many = self._uses == LONGEST_USE - 1
+        self._by_runner_up = last_of_many and not self._outdated and self.runners_up is not None
         return moves, gain, evaluations, late
+
+    def exhausted(self) -> bool:
+        """For when a sweep gained little: whether there is nothing else to try than to stop.
+
+        Otherwise the next sweep is over new lists, or if these are new, by the runners-up.
+        """
+        if self._last_resort:
+            return True
+        if self._uses > 1:
+            self._outdated = True
+            self._by_runner_up = False
+        elif self.runners_up is None:
+            return True
+        else:
+            self._outdated = False
+            self._by_runner_up = self._last_resort = True
+        return False
+
+    def _refresh(self, partition: Partition) -> None:
+        """Lists for the centres as they are."""
+        self.lists = neighbour_lists(partition.centres, self.n_candidates, self.n_threads)
+        self.changed = np.full(partition.n_clusters, -1, dtype=np.int64)
+        self.visited = np.full(partition.n_clusters, -1, dtype=np.int64)
+        self.clock = 0
+        self._uses = 0
+        self._longest_use = min(max(1, 2 * self._longest_use), LONGEST_USE)
+        self._last_resort = False
 
 
 def candidates_for(n_candidates: int | str | None, n_clusters: int, n_threads: int) -> Candidates | None:

@@ -253,7 +253,8 @@ class Fit:
         slow = before - self.inertia < stop.tol * before
         if last.kind == "candidates":
             assert self.candidates is not None
-            if self._candidates_exhausted(last, slow):
+            little = slow or last.moves <= FULL_BELOW_MOVES * self.rows.n_rows
+            if little and self.candidates.exhausted():
                 if stop.tol > 0 and not self.candidates.then_all:
                     return "tol"
                 self.candidates = None
@@ -262,16 +263,6 @@ class Fit:
         if self.n_sweeps >= stop.max_iter:
             return "max_iter"
         return "max_time" if time.perf_counter() >= stop.deadline else ""
-
-    def _candidates_exhausted(self, last: SweepRecord, slow: bool) -> bool:
-        """Whether it is time to look at all clusters (or to stop). Old lists are made anew before."""
-        if not slow and last.moves > FULL_BELOW_MOVES * self.rows.n_rows:
-            return False
-        assert self.candidates is not None
-        if not self.candidates.fresh:
-            self.candidates.outdated = True
-            return False
-        return True
 
     def _is_certificate(self, last: SweepRecord) -> bool:
         """Whether that sweep proves a local optimum: only from composites that did not drift."""

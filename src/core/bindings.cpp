@@ -248,7 +248,8 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
                       Matrix<double> composites, Vector<double> weights,
                       Vector<std::int64_t> counts, Matrix<const std::int32_t> lists,
                       Vector<std::int64_t> changed, Vector<std::int64_t> visited, std::int64_t clock,
-                      Vector<const std::int32_t> order, std::int64_t block_rows, bool first,
+                      Vector<const std::int32_t> order, std::int64_t block_rows,
+                      std::optional<Vector<std::int32_t>> runners_up, bool by_runner_up, bool first,
                       std::uint64_t seed, double seconds_left, int n_threads) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
   const RowWeights w = row_weights_of(row_weights, rows.get());
@@ -260,7 +261,15 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
   require(block_rows > 0, "block_rows must be positive");
   Neighbourhoods near{lists.data(), static_cast<std::int64_t>(lists.shape(1)), changed.data(),
                       visited.data(), clock};
-  const CandidateVisit visit{order.data(), static_cast<std::int64_t>(order.shape(0)), block_rows};
+  require(!by_runner_up || runners_up, "there are no runners-up to go by");
+  if (runners_up) {
+    require(static_cast<std::int64_t>(runners_up->shape(0)) == rows.get().n_rows(),
+            "runners_up must have one cluster for each row");
+    check_numbers(runners_up->data(), runners_up->size(), 0, partition.n_clusters,
+                  "runners_up must name clusters");
+  }
+  const CandidateVisit visit{order.data(), static_cast<std::int64_t>(order.shape(0)), block_rows,
+                             runners_up ? runners_up->data() : nullptr, by_runner_up};
   const SweepOptions options{first, seed, false, false};
   SweepResult result;
   const bool late = run(
@@ -449,7 +458,8 @@ NB_MODULE(_core, m) {
   m.def("sweep_candidates", &sweep_candidates, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(),
         "composites"_a.noconvert(), "weights"_a.noconvert(), "counts"_a.noconvert(), "lists"_a,
         "changed"_a.noconvert(), "visited"_a.noconvert(), "clock"_a, "order"_a, "block_rows"_a,
-        "first"_a, "seed"_a, "seconds_left"_a, "n_threads"_a,
+        "runners_up"_a.noconvert().none(), "by_runner_up"_a, "first"_a, "seed"_a, "seconds_left"_a,
+        "n_threads"_a,
         "One sweep, cluster by cluster, over lists of neighbours, in place. Returns (moves, gain, "
         "evaluations, whether time ran out, clock).");
   m.def("neighbours", &find_neighbours, "centres"_a, "order"_a, "starts"_a, "lists"_a,

@@ -29,7 +29,8 @@ struct Workplace {
 // Some proposals of a block that look at the same clusters: what one thread takes on at a time.
 struct Task {
   std::int64_t first, count;
-  std::int32_t cluster;  // of all these rows, or -1
+  std::int32_t list;  // whose neighbours they look at; -1: all clusters
+  std::int32_t own;   // cluster of all these rows, or -1
 };
 
 // Every row looks at all clusters. Tells a sweep which rows are next, and what they look at.
@@ -50,7 +51,7 @@ class AllClusters {
     }
     const auto n = static_cast<std::int64_t>(proposals.size());
     for (std::int64_t at = 0; at < n; at += kPieceRows)
-      tasks.push_back({at, std::min(kPieceRows, n - at), -1});
+      tasks.push_back({at, std::min(kPieceRows, n - at), -1, -1});
     return n > 0;
   }
   void set(std::int64_t cluster, const double* composite, double weight) {
@@ -59,13 +60,14 @@ class AllClusters {
   void decided() {}
   void moved(std::int32_t, std::int32_t) {}
   const Centres& centres(std::int64_t, int) { return centres_; }
-  // The cluster of a column, and the columns that rows of a cluster look at.
+  // The cluster of a column in a list, and how many columns that has.
   std::int32_t cluster(std::int64_t, std::int64_t column) const {
     return static_cast<std::int32_t>(column);
   }
   std::int64_t n_columns(std::int64_t) const { return centres_.n_clusters(); }
-  // The column of a row's own cluster, or -1 if it has none.
-  std::int32_t column(std::int32_t own) const { return own; }
+  // The column of a cluster in a list, or -1 if it has none.
+  std::int32_t column(std::int64_t, std::int32_t cluster) const { return cluster; }
+  void found(std::int64_t, std::int32_t) {}
 
  private:
   const DenseRows& rows_;
@@ -79,7 +81,7 @@ class Candidates {
  public:
   Candidates(const DenseRows& rows, const Partition& partition, const CandidateVisit& visit,
              Neighbourhoods& neighbourhoods, int n_threads)
-      : visit_(visit), near_(neighbourhoods), members_(sort_by_cluster(partition, rows.n_rows())),
+      : visit_(visit), near_(neighbourhoods), members_(sort_by_cluster(grouped(partition), rows.n_rows())),
         entered_(static_cast<std::size_t>(partition.n_clusters), 0),
         table_(rows.kernel(), partition.n_clusters, partition.n_features) {
     for (int t = 0; t < n_threads; ++t)
@@ -93,12 +95,15 @@ class Candidates {
     while (next_ < visit_.n_clusters &&
            static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
       const std::int32_t c = visit_.order[next_++];
-      if (!worth_a_visit(c)) continue;
-      near_.visited[c] = entered_[static_cast<std::size_t>(c)] ? -1 : near_.clock;
+      if (!visit_.by_runner_up) {
+        if (!worth_a_visit(c)) continue;
+        near_.visited[c] = entered_[static_cast<std::size_t>(c)] ? -1 : near_.clock;
+      }
       const std::int64_t end = members_.start[static_cast<std::size_t>(c) + 1];
       for (std::int64_t at = members_.start[static_cast<std::size_t>(c)]; at < end; at += kTaskRows) {
         const std::int64_t count = std::min(kTaskRows, end - at);
-        tasks.push_back({static_cast<std::int64_t>(proposals.size()), count, c});
+        tasks.push_back({static_cast<std::int64_t>(proposals.size()), count, c,
+                         visit_.by_runner_up ? -1 : c});
         for (std::int64_t i = at; i < at + count; ++i)
           proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f});
       }
@@ -115,20 +120,34 @@ class Candidates {
     near_.visited[to] = -1;
     entered_[static_cast<std::size_t>(to)] = 1;
   }
-  const Centres& centres(std::int64_t own, int thread) {
+  const Centres& centres(std::int64_t owner, int thread) {
     Centres& gathered = *gathered_[static_cast<std::size_t>(thread)];
-    gathered.gather(table_, list(own), n_columns(own));
+    gathered.gather(table_, list(owner), n_columns(owner));
     return gathered;
   }
-  std::int32_t cluster(std::int64_t own, std::int64_t column) const { return list(own)[column]; }
-  std::int64_t n_columns(std::int64_t own) const {
-    const std::int32_t* first = list(own);
+  std::int32_t cluster(std::int64_t owner, std::int64_t column) const { return list(owner)[column]; }
+  std::int64_t n_columns(std::int64_t owner) const {
+    const std::int32_t* first = list(owner);
     return std::find(first, first + near_.length, -1) - first;
   }
-  std::int32_t column(std::int32_t) const { return -1; }
+  std::int32_t column(std::int64_t owner, std::int32_t cluster) const {
+    if (!visit_.by_runner_up) return -1;  // no cluster is in its own list
+    const std::int32_t *first = list(owner), *last = first + near_.length;
+    const std::int32_t* at = std::find(first, last, cluster);
+    return at == last ? -1 : static_cast<std::int32_t>(at - first);
+  }
+  void found(std::int64_t row, std::int32_t best) {
+    if (visit_.runners_up != nullptr && !visit_.by_runner_up) visit_.runners_up[row] = best;
+  }
 
  private:
   const std::int32_t* list(std::int64_t cluster) const { return near_.lists + cluster * near_.length; }
+
+  Partition grouped(const Partition& partition) const {
+    Partition groups = partition;
+    if (visit_.by_runner_up) groups.labels = visit_.runners_up;
+    return groups;
+  }
 
   bool worth_a_visit(std::int64_t cluster) const {
     const std::int64_t last = near_.visited[cluster];
@@ -170,7 +189,7 @@ class Sweep {
       propose();
       if (team_.watch().stopped()) break;  // the block's proposals are incomplete: drop them
       for (const Task& task : tasks_)
-        result_.evaluations += task.count * looks_.n_columns(task.cluster);
+        result_.evaluations += task.count * looks_.n_columns(task.list);
       decide();
       looks_.decided();
     }
@@ -208,16 +227,15 @@ class Sweep {
     const auto n = static_cast<std::int64_t>(tasks_.size());
     team_.for_each(n, [&](std::int64_t i, int thread) {
       const Task& task = tasks_[static_cast<std::size_t>(i)];
-      const Centres& centres = looks_.centres(task.cluster, thread);
+      const Centres& centres = looks_.centres(task.list, thread);
       for (std::int64_t at = task.first; at < task.first + task.count; at += kPieceRows) {
-        propose_piece(proposals_.data() + at, std::min(kPieceRows, task.first + task.count - at),
-                      task.cluster, centres, thread);
+        propose_piece(proposals_.data() + at, std::min(kPieceRows, task.first + task.count - at), task,
+                      centres, thread);
       }
     });
   }
 
-  // `cluster` is that of all rows, or -1: to ask for their labels would be a walk all over the memory.
-  void propose_piece(Proposal* proposals, std::int64_t count, std::int32_t cluster,
+  void propose_piece(Proposal* proposals, std::int64_t count, const Task& task,
                      const Centres& centres, int thread) {
     Workplace& place = *places_[static_cast<std::size_t>(thread)];
     Piece& piece = place.piece;
@@ -230,17 +248,22 @@ class Sweep {
       // A row of the piece that this thread will most likely take next, as a team hands out neighbours.
       // One at a time: memory answers only so many at once.
       rows_.prefetch(std::min<const Proposal*>(proposals + count + r, last)->row);
-      own[r] = cluster >= 0 ? cluster : partition_.labels[row];
+      // To ask for all labels would be a walk all over the memory.
+      own[r] = task.own >= 0 ? task.own : partition_.labels[row];
       proposals[r].norm = piece.norm(r);
-      piece.own(r) = looks_.column(own[r]);
+      piece.own(r) = looks_.column(task.list, own[r]);
       piece.weight(r) = static_cast<float>(row_weights_[row]);
       stay[r] = staying(row, own[r], piece.tile_row(r), place.fetched.get());
       piece.stay(r) = static_cast<float>(stay[r]);
-      if (rule_ == Rule::first) piece.rotation(r) = rotation(row, own[r]);
+      if (rule_ == Rule::first) piece.rotation(r) = rotation(row, task.list);
     }
     if (!piece.scan(rule_, static_cast<bool>(row_weights_), centres, team_.watch(), thread)) return;
-    for (std::int64_t r = 0; r < count; ++r)
-      if (stay[r] >= 0.0) proposals[r].target = target(piece, r, proposals[r].row, own[r], stay[r], place);
+    for (std::int64_t r = 0; r < count; ++r) {
+      if (rule_ == Rule::best && piece.index(r) >= 0)
+        looks_.found(proposals[r].row, looks_.cluster(task.list, piece.index(r)));
+      if (stay[r] >= 0.0)
+        proposals[r].target = target(piece, r, proposals[r].row, task.list, stay[r], place);
+    }
   }
 
   // What a row costs where it is; -1 if it cannot leave. For a certificate from the row itself, else
@@ -259,19 +282,19 @@ class Sweep {
   }
 
   // The column at which a row begins to look.
-  std::int32_t rotation(std::int64_t row, std::int32_t own) const {
+  std::int32_t rotation(std::int64_t row, std::int32_t list) const {
     const std::uint64_t bits = random_at(options_.seed, static_cast<std::uint64_t>(row));
-    return static_cast<std::int32_t>(random_below(bits, looks_.n_columns(own)));
+    return static_cast<std::int32_t>(random_below(bits, looks_.n_columns(list)));
   }
 
-  std::int32_t target(const Piece& piece, std::int64_t r, std::int64_t row, std::int32_t own,
+  std::int32_t target(const Piece& piece, std::int64_t r, std::int64_t row, std::int32_t list,
                       double stay, Workplace& place) const {
     const std::int64_t found = piece.index(r);
     if (rule_ == Rule::first) {
       if (found == INT32_MAX) return -1;
-      return looks_.cluster(own, (found + rotation(row, own)) % looks_.n_columns(own));
+      return looks_.cluster(list, (found + rotation(row, list)) % looks_.n_columns(list));
     }
-    if (!options_.exact) return piece.best(r) < stay ? looks_.cluster(own, found) : -1;
+    if (!options_.exact) return piece.best(r) < stay ? looks_.cluster(list, found) : -1;
     const double error = float32_error(piece.norm(r), 2.0 * stay, partition_.n_features);
     return piece.best(r) > stay + error ? -1 : exact_target(row, piece.norm(r), place);
   }
