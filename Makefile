@@ -12,7 +12,7 @@ DEVELOP := -C cmake.define.BOOSTKMEANS_WERROR=ON
 help:
 	@echo "make demo      cluster a real sample: ours beside k-means, with a picture"
 	@echo "make test      all tests, style and types included"
-	@echo "make bench     the figures of docs/benchmarks.md (about 20 minutes on 2 cores)"
+	@echo "make bench     the figures of docs/benchmarks.md (about 2 hours on 2 cores)"
 	@echo "make sanitize  the core under AddressSanitizer, UBSan and ThreadSanitizer"
 	@echo "make stub      regenerate src/boostkmeans/_core.pyi"
 	@echo "make clean     remove what these made"

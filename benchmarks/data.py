@@ -13,11 +13,11 @@ Array = NDArray[Any]
 
 
 def sift(n: int) -> tuple[str, Array]:
-    """Real SIFT descriptors as float32, or normal data of the same shape."""
+    """Real SIFT descriptors as float32, or normal data of the same shape, rounded and in [0, 255]."""
     files = sorted((SHARED / "sift").glob("photosift_base_*of4.npz"))
     if not files:
-        rng = np.random.default_rng(0)
-        return f"made: normal {n} x 128", rng.normal(size=(n, 128)).astype(np.float32)
+        X = np.random.default_rng(0).normal(60, 40, size=(n, 128))
+        return f"made: normal {n} x 128", X.clip(0, 255).round().astype(np.float32)
     parts, have = [], 0
     for file in files:
         with np.load(file) as data:

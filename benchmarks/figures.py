@@ -28,8 +28,9 @@ def sweep_against_product() -> None:
 
     def sweep() -> Json:
         model = BoostKMeans(
-            1024, init=start.labels_, n_threads=N_THREADS, random_state=0, tol=0, max_iter=6
-        ).fit(X)
+            1024, init=start.labels_, n_candidates=None, n_threads=N_THREADS, random_state=0, tol=0,
+            max_iter=6,
+        ).fit(X)  # fmt: skip
         ends = [record.seconds for record in model.history_]
         return {"one": median(np.diff(ends).tolist())}
 
@@ -62,8 +63,8 @@ def sift_against_faiss() -> None:
         {
             "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, 1024, niter=25),
             "ours (defaults)": lambda: peers.ours(X, 1024),
-            "ours (random-partition, tol=0)": lambda: peers.ours(
-                X, 1024, init="random-partition", tol=0, max_iter=60
+            "ours (random-partition, all clusters, tol=0)": lambda: peers.ours(
+                X, 1024, init="random-partition", n_candidates=None, tol=0, max_iter=60
             ),
         }
     )
@@ -208,7 +209,7 @@ def starts() -> None:
     results: Json = {}
     for name, (rows, k, unit) in sets.items():
         results[name] = {}
-        for init in ("auto", "random-partition", "random", "k-means++"):
+        for init in ("auto", "random-partition", "random", "k-means++", "bisecting"):
             runs = [timed(partial(peers.ours, rows, k, seed, init=init)) for seed in range(3)]
             inertias = [figures["inertia"] / unit for _, figures in runs]
             results[name][init] = {
@@ -226,7 +227,12 @@ def blocks(X: data.Array) -> Json:
     found = {}
     for size in (256, 1000, 4096):
         with mock.patch.object(_fitting, "block_rows", lambda _, size=size: size):
-            parameters: Json = {"init": "random-partition", "tol": 0, "max_iter": 15}
+            parameters: Json = {
+                "init": "random-partition",
+                "n_candidates": None,
+                "tol": 0,
+                "max_iter": 15,
+            }
             runs = [peers.ours(X, 1024, seed, **parameters) for seed in range(3)]
         found[str(size)] = float(np.mean([run["inertia"] for run in runs])) / len(X)
         print(f"  blocks of {size}: {found[str(size)]:.1f}", flush=True)
@@ -276,7 +282,7 @@ def answer_to_ctrl_c() -> None:
     random = np.random.default_rng(1)
     delays = []
     for _ in range(100):
-        model = BoostKMeans(1000, init="random-partition", tol=0, n_threads=N_THREADS)
+        model = BoostKMeans(1000, init="random-partition", n_candidates=None, tol=0, n_threads=N_THREADS)
         wait = float(random.uniform(0.1, 1.5))
         sent: list[float] = []
 

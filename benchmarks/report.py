@@ -1,17 +1,17 @@
 """docs/benchmarks.md and its picture, drawn from the result files. Nothing here is typed by hand."""
 
 import json
-from pathlib import Path
 
+import large_k_report
 from measure import RESULTS, Json
-
-DOCS = Path(__file__).parents[1] / "docs"
+from page import DOCS, table, where
 
 
 def write_report() -> None:
     """Only what was measured: a missing result file is a missing section."""
     found = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
-    sections = [section(found[name]) for name, section in SECTIONS.items() if name in found]
+    every = {**SECTIONS, **large_k_report.SECTIONS}
+    sections = [section(found[name]) for name, section in every.items() if name in found]
     (DOCS / "benchmarks.md").write_text("\n".join([HEAD, *sections]))
     if "sift_against_faiss" in found:
         draw_curve(found["sift_against_faiss"])
@@ -24,22 +24,6 @@ all contestants in one run, interleaved, 2 threads, medians. Times of ours to a 
 from `history_`, counted from the call of `fit`, start included. Machines differ: ratios are what to
 look at.
 """
-
-
-def where(result: Json) -> str:
-    """A line on data and machine."""
-    env = result["environment"]
-    versions = ", ".join(f"{name} {number}" for name, number in env["packages"].items())
-    data = f"Data: {result['data']}. " if "data" in result else ""
-    return (
-        f"{data}{env['processor']}, {env['instruction_set']}, {env['n_threads']} threads; {versions}.\n"
-    )
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """In Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
 def product_section(result: Json) -> str:

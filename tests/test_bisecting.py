@@ -1,5 +1,6 @@
 """The bisecting tree: its nodes, its cuts, its order, and what stops it."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from sklearn.cluster import BisectingKMeans, KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 import reference
-from boostkmeans import BisectingBoostKMeans, BoostKMeans, ClusterTree
-from conftest import blobs, same_partition
+from boostkmeans import BisectingBoostKMeans, ClusterTree
+from conftest import blobs, run_python, same_partition
 
 
 def fit(X: NDArray[Any], k: int, sample_weight: Any = None, **parameters: Any) -> BisectingBoostKMeans:
@@ -77,7 +78,7 @@ def test_nodes_add_up_where_sets_are_sampled(isa: str, sift: NDArray[np.uint8]) 
 
 
 def test_weights() -> None:
-    X = np.random.default_rng(0).normal(size=(6000, 40))
+    X = np.random.default_rng(0).normal(size=(6000, 128))  # too many to be held: the first are sampled
     w = np.random.default_rng(1).integers(0, 4, 6000).astype(float)
     for n_sections in (2, 3):
         model = fit(X, 9, w, n_sections=n_sections, split="inertia")
@@ -154,7 +155,8 @@ def test_small_and_equal_rows(n: int, k: int, n_sections: int, seed: int) -> Non
     X = np.random.default_rng(seed).integers(0, 3, size=(n, 2)).astype(float)
     k = min(k, n)
     distinct = len(np.unique(X, axis=0))
-    model = BisectingBoostKMeans(k, n_sections=n_sections, random_state=seed)
+    init = ("random-partition", "random", "k-means++")[seed % 3]
+    model = BisectingBoostKMeans(k, n_sections=n_sections, init=init, random_state=seed)
     if n_sections == 2 and distinct < k:
         with pytest.warns(ConvergenceWarning, match=rf"\({distinct}\) found smaller than n_clusters"):
             model.fit(X)
@@ -164,17 +166,78 @@ def test_small_and_equal_rows(n: int, k: int, n_sections: int, seed: int) -> Non
             patch.setattr("warnings.warn", lambda *_, **__: None)
             model.fit(X)
     check_nodes(model.tree_, X)
+    assert model.tree_.sizes.min() > 0
+    assert model.tree_.n_leaves <= k
     assert model.cluster_centers_.shape == (model.tree_.n_leaves, 2)
 
 
 def test_equal_rows_end_the_work() -> None:
-    X = np.ones((30_000, 3))
+    X = np.ones((30_000, 130))
     with pytest.warns(ConvergenceWarning, match=r"\(1\) found smaller than n_clusters \(7\)"):
-        assert fit(X, 7).cluster_centers_.tolist() == [[1, 1, 1]]
-    X[[77, 5000, 29_999]] = [[2, 1, 1], [2, 1, 1], [5, 5, 5]]  # no sample meets these
+        assert fit(X, 7).cluster_centers_.tolist() == [[1] * 130]
+    X[[77, 5000, 29_999], :3] = [[2, 1, 1], [2, 1, 1], [5, 5, 5]]  # a sample hardly meets these
     assert sorted(fit(X, 3).cluster_sizes_.tolist()) == [1, 2, 29_997]
     with pytest.warns(ConvergenceWarning, match=r"\(3\) found"):
         fit(X, 4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_odd_row_among_many_equal_ones(seed: int) -> None:
+    X = np.zeros((20_000, 128), dtype=np.float32)
+    X[19_999] = 1
+    for n_sections in (2, 3, 5):  # of which only two can differ
+        for n_threads in (1, 2):
+            tree = fit(
+                X, n_sections, n_sections=n_sections, random_state=seed, n_threads=n_threads
+            ).tree_
+            assert tree.sizes.min() > 0
+            assert tree.sizes[0] == tree.sizes[1:].sum() == 20_000
+            assert tree.inertia[1:].max() == 0
+
+
+@pytest.mark.parametrize("init", ["random-partition", "random", "k-means++"])
+def test_no_section_is_empty(init: str) -> None:
+    for seed in range(20):
+        tree = fit(np.array([[0.0], [1], [1]]), 3, n_sections=3, init=init, random_state=seed).tree_
+        assert tree.sizes.tolist() == [3, 1, 1, 1]
+    X = np.random.default_rng(0).normal(size=(5000, 128)).astype(np.float32)
+    assert fit(X, 400, n_sections=400, init=init).tree_.sizes.min() > 0
+
+
+@pytest.mark.parametrize("moves", ["best", "first"])
+def test_refinement_of_fewer_leaves_than_wanted(moves: str) -> None:
+    with pytest.warns(ConvergenceWarning, match=r"\(1\) found"):
+        model = fit(np.ones((10, 2)), 5, refine=True, moves=moves, n_candidates=2)
+    assert model.predict(np.ones((3, 2)), tree=True).tolist() == [0, 0, 0]
+    X = np.random.default_rng(0).integers(0, 3, size=(5000, 3)).astype(float)
+    for n_candidates in ("auto", 26, 5):
+        with pytest.warns(ConvergenceWarning, match=r"\(27\) found"):
+            model = fit(X, 600, refine=True, moves=moves, n_candidates=n_candidates)
+        assert model.inertia_ == pytest.approx(0, abs=1e-12)
+        assert model.cut(27).max() == 26
+
+
+def test_memory_mapped_rows(tmp_path: Path, sift: NDArray[np.uint8]) -> None:
+    np.save(tmp_path / "rows.npy", sift)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    np.testing.assert_array_equal(fit(mapped, 100).labels_, fit(sift, 100).labels_)
+
+
+def test_ctrl_c_ends_the_tree() -> None:
+    result = run_python("""
+import os, signal, threading, time
+import numpy as np
+from boostkmeans import BisectingBoostKMeans
+signal.signal(signal.SIGINT, signal.default_int_handler)
+X = np.random.default_rng(0).normal(size=(300_000, 64)).astype(np.float32)
+model = BisectingBoostKMeans(50_000)
+threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SIGINT))).start()
+try:
+    model.fit(X)
+except KeyboardInterrupt:
+    print("interrupted", hasattr(model, "labels_"))
+""")
+    assert result.stdout.split() == ["interrupted", "False"], result.stderr
 
 
 def test_as_many_clusters_as_rows() -> None:
@@ -224,11 +287,11 @@ class TestRefinement:
         assert fit(self.X, 8).n_iter_ == 1
         assert fit(self.X, 8).stop_reason_ == "tree"
 
-    def test_equals_boost_k_means_from_the_leaves(self) -> None:
-        labels = fit(self.X, 8).labels_
-        model = fit(self.X, 8, refine=True, tol=0)
-        other = BoostKMeans(8, init=labels, tol=0, random_state=0).fit(self.X)
-        assert model.inertia_ == pytest.approx(other.inertia_, rel=0.05)
+    def test_numpy_booleans(self) -> None:
+        assert fit(self.X, 8, refine=np.False_).stop_reason_ == "tree"
+        every = fit(self.X, 8, refine=np.True_, tol=0)
+        assert every.converged_
+        assert every.n_iter_ == fit(self.X, 8, refine=True, tol=0).n_iter_ > 2
 
     def test_callback_and_time(self) -> None:
         seen: list[Any] = []

@@ -164,15 +164,38 @@ def test_runners_up_lead_to_their_neighbours(isa: str, weighted: bool) -> None:
     np.testing.assert_array_equal(runners_up, sweeps.runners_up)
 
 
-def test_short_lists() -> None:
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("length", [4, 70])
+def test_short_lists(isa: str, first: bool, length: int) -> None:
     X, labels = problem(100, 3, 5)
     sweeps = Sweeps(X, labels, 5, 4)
-    sweeps.lists[:, 1:] = -1
+    sweeps.lists = np.hstack([sweeps.lists[:, :1], np.full((5, length - 1), -1, dtype=np.int32)])
     before = sweeps.partition.labels.copy()
-    sweeps.sweep(np.arange(5, dtype=np.int32), block=1000)
+    assert sweeps.sweep(np.arange(5, dtype=np.int32), block=1000, first=first)[1] == 100
     moved = before != sweeps.partition.labels
     assert moved.any()
     np.testing.assert_array_equal(sweeps.partition.labels[moved], sweeps.lists[before[moved], 0])
+
+
+def test_empty_lists() -> None:
+    X, labels = problem(100, 3, 5)
+    for first in (False, True):
+        sweeps = Sweeps(X, labels, 5, 2)
+        sweeps.lists[:] = -1
+        assert sweeps.sweep(np.arange(5, dtype=np.int32), first=first) == (0, 0)
+
+
+def test_blocks_end_within_clusters() -> None:
+    """Rows of a large cluster are decided before others of it propose."""
+    X, _ = problem(3000, 2, 2)
+    labels = np.zeros(3000, dtype=np.int32)
+    labels[:30] = 1
+    ends = []
+    for block in (384, 10_000):
+        sweeps = Sweeps(X, labels, 2, 1)
+        sweeps.sweep(np.arange(2, dtype=np.int32), block=block)
+        ends.append(sweeps.inertia)
+    assert ends[0] != ends[1]
 
 
 class TestNeighbours:
@@ -207,9 +230,28 @@ class TestNeighbours:
         assert not (found == np.arange(6000)[:, None]).any()
         np.testing.assert_array_equal(found, neighbour_lists(C, 16, 1))
 
+    def test_groups_of_groups(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        C = np.random.default_rng(0).normal(size=(3000, 3))
+        for name, value in (("LARGEST_EXACT", 16), ("FEWEST_SEEN", 64), ("SEEN_PER_NEIGHBOUR", 8)):
+            monkeypatch.setattr(_neighbours, name, value)
+        calls = []
+        plain = _neighbours.Groups.of
+
+        def counted(centres: NDArray[np.float64], n_threads: int) -> _neighbours.Groups:
+            calls.append(len(centres))
+            return plain(centres, n_threads)
+
+        monkeypatch.setattr(_neighbours.Groups, "of", counted)
+        found = neighbour_lists(C, 10, 1)
+        assert calls == [3000, 93]
+        shared = [len(np.intersect1d(a, b)) for a, b in zip(found, exact_lists(C, 10), strict=True)]
+        assert np.mean(shared) > 0.7 * 10
+
     def test_groups_of_equal_centres(self) -> None:
         C = np.repeat(np.random.default_rng(0).normal(size=(3, 2)), 1000, axis=0)
         assert neighbour_lists(C, 4, 1).shape == (3000, 4)
+        groups = _neighbours.Groups.of(C, 1)
+        assert np.diff(groups.starts).max() <= _neighbours.LARGEST_GROUP
 
     def test_bad_groups(self) -> None:
         C, out = np.zeros((4, 2)), np.empty((4, 1), dtype=np.int32)
@@ -274,6 +316,13 @@ class TestFit:
         assert model.converged_
         assert model.inertia_ == pytest.approx(reference.inertia(X, model.labels_, w))
 
+    def test_rows_without_weight_are_where_predict_puts_them(self) -> None:
+        w = np.r_[np.ones(300), np.zeros(100)]
+        for init in ("random-partition", "bisecting"):
+            model = BoostKMeans(25, n_candidates=5, init=init, random_state=0)
+            model.fit(self.X, sample_weight=w)
+            np.testing.assert_array_equal(model.labels_[300:], model.predict(self.X[300:]))
+
     def test_threads_and_types(self, sift: NDArray[np.uint8]) -> None:
         parameters: dict[str, Any] = {"init": "bisecting", "n_candidates": 20, "max_iter": 5, "tol": 0}
         one = self.fit(300, sift, n_threads=1, **parameters)
@@ -293,7 +342,10 @@ class TestFit:
 
     def test_callback_time_and_interrupt(self) -> None:
         assert self.fit(25, n_candidates=5, callback=lambda _: True).n_iter_ == 1
-        assert self.fit(25, n_candidates=5, max_time=1e-9).stop_reason_ == "max_time"
+        late = self.fit(25, n_candidates=5, max_time=1e-9)
+        assert late.stop_reason_ == "max_time"
+        assert late.history_[0].evaluations == 0
+        assert self.fit(25, n_candidates=5, tol=1e-9).history_[-1].moves == 0
 
         def interrupt(_: Any) -> None:
             raise KeyboardInterrupt
@@ -314,7 +366,7 @@ class TestPredict:
         ]
         assert agreement == sorted(agreement)
         assert agreement[1] > 0.85
-        assert agreement[2] > 0.97
+        assert agreement[2] > 0.95
         np.testing.assert_array_equal(model.predict(sift[8000:], n_candidates=500), exact)
         np.testing.assert_array_equal(model.predict(sift[8000:], n_candidates=9999), exact)
 

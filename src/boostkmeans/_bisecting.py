@@ -53,7 +53,8 @@ class BisectingBoostKMeans(Clusterer):
     n_init : int, default=1
         Trees (with their refinements) from different random numbers, of which the best is kept.
     max_time : float, default=None
-        Seconds after which the refinement stops. The tree is completed, whatever the time.
+        Seconds after which the refinement stops. A tree is completed, whatever the time, and so are the
+        `n_init` trees without refinement.
 
     Attributes
     ----------
@@ -121,8 +122,9 @@ class BisectingBoostKMeans(Clusterer):
     def predict(self, X: ArrayLike, *, tree: bool = False, n_candidates: int | None = None) -> Labels:
         """The nearest centre of each row, exactly; of equally near ones the first.
 
-        With `tree`, rows go down the tree instead, always to the nearest part: that takes log(k) steps
-        instead of k, and ends at the nearest centre less often. For `n_candidates` see `BoostKMeans`.
+        With `tree`, rows go down the tree instead, always to the nearest part: log(k) steps instead of
+        k, which end at the nearest centre for about half of the rows. For `n_candidates` see
+        `BoostKMeans`. Both are for many rows at a time: a call begins with work on all centres.
         """
         if not tree:
             return super().predict(X, n_candidates=n_candidates)
@@ -156,18 +158,18 @@ class BisectingBoostKMeans(Clusterer):
         fit = TreeFit(rows, weights, partition, rng, threads, self.moves, began, inertias=inertias)
         fit.tree = build_tree(growth, order, partition, inertias)
         fit.record(len(growth.members), 0, "tree")
-        fit.candidates = self._candidates(threads)
+        fit.candidates = self._candidates(partition, threads)
         return fit
 
     def _run_fit(self, fit: Fit, began: float) -> None:
-        if self.refine is False:
+        if isinstance(self.refine, bool | np.bool_) and not self.refine:
             fit.stop_reason = "tree"
         else:
             super()._run_fit(fit, began)
 
     def _stop_rules(self, began: float) -> StopRules:
         rules = super()._stop_rules(began)
-        most = self.max_iter if self.refine is True else int(self.refine)
+        most = self.max_iter if isinstance(self.refine, bool | np.bool_) else int(self.refine)
         return replace(rules, max_iter=most)
 
     def _result(

@@ -35,8 +35,8 @@ class BoostKMeans(Clusterer):
         leaves of a tree, as in `BisectingBoostKMeans`, for large k by far the fastest; an array (k, d)
         of centres (with "cosine" only their direction counts); an array (n,) of labels; a callable
         `init(X, n_clusters, random_state)` that returns one of these arrays. "auto" draws k-means++
-        centres from a sample of the rows where that is cheap (up to 1,024 clusters, of 64 rows or more),
-        else it is "bisecting".
+        centres from a sample of the rows where that is cheap: up to 1,024 clusters, and of more than
+        65,536 rows, if there are 64 for each cluster. Else it is "bisecting".
     moves : {"best", "first"}, default="best"
         A row moves to the best cluster, or to the first better one from a random one on.
     n_candidates : int, None or "auto", default="auto"
@@ -56,7 +56,7 @@ class BoostKMeans(Clusterer):
         certifies that no single move improves the partition any more.
     max_time : float, default=None
         Seconds after which `fit` stops, in the middle of a sweep if need be. The start is completed,
-        and the rows get the labels of their nearest centres, whatever the time.
+        and without candidates the rows get the labels of their nearest centres, whatever the time.
     callback : callable, default=None
         Called as `callback(record)` with a `SweepRecord` after each sweep; a true value stops the fit.
     random_state : int, RandomState or None, default=None
@@ -141,8 +141,8 @@ class BoostKMeans(Clusterer):
         The first batch is fitted as by `fit`. In a later one, earlier rows count with their weight at
         the centre of their cluster and stay there, while the new rows enter and move among the
         clusters as in any sweep. `labels_`, `inertia_`, `cluster_sizes_` and `history_` are those of
-        the batch, `cluster_centers_` and `n_samples_seen_` of all batches. The batch is copied. An
-        interrupted batch leaves the model as it was.
+        the batch, `cluster_centers_` and `n_samples_seen_` of all batches. The batch is copied, and its
+        rows look at all clusters. An interrupted batch leaves the model as it was.
         """
         if not hasattr(self, "_frame"):
             return self.fit(X, sample_weight=sample_weight)
@@ -161,7 +161,7 @@ class BoostKMeans(Clusterer):
         labels = self._start_labels(array, Start(rows, weights.values, self.n_clusters, rng, threads))
         partition = Partition.of(labels, self.n_clusters, rows.n_features)
         fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
-        fit.candidates = self._candidates(threads)
+        fit.candidates = self._candidates(partition, threads)
         return fit
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:

@@ -1,5 +1,6 @@
 """Sweeps over candidates (the paper's top-k0): rows look at the neighbours of their cluster alone."""
 
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,9 +56,11 @@ class Candidates:
         *,
         block_rows: int,
         first: bool,
-        seconds_left: float,
+        deadline: float,
     ) -> tuple[int, float, int, bool]:
         """One sweep; returns (moves, gain, evaluations, whether time ran out)."""
+        if time.perf_counter() >= deadline:
+            return 0, 0.0, 0, True
         if self._outdated:
             self._refresh(partition)
         if self.runners_up is None and not first:  # whoever takes the first better one knows no best one
@@ -79,7 +82,7 @@ class Candidates:
             self._by_runner_up,
             first,
             int(rng.randint(2**31 - 1)),
-            seconds_left,
+            max(0.0, deadline - time.perf_counter()),
             self.n_threads,
         )
         self._uses += 1
@@ -88,22 +91,20 @@ class Candidates:
         self._by_runner_up = last_of_many and not self._outdated and self.runners_up is not None
         return moves, gain, evaluations, late
 
-    def exhausted(self) -> bool:
-        """For when a sweep gained little: whether there is nothing else to try than to stop.
+    def try_something_else(self) -> bool:
+        """For when a sweep gained little: prepares another kind of sweep; False if all were tried.
 
-        Otherwise the next sweep is over new lists, or if these are new, by the runners-up.
+        The next one is over new lists, or if these are new, by the runners-up.
         """
         if self._last_resort:
-            return True
+            return False
         if self._uses > 1:
             self._outdated = True
             self._by_runner_up = False
-        elif self.runners_up is None:
             return True
-        else:
-            self._outdated = False
-            self._by_runner_up = self._last_resort = True
-        return False
+        self._outdated = False
+        self._by_runner_up = self._last_resort = self.runners_up is not None
+        return self._last_resort
 
     def _refresh(self, partition: Partition) -> None:
         """Lists for the centres as they are."""

@@ -31,8 +31,8 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """The nearest centre of each row, exactly; of equally near ones the first.
 
         With `n_candidates`, rows look at about so many centres alone: those around the group of centres
-        that is nearest to them. For large k this is many times faster, and nearly always finds the same:
-        see "Assignment of new rows" in docs/benchmarks.md.
+        that is nearest to them. For many rows and clusters this is many times faster. How often it finds
+        the same is measured in "Assignment of new rows" of docs/benchmarks.md.
         """
         if n_candidates is None:
             return self._nearest(X)[0]

@@ -19,7 +19,7 @@ from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._fitting import Fit, StopRules
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker
-from boostkmeans._partition import nearest
+from boostkmeans._partition import Partition, nearest, put_weightless
 from boostkmeans._rows import Array, Rows
 from boostkmeans._weights import RowWeights
 
@@ -98,9 +98,9 @@ class Clusterer(CentreModel):
         deadline = math.inf if self.max_time is None else began + self.max_time
         return StopRules(self.tol, self.max_iter, deadline, self.callback)
 
-    def _candidates(self, threads: int) -> Candidates | None:
+    def _candidates(self, partition: Partition, threads: int) -> Candidates | None:
         """Lists to look at first, or None if rows look at all clusters from the beginning."""
-        return candidates_for(self.n_candidates, self.n_clusters, threads)
+        return candidates_for(self.n_candidates, partition.n_clusters, threads)
 
     def _result(
         self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool
@@ -114,6 +114,8 @@ class Clusterer(CentreModel):
         if relabel:
             labels, gaps = nearest(rows, rows.frame.enter(centres), threads)
             inertia = rows.frame.inertia(weights.total_of(gaps))
+        elif weights.values is not None and not fit.certified:
+            put_weightless(labels, rows, weights.values, rows.frame.enter(centres), threads)
         return {
             "_frame": rows.frame,
             "_cluster_weights": fit.partition.weights * fit.row_weights.unit,

@@ -6,6 +6,8 @@ and the cluster that becomes free may serve rows that are far from their centre.
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from boostkmeans._rows import Floats
 
@@ -23,9 +25,11 @@ def first_at_same_place(centres: Floats) -> NDArray[np.int64]:
     reach = SAME_PLACE * np.linalg.norm(centres, axis=1)
     order = np.argsort(shadow, kind="stable")
     near = np.flatnonzero(np.diff(shadow[order]) <= reach[order[1:]])
-    first = np.arange(len(centres))
-    for a, b in zip(order[near], order[near + 1], strict=True):
-        if np.linalg.norm(centres[a] - centres[b]) <= reach[b]:
-            group = (first == first[a]) | (first == first[b])
-            first[group] = min(first[a], first[b])
+    a, b = order[near], order[near + 1]
+    same = np.linalg.norm(centres[a] - centres[b], axis=1) <= reach[b]
+    links = coo_array((np.ones(same.sum()), (a[same], b[same])), shape=(len(centres),) * 2)
+    _, group = connected_components(links, directed=False)
+    firsts = np.full(len(centres), len(centres))
+    np.minimum.at(firsts, group, np.arange(len(centres)))
+    first: NDArray[np.int64] = firsts[group]
     return first

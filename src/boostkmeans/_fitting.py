@@ -33,7 +33,7 @@ CERTIFY_BELOW_MOVES = 1 / 200
 # Proposals are made in low precision from so many clusters on, as long as that share of the rows moves,
 # and the inertia is that share of the sum of all squares. See "Low precision" in docs/benchmarks.md.
 LOW_FROM_CLUSTERS, LOW_ABOVE_MOVES, LOW_ABOVE_SPREAD = 256, 1 / 20, 1 / 8
-# With fewer moves, rows have little to gain from their candidates, and look at all clusters then.
+# For a certificate: with fewer moves, candidates have little to offer, and rows look at all clusters.
 FULL_BELOW_MOVES = 1 / 2000
 # Composites and inertia are recomputed from the labels after that many moves per row, and whenever the
 # inertia falls by this share, because then it is a small difference of large sums.
@@ -153,7 +153,6 @@ class Fit:
 
     def _sweep(self, stop: StopRules) -> bool:
         """One sweep and its record; returns whether it ran out of time."""
-        seconds_left = max(0.0, stop.deadline - time.perf_counter())
         if self.candidates is not None:
             kind = "candidates"
             moves, gain, evaluations, late = self.candidates.sweep(
@@ -163,10 +162,11 @@ class Fit:
                 self.rng,
                 block_rows=block_rows(self.rows.n_rows),
                 first=self.moves == "first",
-                seconds_left=seconds_left,
+                deadline=stop.deadline,
             )
         else:
             kind = "certify" if self._worth_certifying() else "sweep"
+            seconds_left = max(0.0, stop.deadline - time.perf_counter())
             moves, gain, evaluations, late = self._full_sweep(kind == "certify", seconds_left)
         self._moves_since += moves
         steep = gain > RECOMPUTE_AFTER_FALL * self.inertia
@@ -253,8 +253,8 @@ class Fit:
         slow = before - self.inertia < stop.tol * before
         if last.kind == "candidates":
             assert self.candidates is not None
-            little = slow or last.moves <= FULL_BELOW_MOVES * self.rows.n_rows
-            if little and self.candidates.exhausted():
+            few = stop.tol == 0 and last.moves <= FULL_BELOW_MOVES * self.rows.n_rows
+            if (slow or few or last.moves == 0) and not self.candidates.try_something_else():
                 if stop.tol > 0 and not self.candidates.then_all:
                     return "tol"
                 self.candidates = None

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
-from boostkmeans._partition import Partition, nearest
+from boostkmeans._partition import Partition, put_weightless
 from boostkmeans._rows import Floats, Rows
 
 logger = logging.getLogger("boostkmeans")
@@ -103,13 +103,12 @@ class Growth:
         """Number of the leaf of each row; rows without weight go to the nearest centre of a leaf."""
         leaves = self.leaves(order)
         sizes = self.ends[leaves] - self.begins[leaves]
-        labels = np.full(self.rows.n_rows, -1, dtype=np.int32)
+        labels = np.zeros(self.rows.n_rows, dtype=np.int32)
         labels[self.members] = np.repeat(np.arange(len(leaves), dtype=np.int32), sizes)
-        left = np.flatnonzero(labels < 0)
-        if len(left):
-            partition = Partition.of(np.maximum(labels, 0), len(leaves), self.rows.n_features)
+        if self.row_weights is not None and len(self.members) < len(labels):
+            partition = Partition.of(labels, len(leaves), self.rows.n_features)
             partition.recompute(self.rows, self.row_weights, self.n_threads)
-            labels[left] = nearest(self.rows.sample(left), partition.centres, self.n_threads)[0]
+            put_weightless(labels, self.rows, self.row_weights, partition.centres, self.n_threads)
         return labels
 
     def leaves(self, order: Ints) -> Ints:

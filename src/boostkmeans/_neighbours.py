@@ -19,6 +19,9 @@ LARGEST_EXACT = 2048
 # Beyond, centres look into the nearest groups of centres, of this size on average, until they have seen
 # so many times as many as asked for, and no fewer than that: see "Candidates" in docs/benchmarks.md.
 GROUP_SIZE, SEEN_PER_NEIGHBOUR, FEWEST_SEEN = 32, 16, 1024
+LARGEST_GROUP = 8 * GROUP_SIZE
+# A row that looks at so many of the centres may as well look at all, and be certain.
+EXACT_FROM_SHARE = 1 / 2
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,17 @@ class Groups:
     means: Floats
 
     @classmethod
-    def of(cls, centres: Floats, n_groups: int, n_threads: int) -> "Groups":
+    def of(cls, centres: Floats, n_threads: int) -> "Groups":
         """The leaves of a tree over the centres."""
         rows = Rows(centres, Frame(np.zeros(centres.shape[1]), 0), None)
         growth = Growth.over(rows, None, SplitRules(), 0, n_threads)
-        leaves = growth.leaves(growth.grow(n_groups))
-        starts = np.append(growth.begins[leaves], len(centres))
+        leaves = growth.leaves(growth.grow(max(1, len(centres) // GROUP_SIZE)))
+        # Equal centres cannot be split by a tree, but must not make up a group that is all too large.
+        begins = [
+            np.arange(begin, end, LARGEST_GROUP)
+            for begin, end in zip(growth.begins[leaves], growth.ends[leaves], strict=True)
+        ]
+        starts = np.append(np.concatenate(begins), len(centres))
         sums = np.add.reduceat(centres[growth.members], starts[:-1], axis=0)
         return cls(growth.members.astype(np.int32), starts, sums / np.diff(starts)[:, None])
 
@@ -61,25 +69,27 @@ def neighbour_lists(centres: Floats, n_neighbours: int, n_threads: int) -> Lists
         return _search(
             centres, np.arange(k, dtype=np.int32), starts, everywhere, n_neighbours, n_threads
         )
-    groups = Groups.of(centres, k // GROUP_SIZE, n_threads)
+    groups = Groups.of(centres, n_threads)
     near = groups.near(n_seen, n_threads)
     return _search(centres, groups.order, groups.starts, near, n_neighbours, n_threads)
 
 
 def nearest_candidate(rows: Rows, centres: Floats, n_candidates: int, n_threads: int) -> Labels:
     """The nearest of about `n_candidates` centres: those around the nearest group of centres."""
-    if n_candidates >= len(centres):
+    if n_candidates >= EXACT_FROM_SHARE * len(centres):
         return nearest(rows, centres, n_threads)[0]
-    groups = Groups.of(centres, max(1, len(centres) // GROUP_SIZE), n_threads)
-    near = groups.near(n_candidates, n_threads)
-    lengths = np.diff(groups.starts)
-    lists = np.full((len(near), int(lengths[near].sum(axis=1).max())), -1, dtype=np.int32)
-    for group, others in enumerate(near):
-        listed = np.concatenate([groups.order[groups.starts[g] : groups.starts[g + 1]] for g in others])
-        lists[group, : len(listed)] = listed
+    groups = Groups.of(centres, n_threads)
     labels = np.empty(rows.n_rows, dtype=np.int32)
-    nearest_group = nearest(rows, groups.means, n_threads)[0]
-    _core.nearest_listed(rows.core, centres, nearest_group, lists, labels, n_threads)
+    _core.nearest_in_groups(
+        rows.core,
+        centres,
+        nearest(rows, groups.means, n_threads)[0],
+        groups.order,
+        groups.starts,
+        groups.near(n_candidates, n_threads),
+        labels,
+        n_threads,
+    )
     return labels
 
 

@@ -11,6 +11,9 @@ from boostkmeans._rows import Floats, Rows
 
 Labels = NDArray[np.int32]
 
+# Rows that are copied at a time.
+WEIGHTLESS_AT_ONCE = 65_536
+
 
 @dataclass
 class Partition:
@@ -81,3 +84,13 @@ def nearest(
     distances = np.empty(rows.n_rows)
     _core.nearest(rows.core, centres, labels, distances, exclude, n_threads)
     return labels, distances
+
+
+def put_weightless(
+    labels: Labels, rows: Rows, row_weights: Floats, centres: Floats, n_threads: int
+) -> None:
+    """Puts rows without weight, which no sweep moves, to their nearest centre, in place."""
+    weightless = np.flatnonzero(row_weights <= 0)
+    for begin in range(0, len(weightless), WEIGHTLESS_AT_ONCE):
+        some = weightless[begin : begin + WEIGHTLESS_AT_ONCE]
+        labels[some] = nearest(rows.sample(some), centres, n_threads)[0]

@@ -1,5 +1,6 @@
 """Starts: from rows to the labels that the first sweep begins with."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -148,14 +149,14 @@ def fill_empty(
     if row_weights is not None:
         gaps[row_weights <= 0] = -1.0
     left = partition.counts.copy()
-    waiting = empty.tolist()
+    waiting = deque(empty.tolist())
     for row in np.argsort(-gaps, kind="stable"):
         own = partition.labels[row]
         if not waiting or gaps[row] < 0:
             break
         if left[own] > 1:
             left[own] -= 1
-            partition.labels[row] = waiting.pop(0)
+            partition.labels[row] = waiting.popleft()
     return len(waiting) < len(empty)
 
 

@@ -21,44 +21,65 @@ struct Task {
 };
 
 struct Workplace {
-  Workplace(const DenseRows& rows, std::int64_t length)
-      : piece(rows), gathered(rows.kernel(), length, rows.n_features()) {}
+  Workplace(const DenseRows& rows, std::int64_t most)
+      : piece(rows), gathered(rows.kernel(), most, rows.n_features()) {}
   Piece piece;
   Centres gathered;
+  std::vector<std::int32_t> list;
 };
+
+// Calls body(first, last) for the centres of each group in a list.
+template <class Body>
+void each_listed(const Groups& groups, std::int64_t group, Body body) {
+  for (std::int64_t i = 0; i < groups.list_length; ++i) {
+    const std::int32_t g = groups.lists[group * groups.list_length + i];
+    if (g >= 0) body(groups.order + groups.starts[g], groups.order + groups.starts[g + 1]);
+  }
+}
 
 std::vector<Task> tasks_of(const Members& members) {
   std::vector<Task> tasks;
   for (std::size_t g = 0; g + 1 < members.start.size(); ++g)
     for (std::int64_t at = members.start[g]; at < members.start[g + 1]; at += kTaskRows)
-      tasks.push_back({static_cast<std::int64_t>(g), at, std::min(at + kTaskRows, members.start[g + 1])});
+      tasks.push_back(
+          {static_cast<std::int64_t>(g), at, std::min(at + kTaskRows, members.start[g + 1])});
   return tasks;
 }
 
 }  // namespace
 
-void nearest_listed(const DenseRows& rows, const double* centres, std::int64_t n_clusters,
-                    std::int32_t* groups, const std::int32_t* lists, std::int64_t n_groups,
-                    std::int64_t length, std::int32_t* labels, Team& team) {
+void nearest_in_groups(const DenseRows& rows, const double* centres, std::int64_t n_clusters,
+                       std::int32_t* row_groups, const Groups& groups, std::int32_t* labels,
+                       Team& team) {
   const std::int64_t d = rows.n_features();
   CentreTable table(rows.kernel(), n_clusters, d);
   team.for_each(n_clusters, [&](std::int64_t c, int) { table.set(c, centres + c * d, 1.0); });
   const Members members =
-      sort_by_cluster({groups, nullptr, nullptr, nullptr, n_groups, d}, rows.n_rows());
+      sort_by_cluster({row_groups, nullptr, nullptr, nullptr, groups.n_groups, d}, rows.n_rows());
   const std::vector<Task> tasks = tasks_of(members);
+  std::int64_t most = 1;
+  for (std::int64_t g = 0; g < groups.n_groups; ++g) {
+    std::int64_t n = 0;
+    each_listed(groups, g, [&](const std::int32_t* first, const std::int32_t* last) { n += last - first; });
+    most = std::max(most, n);
+  }
   std::vector<std::unique_ptr<Workplace>> places;
-  for (int t = 0; t < team.size(); ++t) places.push_back(std::make_unique<Workplace>(rows, length));
+  for (int t = 0; t < team.size(); ++t) places.push_back(std::make_unique<Workplace>(rows, most));
   team.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
     const Task& task = tasks[static_cast<std::size_t>(i)];
     Workplace& place = *places[static_cast<std::size_t>(thread)];
-    const std::int32_t* list = lists + task.group * length;
-    place.gathered.gather(table, list, std::find(list, list + length, -1) - list);
+    place.list.clear();
+    each_listed(groups, task.group, [&](const std::int32_t* first, const std::int32_t* last) {
+      place.list.insert(place.list.end(), first, last);
+    });
+    place.gathered.gather(table, place.list.data(), static_cast<std::int64_t>(place.list.size()));
     for (std::int64_t at = task.begin; at < task.end; at += kPieceRows) {
       const std::int64_t* ids = members.rows.data() + at;
       const std::int64_t count = std::min(kPieceRows, task.end - at);
       place.piece.load(count, [=](std::int64_t r) { return ids[r]; });
       if (!place.piece.scan(Rule::nearest, false, place.gathered, team.watch(), thread)) return;
-      for (std::int64_t r = 0; r < count; ++r) labels[ids[r]] = list[std::max(0, place.piece.index(r))];
+      for (std::int64_t r = 0; r < count; ++r)
+        labels[ids[r]] = place.list[static_cast<std::size_t>(std::max(0, place.piece.index(r)))];
     }
   });
 }

@@ -278,21 +278,26 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
   return std::make_tuple(result.moves, result.gain, result.evaluations, late, near.clock);
 }
 
+Groups groups_of(std::int64_t n_centres, const Vector<const std::int32_t>& order,
+                 const Vector<const std::int64_t>& starts, const Matrix<const std::int32_t>& lists) {
+  const auto n_groups = static_cast<std::int64_t>(lists.shape(0));
+  require(static_cast<std::int64_t>(order.shape(0)) == n_centres && n_groups > 0 && lists.shape(1) > 0 &&
+              static_cast<std::int64_t>(starts.shape(0)) == n_groups + 1 && starts.data()[0] == 0 &&
+              starts.data()[n_groups] == n_centres &&
+              std::is_sorted(starts.data(), starts.data() + n_groups + 1),
+          "order and starts must divide the centres into groups");
+  check_numbers(order.data(), order.size(), 0, n_centres, "order must name centres");
+  check_numbers(lists.data(), lists.size(), -1, n_groups, "lists must name groups, or -1");
+  return {order.data(), starts.data(), lists.data(), n_groups, static_cast<std::int64_t>(lists.shape(1))};
+}
+
 void find_neighbours(Matrix<const double> centres, Vector<const std::int32_t> order,
                      Vector<const std::int64_t> starts, Matrix<const std::int32_t> lists,
                      Matrix<std::int32_t> out, const std::string& isa, int n_threads) {
   const auto k = static_cast<std::int64_t>(centres.shape(0));
-  const auto n_groups = static_cast<std::int64_t>(lists.shape(0));
-  require(static_cast<std::int64_t>(order.shape(0)) == k &&
-              static_cast<std::int64_t>(starts.shape(0)) == n_groups + 1 && starts.data()[0] == 0 &&
-              starts.data()[n_groups] == k && std::is_sorted(starts.data(), starts.data() + n_groups + 1),
-          "order and starts must divide the centres into groups");
+  const Groups groups = groups_of(k, order, starts, lists);
   require(static_cast<std::int64_t>(out.shape(0)) == k && out.shape(1) > 0,
           "out must have a list for each centre");
-  check_numbers(order.data(), order.size(), 0, k, "order must name centres");
-  check_numbers(lists.data(), lists.size(), -1, n_groups, "lists must name groups, or -1");
-  const Groups groups{order.data(), starts.data(), lists.data(), n_groups,
-                      static_cast<std::int64_t>(lists.shape(1))};
   run(n_threads, static_cast<double>(k) * static_cast<double>(k * out.shape(1)), kNoDeadline,
       [&](Team& team) {
         neighbours(kernel_named(isa), centres.data(), k, static_cast<std::int64_t>(centres.shape(1)),
@@ -333,22 +338,23 @@ void distances_to_centres(const Rows& rows, Matrix<const double> centres, Matrix
   });
 }
 
-void nearest_of_lists(const Rows& rows, Matrix<const double> centres, Vector<std::int32_t> groups,
-                      Matrix<const std::int32_t> lists, Vector<std::int32_t> labels, int n_threads) {
+void nearest_of_groups(const Rows& rows, Matrix<const double> centres, Vector<std::int32_t> row_groups,
+                       Vector<const std::int32_t> order, Vector<const std::int64_t> starts,
+                       Matrix<const std::int32_t> lists, Vector<std::int32_t> labels, int n_threads) {
   const std::int64_t k = check_centres(rows, centres);
   const auto n = static_cast<std::size_t>(rows.get().n_rows());
-  const auto n_groups = static_cast<std::int64_t>(lists.shape(0));
-  require(groups.shape(0) == n && labels.shape(0) == n && lists.shape(1) > 0,
-          "groups and labels must have one value for each row, and lists must not be empty");
-  check_numbers(groups.data(), n, 0, n_groups, "groups must lie in [0, n_groups)");
-  check_numbers(lists.data(), lists.size(), -1, k, "lists must name centres, or -1");
-  for (std::int64_t g = 0; g < n_groups; ++g)
-    require(lists.data()[g * static_cast<std::int64_t>(lists.shape(1))] >= 0, "a list must not be empty");
-  const auto length = static_cast<std::int64_t>(lists.shape(1));
-  run(n_threads, size_of(rows.get()) * static_cast<double>(length), kNoDeadline, [&](Team& team) {
-    nearest_listed(rows.get(), centres.data(), k, groups.data(), lists.data(), n_groups, length,
-                   labels.data(), team);
-  });
+  const Groups groups = groups_of(k, order, starts, lists);
+  require(row_groups.shape(0) == n && labels.shape(0) == n,
+          "row_groups and labels must have one value for each row");
+  check_numbers(row_groups.data(), n, 0, groups.n_groups, "row_groups must lie in [0, n_groups)");
+  for (std::int64_t g = 0; g < groups.n_groups; ++g) {
+    const std::int32_t first = groups.lists[g * groups.list_length];
+    require(first >= 0 && groups.starts[first] < groups.starts[first + 1], "a list must not be empty");
+  }
+  run(n_threads, size_of(rows.get()) * static_cast<double>(groups.list_length), kNoDeadline,
+      [&](Team& team) {
+        nearest_in_groups(rows.get(), centres.data(), k, row_groups.data(), groups, labels.data(), team);
+      });
 }
 
 void descend_tree(const Rows& rows, Matrix<const std::int32_t> children, Matrix<const double> centres,
@@ -471,9 +477,9 @@ NB_MODULE(_core, m) {
         "Exact nearest centre (other than `exclude`) and squared distance of each row, in place.");
   m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a.noconvert(), "n_threads"_a,
         "Squared distances of all rows to all centres, in place.");
-  m.def("nearest_listed", &nearest_of_lists, "rows"_a, "centres"_a, "groups"_a.noconvert(), "lists"_a,
-        "labels"_a.noconvert(), "n_threads"_a,
-        "Nearest of the centres that are listed for the group of each row, in place.");
+  m.def("nearest_in_groups", &nearest_of_groups, "rows"_a, "centres"_a, "row_groups"_a.noconvert(),
+        "order"_a, "starts"_a, "lists"_a, "labels"_a.noconvert(), "n_threads"_a,
+        "Nearest of the centres in the groups that are listed for the group of each row, in place.");
   m.def("descend", &descend_tree, "rows"_a, "children"_a, "centres"_a, "leaves"_a.noconvert(),
         "n_threads"_a, "The leaf of each row, from node 0 on by the nearest child, in place.");
   m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a,

@@ -70,7 +70,9 @@ Centres::Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_f
       inverse_weights_(n_panels_ * width_),
       byte_scales_(n_panels_ * width_),
       byte_offsets_(n_panels_ * width_) {
-  for (std::int64_t c = (n_panels_ - 1) * width_; c < n_panels_ * width_; ++c) set_never(c);
+  std::fill_n(values_.get(), bytes ? 0 : n_panels_ * width_ * n_features, 0.0f);
+  std::fill_n(quads_.get(), bytes ? n_panels_ * width_ * quads_of(n_features) : 0, 0);
+  for (std::int64_t c = n_clusters; c < n_panels_ * width_; ++c) set_never(c);
 }
 
 void Centres::set(std::int64_t cluster, const double* composite, double weight) {
@@ -90,13 +92,6 @@ void Centres::set(std::int64_t cluster, const double* composite, double weight) 
 }
 
 void Centres::set_never(std::int64_t cluster) {
-  const std::int64_t first = cluster / width_ * width_, column = cluster % width_;
-  if (bytes_ != nullptr)
-    for (std::int64_t j = 0; j < quads_of(n_features_); ++j)
-      quads_[first * quads_of(n_features_) + column + j * width_] = 0;
-  else
-    for (std::int64_t j = 0; j < n_features_; ++j)
-      values_[first * n_features_ + column + j * width_] = 0.0f;
   norms_[cluster] = std::numeric_limits<float>::infinity();
   factors_[cluster] = 1.0f;
   inverse_weights_[cluster] = 0.0f;
@@ -110,8 +105,9 @@ void Centres::gather(const CentreTable& table, const std::int32_t* clusters, std
     factors_[i] = table.factors_[clusters[i]];
     inverse_weights_[i] = table.inverse_weights_[clusters[i]];
   }
-  std::fill(norms_.get() + count, norms_.get() + n_panels_ * width_,
-            std::numeric_limits<float>::infinity());
+  n_clusters_ = count;
+  n_panels_ = (count + width_ - 1) / width_;
+  for (std::int64_t c = count; c < n_panels_ * width_; ++c) set_never(c);
 }
 
 CentreTable::CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features)

@@ -34,13 +34,13 @@ class Centres {
   Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
           const DenseRows* bytes = nullptr);
 
-  // The first centres := some of a table; the others are never chosen. Not in low precision.
+  // These centres := some of a table, at most as many as there were at first. Not in low precision.
   void gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count);
 
   // Centre r := composite / weight; a weight of 0 makes an empty cluster, which attracts any row.
   void set(std::int64_t cluster, const double* composite, double weight);
 
-  // A column that is never chosen.
+  // A column that is never chosen, whatever finite values it has.
   void set_never(std::int64_t cluster);
 
   std::int64_t n_panels() const { return n_panels_; }

@@ -29,8 +29,9 @@ class DenseRows {
   }
   // Whether rows can be scored in low precision: they are bytes, of which the kernel takes products.
   bool are_bytes() const {
+    constexpr std::int64_t kMostColumns = 1 << 16;  // 255 * 127 for each still fits into 32 bits
     return (source_.scalar == Scalar::uint8 || source_.scalar == Scalar::int8) && narrow_ &&
-           source_.column_stride == 1 && kernel_.multiplies_bytes;
+           source_.column_stride == 1 && source_.n_features <= kMostColumns && kernel_.multiplies_bytes;
   }
   // The bytes of some rows, as 0 to 255, four columns in each value; zeros fill up the last one. In the
   // frame, x = (byte - byte_shift()[j]) * byte_scale().

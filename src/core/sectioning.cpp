@@ -8,8 +8,9 @@ namespace boostkmeans {
 
 namespace {
 
-// A set whose spread is below this share of its mean's length is placed in float64.
-constexpr double kNarrowSpread = 0x1p-8;
+// A set whose spread is below this share of its mean's length is placed in float64. What float32 leaves of the
+// mean ends up in the last section, which may be a thousandth of the set: then this is 5e-4 of its spread.
+constexpr double kNarrowSpread = 0x1p-4;
 // A gain below this share of its terms may be due to the rounding of the rows to float32.
 constexpr double kRelative = 1e-6;
 // Rows are asked for this many ahead.
@@ -18,17 +19,20 @@ constexpr std::int64_t kRowsAhead = 8;
 }  // namespace
 
 double inertia_of(const DenseRows& rows, RowWeights weights, const std::int64_t* ids,
-                  std::int64_t count) {
+                  std::int64_t count, const std::function<bool()>& stop) {
+  constexpr std::int64_t kRowsBetweenLooks = 1024;
   const std::int64_t d = rows.n_features();
   Buffer<double> fetched(d), sum(d);
   std::fill_n(sum.get(), d, 0.0);
   double total = 0.0, inertia = 0.0;
   for (std::int64_t i = 0; i < count; ++i) {
+    if (i % kRowsBetweenLooks == 0 && stop()) return 0.0;
     rows.fetch(ids[i], fetched.get());
     rows.add(fetched.get(), weights[ids[i]], sum.get());
     total += weights[ids[i]];
   }
   for (std::int64_t i = 0; i < count; ++i) {
+    if (i % kRowsBetweenLooks == 0 && stop()) return 0.0;
     rows.fetch(ids[i], fetched.get());
     inertia += weights[ids[i]] * rows.distance(fetched.get(), sum.get(), 1.0 / total);
   }
@@ -178,7 +182,11 @@ void Sectioning::start_from_rows(Random& random) {
   for (std::size_t i = 0; i < n; ++i)
     potential[i] = spread ? static_cast<float>(row_weight(static_cast<std::int64_t>(i))) : 1.0f;
   for (std::int64_t s = 0; s < options_.n_sections; ++s) {
-    const std::int64_t drawn = draw_row(random, potential);
+    std::int64_t drawn = draw_row(random, potential);
+    while (drawn < 0) {  // all rows lie on those that were drawn: any other will do
+      const std::int64_t row = random_below(random.bits(), count_);
+      if (closest[static_cast<std::size_t>(row)] >= 0.0f) drawn = row;
+    }
     kernel_.flat_dots(values_.get(), step_, count_, held(drawn), step_, dots.data());
     for (std::int64_t i = 0; i < count_; ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -195,6 +203,7 @@ void Sectioning::start_from_rows(Random& random) {
   }
 }
 
+// -1 if no row has any potential left.
 std::int64_t Sectioning::draw_row(Random& random, const std::vector<float>& potential) const {
   double total = 0.0;
   for (const float p : potential) total += static_cast<double>(std::max(p, 0.0f));
@@ -207,7 +216,7 @@ std::int64_t Sectioning::draw_row(Random& random, const std::vector<float>& pote
     left -= static_cast<double>(p);
     if (left < 0.0) break;
   }
-  return last >= 0 ? last : random_below(random.bits(), count_);
+  return last;
 }
 
 void Sectioning::sum_up() {
@@ -331,7 +340,8 @@ double Sectioning::inertia(std::int64_t section) const {
   std::vector<std::int64_t> ids;
   for (std::int64_t i = 0; i < count_; ++i)
     if (sections_[static_cast<std::size_t>(i)] == section) ids.push_back(ids_[i]);
-  return inertia_of(rows_, weights_, ids.data(), static_cast<std::int64_t>(ids.size()));
+  return inertia_of(rows_, weights_, ids.data(), static_cast<std::int64_t>(ids.size()),
+                    [] { return false; });  // these are few
 }
 
 // |x - C_s|^2 < |x - C_last|^2  <=>  x . 2 (C_s - C_last) > |C_s|^2 - |C_last|^2.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "buffer.hpp"
@@ -14,10 +15,11 @@
 
 namespace boostkmeans {
 
-// Inertia of a set by its definition, in float64.
-double inertia_of(const DenseRows& rows, RowWeights weights, const std::int64_t* ids, std::int64_t count);
-// Inertia as a difference, sum of weight * |x|^2 - |composite|^2 / weight, of float32 rows; NaN where too little
-// would be left of it to be trusted.
+// Inertia of a set by its definition, in float64; 0 if `stop` said so on the way.
+double inertia_of(const DenseRows& rows, RowWeights weights, const std::int64_t* ids,
+                  std::int64_t count, const std::function<bool()>& stop);
+// Inertia as a difference, sum of weight * |x|^2 - |composite|^2 / weight, of float32 rows; NaN where too
+// little would be left of it to be trusted.
 double inertia_between(double energy, double square, double weight);
 
 enum class SectionStart : int { random_partition, random, plus_plus };

@@ -14,21 +14,25 @@ namespace boostkmeans {
 namespace {
 
 // A set is sectioned as it is as long as its float32 rows fit into a core's cache beside the rest; by a
-// sample of half that size otherwise.
-constexpr std::int64_t kHeldBytes = 1 << 21;
-constexpr std::int64_t kFewestHeld = 1024;
+// sample of half that size otherwise. High dimensions need some rows all the same, within limits.
+constexpr std::int64_t kHeldBytes = 1 << 21, kMostHeldBytes = 1 << 26;
+constexpr std::int64_t kFewestHeld = 1024, kHeldPerSection = 16;
 // Rows of a large set that follow in one go.
-constexpr std::int64_t kSpanRows = 1024;
+constexpr std::int64_t kSpanRows = 1024, kFewestSpanRows = 16;
+// Rows that are looked through before the watch is.
+constexpr std::int64_t kRowsBetweenLooks = 1024;
 
-std::int64_t capacity_of(const DenseRows& rows) {
-  const std::int64_t row_bytes = flat_layout(rows.n_features()).row_step * 4;
-  return std::max(kFewestHeld, kHeldBytes / row_bytes);
+std::int64_t row_bytes(const DenseRows& rows) { return flat_layout(rows.n_features()).row_step * 4; }
+
+std::int64_t capacity_of(const DenseRows& rows, std::int64_t n_sections) {
+  const std::int64_t few = std::min(kFewestHeld, kMostHeldBytes / row_bytes(rows));
+  return std::max({kHeldBytes / row_bytes(rows), few, kHeldPerSection * n_sections});
 }
 
 // A set that is too large for a cache.
 struct LargeSet {
   std::int64_t set, begin, end;
-  std::vector<std::int64_t> sample;   // positions in `members`
+  std::vector<std::int64_t> sample;    // positions in `members`, ascending
   std::vector<std::int32_t> sections;  // of the sample
   Cut cut;
 };
@@ -50,7 +54,9 @@ class Splitting {
             const SplitOptions& options, const SplitResult& result, Team& team)
       : rows_(rows), row_weights_(row_weights), members_(members), begins_(begins), ends_(ends),
         n_sets_(n_sets), options_(options), result_(result), team_(team),
-        n_sections_(options.sections.n_sections), capacity_(capacity_of(rows)), n_sample_(capacity_ / 2) {
+        n_sections_(options.sections.n_sections), capacity_(capacity_of(rows, n_sections_)),
+        n_sample_(capacity_ / 2),
+        span_rows_(std::clamp(kHeldBytes / row_bytes(rows), kFewestSpanRows, kSpanRows)) {
     for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>());
     large_.resize(static_cast<std::size_t>(n_sets));
   }
@@ -73,17 +79,16 @@ class Splitting {
   struct Workplace {
     std::unique_ptr<Sectioning> sectioning;
     std::vector<std::int64_t> ids;
-    std::vector<std::int32_t> sections;
   };
 
   // Made by the thread that will use it, when it is first needed.
   Workplace& place(int thread) {
     Workplace& place = *places_[static_cast<std::size_t>(thread)];
     if (!place.sectioning) {
-      std::int64_t largest = kSpanRows;
+      std::int64_t largest = 0;
       for (std::int64_t i = 0; i < n_sets_; ++i) largest = std::max(largest, ends_[i] - begins_[i]);
       place.sectioning = std::make_unique<Sectioning>(
-          rows_, options_.sections, std::min(largest, std::max(capacity_, kSpanRows)));
+          rows_, options_.sections, std::min(largest, std::max(capacity_, span_rows_)));
     }
     return place;
   }
@@ -140,33 +145,34 @@ class Splitting {
       large->cut = here.sectioning->cut();
       for (std::int64_t i = 0; i < n_sample_; ++i)
         large->sections.push_back(here.sectioning->section(i));
-    } else if (!section_odd(*large, here)) {
+    } else if (!section_odd(*large, here, thread)) {
       return mark_equal(set);
     }
     large_[static_cast<std::size_t>(set)] = std::move(large);
   }
 
   // All rows of the sample are equal: looks for other rows, in float64, and splits them off.
-  bool section_odd(LargeSet& large, Workplace& here) const {
+  bool section_odd(LargeSet& large, Workplace& here, int thread) const {
     std::vector<double> first(static_cast<std::size_t>(rows_.n_features())), other(first);
     rows_.fetch(members_[large.begin], first.data());
-    here.ids.assign(1, members_[large.begin]);
     large.sample.assign(1, large.begin);
+    std::vector<std::int64_t> copies;  // of the first: they make up the number
     for (std::int64_t at = large.begin + 1; at < large.end; ++at) {
+      if (at % kRowsBetweenLooks == 0 && team_.watch().look(thread)) return false;
       rows_.fetch(members_[at], other.data());
-      if (other == first) continue;
-      here.ids.push_back(members_[at]);
-      large.sample.push_back(at);
-      if (static_cast<std::int64_t>(here.ids.size()) == n_sample_) break;
+      if (other != first)
+        large.sample.push_back(at);
+      else if (static_cast<std::int64_t>(copies.size()) < n_sections_)
+        copies.push_back(at);
+      if (static_cast<std::int64_t>(large.sample.size()) == n_sample_) break;
     }
-    const auto found = static_cast<std::int64_t>(here.ids.size());
-    for (std::int64_t at = large.begin + 1; static_cast<std::int64_t>(here.ids.size()) < n_sections_;
-         ++at) {  // found < n_sections: fill up with copies of the first
-      if (std::find(large.sample.begin(), large.sample.end(), at) != large.sample.end()) continue;
-      here.ids.push_back(members_[at]);
-      large.sample.push_back(at);
-    }
-    if (found == 1) return false;
+    if (large.sample.size() == 1) return false;
+    const auto missing = std::max<std::int64_t>(
+        0, n_sections_ - static_cast<std::int64_t>(large.sample.size()));
+    large.sample.insert(large.sample.end(), copies.begin(), copies.begin() + missing);
+    std::sort(large.sample.begin(), large.sample.end());
+    here.ids.clear();
+    for (const std::int64_t at : large.sample) here.ids.push_back(members_[at]);
     const auto count = static_cast<std::int64_t>(here.ids.size());
     if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(large.set))) return false;
     large.cut = here.sectioning->cut();
@@ -181,8 +187,9 @@ class Splitting {
     std::vector<Span> spans;
     for (const auto& large : large_) {
       if (!large) continue;
-      for (std::int64_t at = large->begin; at < large->end; at += kSpanRows)
-        spans.push_back({static_cast<std::int64_t>(sets.size()), at, std::min(large->end, at + kSpanRows)});
+      for (std::int64_t at = large->begin; at < large->end; at += span_rows_)
+        spans.push_back(
+            {static_cast<std::int64_t>(sets.size()), at, std::min(large->end, at + span_rows_)});
       sets.push_back(large.get());
     }
     if (sets.empty()) return;
@@ -226,11 +233,12 @@ class Splitting {
     for (const LargeSet* large : sets)
       for (std::int64_t out = large->set * n_sections_; out < (large->set + 1) * n_sections_; ++out)
         if (std::isnan(result_.inertias[out])) unknown.push_back(out);
-    team_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int) {
+    team_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int thread) {
       const std::int64_t out = unknown[static_cast<std::size_t>(i)], set = out / n_sections_;
       const std::int64_t begin = out % n_sections_ == 0 ? begins_[set] : result_.ends[out - 1];
-      result_.inertias[out] =
-          inertia_of(rows_, row_weights_, members_ + begin, result_.ends[out] - begin);
+      result_.inertias[out] = inertia_of(rows_, row_weights_, members_ + begin,
+                                         result_.ends[out] - begin,
+                                         [&] { return team_.watch().look(thread); });
     });
   }
 
@@ -318,7 +326,7 @@ class Splitting {
   const SplitOptions& options_;
   const SplitResult& result_;
   Team& team_;
-  std::int64_t n_sections_, capacity_, n_sample_;
+  std::int64_t n_sections_, capacity_, n_sample_, span_rows_;
   std::vector<std::unique_ptr<Workplace>> places_;
   std::vector<std::unique_ptr<LargeSet>> large_;  // by set; null for small ones
 };

@@ -90,23 +90,24 @@ class Candidates {
   }
 
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
-    // Rows that share one gathering of centres; a large cluster is shared between threads.
+    // Rows that share one gathering of centres; a large cluster is shared between threads, and blocks.
     constexpr std::int64_t kTaskRows = 8 * kPieceRows;
     while (next_ < visit_.n_clusters &&
            static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
-      const std::int32_t c = visit_.order[next_++];
-      if (!visit_.by_runner_up) {
-        if (!worth_a_visit(c)) continue;
-        near_.visited[c] = entered_[static_cast<std::size_t>(c)] ? -1 : near_.clock;
-      }
+      const std::int32_t c = visit_.order[next_];
+      const std::int64_t begin = members_.start[static_cast<std::size_t>(c)] + taken_;
       const std::int64_t end = members_.start[static_cast<std::size_t>(c) + 1];
-      for (std::int64_t at = members_.start[static_cast<std::size_t>(c)]; at < end; at += kTaskRows) {
-        const std::int64_t count = std::min(kTaskRows, end - at);
-        tasks.push_back({static_cast<std::int64_t>(proposals.size()), count, c,
-                         visit_.by_runner_up ? -1 : c});
-        for (std::int64_t i = at; i < at + count; ++i)
-          proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f});
+      if (begin == end || n_columns(c) == 0 || (taken_ == 0 && !begin_visit(c))) {
+        ++next_;
+        taken_ = 0;
+        continue;
       }
+      const std::int64_t count = std::min(kTaskRows, end - begin);
+      tasks.push_back({static_cast<std::int64_t>(proposals.size()), count, c,
+                       visit_.by_runner_up ? -1 : c});
+      for (std::int64_t i = begin; i < begin + count; ++i)
+        proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f});
+      taken_ += count;
     }
     return !proposals.empty();
   }
@@ -149,6 +150,14 @@ class Candidates {
     return groups;
   }
 
+  // Whether a cluster is to be visited; if so, it counts as visited from the first of its rows on.
+  bool begin_visit(std::int64_t cluster) {
+    if (visit_.by_runner_up) return true;
+    if (!worth_a_visit(cluster)) return false;
+    near_.visited[cluster] = entered_[static_cast<std::size_t>(cluster)] ? -1 : near_.clock;
+    return true;
+  }
+
   bool worth_a_visit(std::int64_t cluster) const {
     const std::int64_t last = near_.visited[cluster];
     if (last < 0 || near_.changed[cluster] >= last) return true;
@@ -161,7 +170,8 @@ class Candidates {
   Neighbourhoods& near_;
   Members members_;
   std::vector<unsigned char> entered_;  // clusters that rows entered in this sweep
-  std::int64_t next_ = 0;
+  std::int64_t next_ = 0;   // cluster in the order ...
+  std::int64_t taken_ = 0;  // ... and its rows that are in earlier blocks
   CentreTable table_;
   std::vector<std::unique_ptr<Centres>> gathered_;
 };
@@ -179,7 +189,8 @@ class Sweep {
       : rows_(rows), row_weights_(row_weights), partition_(partition), options_(options),
         rule_(options.first && !options.exact ? Rule::first : Rule::best), looks_(looks), team_(team),
         touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows.n_features()) {
-    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows, bytes_of(rows, options) != nullptr));
+    const bool low = bytes_of(rows, options) != nullptr;
+    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows, low));
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
   }
 
@@ -191,6 +202,7 @@ class Sweep {
       for (const Task& task : tasks_)
         result_.evaluations += task.count * looks_.n_columns(task.list);
       decide();
+      if (team_.watch().stopped()) break;
       looks_.decided();
     }
     return result_;

@@ -42,8 +42,8 @@ struct CandidateVisit {
   std::int64_t block_rows;
   // n, or null: best other cluster of each row that was visited, better or not.
   std::int32_t* runners_up;
-  // If true, rows are visited with the cluster that `runners_up` names, and look at the neighbours of that one:
-  // clusters that the lists of their own cluster lack. No cluster is passed over then, nor counts as visited.
+  // If true, rows are visited with the cluster that `runners_up` names, and look at the neighbours of that
+  // one: clusters that the list of their own cluster lacks. None is passed over then, nor counts as visited.
   bool by_runner_up;
 };
 

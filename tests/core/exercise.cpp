@@ -3,13 +3,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <vector>
 
+#include "assign.hpp"
 #include "describe.hpp"
 #include "nearest.hpp"
+#include "neighbours.hpp"
 #include "partition.hpp"
 #include "seeding.hpp"
+#include "split.hpp"
 #include "sweep.hpp"
 
 using namespace boostkmeans;
@@ -39,6 +43,71 @@ std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) 
   return bytes;
 }
 
+// Lists by groups of three, sweeps over them, and rows to the nearest of a list.
+void exercise_candidates(const DenseRows& rows, RowWeights w, const Partition& partition, Team& team) {
+  const std::int64_t k = partition.n_clusters, length = std::min<std::int64_t>(4, k - 1);
+  std::vector<std::int32_t> order(static_cast<std::size_t>(k)), lists(static_cast<std::size_t>(k * length));
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::int64_t> starts;
+  for (std::int64_t at = 0; at < k; at += 3) starts.push_back(at);
+  const auto n_groups = static_cast<std::int64_t>(starts.size());
+  starts.push_back(k);
+  std::vector<std::int32_t> everywhere;
+  for (std::int64_t i = 0; i < n_groups * n_groups; ++i)
+    everywhere.push_back(static_cast<std::int32_t>(i % n_groups));
+  neighbours(rows.kernel(), partition.composites, k, partition.n_features,
+             {order.data(), starts.data(), everywhere.data(), n_groups, n_groups}, length, lists.data(),
+             team);
+  std::vector<std::int64_t> changed(order.size(), -1), visited(order.size(), -1);
+  std::vector<std::int32_t> runners_up(static_cast<std::size_t>(rows.n_rows()), 0);
+  Neighbourhoods near{lists.data(), length, changed.data(), visited.data(), 0};
+  double inertia = recompute(rows, w, partition, nullptr, team).inertia;
+  for (int s = 0; s < 4; ++s) {
+    sweep(rows, w, partition, {order.data(), k, 64, runners_up.data(), s == 2}, near,
+          {s == 1, 5, false, false}, team);
+    const double after = recompute(rows, w, partition, nullptr, team).inertia;
+    check(after <= inertia * (1 + 1e-12), "a sweep over candidates lowers the inertia");
+    inertia = after;
+  }
+  std::vector<std::int32_t> row_groups(runners_up.size());
+  for (std::size_t i = 0; i < row_groups.size(); ++i)
+    row_groups[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) % n_groups);
+  nearest_in_groups(rows, partition.composites, k, row_groups.data(),
+                    {order.data(), starts.data(), everywhere.data(), n_groups, n_groups},
+                    runners_up.data(), team);
+}
+
+// Two levels of splits, and the way down.
+void exercise_split(const DenseRows& rows, RowWeights w, const Partition& partition, Team& team) {
+  std::vector<std::int64_t> members;
+  for (std::int64_t i = 0; i < rows.n_rows(); ++i)
+    if (w[i] > 0.0) members.push_back(i);
+  for (const int start : {0, 1, 2})
+    for (const std::int64_t s : {2, 3}) {
+      std::vector<std::int64_t> begins{0}, ends{static_cast<std::int64_t>(members.size())};
+      for (int level = 0; level < 2; ++level) {
+        const auto n = static_cast<std::int64_t>(begins.size());
+        std::vector<std::int64_t> found(static_cast<std::size_t>(n * s)), parts;
+        std::vector<double> weights(found.size()), inertias(found.size());
+        split(rows, w, members.data(), begins.data(), ends.data(), n,
+              {{s, static_cast<SectionStart>(start), 10, 1e-4}, 7, true},
+              {found.data(), weights.data(), inertias.data()}, team);
+        for (std::int64_t i = 0; i < n * s; ++i)
+          parts.push_back(i % s == 0 ? begins[static_cast<std::size_t>(i / s)]
+                                     : found[static_cast<std::size_t>(i - 1)]);
+        check(found[static_cast<std::size_t>(n * s - 1)] == ends.back(), "parts make up their set");
+        begins.clear();
+        ends.clear();
+        for (std::size_t i = 0; i < parts.size(); ++i)
+          if (found[i] - parts[i] >= s) begins.push_back(parts[i]), ends.push_back(found[i]);
+      }
+    }
+  const std::vector<std::int32_t> children{1, 2, -1, -1, -1, -1};
+  std::vector<std::int32_t> leaves(static_cast<std::size_t>(rows.n_rows()));
+  if (partition.n_clusters >= 3)
+    descend(rows, children.data(), 2, partition.composites, leaves.data(), team);
+}
+
 void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weighted) {
   std::mt19937 random(7);
   const auto bytes = random_bytes(p, random);
@@ -66,12 +135,14 @@ void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weight
   for (int s = 0; s < 4; ++s) {
     const SweepResult result =
         sweep(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64},
-              {s == 1, 5, s == 3}, team);
+              {s == 1, 5, s == 3, s == 2}, team);
     const double after = recompute(rows, w, partition, nullptr, team).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
-    check(result.visited == p.n, "all rows are visited");
+    check(result.evaluations == p.n * p.k, "all rows look at all clusters");
     inertia = after;
   }
+  exercise_candidates(rows, w, partition, team);
+  exercise_split(rows, w, partition, team);
   std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(p.n * p.k));
   nearest(rows, composites.data(), p.k, nullptr, near.data(), gaps.data(), team);
   nearest(rows, composites.data(), p.k, near.data(), labels.data(), nullptr, team);
@@ -113,8 +184,12 @@ int main() {
         for (const bool weighted : {false, true}) {
           exercise(*kernel, {301, 7, 5, scalar, item}, n_threads, weighted);
           exercise(*kernel, {120, 131, 37, scalar, item}, n_threads, weighted);
-          exercise(*kernel, {9000, 2, 2, scalar, item}, n_threads, weighted);
+          exercise(*kernel, {9000, 2, 4, scalar, item}, n_threads, weighted);
         }
+  // Sets that are too large to be held, so that they are split by a sample.
+  for (int n = 0; const Kernel* kernel = available_kernel(n); ++n)
+    for (const bool weighted : {false, true})
+      exercise(*kernel, {4000, 300, 5, Scalar::uint8, 1}, 4, weighted);
   exercise_errors();
   std::puts("1 passed, 0 failed");
 }

@@ -1,0 +1,441 @@
+"""The figures for large k: one function a figure."""
+
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+
+import data
+import peers
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
+from boostkmeans._fitting import block_rows
+from boostkmeans._partition import Partition
+from boostkmeans._rows import Rows
+from measure import N_THREADS, Json, compact, interleaved, keep, median, seconds_to, timed
+
+N_MILLION, K_LARGE = 1_000_000, 10_000
+
+
+def million_into_ten_thousand() -> None:
+    """1,000,000 x 128 into 10,000: time to the distortion of each peer, and the curve of ours."""
+    name, X = data.sift(N_MILLION)
+    rows = X.astype(np.uint8)
+    often = {
+        "superkmeans, hierarchical (default)": lambda: peers.super_kmeans(X, K_LARGE),
+        "superkmeans, hierarchical, 10 + 10 iterations, 3 refinements": lambda: peers.super_kmeans(
+            X, K_LARGE, iters_mesoclustering=10, iters_fineclustering=10, iters_refinement=3
+        ),
+        "ours (defaults, uint8 rows)": lambda: peers.ours(rows, K_LARGE),
+        "ours (defaults, float32 rows)": lambda: peers.ours(X, K_LARGE),
+    }
+    runs = interleaved(often)
+    # Takes a minute, whatever the noise of the machine.
+    runs |= interleaved(
+        {"superkmeans, hierarchical, sq8": lambda: peers.super_kmeans(X, K_LARGE, quantizer="sq8")},
+        repeats=1,
+    )
+    keep("million_into_ten_thousand", {"data": name, "k": K_LARGE, **against_all(runs, N_MILLION)})
+
+
+def million_against_slow_peers() -> None:
+    """The same against peers that look at all clusters for all rows: hours, each once."""
+    name, X = data.sift(N_MILLION)
+    runs = interleaved({"ours (defaults)": lambda: peers.ours(X.astype(np.uint8), K_LARGE)})
+    slow = {
+        "faiss.Kmeans(niter=10)": lambda: peers.faiss_kmeans(X, K_LARGE, 10),
+        "faiss.SuperKmeans(niter=10)": lambda: peers.faiss_super_kmeans(X, K_LARGE, 10),
+        "faiss.SuperKmeans(niter=25)": lambda: peers.faiss_super_kmeans(X, K_LARGE, 25),
+        "superkmeans, flat, 25 iterations": lambda: peers.super_kmeans(
+            X, K_LARGE, hierarchical=False, iters=25, max_points_per_cluster=N_MILLION
+        ),
+        "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, K_LARGE, 25),
+    }
+    for contestant, call in slow.items():  # kept after each one: few have the patience for all
+        runs |= interleaved({contestant: call}, repeats=1)
+        keep("million_against_slow_peers", {"data": name, "k": K_LARGE, **against_all(runs, N_MILLION)})
+
+
+def against_all(runs: dict[str, list[Json]], n_rows: int) -> Json:
+    """For each peer, its time and distortion, and the time of ours to that distortion."""
+    own = {peer: found for peer, found in runs.items() if peer.startswith("ours")}
+    result: Json = {"peers": {}, "ours": {}}
+    for peer, found in runs.items():
+        figures: Json = {
+            "seconds": median([run["seconds"] for run in found]),
+            "distortion": median([run["inertia"] for run in found]) / n_rows,
+            "runs": len(found),
+        }
+        if peer in own:
+            curve = [(s, inertia / n_rows) for s, inertia in found[-1]["curve"]]
+            result["ours"][peer] = {**figures, "sweeps": found[-1]["sweeps"], "curve": curve}
+            continue
+        target = figures["distortion"] * n_rows
+        figures["ours"] = {
+            ours: median([seconds_to(run["curve"], target) for run in of]) for ours, of in own.items()
+        }
+        figures["times_faster"] = {ours: figures["seconds"] / s for ours, s in figures["ours"].items()}
+        result["peers"][peer] = figures
+    return result
+
+
+def sift_into_1024() -> None:
+    """100,000 x 128 into 1,024, by the defaults."""
+    name, X = data.sift(100_000)
+    rows = X.astype(np.uint8)
+    runs = interleaved(
+        {
+            "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, 1024, 25),
+            "superkmeans (default)": lambda: peers.super_kmeans(X, 1024),
+            "scikit-learn KMeans(n_init=1)": lambda: peers.scikit_learn(X, 1024),
+            "ours (defaults)": lambda: peers.ours(rows, 1024),
+            "ours (bisecting)": lambda: peers.ours(rows, 1024, init="bisecting"),
+        }
+    )
+    keep("sift_into_1024", {"data": name, "k": 1024, **against_all(runs, len(X))})
+
+
+def mnist_into_1000() -> None:
+    """MNIST 70,000 x 784 into 1,000; ours reads float16 rows."""
+    name, X = data.mnist()
+    rows = X.astype(np.float16)
+    runs = interleaved(
+        {
+            "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, 1000, 25),
+            "superkmeans (default)": lambda: peers.super_kmeans(X, 1000),
+            "superkmeans, hierarchical": lambda: peers.super_kmeans(X, 1000, hierarchical=True),
+            "superkmeans, hierarchical, 10 + 10 iterations, 3 refinements": lambda: peers.super_kmeans(
+                X, 1000, hierarchical=True, iters_mesoclustering=10, iters_fineclustering=10,
+                iters_refinement=3,
+            ),
+            "ours (defaults)": lambda: peers.ours(rows, 1000),
+            "ours (bisecting)": lambda: peers.ours(rows, 1000, init="bisecting"),
+        }
+    )  # fmt: skip
+    keep("mnist_into_1000", {"data": name, "k": 1000, **against_all(runs, len(X))})
+
+
+def hundred_thousand_clusters() -> None:
+    """1,000,000 x 128 into 100,000 beside 10,000: time and peak memory, each in its own process."""
+    code = """
+import sys, time
+from pathlib import Path
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+import data
+from boostkmeans import BoostKMeans
+X = data.sift(1_000_000)[1].astype(np.uint8)
+BoostKMeans(2, max_iter=1).fit(X[:1000])  # everything imported and loaded
+Path("/proc/self/clear_refs").write_text("5")
+def status(key):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
+before = status("VmRSS")
+began = time.perf_counter()
+model = BoostKMeans(int(sys.argv[2]), n_threads=2, random_state=0).fit(X)
+print(time.perf_counter() - began, model.distortion_, model.n_iter_, status("VmHWM") - before)
+"""
+    found: Json = {}
+    for k in (10_000, 100_000):
+        result = subprocess.run(
+            [sys.executable, "-c", code, sys.path[0], str(k)], capture_output=True, text=True, check=True
+        )
+        seconds, distortion, sweeps, megabytes = map(float, result.stdout.split())
+        found[str(k)] = {
+            "seconds": seconds,
+            "distortion": distortion,
+            "sweeps": sweeps,
+            "megabytes_above_input": megabytes,
+        }
+        print(f"  k = {k}: {compact(found[str(k)])}", flush=True)
+    ratio = found["100000"]["seconds"] / found["10000"]["seconds"]
+    keep("hundred_thousand_clusters", {"data": data.sift(1)[0], "clusters": found, "ratio": ratio})
+
+
+def tree_against_product() -> None:
+    """The tree, 1,000,000 x 128 into 10,000, against one product of 1,000,000 x 128 by 128 x 2,000."""
+    name, X = data.sift(N_MILLION)
+    rows = X.astype(np.uint8)
+    B = np.random.default_rng(0).normal(size=(128, 2000)).astype(np.float32)
+    out: data.Array | None = np.ones((N_MILLION, 2000), dtype=np.float32)
+    runs = interleaved(
+        {
+            "ours (uint8 rows)": lambda: peers.our_tree(rows, K_LARGE),
+            "ours (float32 rows)": lambda: peers.our_tree(X, K_LARGE),
+            "numpy matmul, out given": lambda: {"one": timed(lambda: np.matmul(X, B, out=out))[0]},
+        }
+    )
+    out = None  # 8 GB
+    plain = median([timed(lambda: X @ B)[0] for _ in range(3)])
+    product = median([run["one"] for run in runs["numpy matmul, out given"]])
+    figures: Json = {"numpy matmul, out given": {"seconds": product}, "numpy @": {"seconds": plain}}
+    for tree in ("ours (uint8 rows)", "ours (float32 rows)"):
+        seconds = median([run["seconds"] for run in runs[tree]])
+        figures[tree] = {
+            "seconds": seconds,
+            "ratio": seconds / product,
+            "ratio_to_product_into_new_memory": seconds / plain,
+            "distortion": runs[tree][0]["inertia"] / N_MILLION,
+        }
+    keep(
+        "tree_against_product",
+        {"data": name, "k": K_LARGE, "contestants": figures, "prototype_distortion": 41_849},
+    )
+
+
+def tree_against_scikit_learn() -> None:
+    """BisectingBoostKMeans beside scikit-learn's BisectingKMeans, 1,000,000 x 128 into 1,000."""
+    from sklearn.cluster import BisectingKMeans
+
+    name, X = data.sift(N_MILLION)
+
+    def theirs() -> Json:
+        model = BisectingKMeans(1000, bisecting_strategy="largest_cluster", random_state=0).fit(X)
+        return {"inertia": peers.exact_inertia(X, model.cluster_centers_, model.labels_)}
+
+    runs = interleaved(
+        {"ours": lambda: peers.our_tree(X.astype(np.uint8), 1000), "scikit-learn": theirs}, repeats=1
+    )
+    keep(
+        "tree_against_scikit_learn",
+        {
+            "data": name,
+            "k": 1000,
+            "contestants": {
+                contestant: {"seconds": of[0]["seconds"], "distortion": of[0]["inertia"] / N_MILLION}
+                for contestant, of in runs.items()
+            },
+        },
+    )
+
+
+def headline_shapes() -> None:
+    """The paper's largest: 10,000,000 x 512 into 1,024 and 1,000,000 x 512 into 8,192, memory-mapped."""
+    code = """
+import resource, sys, tempfile, time
+from pathlib import Path
+import numpy as np
+from boostkmeans import BisectingBoostKMeans
+n, k = int(sys.argv[1]), int(sys.argv[2])
+with tempfile.TemporaryDirectory(dir=sys.argv[3]) as folder:
+    path = Path(folder) / "rows.npy"
+    X = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(n, 512))
+    rng = np.random.default_rng(0)
+    centres = rng.integers(40, 216, size=(4000, 512)).astype(np.int16)
+    noise = (rng.standard_normal((50_000, 512), dtype=np.float32) * 25).astype(np.int16)
+    for begin in range(0, n, 20_000):
+        of = rng.integers(0, len(centres), min(20_000, n - begin))
+        rows = centres[of] + noise[rng.integers(0, len(noise), len(of))]
+        X[begin : begin + len(of)] = rows.clip(0, 255)
+    X.flush()
+    del X
+    X = np.load(path, mmap_mode="r")
+    BisectingBoostKMeans(2).fit(X[:1000])
+    Path("/proc/self/clear_refs").write_text("5")
+    def status(key):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
+    before = status("RssAnon")
+    began = time.perf_counter()
+    model = BisectingBoostKMeans(k, n_threads=2, random_state=0).fit(X)
+    seconds = time.perf_counter() - began
+    print(seconds, model.distortion_, status("RssAnon") - before, status("VmHWM"))
+"""
+    found = {}
+    for n, k, paper in ((1_000_000, 8192, 8), (10_000_000, 1024, 94)):
+        result = subprocess.run(
+            [sys.executable, "-c", code, str(n), str(k), "."], capture_output=True, text=True, check=True
+        )
+        seconds, distortion, own, peak = map(float, result.stdout.split())
+        found[f"{n:,} x 512 into {k:,}"] = {
+            "seconds": seconds,
+            "distortion": distortion,
+            "megabytes_held_after": own,
+            "megabytes_peak_with_mapped_file": peak,
+            "minutes_in_the_paper": paper,
+        }
+        print(f"  {n} x 512 into {k}: {compact(found[f'{n:,} x 512 into {k:,}'])}", flush=True)
+    keep(
+        "headline_shapes",
+        {"data": "made: 4,000 blobs that overlap, uint8, memory-mapped", "shapes": found},
+    )
+
+
+def scaling() -> None:
+    """Cost against n, k and d, each varied alone: exponents of the tree and of the default fit."""
+    _, X = data.sift(N_MILLION)
+    X = X.astype(np.uint8)
+    base_n, base_k = 250_000, 2500
+    varied = {
+        "n": [(X[:n], base_k) for n in (62_500, 125_000, 250_000, 500_000, 1_000_000)],
+        "k": [(X[:base_n], k) for k in (625, 1250, 2500, 5000, 10_000)],
+        "d": [(np.ascontiguousarray(X[:base_n, :d]), base_k) for d in (16, 32, 64, 128)],
+    }
+    found: Json = {}
+    for axis, cases in varied.items():
+        sizes = [len(rows) if axis == "n" else k if axis == "k" else rows.shape[1] for rows, k in cases]
+        lines: Json = {"sizes": sizes}
+        for kind in ("tree", "10 sweeps over candidates"):
+            seconds = []
+            for rows, k in cases:
+                call = (
+                    partial(peers.our_tree, rows, k)
+                    if kind == "tree"
+                    else partial(
+                        peers.ours, rows, k, init="bisecting", n_candidates=128, tol=0, max_iter=10
+                    )
+                )
+                seconds.append(min(timed(call)[0] for _ in range(2)))
+            slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+            lines[kind] = {"seconds": seconds, "exponent": slope}
+            print(f"  {axis} {kind}: exponent {slope:.2f}, {[round(s, 2) for s in seconds]}", flush=True)
+        found[axis] = lines
+    keep("scaling", {"data": "PhotoSIFT, base 250000 x 128 into 2500, uint8", "axes": found})
+
+
+def candidate_numbers() -> None:
+    """The paper's "7-8 x by top-k0": time and distortion over k0, 100,000 x 128 into 1,024 and 4,096."""
+    name, X = data.sift(100_000)
+    X = X.astype(np.uint8)
+    found: Json = {}
+    for k in (1024, 4096):
+        found[str(k)] = {}
+        for k0 in (8, 16, 32, 64, 128, 256, None):
+            runs = [
+                timed(
+                    partial(peers.ours, X, k, seed, init="random", n_candidates=k0, tol=0, max_iter=20)
+                )
+                for seed in range(2)
+            ]
+            found[str(k)][str(k0 or "all")] = {
+                "seconds": median([seconds for seconds, _ in runs]),
+                "seconds_a_sweep": median([one_sweep(run["curve"]) for _, run in runs]),
+                "distortion": median([run["inertia"] for _, run in runs]) / len(X),
+            }
+            print(f"  k = {k}, k0 = {k0}: {compact(found[str(k)][str(k0 or 'all')])}", flush=True)
+    keep("candidate_numbers", {"data": name, "clusters": found, "sweeps": 20, "init": "random"})
+
+
+def one_sweep(curve: list[tuple[float, float]]) -> float:
+    """Median time of a sweep, the first left out."""
+    return median(np.diff([seconds for seconds, _ in curve]).tolist())
+
+
+def where_candidates_pay() -> None:
+    """What "auto" stands for: candidates and starts by k, on several kinds of data."""
+    sift, mnist = data.sift(100_000), data.mnist()
+    sets = {
+        sift[0]: (sift[1].astype(np.uint8), (256, 512, 1024, 2048)),
+        mnist[0]: (mnist[1].astype(np.uint8), (256, 1000)),
+        "made: blobs 300000 x 16 (512, overlapping)": (
+            data.blobs(300_000, 16, 512, 4.0)[0],
+            (256, 512, 1024),
+        ),
+        "made: blobs 100000 x 16 (1000, apart)": (
+            data.blobs(100_000, 16, 1000, 1.0)[0],
+            (500, 1000, 2000),
+        ),
+    }
+    found: Json = {}
+    for name, (X, ks) in sets.items():
+        for k in ks:
+            ways: dict[str, Json] = {
+                "k-means++ on a sample, all clusters": {"init": "auto", "n_candidates": None},
+                "bisecting, all clusters": {"init": "bisecting", "n_candidates": None},
+                "bisecting, 128 candidates": {"init": "bisecting", "n_candidates": 128},
+                "defaults": {},
+            }
+            found[f"{name}, k = {k:,}"] = {}
+            for way, parameters in ways.items():
+                if parameters.get("n_candidates", 0) == 128 and k <= 256:
+                    continue
+                seconds, run = timed(partial(peers.ours, X, k, **parameters))
+                figures = {"seconds": seconds, "distortion": run["inertia"] / len(X)}
+                found[f"{name}, k = {k:,}"][way] = figures
+                print(f"  {name} k = {k} {way}: {compact(figures)}", flush=True)
+    keep("where_candidates_pay", {"sets": found})
+
+
+def low_precision() -> None:
+    """A full sweep with proposals by products of bytes, and by float32: time, and what it gains."""
+    name, X = data.sift(100_000)
+    X = X.astype(np.uint8)
+    rows = Rows.in_own_frame(X, "euclidean", N_THREADS)
+    order = np.random.default_rng(0).permutation(len(X))
+    found: Json = {}
+    for k in (64, 256, 1024, 4096):
+        start = (
+            BoostKMeans(k, init="bisecting", n_candidates=32, max_iter=3, random_state=0).fit(X).labels_
+        )
+        seconds: dict[bool, list[float]] = {False: [], True: []}
+        gains = {}
+        for _ in range(5):
+            for low in seconds:
+                p = Partition.of(start.copy(), k, X.shape[1])
+                p.recompute(rows, None, N_THREADS)
+                sweep = partial(
+                    _core.sweep, rows.core, None, p.labels, p.composites, p.weights, p.counts, order, 1,
+                    block_rows(len(X)), False, 0, False, low, np.inf, N_THREADS,
+                )  # fmt: skip
+                taken, result = timed(sweep)
+                seconds[low].append(taken)
+                gains[low] = result[1]
+        found[str(k)] = {
+            "float32_seconds": median(seconds[False]),
+            "bytes_seconds": median(seconds[True]),
+            "gain_to_float32": gains[True] / gains[False],
+        }
+        print(f"  k = {k}: {compact(found[str(k)])}", flush=True)
+    keep("low_precision", {"data": name, "clusters": found})
+
+
+def assignment() -> None:
+    """New rows to 10,000 clusters: exact, by candidates, down the tree: time and agreement."""
+    name, X = data.sift(N_MILLION)
+    rows, new = X[:900_000].astype(np.uint8), X[900_000:].astype(np.uint8)
+    flat = BoostKMeans(K_LARGE, n_threads=N_THREADS, random_state=0, max_iter=5).fit(rows)
+    tree = BisectingBoostKMeans(K_LARGE, n_threads=N_THREADS, random_state=0).fit(rows)
+    seconds, exact = timed(lambda: flat.predict(new))
+    found: Json = {"exact": assigned(flat, new, exact, exact, seconds)}
+    for m in (64, 256, 512, 1024, 2048):
+        seconds, labels = timed(partial(flat.predict, new, n_candidates=m))
+        found[f"n_candidates={m}"] = assigned(flat, new, labels, exact, seconds)
+    seconds, exact = timed(lambda: tree.predict(new))
+    found["exact, centres of the tree"] = assigned(tree, new, exact, exact, seconds)
+    seconds, labels = timed(lambda: tree.predict(new, tree=True))
+    found["tree=True"] = assigned(tree, new, labels, exact, seconds)
+    for way, figures in found.items():
+        print(f"  {way}: {compact(figures)}", flush=True)
+    keep("assignment", {"data": f"{name}, the last 100,000 rows are new", "k": K_LARGE, "ways": found})
+
+
+def assigned(
+    model: BoostKMeans | BisectingBoostKMeans,
+    X: data.Array,
+    labels: data.Array,
+    exact: data.Array,
+    seconds: float,
+) -> Json:
+    """Time, agreement with the exact assignment, and the distortion."""
+    return {
+        "seconds": seconds,
+        "agreement": float((labels == exact).mean()),
+        "distortion": peers.exact_inertia(X, model.cluster_centers_, labels) / len(X),
+    }
+
+
+FIGURES = [
+    million_into_ten_thousand,
+    sift_into_1024,
+    mnist_into_1000,
+    hundred_thousand_clusters,
+    tree_against_product,
+    tree_against_scikit_learn,
+    headline_shapes,
+    scaling,
+    candidate_numbers,
+    where_candidates_pay,
+    low_precision,
+    assignment,
+    million_against_slow_peers,
+]
