@@ -17,6 +17,8 @@ LONGEST_USE = 4
 # What "auto" stands for: so many candidates, from so many clusters on; and up to so many clusters,
 # sweeps over all of them follow, which are then cheap enough for the little that candidates miss.
 AUTO_CANDIDATES, AUTO_FROM_CLUSTERS, AUTO_ALL_UP_TO = 128, 512, 2048
+# Few rows do not repay the gathering of many centres: below so many rows a cluster, so many candidates.
+FEW_ROWS, AUTO_CANDIDATES_OF_FEW = 32, 32
 
 
 @dataclass
@@ -117,12 +119,16 @@ class Candidates:
         self._last_resort = False
 
 
-def candidates_for(n_candidates: int | str | None, n_clusters: int, n_threads: int) -> Candidates | None:
+def candidates_for(
+    n_candidates: int | str | None, n_clusters: int, n_rows: int, n_threads: int
+) -> Candidates | None:
     """What the parameter stands for; None if rows look at all clusters from the beginning."""
     if n_candidates == "auto":
         if n_clusters < AUTO_FROM_CLUSTERS:
             return None
-        return Candidates(AUTO_CANDIDATES, n_threads, then_all=n_clusters <= AUTO_ALL_UP_TO)
+        few = n_rows < FEW_ROWS * n_clusters
+        number = AUTO_CANDIDATES_OF_FEW if few else AUTO_CANDIDATES
+        return Candidates(number, n_threads, then_all=n_clusters <= AUTO_ALL_UP_TO)
     if n_candidates is None or n_clusters < 3:
         return None
     return Candidates(min(int(n_candidates), n_clusters - 1), n_threads)

@@ -100,7 +100,7 @@ class Clusterer(CentreModel):
 
     def _candidates(self, partition: Partition, threads: int) -> Candidates | None:
         """Lists to look at first, or None if rows look at all clusters from the beginning."""
-        return candidates_for(self.n_candidates, partition.n_clusters, threads)
+        return candidates_for(self.n_candidates, partition.n_clusters, len(partition.labels), threads)
 
     def _result(
         self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool

@@ -1,6 +1,7 @@
 """Growing a bisecting tree: which sets of rows are split, in which order (the paper's Alg. 2)."""
 
 import logging
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,8 @@ SPLITS = ("largest", "inertia")
 MAX_PASSES, TOL = 10, 1e-4
 # Leaves at least this large, relative to the largest, are split in one go.
 TOGETHER = 1 / 2
+# Where fewer are still needed than that makes, this share of those that are needed.
+AT_THE_END = 0.6
 
 Ints = NDArray[np.int64]
 
@@ -91,7 +94,11 @@ class Growth:
                 break
             wanted = open_sets[self.priorities[open_sets] >= TOGETHER * top]
             ranked = wanted[np.argsort(-self.priorities[wanted], kind="stable")]
-            self._split(ranked[: n_leaves - leaves])
+            # Near the end, parts of the first may come before the last of these: not all at once then.
+            needed = n_leaves - leaves
+            self._split(
+                ranked if len(ranked) <= needed / 2 else ranked[: math.ceil(needed * AT_THE_END)]
+            )
             logger.debug("tree: %d of %d leaves are certain", leaves, n_leaves)
         n_splits = int(np.searchsorted(made, n_leaves - 1)) + 1
         order = order[:n_splits]

@@ -20,7 +20,7 @@ extern const Kernel BK_NAME(BK_ISA);
 const Kernel BK_NAME(BK_ISA) = {
     BK_TEXT(BK_ISA), kLanes,    kWidth,   kRows,    kMultipliesBytes, load_rows, load_row, pack, score, scan,
     reset,           reduce,    seed,     tile_distance, distance, dot, add, flat_shift,
-    flat_dots,       flat_centre, flat_dot,  flat_add, describe,
+    flat_sum, flat_dots, flat_centre, flat_dot,  flat_add, describe,
 };
 
 }  // namespace boostkmeans

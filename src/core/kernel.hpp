@@ -139,6 +139,9 @@ struct Kernel {
   // Flat rows of n values, n whole vectors: x -= shift, for which it returns |x|^2; dot products of
   // `count` rows (`step` apart) with one vector; x . D in float64; D += weight * x and its float32 copy.
   float (*flat_shift)(float* x, const float* shift, std::int64_t n);
+  // Adds the columns of `count` rows, each times its weight (or 1, if null), to `sums`.
+  void (*flat_sum)(const float* rows, std::int64_t step, std::int64_t count, const float* weights,
+                   std::int64_t n, double* sums);
   void (*flat_dots)(const float* rows, std::int64_t step, std::int64_t count, const float* vector,
                     std::int64_t n, float* out);
   // out := -2 * C, C = composite * inverse; returns |C|^2 of the centre as it was rounded.

@@ -16,6 +16,27 @@ float flat_shift(float* x, const float* shift, int64_t n) {
   return sum_lanes(total);
 }
 
+// Some rows in float32 before they join the sums: a mean needs no more.
+void flat_sum(const float* rows, int64_t step, int64_t count, const float* weights, int64_t n,
+              double* sums) {
+  constexpr int64_t kTogether = 16;
+  for (int64_t begin = 0; begin < count; begin += kTogether) {
+    const int64_t end = begin + kTogether < count ? begin + kTogether : count;
+    for (int64_t j = 0; j < n; j += kLanes) {
+      Floats sum{};
+      for (int64_t r = begin; r < end; ++r) {
+        const Floats x = load<Floats>(rows + r * step + j);
+        sum += weights == nullptr ? x : x * weights[r];
+      }
+      alignas(BK_VECTOR) float parts[kLanes];
+      store(parts, sum);
+      for (int64_t l = 0; l < kLanes; l += kWideLanes)
+        store(sums + j + l, load<Doubles>(sums + j + l) +
+                                __builtin_convertvector(load<HalfFloats>(parts + l), Doubles));
+    }
+  }
+}
+
 // Some rows at once, so that their sums do not wait for each other.
 template <int count>
 inline void dots_of(const float* rows, int64_t step, const float* vector, int64_t n, float* out) {

@@ -13,8 +13,8 @@ namespace {
 constexpr double kNarrowSpread = 0x1p-4;
 // A gain below this share of its terms may be due to the rounding of the rows to float32.
 constexpr double kRelative = 1e-6;
-// Rows are asked for this many ahead.
-constexpr std::int64_t kRowsAhead = 8;
+// Rows are asked for this many ahead, a few at a time.
+constexpr std::int64_t kRowsAhead = 16, kRowsAtOnce = 2;
 
 }  // namespace
 
@@ -48,10 +48,10 @@ double inertia_between(double energy, double square, double weight) {
 void PlaceLoader::load_plain(const std::int64_t* ids, std::int64_t count, float* out,
                              float* norms) const {
   for (std::int64_t i = 0; i < std::min(kRowsAhead, count); ++i) rows_.prefetch(ids[i]);
-  for (std::int64_t i = 0; i < count; i += kRowsAhead) {
-    for (std::int64_t a = i + kRowsAhead; a < std::min(i + 2 * kRowsAhead, count); ++a)
+  for (std::int64_t i = 0; i < count; i += kRowsAtOnce) {
+    for (std::int64_t a = i + kRowsAhead; a < std::min(i + kRowsAhead + kRowsAtOnce, count); ++a)
       rows_.prefetch(ids[a]);
-    rows_.load(ids + i, std::min(kRowsAhead, count - i), layout_, out + i * step(), norms + i);
+    rows_.load(ids + i, std::min(kRowsAtOnce, count - i), layout_, out + i * step(), norms + i);
   }
 }
 
@@ -81,13 +81,17 @@ bool PlaceLoader::find(const std::int64_t* ids, std::int64_t count, RowWeights w
   load_plain(ids, count, values, norms);
   place.mean.assign(static_cast<std::size_t>(step()), 0.0);
   place.mean32.assign(static_cast<std::size_t>(step()), 0.0f);
-  double total = 0.0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double w = weights[ids[i]];
-    rows_.kernel().flat_add(place.mean.data(), place.mean32.data(), values + i * step(), w, step());
-    total += w;
+  double total = static_cast<double>(count), square = 0.0;
+  std::vector<float> narrow_weights;
+  if (weights) {
+    total = 0.0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      narrow_weights.push_back(static_cast<float>(weights[ids[i]]));
+      total += static_cast<double>(narrow_weights.back());
+    }
   }
-  double square = 0.0;
+  rows_.kernel().flat_sum(values, step(), count, weights ? narrow_weights.data() : nullptr, step(),
+                          place.mean.data());
   for (std::size_t j = 0; j < place.mean.size(); ++j) {
     place.mean[j] /= total;
     place.mean32[j] = static_cast<float>(place.mean[j]);
@@ -347,7 +351,7 @@ double Sectioning::inertia(std::int64_t section) const {
 // |x - C_s|^2 < |x - C_last|^2  <=>  x . 2 (C_s - C_last) > |C_s|^2 - |C_last|^2.
 Cut Sectioning::cut() const {
   const std::int64_t last = options_.n_sections - 1;
-  Cut cut{place_, std::vector<float>(static_cast<std::size_t>(last * step_)), {}};
+  Cut cut{place_, std::vector<float>(static_cast<std::size_t>(last * step_)), {}, {}};
   const auto l = static_cast<std::size_t>(last);
   for (std::int64_t j = 0; j < step_; ++j) {
     double rest = 0.0;
@@ -356,15 +360,25 @@ Cut Sectioning::cut() const {
       cut.directions[static_cast<std::size_t>(s * step_ + j)] = static_cast<float>(
           2.0 * (composite(s)[j] * inverse_[static_cast<std::size_t>(s)] - rest * inverse_[l]));
   }
-  for (std::size_t s = 0; s < l; ++s)
-    cut.thresholds.push_back(static_cast<float>(offset_[s] - offset_[l]));
+  for (std::size_t s = 0; s < l; ++s) {
+    const double threshold = offset_[s] - offset_[l];
+    const double at_mean = kernel_.flat_dot(
+        cut.directions.data() + static_cast<std::int64_t>(s) * step_, place_.mean.data(), step_);
+    cut.thresholds.push_back(static_cast<float>(threshold));
+    cut.plain_thresholds.push_back(static_cast<float>(threshold + at_mean));
+  }
   return cut;
 }
 
-void Sectioning::apply(const Cut& cut, const std::int64_t* ids, std::int64_t count,
+void Sectioning::apply(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool with_norms,
                        std::int32_t* sections) {
   const auto last = static_cast<std::int32_t>(options_.n_sections - 1);
-  loader_.load(cut.place, ids, count, values_.get(), norms_.get());
+  const bool plain = !with_norms && !cut.place.wide;
+  const std::vector<float>& thresholds = plain ? cut.plain_thresholds : cut.thresholds;
+  if (plain)
+    loader_.load_plain(ids, count, values_.get(), norms_.get());
+  else
+    loader_.load(cut.place, ids, count, values_.get(), norms_.get());
   for (std::int64_t begin = 0; begin < count; begin += kBlock) {
     const std::int64_t n = std::min(kBlock, count - begin);
     for (std::int64_t s = 0; s < last; ++s)
@@ -374,7 +388,7 @@ void Sectioning::apply(const Cut& cut, const std::int64_t* ids, std::int64_t cou
       float best = 0.0f;
       std::int32_t found = last;
       for (std::int32_t s = 0; s < last; ++s) {
-        const float lead = dots_[s * kBlock + r] - cut.thresholds[static_cast<std::size_t>(s)];
+        const float lead = dots_[s * kBlock + r] - thresholds[static_cast<std::size_t>(s)];
         if (lead > best) best = lead, found = s;
       }
       sections[begin + r] = found;

@@ -44,6 +44,8 @@ class PlaceLoader {
  public:
   explicit PlaceLoader(const DenseRows& rows)
       : rows_(rows), layout_(flat_layout(rows.n_features())), fetched_(rows.n_features()) {}
+  // Rows as they are in their frame, and |x|^2.
+  void load_plain(const std::int64_t* ids, std::int64_t count, float* out, float* norms) const;
   void load(const Place& place, const std::int64_t* ids, std::int64_t count, float* out,
             float* norms) const;
   // The place of these rows (which `values` and `norms` then hold), or false if all rows are equal.
@@ -52,7 +54,6 @@ class PlaceLoader {
   std::int64_t step() const { return layout_.row_step; }
 
  private:
-  void load_plain(const std::int64_t* ids, std::int64_t count, float* out, float* norms) const;
   bool find_wide(const std::int64_t* ids, std::int64_t count, RowWeights weights, Place& place) const;
 
   const DenseRows& rows_;
@@ -66,6 +67,7 @@ struct Cut {
   Place place;
   std::vector<float> directions;  // (s - 1) x step
   std::vector<float> thresholds;  // s - 1
+  std::vector<float> plain_thresholds;  // the same for rows whose mean was not taken off
 };
 
 class Sectioning {
@@ -80,8 +82,9 @@ class Sectioning {
   double inertia(std::int64_t section) const;
   Cut cut() const;
 
-  // Sections of other rows by a cut; the norms |x|^2 of the rows in the cut's place are left behind.
-  void apply(const Cut& cut, const std::int64_t* ids, std::int64_t count, std::int32_t* sections);
+  // Sections of other rows by a cut. If `with_norms`, the rows are held in the cut's place afterwards.
+  void apply(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool with_norms,
+             std::int32_t* sections);
   const float* held(std::int64_t i) const { return values_.get() + i * step_; }
   float norm(std::int64_t i) const { return norms_[i]; }
 

@@ -247,7 +247,7 @@ class Splitting {
   Share share(const LargeSet& large, const Span& span, std::int32_t* chosen, int thread) {
     Sectioning& sectioning = *place(thread).sectioning;
     const std::int64_t count = span.end - span.begin;
-    sectioning.apply(large.cut, members_ + span.begin, count, chosen);
+    sectioning.apply(large.cut, members_ + span.begin, count, options_.measured, chosen);
     for (auto at = std::lower_bound(large.sample.begin(), large.sample.end(), span.begin);
          at != large.sample.end() && *at < span.end; ++at)
       chosen[*at - span.begin] = large.sections[static_cast<std::size_t>(at - large.sample.begin())];
