@@ -18,6 +18,9 @@ ROWS_FOR_MEDIAN = 256
 # Where NumPy serves: rows that are copied at a time.
 ROWS_AT_ONCE = 4096
 
+# Powers of two that are normal numbers, and so are their inverses.
+LARGEST_EXPONENT = 1000
+
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
@@ -37,11 +40,11 @@ class Frame:
 
     def enter(self, points: Floats) -> Floats:
         """Points of the user's space (centres, say) in the frame."""
-        return np.ascontiguousarray(np.ldexp(points - self.shift, self.exponent))
+        return np.ascontiguousarray(_scaled(points - self.shift, self.exponent))
 
     def leave(self, points: Floats) -> Floats:
         """Points of the frame in the user's space."""
-        result: Floats = np.ldexp(points, -self.exponent) + self.shift
+        result: Floats = _scaled(points, -self.exponent) + self.shift
         return result
 
     def inertia(self, in_frame: float) -> float:
@@ -50,6 +53,13 @@ class Frame:
             return math.ldexp(in_frame, -2 * self.exponent)
         except OverflowError:
             return math.inf
+
+
+def _scaled(points: Floats, exponent: int) -> Floats:
+    """Times 2**exponent, exactly. A product is many times as fast as ldexp, where it serves."""
+    fits = abs(exponent) < LARGEST_EXPONENT
+    result: Floats = points * math.ldexp(1.0, exponent) if fits else np.ldexp(points, exponent)
+    return result
 
 
 class Rows:
