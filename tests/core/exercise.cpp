@@ -85,7 +85,7 @@ void exercise_split(const DenseRows& rows, RowWeights w, const Partition& partit
   for (const int start : {0, 1, 2})
     for (const std::int64_t s : {2, 3}) {
       std::vector<std::int64_t> begins{0}, ends{static_cast<std::int64_t>(members.size())};
-      for (int level = 0; level < 2; ++level) {
+      for (int level = 0; level < 2 && !begins.empty(); ++level) {
         const auto n = static_cast<std::int64_t>(begins.size());
         std::vector<std::int64_t> found(static_cast<std::size_t>(n * s)), parts;
         std::vector<double> weights(found.size()), inertias(found.size());
@@ -95,7 +95,8 @@ void exercise_split(const DenseRows& rows, RowWeights w, const Partition& partit
         for (std::int64_t i = 0; i < n * s; ++i)
           parts.push_back(i % s == 0 ? begins[static_cast<std::size_t>(i / s)]
                                      : found[static_cast<std::size_t>(i - 1)]);
-        check(found[static_cast<std::size_t>(n * s - 1)] == ends.back(), "parts make up their set");
+        const std::int64_t end = found[static_cast<std::size_t>(n * s - 1)];
+        check(end == ends.back() || end == -1, "parts make up their set, unless its rows are equal");
         begins.clear();
         ends.clear();
         for (std::size_t i = 0; i < parts.size(); ++i)
