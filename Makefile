@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(wildcard src/core/* src/boostkmeans/*.py) CMakeLists.txt pyproject.toml README.md LICENSE
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-DEVELOP := -C cmake.define.BOOSTKMEANS_WERROR=ON
+# Not -C: the pip that Debian 12 ships does not know it yet.
+DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 
 .PHONY: help demo test lint stub bench sanitize clean
 
