@@ -14,7 +14,7 @@ import numpy as np
 import data
 import measure
 import peers
-from boostkmeans import BoostKMeans, _core, _fitting
+from boostkmeans import BoostKMeans, _core, _sweeping
 from boostkmeans._rows import Rows
 from measure import N_THREADS, Json, interleaved, keep, median, seconds_to, timed
 
@@ -226,7 +226,7 @@ def blocks(X: data.Array) -> Json:
     """Distortion after 15 sweeps by the rows that propose together."""
     found = {}
     for size in (256, 1000, 4096):
-        with mock.patch.object(_fitting, "block_rows", lambda _, size=size: size):
+        with mock.patch.object(_sweeping, "block_rows", lambda _, size=size: size):
             parameters: Json = {
                 "init": "random-partition",
                 "n_candidates": None,

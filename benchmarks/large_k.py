@@ -9,9 +9,9 @@ import numpy as np
 import data
 import peers
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
-from boostkmeans._fitting import block_rows
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
+from boostkmeans._sweeping import block_rows
 from measure import N_THREADS, Json, compact, interleaved, keep, median, seconds_to, timed
 
 N_MILLION, K_LARGE = 1_000_000, 10_000

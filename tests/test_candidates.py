@@ -267,7 +267,8 @@ class TestFit:
     X = np.random.default_rng(0).normal(size=(400, 6))
 
     def fit(self, k: int, X: NDArray[Any] | None = None, **parameters: Any) -> BoostKMeans:
-        return BoostKMeans(k, **{"random_state": 0, **parameters}).fit(self.X if X is None else X)
+        plain = {"repair": False, "annealing": 0, "random_state": 0}
+        return BoostKMeans(k, **{**plain, **parameters}).fit(self.X if X is None else X)
 
     @pytest.mark.parametrize("init", ["random-partition", "bisecting"])
     @pytest.mark.parametrize("moves", ["best", "first"])

@@ -1,6 +1,7 @@
 """What a fit promises about its result: a certified optimum, a history that falls, honest figures."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,7 +127,8 @@ def test_large_values_neither_end_early_nor_rise() -> None:
 @pytest.mark.parametrize("init", ["random-partition", "random", "k-means++", "auto"])
 def test_history_falls_and_ends_at_the_inertia(moves: str, init: str) -> None:
     X, _ = blobs(3000, 8, 12, spread=2.0)
-    model = BoostKMeans(12, init=init, moves=moves, tol=0, random_state=0).fit(X)
+    plain: dict[str, Any] = {"repair": False, "annealing": 0}
+    model = BoostKMeans(12, init=init, moves=moves, tol=0, random_state=0, **plain).fit(X)
     inertias = [record.inertia for record in model.history_]
     assert all(a >= b for a, b in itertools.pairwise(inertias))
     assert inertias[-1] == pytest.approx(model.inertia_, rel=1e-10)

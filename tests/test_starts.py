@@ -13,7 +13,7 @@ from sklearn.metrics import v_measure_score
 from boostkmeans import BoostKMeans
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
-from boostkmeans._seeding import Start, fill_empty
+from boostkmeans._seeding import SAMPLED, Start, automatic_start, fill_empty
 from conftest import SHARED, blobs, same_partition
 
 
@@ -45,18 +45,17 @@ class TestStarts:
 
     def test_sampled_plus_plus_covers_blobs(self) -> None:
         X, planted = blobs(20_000, 8, 16)
-        labels = start(X, 16).sampled_plus_plus(2000)
+        labels = start(X, 16).sampled_plus_plus()
         assert same_partition(labels, planted)
 
     @pytest.mark.parametrize(
         ("n", "k", "expected"),
-        [(1000, 1000, "sampled_plus_plus"), (70_000, 1000, "sampled_plus_plus"),
+        [(1000, 1000, SAMPLED), (70_000, 1000, SAMPLED),
          (70_000, 2000, "bisecting"), (70_000, 1100, "bisecting"), (20_000, 1025, "bisecting")],
     )  # fmt: skip
-    def test_auto(self, n: int, k: int, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("sampled_plus_plus", "bisecting"):
-            monkeypatch.setattr(Start, name, lambda *_, name=name: name)
-        assert start(np.zeros((n, 2)), k).automatic() == expected
+    def test_auto(self, n: int, k: int, expected: str) -> None:
+        assert automatic_start(n, k, repaired=False)[0] == expected
+        assert automatic_start(n, k, repaired=True)[0] == "bisecting"
 
     def test_bisecting_finds_blobs(self) -> None:
         X, planted = blobs(20_000, 8, 16)

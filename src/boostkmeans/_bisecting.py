@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans import _core, _threads
 from boostkmeans._clusterer import Clusterer
-from boostkmeans._fitting import Fit, StopRules
+from boostkmeans._fitting import Fit
 from boostkmeans._growth import SPLITS, STARTS, Growth, SplitRules
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker
@@ -90,6 +90,9 @@ class BisectingBoostKMeans(Clusterer):
         refine: bool | int = False,
         moves: str = "best",
         n_candidates: int | str | None = "auto",
+        repair: bool | int | str = "auto",
+        annealing: float | tuple[float, int] | str = "auto",
+        quality: str = "balanced",
         metric: str = "euclidean",
         n_init: int = 1,
         max_iter: int = 100,
@@ -107,6 +110,9 @@ class BisectingBoostKMeans(Clusterer):
         self.refine = refine
         self.moves = moves
         self.n_candidates = n_candidates
+        self.repair = repair
+        self.annealing = annealing
+        self.quality = quality
         self.metric = metric
         self.n_init = n_init
         self.max_iter = max_iter
@@ -158,19 +164,23 @@ class BisectingBoostKMeans(Clusterer):
         fit = TreeFit(rows, weights, partition, rng, threads, self.moves, began, inertias=inertias)
         fit.tree = build_tree(growth, order, partition, inertias)
         fit.record(len(growth.members), 0, "tree")
-        fit.candidates = self._candidates(partition, threads)
+        if self._refines:
+            self._follow(fit, self._plan("bisecting", rows.n_rows, n_leaves))
         return fit
 
-    def _run_fit(self, fit: Fit, began: float) -> None:
-        if isinstance(self.refine, bool | np.bool_) and not self.refine:
-            fit.stop_reason = "tree"
-        else:
-            super()._run_fit(fit, began)
+    @property
+    def _refines(self) -> bool:
+        return not isinstance(self.refine, bool | np.bool_) or bool(self.refine)
 
-    def _stop_rules(self, began: float) -> StopRules:
-        rules = super()._stop_rules(began)
-        most = self.max_iter if isinstance(self.refine, bool | np.bool_) else int(self.refine)
-        return replace(rules, max_iter=most)
+    def _run_fit(self, fit: Fit, began: float) -> None:
+        if self._refines:
+            super()._run_fit(fit, began)
+        else:
+            fit.stop_reason = "tree"
+
+    @property
+    def _most_sweeps(self) -> int:
+        return self.max_iter if isinstance(self.refine, bool | np.bool_) else int(self.refine)
 
     def _result(
         self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool

@@ -12,8 +12,9 @@ from boostkmeans import _progress, _threads
 from boostkmeans._clusterer import Clusterer
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
+from boostkmeans._limits import Limits
 from boostkmeans._parameters import ParameterChecker
-from boostkmeans._partition import Labels, Partition, nearest
+from boostkmeans._partition import Partition, nearest
 from boostkmeans._rows import Array, Frame, Rows
 from boostkmeans._seeding import NAMES, Init, Start
 from boostkmeans._weights import RowWeights
@@ -112,6 +113,11 @@ class BoostKMeans(Clusterer):
         init: Init = "auto",
         moves: str = "best",
         n_candidates: int | str | None = "auto",
+        repair: bool | int | str = "auto",
+        annealing: float | tuple[float, int] | str = "auto",
+        quality: str = "balanced",
+        min_size: float | None = None,
+        max_size: float | None = None,
         metric: str = "euclidean",
         n_init: int = 1,
         max_iter: int = 100,
@@ -126,6 +132,11 @@ class BoostKMeans(Clusterer):
         self.init = init
         self.moves = moves
         self.n_candidates = n_candidates
+        self.repair = repair
+        self.annealing = annealing
+        self.quality = quality
+        self.min_size = min_size
+        self.max_size = max_size
         self.metric = metric
         self.n_init = n_init
         self.max_iter = max_iter
@@ -159,10 +170,18 @@ class BoostKMeans(Clusterer):
         self, array: Array, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float
     ) -> Fit:
         threads = _threads.resolve(self.n_threads)
-        labels = self._start_labels(array, Start(rows, weights.values, self.n_clusters, rng, threads))
+        limits = Limits.of(self.min_size, self.max_size, weights, self.n_clusters)
+        init = self.init
+        if callable(init):
+            init = init(array, self.n_clusters, rng)
+        plan = self._plan(init, rows.n_rows, self.n_clusters)
+        start = Start(rows, weights.values, self.n_clusters, rng, threads)
+        labels = (
+            start.named(plan.init) if isinstance(plan.init, str) else start.given(np.asarray(plan.init))
+        )
         partition = Partition.of(labels, self.n_clusters, rows.n_features)
-        fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
-        fit.candidates = self._candidates(partition, threads)
+        fit = Fit(rows, weights, partition, rng, threads, self.moves, began, limits=limits)
+        self._follow(fit, plan)
         return fit
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:
@@ -194,16 +213,12 @@ class BoostKMeans(Clusterer):
         result = self._result(fit, in_frame, weights, threads, relabel=True)
         self._adopt({**result, "n_samples_seen_": self.n_samples_seen_ + len(array)})
 
-    def _start_labels(self, array: Array, start: Start) -> Labels:
-        init = self.init
-        if callable(init):
-            init = init(array, self.n_clusters, start.rng)
-        if isinstance(init, str):
-            return start.named(init)
-        return start.given(np.asarray(init))
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check = ParameterChecker(self)
         if isinstance(self.init, str):
             check.choice("init", self.init, NAMES)
+        for name in ("min_size", "max_size"):
+            value = getattr(self, name)
+            if value is not None:
+                check.real(name, value, positive=name == "max_size")

@@ -1,5 +1,6 @@
 """Sweeps over candidates (the paper's top-k0): rows look at the neighbours of their cluster alone."""
 
+import sys
 import time
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from boostkmeans import _core
 from boostkmeans._neighbours import Lists, neighbour_lists
 from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Floats, Rows
+from boostkmeans._sweeping import SweepOptions, Swept, block_rows
 
 # Lists are made anew after 1, 2 and 4 sweeps, and every so many from then on. The last of these sweeps
 # goes by the runners-up. See "Candidates" in docs/benchmarks.md.
@@ -19,6 +21,8 @@ LONGEST_USE = 4
 AUTO_CANDIDATES, AUTO_FROM_CLUSTERS, AUTO_ALL_UP_TO = 128, 512, 2048
 # Few rows do not repay the gathering of many centres: below so many rows a cluster, so many candidates.
 FEW_ROWS, AUTO_CANDIDATES_OF_FEW = 32, 32
+# What rows look at around clusters that a repair touched.
+AROUND = 32
 
 
 @dataclass
@@ -55,17 +59,14 @@ class Candidates:
         row_weights: Floats | None,
         partition: Partition,
         rng: np.random.RandomState,
-        *,
-        block_rows: int,
-        first: bool,
-        deadline: float,
-    ) -> tuple[int, float, int, bool]:
-        """One sweep; returns (moves, gain, evaluations, whether time ran out)."""
-        if time.perf_counter() >= deadline:
-            return 0, 0.0, 0, True
+        how: SweepOptions,
+    ) -> Swept:
+        """One sweep."""
+        if time.perf_counter() >= how.deadline:
+            return Swept(0, 0.0, 0, late=True)
         if self._outdated:
             self._refresh(partition)
-        if self.runners_up is None and not first:  # whoever takes the first better one knows no best one
+        if self.runners_up is None and not how.first:  # of which no best one is known
             self.runners_up = np.zeros(rows.n_rows, dtype=np.int32)
         moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
             rows.core,
@@ -79,19 +80,39 @@ class Candidates:
             self.visited,
             self.clock,
             rng.permutation(partition.n_clusters).astype(np.int32),
-            block_rows,
+            block_rows(rows.n_rows),
             self.runners_up,
             self._by_runner_up,
-            first,
+            how.first,
             int(rng.randint(2**31 - 1)),
-            max(0.0, deadline - time.perf_counter()),
-            self.n_threads,
+            max(0.0, how.deadline - time.perf_counter()),
+            how.n_threads,
+            how.temperature,
+            how.limits.least,
+            how.limits.most,
+            how.exchange,
         )
         self._uses += 1
         self._outdated = self._uses >= self._longest_use
         last_of_many = self._uses == LONGEST_USE - 1
         self._by_runner_up = last_of_many and not self._outdated and self.runners_up is not None
-        return moves, gain, evaluations, late
+        return Swept(moves, gain, evaluations, late)
+
+    @classmethod
+    def around(cls, partition: Partition, touched: NDArray[np.int64], n_threads: int) -> "Candidates":
+        """For sweeps over these clusters and their neighbours alone, and over what changes then."""
+        candidates = cls(min(AROUND, partition.n_clusters - 1), n_threads)
+        candidates._refresh(partition)
+        candidates._outdated, candidates._longest_use = False, sys.maxsize
+        candidates.visited[:] = 0
+        candidates.changed[touched] = 0
+        candidates.clock = 1
+        return candidates
+
+    def forget(self) -> None:
+        """For when clusters are no longer what they were: the next sweep is over new lists."""
+        self._outdated = True
+        self._by_runner_up = self._last_resort = False
 
     def try_something_else(self) -> bool:
         """For when a sweep gained little: prepares another kind of sweep; False if all were tried.
@@ -120,15 +141,15 @@ class Candidates:
 
 
 def candidates_for(
-    n_candidates: int | str | None, n_clusters: int, n_rows: int, n_threads: int
-) -> Candidates | None:
-    """What the parameter stands for; None if rows look at all clusters from the beginning."""
+    n_candidates: int | str | None, n_clusters: int, n_rows: int
+) -> tuple[int | None, bool]:
+    """What the parameter stands for: how many, or None for all clusters; and whether all follow."""
     if n_candidates == "auto":
         if n_clusters < AUTO_FROM_CLUSTERS:
-            return None
+            return None, True
         few = n_rows < FEW_ROWS * n_clusters
         number = AUTO_CANDIDATES_OF_FEW if few else AUTO_CANDIDATES
-        return Candidates(number, n_threads, then_all=n_clusters <= AUTO_ALL_UP_TO)
+        return number, n_clusters <= AUTO_ALL_UP_TO
     if n_candidates is None or n_clusters < 3:
-        return None
-    return Candidates(min(int(n_candidates), n_clusters - 1), n_threads)
+        return None, True
+    return min(int(n_candidates), n_clusters - 1), False

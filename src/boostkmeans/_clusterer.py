@@ -1,5 +1,6 @@
 """What the estimators share on the way from parameters to fitted attributes."""
 
+import logging
 import math
 import time
 import warnings
@@ -13,15 +14,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
-from boostkmeans._candidates import Candidates, candidates_for
+from boostkmeans._candidates import Candidates
 from boostkmeans._centre_model import CentreModel
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._fitting import Fit, StopRules
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker
-from boostkmeans._partition import Partition, nearest, put_weightless
+from boostkmeans._partition import nearest, put_weightless
+from boostkmeans._plan import QUALITIES, Plan, Wishes, plan_for
 from boostkmeans._rows import Array, Rows
 from boostkmeans._weights import RowWeights
+
+logger = logging.getLogger("boostkmeans")
 
 METRICS = ("euclidean", "cosine")
 MOVES = ("best", "first")
@@ -36,6 +40,9 @@ class Clusterer(CentreModel):
     n_clusters: int
     moves: str
     n_candidates: int | str | None
+    repair: bool | int | str
+    annealing: float | tuple[float, int] | str
+    quality: str
     metric: str
     n_init: int
     max_iter: int
@@ -85,7 +92,8 @@ class Clusterer(CentreModel):
                     break
             assert best is not None
             # Where rows did not look at all clusters, this would take longer than the whole fit did.
-            relabel = best.saw_all and not has_nearest_labels(best)
+            # Within limits, the nearest centre may be one that has no room.
+            relabel = best.saw_all and not best.limits and not has_nearest_labels(best)
             result = self._result(best, rows, weights, threads, relabel=relabel)
         except KeyboardInterrupt:
             if best is not None:
@@ -96,11 +104,34 @@ class Clusterer(CentreModel):
 
     def _stop_rules(self, began: float) -> StopRules:
         deadline = math.inf if self.max_time is None else began + self.max_time
-        return StopRules(self.tol, self.max_iter, deadline, self.callback)
+        return StopRules(self.tol, self._most_sweeps, deadline, self.callback)
 
-    def _candidates(self, partition: Partition, threads: int) -> Candidates | None:
-        """Lists to look at first, or None if rows look at all clusters from the beginning."""
-        return candidates_for(self.n_candidates, partition.n_clusters, len(partition.labels), threads)
+    @property
+    def _most_sweeps(self) -> int:
+        return self.max_iter
+
+    def _plan(self, init: object, n_rows: int, n_clusters: int) -> Plan:
+        """Settles what the parameters leave open."""
+        wishes = Wishes(
+            init=init,
+            repair=self.repair,
+            annealing=self.annealing,
+            n_candidates=self.n_candidates,
+            quality=self.quality,
+            moves=self.moves,
+            max_iter=self._most_sweeps,
+        )
+        plan = plan_for(wishes, n_rows, n_clusters)
+        logger.info("%s", plan)
+        return plan
+
+    def _follow(self, fit: Fit, plan: Plan) -> None:
+        """Tells a run what was planned for it."""
+        if plan.n_candidates is not None:
+            fit.candidates = Candidates(plan.n_candidates, fit.n_threads, plan.then_all)
+        fit.annealing = plan.annealing
+        fit.repair_rounds = plan.repair_rounds
+        fit.note = str(plan)
 
     def _result(
         self, fit: Fit, rows: Rows, weights: RowWeights, threads: int, *, relabel: bool
@@ -147,6 +178,9 @@ class Clusterer(CentreModel):
             check.choice("n_candidates", self.n_candidates, ("auto",))
         elif self.n_candidates is not None:
             check.integer("n_candidates", self.n_candidates, 1)
+        check.choice("quality", self.quality, QUALITIES)
+        self._check_repair(check)
+        self._check_annealing(check)
         if self.max_time is not None:
             check.real("max_time", self.max_time, positive=True)
         if self.callback is not None and not callable(self.callback):
@@ -155,6 +189,27 @@ class Clusterer(CentreModel):
             check.integer("n_threads", self.n_threads, 1)
         if not isinstance(self.verbose, bool):
             check.integer("verbose", self.verbose, 0)
+
+    def _check_repair(self, check: ParameterChecker) -> None:
+        if isinstance(self.repair, str):
+            check.choice("repair", self.repair, ("auto",))
+        elif not isinstance(self.repair, bool | np.bool_):
+            check.integer("repair", self.repair, 0)
+
+    def _check_annealing(self, check: ParameterChecker) -> None:
+        annealing = self.annealing
+        if isinstance(annealing, str):
+            check.choice("annealing", annealing, ("auto",))
+            return
+        temperature: Any = annealing
+        if isinstance(annealing, tuple):
+            if len(annealing) != 2:
+                check.fail("annealing", "a temperature, or (temperature, sweeps)", annealing)
+            temperature, n_sweeps = annealing
+            check.integer("annealing", n_sweeps, 1)
+        check.real("annealing", temperature)
+        if temperature >= 1:
+            check.fail("annealing", "a temperature below 1", annealing)
 
     def _check_n_clusters(self, n_rows: int, n_positive: int) -> None:
         if n_rows < self.n_clusters:

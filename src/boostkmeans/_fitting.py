@@ -4,30 +4,24 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boostkmeans import _core
+from boostkmeans._annealing import Annealing
 from boostkmeans._candidates import Candidates
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._history import SweepRecord
+from boostkmeans._limits import NO_LIMITS, Balancing, Limits
 from boostkmeans._partition import Partition
+from boostkmeans._repair import Repair
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._seeding import fill_empty
+from boostkmeans._sweeping import SweepOptions, Swept, sweep_all
 from boostkmeans._weights import RowWeights
 
 logger = logging.getLogger("boostkmeans")
 
-# Rows that propose before the first of them is decided: a hundredth of all, so that centres are never
-# stale by more than that. Smaller blocks end no lower: see "Starts" in docs/benchmarks.md.
-BLOCKS_PER_SWEEP = 100
-SMALLEST_BLOCK, LARGEST_BLOCK = 16, 16_384
-# Large data is visited in runs of neighbouring rows, in random order: kind to memory and to disks. A run
-# is about a page of memory, and there are tens of runs in a block, so that it is still a random sample.
-RUN_BYTES, LONGEST_RUN = 4096, 64
-RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
 # From here on a sweep also decides what float32 cannot, in the hope that it is the last one.
 CERTIFY_BELOW_MOVES = 1 / 200
 # Proposals are made in low precision from so many clusters on, as long as that share of the rows moves,
@@ -39,6 +33,16 @@ FULL_BELOW_MOVES = 1 / 2000
 # inertia falls by this share, because then it is a small difference of large sums.
 RECOMPUTE_AFTER_MOVES = 1
 RECOMPUTE_AFTER_FALL = 1 / 2
+# Sweeps over what a repair touched: at most so many, fewer if they gain little.
+SETTLING_SWEEPS, SETTLED = 5, 1e-4
+# Swaps are worth while if they gain that share of `tol`: sweeps that follow gain several times as much.
+WORTH_REPAIRING = 1 / 10
+# Annealing that is so long is interrupted for a repair half-way.
+LONG_ANNEALING = 40
+# Ends that are reached because there is little left to gain.
+AT_REST = ("certified", "tol")
+# Sums over all rows in float64, in another order, differ by less.
+ROUNDING_OF_INERTIA = 1e-9
 
 
 @dataclass(frozen=True)
@@ -66,8 +70,14 @@ class Fit:
     """As time.perf_counter() has it: `seconds` of the records count from here."""
     n_pinned: int = 0
     """The first rows of all that count and do not move: the past of partial_fit."""
+    limits: Limits = NO_LIMITS
     candidates: Candidates | None = None
     """Where rows look at first. None: at all clusters."""
+    annealing: Annealing | None = None
+    repair_rounds: int = 0
+    """How many are left."""
+    note: str = ""
+    """For the next record."""
     inertias: Floats | None = None
     """Filled with the inertias of the clusters at the start."""
     inertia: float = field(init=False)
@@ -76,6 +86,12 @@ class Fit:
     """The largest that was seen of the composites, relative."""
     history: list[SweepRecord] = field(default_factory=list)
     stop_reason: str = ""
+    _best: tuple[float, Partition] | None = None
+    """Inertia and a copy of the best partition that annealing has seen."""
+    _exchange: bool = False
+    """With limits: whether rows changed places in the last sweep. Every other time they do."""
+    _quiet_sweeps: int = 0
+    """How many of the last ones gained little."""
     _moves_since: int = 0
     """Moves since the composites were recomputed."""
     _energy: float = 0.0
@@ -83,7 +99,14 @@ class Fit:
 
     def __post_init__(self) -> None:
         self._recompute(self.inertias)
-        if not self.n_pinned and fill_empty(self.partition, self.rows, self.row_weights.values):
+        if self.n_pinned:
+            return
+        if fill_empty(self.partition, self.rows, self.row_weights.values):
+            self._recompute()
+        if self.limits:
+            Balancing(
+                self.partition, self.rows, self.row_weights.values, self.limits, self.n_threads
+            ).run()
             self._recompute()
 
     @property
@@ -107,21 +130,109 @@ class Fit:
         return self.rows.frame.inertia(self.inertia) * self.row_weights.unit
 
     def run(self, stop: StopRules) -> None:
-        """Sweeps until a rule of `stop` applies; sets `stop_reason`."""
+        """Begins, descends, repairs, until a rule of `stop` applies; sets `stop_reason`."""
         try:
-            while not self.stop_reason:
-                before = self.inertia
-                late = self._sweep(stop)
-                self.stop_reason = self._reason(stop, before, late)
-                if self.stop_reason in ("certified", "tol") and self._release_coincident():
-                    self.stop_reason = "" if self.n_sweeps < stop.max_iter else "max_iter"
+            self._begin(stop)
+            self._descend(stop)
+            while self.stop_reason in AT_REST and self._repair(stop):
+                self._descend(stop)
+            while self._go_back_to_best():
+                self._descend(stop)
         except KeyboardInterrupt:
             self.stop_reason = "interrupted"
             # At once, and not by another pass over the rows: the composites are as good as the labels.
             self.inertia = max(0.0, self._energy - self.partition.objective)
+            self._go_back_to_best()
             raise
         self._recompute()
         logger.debug("drift of the composites: %.1e", self.drift)
+
+    def _begin(self, stop: StopRules) -> None:
+        """Sweeps at falling temperatures, with a repair after the first one, and half-way if it is long.
+
+        What is in the wrong place is set right as early as that, so that the other sweeps build on it.
+        """
+        if self.annealing is None:
+            temperatures = [0.0] if self.repair_rounds else []
+        else:
+            temperatures = [self.annealing.at(i) for i in range(self.annealing.n_sweeps)]
+        repairs = [0, len(temperatures) // 2] if len(temperatures) >= LONG_ANNEALING else [0]
+        for i, temperature in enumerate(temperatures):
+            if temperature > 0:
+                self._keep_if_best()
+            swept = self._sweep(stop, temperature)
+            self.stop_reason = self._imposed_end(stop, swept.late)
+            if self.stop_reason:
+                return
+            if i in repairs:
+                self._repair(stop)
+                if self.stop_reason:
+                    return
+
+    def _descend(self, stop: StopRules) -> None:
+        """Sweeps that lower the inertia, until little is left to gain."""
+        self._quiet_sweeps = 0
+        while not self.stop_reason:
+            before = self.inertia
+            swept = self._sweep(stop)
+            self.stop_reason = self._reason(stop, before, swept.late)
+            if self.stop_reason in AT_REST and self._release_coincident():
+                self.stop_reason = "" if self.n_sweeps < stop.max_iter else "max_iter"
+
+    def _repair(self, stop: StopRules) -> bool:
+        """Rounds of swaps, for as long as they gain; whether there was any. Renews `stop_reason`."""
+        swapped = False
+        while self.repair_rounds > 0 and self.n_sweeps < stop.max_iter:
+            self.repair_rounds -= 1
+            if not self._repair_round(stop):
+                break
+            swapped = True
+            self.stop_reason = self._imposed_end(stop, late=False)
+            if self.stop_reason:
+                break
+        if swapped and self.candidates is not None:
+            self.candidates.forget()
+        return swapped
+
+    def _repair_round(self, stop: StopRules) -> bool:
+        """Swaps of clusters, and sweeps over what they touched; False if there is little to gain."""
+        repair = Repair(
+            self.rows, self.row_weights.values, self.partition, self.limits,
+            int(self.rng.randint(2**31 - 1)), self.n_threads,
+        )  # fmt: skip
+        found = repair.run(max(WORTH_REPAIRING * stop.tol, ROUNDING_OF_INERTIA) * self.inertia)
+        if found is None:
+            return False
+        self.partition, swaps = found
+        self._recompute()
+        around = Candidates.around(self.partition, swaps.touched, self.n_threads)
+        moves = evaluations = 0
+        for _ in range(SETTLING_SWEEPS):
+            swept = around.sweep(
+                self.rows, self.row_weights.values, self.partition, self.rng, self._options(stop)
+            )
+            moves, evaluations = moves + swept.moves, evaluations + swept.evaluations
+            self._account(swept)
+            if swept.late or swept.gain <= SETTLED * self.inertia:
+                break
+        self.record(moves, evaluations, "repair", swaps=len(swaps))
+        return True
+
+    def _keep_if_best(self) -> None:
+        if self._best is None or self.inertia < self._best[0]:
+            self._best = self.inertia, self.partition.copy()
+
+    def _go_back_to_best(self) -> bool:
+        """If annealing has seen a better partition than this one; True if there is work left on it."""
+        best, self._best = self._best, None
+        if best is None or best[0] * (1 + ROUNDING_OF_INERTIA) >= self.inertia:
+            return False
+        self.inertia, self.partition = best
+        if self.stop_reason not in AT_REST:
+            return False
+        self._recompute()
+        self.stop_reason = ""
+        return True
 
     def _recompute(self, inertias: Floats | None = None) -> None:
         """Everything from the labels alone."""
@@ -138,7 +249,7 @@ class Fit:
         centres = self.partition.centres
         first = first_at_same_place(centres)
         free = np.flatnonzero(first != np.arange(len(first)))
-        if len(free) == 0 or self.n_pinned:
+        if len(free) == 0 or self.n_pinned or self.limits:
             return False
         # A new one, so that an interrupt finds the old one as it was.
         joined = Partition.of(first[self.partition.labels], len(first), self.rows.n_features)
@@ -151,51 +262,40 @@ class Fit:
         self._recompute()
         return moved
 
-    def _sweep(self, stop: StopRules) -> bool:
-        """One sweep and its record; returns whether it ran out of time."""
+    def _options(self, stop: StopRules, temperature: float = 0.0) -> SweepOptions:
+        return SweepOptions(
+            n_threads=self.n_threads,
+            first=self.moves == "first",
+            temperature=temperature,
+            limits=self.limits,
+            exchange=self._exchange,
+            deadline=stop.deadline,
+        )
+
+    def _sweep(self, stop: StopRules, temperature: float = 0.0) -> Swept:
+        """One sweep and its record."""
+        self._exchange = bool(self.limits) and not self._exchange
+        how = self._options(stop, temperature)
+        values = self.row_weights.values
         if self.candidates is not None:
             kind = "candidates"
-            moves, gain, evaluations, late = self.candidates.sweep(
-                self.rows,
-                self.row_weights.values,
-                self.partition,
-                self.rng,
-                block_rows=block_rows(self.rows.n_rows),
-                first=self.moves == "first",
-                deadline=stop.deadline,
-            )
+            swept = self.candidates.sweep(self.rows, values, self.partition, self.rng, how)
         else:
-            kind = "certify" if self._worth_certifying() else "sweep"
-            seconds_left = max(0.0, stop.deadline - time.perf_counter())
-            moves, gain, evaluations, late = self._full_sweep(kind == "certify", seconds_left)
-        self._moves_since += moves
-        steep = gain > RECOMPUTE_AFTER_FALL * self.inertia
-        self.inertia = max(0.0, self.inertia - gain)
+            exact = temperature == 0 and not how.exchange and self._worth_certifying()
+            kind = "certify" if exact else "sweep"
+            how = replace(how, exact=exact, low=self._worth_low_precision())
+            swept = sweep_all(self.rows, values, self.partition, self.rng, how, self.n_pinned)
+        self._account(swept)
+        self.record(swept.moves, swept.evaluations, kind, temperature=temperature)
+        return swept
+
+    def _account(self, swept: Swept) -> None:
+        """Brings the inertia up to date, by a new sum where a difference would be too rough."""
+        self._moves_since += swept.moves
+        steep = swept.gain > RECOMPUTE_AFTER_FALL * self.inertia
+        self.inertia = max(0.0, self.inertia - swept.gain)
         if steep or self._moves_since > RECOMPUTE_AFTER_MOVES * self.rows.n_rows:
             self._recompute()
-        self.record(moves, evaluations, kind)
-        return late
-
-    def _full_sweep(self, exact: bool, seconds_left: float) -> tuple[int, float, int, bool]:
-        """Every row looks at all clusters."""
-        order, length = self._visit()
-        return _core.sweep(
-            self.rows.core,
-            self.row_weights.values,
-            self.partition.labels,
-            self.partition.composites,
-            self.partition.weights,
-            self.partition.counts,
-            order,
-            length,
-            block_rows(self.rows.n_rows),
-            self.moves == "first",
-            int(self.rng.randint(2**31 - 1)),
-            exact,
-            self._worth_low_precision(),
-            seconds_left,
-            self.n_threads,
-        )
 
     def _worth_low_precision(self) -> bool:
         """Whether proposals may be rough: there is much to gain, from many clusters that lie apart.
@@ -208,23 +308,31 @@ class Fit:
         many = self.history[-1].moves > LOW_ABOVE_MOVES * self.rows.n_rows
         return many and self.inertia > LOW_ABOVE_SPREAD * self._energy
 
-    def record(self, moves: int, evaluations: int, kind: str) -> None:
+    def record(
+        self, moves: int, evaluations: int, kind: str, *, temperature: float = 0.0, swaps: int = 0
+    ) -> None:
         """Writes down where the run is."""
         inertia = self.user_inertia
         record = SweepRecord(
             seconds=time.perf_counter() - self.began,
             moves=moves,
-            # A recomputed sum may lie a rounding above one that was kept up to date.
+            # That of the best so far; and a recomputed sum may lie a rounding above one that was kept.
             inertia=min(inertia, self.history[-1].inertia) if self.history else inertia,
             evaluations=evaluations,
             kind=kind,
+            temperature=temperature,
+            swaps=swaps,
+            note=self.note,
         )
+        self.note = ""
         self.history.append(record)
         name = kind if kind == "tree" else f"sweep {self.n_sweeps}"
-        note = "" if kind in ("tree", "sweep") else f" ({kind})"
+        notes = [] if kind in ("tree", "sweep") else [kind]
+        notes += [f"temperature {temperature:.3f}"] if temperature else []
+        notes += [f"{swaps} swaps"] if swaps else []
         logger.info(
             "%s: inertia %.8g, %d moves, %.3f s%s",
-            name, record.inertia, record.moves, record.seconds, note,
+            name, inertia, moves, record.seconds, f" ({', '.join(notes)})" if notes else "",
         )  # fmt: skip
 
     def _worth_certifying(self) -> bool:
@@ -234,35 +342,46 @@ class Fit:
             return self.history[-1].moves == 0
         return bool(self.history[-1].moves <= CERTIFY_BELOW_MOVES * self.rows.n_rows)
 
-    def _visit(self) -> tuple[NDArray[np.int64], int]:
-        n = self.rows.n_rows
-        if self.n_pinned:
-            return self.n_pinned + self.rng.permutation(n - self.n_pinned), 1
-        length = run_rows(n, self.rows.row_bytes)
-        return self.rng.permutation(-(-n // length)), length
-
-    def _reason(self, stop: StopRules, before: float, late: bool) -> str:
-        last = self.history[-1]
-        enough = stop.callback is not None and stop.callback(last)
+    def _imposed_end(self, stop: StopRules, late: bool) -> str:
+        """The rule that ends a run before it comes to rest, if any."""
+        enough = stop.callback is not None and stop.callback(self.history[-1])
         if late:
             return "max_time"
-        if self._is_certificate(last):
-            return "certified"
         if enough:
             return "callback"
-        slow = before - self.inertia < stop.tol * before
-        if last.kind == "candidates":
-            assert self.candidates is not None
-            few = stop.tol == 0 and last.moves <= FULL_BELOW_MOVES * self.rows.n_rows
-            if (slow or few or last.moves == 0) and not self.candidates.try_something_else():
-                if stop.tol > 0 and not self.candidates.then_all:
-                    return "tol"
-                self.candidates = None
-        elif slow and last.moves > 0:
-            return "tol"
         if self.n_sweeps >= stop.max_iter:
             return "max_iter"
         return "max_time" if time.perf_counter() >= stop.deadline else ""
+
+    def _reason(self, stop: StopRules, before: float, late: bool) -> str:
+        """Why the descent ends with the sweep that was just made; "" if it goes on."""
+        imposed = self._imposed_end(stop, late)
+        last = self.history[-1]
+        if late or not self._is_quiet(stop, before):
+            return imposed
+        if self._is_certificate(last):
+            return "certified"
+        if imposed == "callback":
+            return imposed
+        if last.kind == "candidates":
+            assert self.candidates is not None
+            if not self.candidates.try_something_else():
+                if stop.tol > 0 and not self.candidates.then_all:
+                    return "tol"
+                self.candidates = None
+        elif last.moves > 0:
+            return "tol"
+        return imposed
+
+    def _is_quiet(self, stop: StopRules, before: float) -> bool:
+        """Whether sweeps like the last one have little to offer."""
+        last = self.history[-1]
+        quiet = last.moves == 0 or before - self.inertia < stop.tol * before
+        if last.kind == "candidates" and stop.tol == 0:
+            quiet = quiet or last.moves <= FULL_BELOW_MOVES * self.rows.n_rows
+        self._quiet_sweeps = self._quiet_sweeps + 1 if quiet else 0
+        # With limits, sweeps take turns: one kind may find what the other does not.
+        return self._quiet_sweeps >= (2 if self.limits else 1)
 
     def _is_certificate(self, last: SweepRecord) -> bool:
         """Whether that sweep proves a local optimum: only from composites that did not drift."""
@@ -272,13 +391,3 @@ class Fit:
         if not fresh:
             self._recompute()
         return fresh
-
-
-def block_rows(n_rows: int) -> int:
-    """Rows that propose before the first of them is decided."""
-    return min(max(n_rows // BLOCKS_PER_SWEEP, SMALLEST_BLOCK), LARGEST_BLOCK)
-
-
-def run_rows(n_rows: int, row_bytes: int) -> int:
-    """Neighbouring rows that are visited one after the other."""
-    return max(1, min(RUN_BYTES // row_bytes, LONGEST_RUN, n_rows // RUNS_PER_SWEEP))

@@ -12,9 +12,17 @@ class SweepRecord:
     moves: int
     """Rows that changed their cluster."""
     inertia: float
-    """Sum of squared distances of the rows to their centres after the sweep."""
+    """Sum of squared distances of the rows to their centres, of the best partition so far: what a fit
+    that ends here returns. Below the one after this sweep only where annealing went up."""
     evaluations: int
     """Distances that the sweep computed."""
     kind: str = "sweep"
     """"sweep"; "candidates" for one over neighbour lists; "certify" for one that decides in float64
-    wherever float32 cannot; "tree" for the making of a tree."""
+    wherever float32 cannot; "tree" for the making of a tree; "repair" for swaps of clusters, with the
+    sweeps over what they touched."""
+    temperature: float = 0.0
+    """Of annealing: above 0, moves that cost a little were taken too."""
+    swaps: int = 0
+    """Of a repair: how often two clusters were merged and a third one split."""
+    note: str = ""
+    """What was chosen, and why, where something was to be chosen."""

@@ -34,6 +34,12 @@ class Partition:
             counts=np.zeros(n_clusters, dtype=np.int64),
         )
 
+    def copy(self) -> "Partition":
+        """One that shares no memory with this one."""
+        return Partition(
+            self.labels.copy(), self.composites.copy(), self.weights.copy(), self.counts.copy()
+        )
+
     @property
     def n_clusters(self) -> int:
         """How many clusters there are, empty ones included."""

@@ -16,13 +16,15 @@ from boostkmeans._rows import ROWS_AT_ONCE, Array, Floats, Rows
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 NAMES = ("auto", "random-partition", "random", "k-means++", "bisecting")
+# What "auto" may also stand for.
+SAMPLED = "k-means++ on a sample"
 
 # Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
 # 16 columns are one AVX-512 vector, so that more than that come for free up to k = 400,000.
 N_TRIALS = 15
-# "auto" draws the k-means++ centres from a sample of the rows. It ends where k-means++ on all rows does,
-# in half of the time; random starts end far above it where there are clusters: see "Starts" in
-# docs/benchmarks.md.
+# Without repair, "auto" draws k-means++ centres from a sample of the rows. It ends where k-means++ on
+# all rows does, in half of the time; trees and random starts end far above it where there are clusters:
+# see "Starts" in docs/benchmarks.md.
 SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
 # Seeding costs about 24 sweeps over its sample: not worth it where that is most of large data.
 LARGEST_SHARE = 1 / 4
@@ -43,20 +45,13 @@ class Start:
     def named(self, name: str) -> Labels:
         """Labels by the start of that name."""
         starts = {
-            "auto": self.automatic,
             "random-partition": self.random_partition,
             "random": self.random_centres,
             "k-means++": self.plus_plus,
+            SAMPLED: self.sampled_plus_plus,
             "bisecting": self.bisecting,
         }
         return starts[name]()
-
-    def automatic(self) -> Labels:
-        """What "auto" stands for: k-means++ on a sample, or a tree where that takes too long."""
-        n, k = self.rows.n_rows, self.n_clusters
-        sample = min(n, max(SAMPLE_PER_CLUSTER * k, SMALLEST_SAMPLE))
-        most_of_large = n * LARGEST_SHARE > SMALLEST_SAMPLE and sample > n * LARGEST_SHARE
-        return self.bisecting() if k > MOST_SEEDS or most_of_large else self.sampled_plus_plus(sample)
 
     def random_partition(self) -> Labels:
         """Each row into a random cluster, all clusters of the same size: the paper's BKM(non)."""
@@ -78,8 +73,9 @@ class Start:
         growth = Growth.over(self.rows, self.row_weights, SplitRules(), seed, self.n_threads)
         return growth.labels(growth.grow(self.n_clusters))
 
-    def sampled_plus_plus(self, n_sample: int) -> Labels:
-        """The same, with the k rows drawn from a random sample."""
+    def sampled_plus_plus(self) -> Labels:
+        """K-means++ with the k rows drawn from a random sample."""
+        n_sample = sample_size(self.rows.n_rows, self.n_clusters)
         if n_sample >= self.rows.n_rows:
             return self.plus_plus()
         sample = np.sort(self._draw(n_sample))
@@ -129,6 +125,23 @@ class Start:
         weighty, others = np.flatnonzero(self.row_weights > 0), np.flatnonzero(self.row_weights <= 0)
         drawn = self.rng.choice(weighty, min(n_drawn, len(weighty)), replace=False)
         return np.concatenate([drawn, others[: n_drawn - len(drawn)]])
+
+
+def automatic_start(n_rows: int, n_clusters: int, *, repaired: bool) -> tuple[str, str]:
+    """What "auto" stands for, and why."""
+    if repaired:
+        return "bisecting", "the fastest; repair sets right what it gets wrong"
+    if n_clusters > MOST_SEEDS:
+        return "bisecting", f"more than {MOST_SEEDS} clusters"
+    most_of_large = n_rows * LARGEST_SHARE > SMALLEST_SAMPLE
+    if most_of_large and sample_size(n_rows, n_clusters) > n_rows * LARGEST_SHARE:
+        return "bisecting", "k-means++ would take longer than the sweeps"
+    return SAMPLED, "without repair, a tree might end far above"
+
+
+def sample_size(n_rows: int, n_clusters: int) -> int:
+    """Rows from which k-means++ centres are drawn."""
+    return min(n_rows, max(SAMPLE_PER_CLUSTER * n_clusters, SMALLEST_SAMPLE))
 
 
 def fill_empty(

@@ -55,7 +55,7 @@ void nearest_in_groups(const DenseRows& rows, const double* centres, std::int64_
   CentreTable table(rows.kernel(), n_clusters, d);
   team.for_each(n_clusters, [&](std::int64_t c, int) { table.set(c, centres + c * d, 1.0); });
   const Members members =
-      sort_by_cluster({row_groups, nullptr, nullptr, nullptr, groups.n_groups, d}, rows.n_rows());
+      sort_by_cluster(row_groups, groups.n_groups, rows.n_rows());
   const std::vector<Task> tasks = tasks_of(members);
   std::int64_t most = 1;
   for (std::int64_t g = 0; g < groups.n_groups; ++g) {

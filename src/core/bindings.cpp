@@ -6,6 +6,7 @@
 #include "assign.hpp"
 #include "binding.hpp"
 #include "describe.hpp"
+#include "members.hpp"
 #include "nearest.hpp"
 #include "neighbours.hpp"
 #include "partition.hpp"
@@ -16,9 +17,12 @@
 namespace boostkmeans {
 namespace {
 
-auto copied(const std::vector<double>& from) {
-  return to_numpy<double>(static_cast<std::int64_t>(from.size()),
-                          [&](double* to) { std::copy(from.begin(), from.end(), to); });
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+template <class T>
+auto copied(const std::vector<T>& from) {
+  return to_numpy<T>(static_cast<std::int64_t>(from.size()),
+                     [&](T* to) { std::copy(from.begin(), from.end(), to); });
 }
 
 auto describe_rows(const Rows& rows, int n_threads) {
@@ -50,20 +54,31 @@ auto recompute_partition(const Rows& rows, Weights row_weights, Vector<std::int3
   return std::make_tuple(result.inertia, result.drift);
 }
 
+auto members_of_clusters(Vector<const std::int32_t> labels, std::int64_t n_clusters) {
+  require(n_clusters > 0, "there must be clusters");
+  check_numbers(labels.data(), labels.size(), 0, n_clusters, "labels must name clusters");
+  const Members sorted =
+      sort_by_cluster(labels.data(), n_clusters, static_cast<std::int64_t>(labels.size()));
+  return std::make_tuple(copied(sorted.rows), copied(sorted.start));
+}
+
 auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t> labels,
                      Matrix<double> composites, Vector<double> weights, Vector<std::int64_t> counts,
                      Vector<const std::int64_t> order, std::int64_t run_rows,
                      std::int64_t block_rows, bool first, std::uint64_t seed, bool exact,
-                     bool low, double seconds_left, int n_threads) {
+                     bool low, double seconds_left, int n_threads, double temperature, double least,
+                     double most, bool exchange) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
   const RowWeights w = row_weights_of(row_weights, rows.get());
+  require(temperature >= 0.0 && temperature < 1.0 && (temperature == 0.0 || !exact),
+          "temperature must lie in [0, 1), and be 0 for a certificate");
   require(run_rows > 0 && block_rows > 0, "run_rows and block_rows must be positive");
   const auto n_runs = static_cast<std::int64_t>(order.shape(0));
   for (std::int64_t i = 0; i < n_runs; ++i)
     require(order.data()[i] >= 0 && order.data()[i] * run_rows < rows.get().n_rows(),
             "order names a run outside of the rows");
   const Visit visit{order.data(), n_runs, run_rows, block_rows};
-  const SweepOptions options{first, seed, exact, low};
+  const SweepOptions options{first, seed, exact, low, temperature, {least, most}, exchange};
   SweepResult result;
   const bool late = run(
       n_threads, size_of(rows.get()) * static_cast<double>(partition.n_clusters), seconds_left,
@@ -77,7 +92,8 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
                       Vector<std::int64_t> changed, Vector<std::int64_t> visited, std::int64_t clock,
                       Vector<const std::int32_t> order, std::int64_t block_rows,
                       std::optional<Vector<std::int32_t>> runners_up, bool by_runner_up, bool first,
-                      std::uint64_t seed, double seconds_left, int n_threads) {
+                      std::uint64_t seed, double seconds_left, int n_threads, double temperature,
+                      double least, double most, bool exchange) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
   const RowWeights w = row_weights_of(row_weights, rows.get());
   const auto k = static_cast<std::size_t>(partition.n_clusters);
@@ -86,6 +102,7 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
   check_numbers(lists.data(), lists.size(), -1, partition.n_clusters, "lists must name clusters, or -1");
   check_numbers(order.data(), order.size(), 0, partition.n_clusters, "order must name clusters");
   require(block_rows > 0, "block_rows must be positive");
+  require(temperature >= 0.0 && temperature < 1.0, "temperature must lie in [0, 1)");
   Neighbourhoods near{lists.data(), static_cast<std::int64_t>(lists.shape(1)), changed.data(),
                       visited.data(), clock};
   require(!by_runner_up || runners_up, "there are no runners-up to go by");
@@ -97,7 +114,7 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
   }
   const CandidateVisit visit{order.data(), static_cast<std::int64_t>(order.shape(0)), block_rows,
                              runners_up ? runners_up->data() : nullptr, by_runner_up};
-  const SweepOptions options{first, seed, false, false};
+  const SweepOptions options{first, seed, false, false, temperature, {least, most}, exchange};
   SweepResult result;
   const bool late = run(
       n_threads, size_of(rows.get()) * static_cast<double>(near.length), seconds_left,
@@ -282,15 +299,18 @@ NB_MODULE(_core, m) {
         "inertias"_a.noconvert().none(), "n_threads"_a,
         "Composites, weights, counts (and inertias) of the clusters from the labels, in place. Returns "
         "(inertia, drift).");
+  m.def("members", &members_of_clusters, "labels"_a, "n_clusters"_a,
+        "Row numbers, cluster by cluster, and where each cluster begins and the last one ends.");
   m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(), "composites"_a.noconvert(),
         "weights"_a.noconvert(), "counts"_a.noconvert(), "order"_a, "run_rows"_a, "block_rows"_a, "first"_a, "seed"_a,
-        "exact"_a, "low"_a, "seconds_left"_a, "n_threads"_a,
+        "exact"_a, "low"_a, "seconds_left"_a, "n_threads"_a, "temperature"_a = 0.0, "least"_a = 0.0,
+        "most"_a = kNoLimit, "exchange"_a = false,
         "One sweep, in place. Returns (moves, gain, evaluations, whether time ran out).");
   m.def("sweep_candidates", &sweep_candidates, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(),
         "composites"_a.noconvert(), "weights"_a.noconvert(), "counts"_a.noconvert(), "lists"_a,
         "changed"_a.noconvert(), "visited"_a.noconvert(), "clock"_a, "order"_a, "block_rows"_a,
         "runners_up"_a.noconvert().none(), "by_runner_up"_a, "first"_a, "seed"_a, "seconds_left"_a,
-        "n_threads"_a,
+        "n_threads"_a, "temperature"_a = 0.0, "least"_a = 0.0, "most"_a = kNoLimit, "exchange"_a = false,
         "One sweep, cluster by cluster, over lists of neighbours, in place. Returns (moves, gain, "
         "evaluations, whether time ran out, clock).");
   m.def("neighbours", &find_neighbours, "centres"_a, "order"_a, "starts"_a, "lists"_a,

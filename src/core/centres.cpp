@@ -127,6 +127,13 @@ void CentreTable::set(std::int64_t cluster, const double* composite, double weig
   inverse_weights_[cluster] = narrow_inverse_of(weight);
 }
 
+void CentreTable::set_never(std::int64_t cluster) {
+  std::fill_n(values_.get() + cluster * step_, step_, 0.0f);
+  norms_[cluster] = std::numeric_limits<float>::infinity();
+  factors_[cluster] = 1.0f;
+  inverse_weights_[cluster] = 0.0f;
+}
+
 PanelView Centres::view() const {
   return {values_.get(),
           norms_.get(),

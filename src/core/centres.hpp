@@ -20,6 +20,8 @@ class CentreTable {
  public:
   CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
   void set(std::int64_t cluster, const double* composite, double weight);
+  // A centre that is never chosen.
+  void set_never(std::int64_t cluster);
 
  private:
   friend class Centres;

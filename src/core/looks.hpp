@@ -20,6 +20,7 @@ struct Proposal {
   std::int64_t row;
   std::int32_t target;  // -1: stay
   float norm;
+  float regret;  // what going there costs more than staying, by the weight of the row
 };
 
 // Some proposals of a block that look at the same clusters: what one thread takes on at a time.
@@ -43,7 +44,7 @@ class AllClusters {
            static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
       const std::int64_t begin = visit_.order[next_run_++] * visit_.run_rows;
       const std::int64_t end = std::min(begin + visit_.run_rows, rows_.n_rows());
-      for (std::int64_t row = begin; row < end; ++row) proposals.push_back({row, -1, 0.0f});
+      for (std::int64_t row = begin; row < end; ++row) proposals.push_back({row, -1, 0.0f, 0.0f});
     }
     const auto n = static_cast<std::int64_t>(proposals.size());
     for (std::int64_t at = 0; at < n; at += kPieceRows)
@@ -53,6 +54,7 @@ class AllClusters {
   void set(std::int64_t cluster, const double* composite, double weight) {
     centres_.set(cluster, composite, weight);
   }
+  void set_never(std::int64_t cluster) { centres_.set_never(cluster); }
   void decided() {}
   void moved(std::int32_t, std::int32_t) {}
   const Centres& centres(std::int64_t, int) { return centres_; }
@@ -77,7 +79,8 @@ class Candidates {
  public:
   Candidates(const DenseRows& rows, const Partition& partition, const CandidateVisit& visit,
              Neighbourhoods& neighbourhoods, int n_threads)
-      : visit_(visit), near_(neighbourhoods), members_(sort_by_cluster(grouped(partition), rows.n_rows())),
+      : visit_(visit), near_(neighbourhoods),
+        members_(sort_by_cluster(grouped_by(partition), partition.n_clusters, rows.n_rows())),
         entered_(static_cast<std::size_t>(partition.n_clusters), 0),
         table_(rows.kernel(), partition.n_clusters, partition.n_features) {
     for (int t = 0; t < n_threads; ++t)
@@ -102,7 +105,7 @@ class Candidates {
       tasks.push_back({static_cast<std::int64_t>(proposals.size()), count, c,
                        visit_.by_runner_up ? -1 : c});
       for (std::int64_t i = begin; i < begin + count; ++i)
-        proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f});
+        proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f, 0.0f});
       taken_ += count;
     }
     return !proposals.empty();
@@ -110,6 +113,7 @@ class Candidates {
   void set(std::int64_t cluster, const double* composite, double weight) {
     table_.set(cluster, composite, weight);
   }
+  void set_never(std::int64_t cluster) { table_.set_never(cluster); }
   void decided() { ++near_.clock; }
   void moved(std::int32_t from, std::int32_t to) {
     near_.changed[from] = near_.changed[to] = near_.clock;
@@ -140,10 +144,8 @@ class Candidates {
  private:
   const std::int32_t* list(std::int64_t cluster) const { return near_.lists + cluster * near_.length; }
 
-  Partition grouped(const Partition& partition) const {
-    Partition groups = partition;
-    if (visit_.by_runner_up) groups.labels = visit_.runners_up;
-    return groups;
+  const std::int32_t* grouped_by(const Partition& partition) const {
+    return visit_.by_runner_up ? visit_.runners_up : partition.labels;
   }
 
   // Whether a cluster is to be visited; if so, it counts as visited from the first of its rows on.

@@ -5,8 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#include "partition.hpp"
-
 namespace boostkmeans {
 
 struct Members {
@@ -14,16 +12,16 @@ struct Members {
   std::vector<std::int64_t> start;  // k + 1
 };
 
-inline Members sort_by_cluster(const Partition& partition, std::int64_t n_rows) {
+inline Members sort_by_cluster(const std::int32_t* labels, std::int64_t n_clusters, std::int64_t n_rows) {
   Members sorted;
-  sorted.start.assign(static_cast<std::size_t>(partition.n_clusters) + 1, 0);
+  sorted.start.assign(static_cast<std::size_t>(n_clusters) + 1, 0);
   auto& start = sorted.start;
-  for (std::int64_t i = 0; i < n_rows; ++i) ++start[static_cast<std::size_t>(partition.labels[i]) + 1];
+  for (std::int64_t i = 0; i < n_rows; ++i) ++start[static_cast<std::size_t>(labels[i]) + 1];
   std::partial_sum(start.begin(), start.end(), start.begin());
   std::vector<std::int64_t> next(start.begin(), start.end() - 1);
   sorted.rows.resize(static_cast<std::size_t>(n_rows));
   for (std::int64_t i = 0; i < n_rows; ++i)
-    sorted.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(partition.labels[i])]++)] = i;
+    sorted.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(labels[i])]++)] = i;
   return sorted;
 }
 

@@ -48,7 +48,8 @@ class Recomputation {
   Recomputation(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                 double* inertias, Team& team)
       : rows_(rows), row_weights_(row_weights), partition_(partition), inertias_(inertias), team_(team),
-        sorted_(sort_by_cluster(partition, rows.n_rows())), spans_(spans_of(sorted_, partition.n_features, n_parts_)),
+        sorted_(sort_by_cluster(partition.labels, partition.n_clusters, rows.n_rows())),
+        spans_(spans_of(sorted_, partition.n_features, n_parts_)),
         totals_(spans_.size()), parts_(n_parts_ * partition.n_features),
         fetched_(team.size() * partition.n_features), sums_(team.size() * partition.n_features) {}
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "looks.hpp"
@@ -29,8 +30,11 @@ class Sweep {
   Sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
         const SweepOptions& options, Looks& looks, Team& team)
       : rows_(rows), row_weights_(row_weights), partition_(partition), options_(options),
+        reluctance_((1.0 - options.temperature) / (1.0 + options.temperature)),
         rule_(options.first && !options.exact ? Rule::first : Rule::best), looks_(looks), team_(team),
-        touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows.n_features()) {
+        touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows.n_features()),
+        other_(rows.n_features()), offers_(options.exchange ? partition.n_clusters : 0) {
+    if (options.limits) smallest_ = smallest_weight();
     const bool low = bytes_of(rows, options) != nullptr;
     for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows, low));
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
@@ -71,10 +75,21 @@ class Sweep {
       for (std::int64_t i = batch * kBatch; i < std::min(n, (batch + 1) * kBatch); ++i) {
         const std::int64_t c = touched_list_[static_cast<std::size_t>(i)];
         looks_.set(c, partition_.composite(c), partition_.weights[c]);
+        if (!options_.exchange && options_.limits.full(partition_.weights[c], smallest_))
+          looks_.set_never(c);
         touched_[static_cast<std::size_t>(c)] = 0;
       }
     });
     touched_list_.clear();
+  }
+
+  // The smallest weight that moves. Without row weights, all are 1.
+  double smallest_weight() const {
+    if (!row_weights_) return 1.0;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (std::int64_t i = 0; i < rows_.n_rows(); ++i)
+      if (row_weights_[i] > 0.0) smallest = std::min(smallest, row_weights_[i]);
+    return smallest;
   }
 
   void propose() {
@@ -115,8 +130,11 @@ class Sweep {
     for (std::int64_t r = 0; r < count; ++r) {
       if (rule_ == Rule::best && piece.index(r) >= 0)
         looks_.found(proposals[r].row, looks_.cluster(task.list, piece.index(r)));
-      if (stay[r] >= 0.0)
-        proposals[r].target = target(piece, r, proposals[r].row, task.list, stay[r], place);
+      if (stay[r] < 0.0) continue;
+      proposals[r].target = target(piece, r, proposals[r].row, task.list, stay[r], place);
+      // The first better cluster is better: it is not known by how much.
+      proposals[r].regret =
+          rule_ == Rule::first ? -1.0f : piece.weight(r) * (piece.best(r) - piece.stay(r));
     }
   }
 
@@ -130,9 +148,9 @@ class Sweep {
       rows_.fetch(row, scratch);
       return leaving(total, w, distance(scratch, own));
     }
-    return leaving(total, w,
-                   rows_.kernel().tile_distance(tile_row, partition_.composite(own), 1.0 / total,
-                                                partition_.n_features));
+    const double gap = rows_.kernel().tile_distance(tile_row, partition_.composite(own), 1.0 / total,
+                                                    partition_.n_features);
+    return leaving(total, w, gap) / reluctance_;
   }
 
   // The column at which a row begins to look.
@@ -148,7 +166,11 @@ class Sweep {
       if (found == INT32_MAX) return -1;
       return looks_.cluster(list, (found + rotation(row, list)) % looks_.n_columns(list));
     }
-    if (!options_.exact) return piece.best(r) < stay ? looks_.cluster(list, found) : -1;
+    if (!options_.exact) {
+      if (found < 0) return -1;
+      // Where rows make room for others, one that would rather stay may still be the best to ask.
+      return options_.exchange || piece.best(r) < stay ? looks_.cluster(list, found) : -1;
+    }
     const double error = float32_error(piece.norm(r), 2.0 * stay, partition_.n_features);
     return piece.best(r) > stay + error ? -1 : exact_target(row, piece.norm(r), place);
   }
@@ -163,7 +185,7 @@ class Sweep {
     double best = leave;
     std::int32_t found = -1;
     for (std::int32_t c = 0; c < static_cast<std::int32_t>(partition_.n_clusters); ++c) {
-      if (c == own) continue;
+      if (c == own || !options_.limits.not_too_much(partition_.weights[c] + w)) continue;
       const double enter = entering(partition_.weights[c], w, distance(x, c));
       if (enter < best) best = enter, found = c;
     }
@@ -188,23 +210,102 @@ class Sweep {
   void decide_row(const Proposal& proposal) {
     const std::int32_t from = partition_.labels[proposal.row], to = proposal.target;
     const double w = row_weights_[proposal.row];
-    if (!may_leave(partition_, from, w)) return;
-    double* x = fetched_.get();
-    rows_.fetch(proposal.row, x);
-    const double leave = leaving(partition_.weights[from], w, distance(x, from));
-    const double enter = entering(partition_.weights[to], w, distance(x, to));
-    if (!improves(leave, enter, proposal.norm)) return;
-    move(proposal.row, from, to, w);
-    result_.gain += w * (leave - enter);
+    // Rows of a piece may have changed their cluster since, in an exchange.
+    if (from == to || !may_leave(partition_, from, w)) return;
+    if (options_.exchange && proposal.regret >= 0.0f) return offers_.add(offer_of(proposal, from));
+    const bool spared = options_.limits.enough(partition_.weights[from] - w);
+    const bool fits = options_.limits.not_too_much(partition_.weights[to] + w);
+    if (!spared || !fits) {
+      if (options_.exchange && !exchange(proposal, from, !spared, !fits))
+        offers_.add(offer_of(proposal, from));
+      return;
+    }
+    const Terms terms = terms_of(proposal.row, to, fetched_.get());
+    if (!improves(terms.leave, reluctance_ * terms.enter, proposal.norm)) return;
+    take(proposal.row, to, fetched_.get(), terms);
+  }
+
+  static Offer offer_of(const Proposal& proposal, std::int32_t from) {
+    return {proposal.row, from, proposal.target, proposal.regret};
+  }
+
+  // A row at a limit: together with a partner that makes up for it. True if both moved.
+  bool exchange(const Proposal& proposal, std::int32_t from, bool needs_one_in, bool needs_room) {
+    const std::int32_t to = proposal.target;
+    std::vector<Offer>& offers = needs_room ? offers_.leaving(to) : offers_.entering(from);
+    for (std::size_t i = 0; i < offers.size();) {
+      const Offer offer = offers[i];
+      const bool stale = partition_.labels[offer.row] != offer.from || offer.row == proposal.row;
+      if (stale) {
+        offers.erase(offers.begin() + static_cast<std::ptrdiff_t>(i));
+        continue;
+      }
+      if (offer.loss + proposal.regret >= 0.0) break;  // and so do all that follow
+      ++i;
+      if (needs_one_in && offer.to != from) continue;
+      if (sizes_allow(proposal, from, offer) && move_both(proposal, from, offer)) return true;
+    }
+    return false;
+  }
+
+  // Whether all sizes are within the limits after both moves.
+  bool sizes_allow(const Proposal& proposal, std::int32_t from, const Offer& offer) const {
+    const double w = row_weights_[proposal.row], v = row_weights_[offer.row];
+    const std::int32_t clusters[4] = {from, proposal.target, offer.from, offer.to};
+    return std::all_of(clusters, clusters + 4, [&](std::int32_t c) {
+      double weight = partition_.weights[c];
+      weight += (c == proposal.target ? w : 0.0) - (c == from ? w : 0.0);
+      weight += (c == offer.to ? v : 0.0) - (c == offer.from ? v : 0.0);
+      return options_.limits.allow(weight);
+    });
+  }
+
+  // The partner goes first; if the two do not gain, it comes back.
+  bool move_both(const Proposal& proposal, std::int32_t from, const Offer& offer) {
+    const double w = row_weights_[proposal.row], v = row_weights_[offer.row];
+    if (!may_leave(partition_, offer.from, v)) return false;
+    const Terms partner = terms_of(offer.row, offer.to, other_.get());
+    move(offer.row, offer.from, offer.to, v, other_.get());
+    const Terms own = terms_of(proposal.row, proposal.target, fetched_.get());
+    const double leave = w * own.leave + v * partner.leave;
+    const double enter = w * own.enter + v * partner.enter;
+    const double norm = std::max(w, v) * std::max<double>(proposal.norm, partner.norm);
+    if (!may_leave(partition_, from, w) || !improves(leave, reluctance_ * enter, norm)) {
+      move(offer.row, offer.to, offer.from, v, other_.get());
+      return false;
+    }
+    result_.gain += v * (partner.leave - partner.enter);
+    ++result_.moves;
+    take(proposal.row, proposal.target, fetched_.get(), own);
+    return true;
+  }
+
+  // What a row costs where it is and where it would go; |x|^2, where rows are exchanged. Fetches it.
+  struct Terms {
+    double leave, enter, norm;
+  };
+  Terms terms_of(std::int64_t row, std::int32_t to, double* x) const {
+    const std::int32_t from = partition_.labels[row];
+    const double w = row_weights_[row];
+    rows_.fetch(row, x);
+    return {leaving(partition_.weights[from], w, distance(x, from)),
+            entering(partition_.weights[to], w, distance(x, to)),
+            options_.exchange ? std::inner_product(x, x + partition_.n_features, x, 0.0) : 0.0};
+  }
+
+  void take(std::int64_t row, std::int32_t to, const double* x, const Terms& terms) {
+    const double w = row_weights_[row];
+    move(row, partition_.labels[row], to, w, x);
+    result_.gain += w * (terms.leave - terms.enter);
     ++result_.moves;
   }
 
-  void move(std::int64_t row, std::int32_t from, std::int32_t to, double w) {
-    rows_.add(fetched_.get(), -w, partition_.composite(from));
+  void move(std::int64_t row, std::int32_t from, std::int32_t to, double w, const double* x) {
+    rows_.add(x, -w, partition_.composite(from));
     // An empty cluster's composite may be anything: it begins with this row.
     if (partition_.counts[to] == 0)
       std::fill_n(partition_.composite(to), partition_.n_features, 0.0);
-    rows_.add(fetched_.get(), w, partition_.composite(to));
+    rows_.add(x, w, partition_.composite(to));
     partition_.weights[from] -= w;
     partition_.weights[to] += w;
     --partition_.counts[from];
@@ -219,6 +320,7 @@ class Sweep {
   RowWeights row_weights_;
   const Partition& partition_;
   const SweepOptions& options_;
+  const double reluctance_;  // what it costs to go counts so much: 1, or less in a relaxed sweep
   const Rule rule_;
   Looks& looks_;
   Team& team_;
@@ -227,7 +329,9 @@ class Sweep {
   std::vector<std::unique_ptr<Workplace>> places_;
   std::vector<Proposal> proposals_;
   std::vector<Task> tasks_;
-  Buffer<double> fetched_;
+  Buffer<double> fetched_, other_;
+  Offers offers_;
+  double smallest_ = 0.0;  // weight of a row
   SweepResult result_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "dense_rows.hpp"
+#include "limits.hpp"
 #include "partition.hpp"
 #include "team.hpp"
 
@@ -24,6 +25,14 @@ struct SweepOptions {
   std::uint64_t seed;   // of that random cluster
   bool exact;           // for a certificate: the best cluster, by float64 where float32 cannot tell
   bool low;             // proposals in low precision, where rows and kernel allow it
+  // Above 0, a row also moves where that costs little: what it costs to stay counts (1 + temperature)
+  // fold, what it costs to go (1 - temperature) fold. Not for a certificate.
+  double temperature;
+  Limits limits = {};
+  // If true, rows also look at clusters that have no room. One that would go there looks for another row
+  // that makes room (or one that takes its place, where its own cluster has just enough) and both move, if
+  // this is a gain altogether. Else such clusters are not looked at.
+  bool exchange = false;
 };
 
 // For a sweep over candidates: rows are visited cluster by cluster, and look at the neighbours of their

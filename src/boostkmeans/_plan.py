@@ -1,0 +1,109 @@
+"""What "auto" stands for: the start, the candidates, repair and annealing for a quality."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from boostkmeans._annealing import Annealing
+from boostkmeans._candidates import candidates_for
+from boostkmeans._seeding import automatic_start
+
+QUALITIES = ("fast", "balanced", "best")
+
+# How long each is, by quality. See "Annealing" and "Repair" in docs/benchmarks.md.
+TEMPERATURE = 0.08
+ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 80}
+REPAIR_ROUNDS = {"fast": 3, "balanced": 10, "best": 30}
+# Annealed sweeps if the user names a temperature where quality stands for none; at most that share of
+# `max_iter`, as it takes some more to settle; and none by itself where `max_iter` is below that.
+SWEEPS_IF_ASKED, LARGEST_SHARE, FEWEST_SWEEPS = 10, 0.8, 20
+# Rounds of repair=True: until nothing is left to gain.
+ALL_ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked for."""
+
+    init: object
+    repair: bool | int | str
+    annealing: float | tuple[float, int] | str
+    n_candidates: int | str | None
+    quality: str
+    moves: str
+    max_iter: int
+
+
+@dataclass
+class Plan:
+    """What is going to be done, and the reasons."""
+
+    init: object
+    """The name of a start, or what the user gave."""
+    repair_rounds: int
+    annealing: Annealing | None
+    n_candidates: int | None
+    then_all: bool
+    reasons: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "; ".join(self.reasons)
+
+
+def plan_for(wishes: Wishes, n_rows: int, n_clusters: int) -> Plan:
+    """Settles everything that is left open."""
+    given = not isinstance(wishes.init, str)
+    reasons: list[str] = []
+    rounds = _repair_rounds(wishes, given, reasons)
+    if n_clusters < 3:  # there are no two to merge beside one to split
+        rounds = 0
+    init = wishes.init
+    if isinstance(init, str) and init == "auto":
+        init, why = automatic_start(n_rows, n_clusters, repaired=rounds > 0)
+        reasons.append(f"start: {init} ({why})")
+    annealing = _annealing(wishes, given, n_clusters, reasons)
+    number, then_all = candidates_for(wishes.n_candidates, n_clusters, n_rows)
+    if wishes.n_candidates == "auto" and number is not None:
+        reasons.append(f"candidates: {number} (of {n_clusters} clusters)")
+    return Plan(init, rounds, annealing, number, then_all, reasons)
+
+
+def _repair_rounds(wishes: Wishes, given: bool, reasons: list[str]) -> int:
+    repair = wishes.repair
+    if isinstance(repair, bool | np.bool_):
+        return ALL_ROUNDS if repair else 0
+    if not isinstance(repair, str):
+        return int(repair)
+    if given:
+        reasons.append("no repair (clusters of a given start keep their numbers)")
+        return 0
+    rounds = REPAIR_ROUNDS[wishes.quality]
+    reasons.append(f"repair: up to {rounds} rounds (quality={wishes.quality!r})")
+    return rounds
+
+
+def _annealing(wishes: Wishes, given: bool, n_clusters: int, reasons: list[str]) -> Annealing | None:
+    asked = wishes.annealing
+    most = max(1, int(LARGEST_SHARE * wishes.max_iter))
+    length = min(ANNEALED_SWEEPS[wishes.quality], most)
+    if n_clusters < 2:
+        return None
+    if isinstance(asked, tuple):
+        return Annealing(float(asked[0]), int(asked[1])) if asked[0] > 0 else None
+    if not isinstance(asked, str):
+        length = length or min(SWEEPS_IF_ASKED, most)
+        return Annealing(float(asked), length) if asked > 0 else None
+    if given:
+        reasons.append("no annealing (a given start is not to be left)")
+        return None
+    if wishes.moves == "first":
+        reasons.append("no annealing (moves='first' would wander)")
+        return None
+    if length == 0:
+        reasons.append(f"no annealing (quality={wishes.quality!r})")
+        return None
+    if wishes.max_iter < FEWEST_SWEEPS:
+        reasons.append(f"no annealing (max_iter={wishes.max_iter} is too few sweeps)")
+        return None
+    reasons.append(f"annealing: {TEMPERATURE} over {length} sweeps (quality={wishes.quality!r})")
+    return Annealing(TEMPERATURE, length)

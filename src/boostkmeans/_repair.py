@@ -1,0 +1,175 @@
+"""Repair: two clusters become one, and a third one becomes two, where that lowers the inertia.
+
+Single moves cannot do this: a cluster in the wrong place is a local optimum. Here the cheapest merges
+pay for the best splits. Both have a closed form: to merge clusters a and b costs
+W_a W_b / (W_a + W_b) |C_a - C_b|^2, and a split gains what it would cost to merge its parts.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans import _core
+from boostkmeans._growth import MAX_PASSES, STARTS, TOL
+from boostkmeans._limits import Limits
+from boostkmeans._neighbours import neighbour_lists
+from boostkmeans._partition import Partition
+from boostkmeans._rows import Floats, Rows
+
+Ints = NDArray[np.int64]
+
+# Merges are sought among so many nearest clusters of each: the cheapest is rarely farther.
+MERGE_NEIGHBOURS = 16
+# Gains and costs are sums in float64; what they differ by must be more than their rounding.
+LEAST_ADVANTAGE = 1e-9
+
+
+@dataclass(frozen=True)
+class Swaps:
+    """Pairs of a merge and a split, no cluster in two of them."""
+
+    kept: Ints
+    """Takes all rows of `freed`, ..."""
+    freed: Ints
+    """... which then takes the second part of `split`."""
+    split: Ints
+    gain: float
+    """By how much the inertia falls."""
+
+    def __len__(self) -> int:
+        return len(self.split)
+
+    @property
+    def touched(self) -> Ints:
+        """All clusters that take part."""
+        return np.concatenate([self.kept, self.freed, self.split])
+
+
+@dataclass
+class Repair:
+    """One round: splits of all clusters, merges of neighbours, and the pairs that gain."""
+
+    rows: Rows
+    row_weights: Floats | None
+    partition: Partition
+    limits: Limits
+    seed: int
+    n_threads: int
+
+    def run(self, least_gain: float) -> tuple[Partition, Swaps] | None:
+        """A better partition and how it came about; None if swaps gain no more than `least_gain`."""
+        halves = self._halves()
+        swaps = self._pairs(self._split_gains(halves), *self._merges())
+        if len(swaps) == 0 or swaps.gain <= least_gain:
+            return None
+        return self._swapped(halves, swaps), swaps
+
+    def _halves(self) -> Partition:
+        """Every cluster in two: the second half of cluster c is cluster k + c."""
+        k, labels = self.partition.n_clusters, self.partition.labels
+        if self.row_weights is None:
+            members, starts = _core.members(labels, k)
+        else:
+            weighty = np.flatnonzero(self.row_weights > 0)
+            order, starts = _core.members(labels[weighty], k)
+            members = weighty[order]
+        begins, ends = starts[:-1], starts[1:]
+        large = np.flatnonzero(ends - begins >= 2)
+        middles, _, _ = _core.split(
+            self.rows.core,
+            self.row_weights,
+            members,
+            np.ascontiguousarray(begins[large]),
+            np.ascontiguousarray(ends[large]),
+            2,
+            STARTS.index("k-means++"),
+            MAX_PASSES,
+            TOL,
+            self.seed,
+            False,
+            self.n_threads,
+        )
+        middle = ends.copy()  # there is no second half where all rows are equal
+        found = middles.reshape(-1, 2)[:, 0]
+        middle[large[found >= 0]] = found[found >= 0]
+        cluster = np.repeat(np.arange(k, dtype=np.int32), ends - begins)
+        second = np.arange(len(members)) >= middle[cluster]
+        new_labels = labels.copy()
+        new_labels[members[second]] = k + cluster[second]
+        halves = Partition.of(new_labels, 2 * k, self.rows.n_features)
+        halves.recompute(self.rows, self.row_weights, self.n_threads)
+        return halves
+
+    def _split_gains(self, halves: Partition) -> Floats:
+        """What a split gains; -inf where there is none, or its parts are too small."""
+        k = self.partition.n_clusters
+        one = np.arange(k)
+        gains = merge_costs(halves, one, one + k)
+        allowed = (halves.counts[:k] > 0) & (halves.counts[k:] > 0)
+        allowed &= self.limits.enough(halves.weights[:k]) & self.limits.enough(halves.weights[k:])
+        return np.where(allowed, gains, -np.inf)
+
+    def _merges(self) -> tuple[Ints, Ints, Floats]:
+        """Pairs of neighbours that may be merged, and the cost: cheapest first."""
+        k = self.partition.n_clusters
+        lists = neighbour_lists(self.partition.centres, min(MERGE_NEIGHBOURS, k - 1), self.n_threads)
+        owner = np.repeat(np.arange(k), lists.shape[1])
+        other = lists.ravel().astype(np.int64)
+        owner, other = owner[other >= 0], other[other >= 0]
+        pairs = np.unique(np.minimum(owner, other) * k + np.maximum(owner, other))
+        a, b = pairs // k, pairs % k
+        together = self.partition.weights[a] + self.partition.weights[b]
+        fits = self.limits.not_too_much(together) & (together > 0)
+        a, b = a[fits], b[fits]
+        costs = merge_costs(self.partition, a, b)
+        order = np.argsort(costs, kind="stable")
+        return a[order], b[order], costs[order]
+
+    def _pairs(self, gains: Floats, a: Ints, b: Ints, costs: Floats) -> Swaps:
+        """The best splits, each with the cheapest merge of other clusters, as long as that gains."""
+        used = np.zeros(len(gains), dtype=bool)
+        chosen: list[tuple[int, int, int]] = []
+        total, first = 0.0, 0
+        for split in np.argsort(-gains, kind="stable"):
+            if used[split]:
+                continue
+            while first < len(a) and (used[a[first]] or used[b[first]]):
+                first += 1
+            at = first
+            while at < len(a) and (used[a[at]] or used[b[at]] or split in (a[at], b[at])):
+                at += 1
+            if at == len(a) or gains[split] * (1 - LEAST_ADVANTAGE) <= costs[at]:
+                break
+            chosen.append((int(a[at]), int(b[at]), int(split)))
+            used[[a[at], b[at], split]] = True
+            total += float(gains[split] - costs[at])
+        kept, freed, split = np.array(chosen, dtype=np.int64).reshape(-1, 3).T
+        return Swaps(kept, freed, split, total)
+
+    def _swapped(self, halves: Partition, swaps: Swaps) -> Partition:
+        """All of them at once: halves find their new clusters."""
+        k = self.partition.n_clusters
+        becomes = np.tile(np.arange(k, dtype=np.int32), 2)
+        becomes[swaps.freed] = becomes[k + swaps.freed] = swaps.kept
+        becomes[k + swaps.split] = swaps.freed
+        new = Partition.of(becomes[halves.labels], k, self.rows.n_features)
+        weighty = halves.weights > 0  # the composite of an empty one is no sum
+        np.add.at(new.composites, becomes[weighty], halves.composites[weighty])
+        np.add.at(new.weights, becomes, halves.weights)
+        np.add.at(new.counts, becomes, halves.counts)
+        empty = new.counts == 0
+        new.composites[empty] = self.partition.composites[empty]
+        return new
+
+
+def merge_costs(partition: Partition, a: Ints, b: Ints) -> Floats:
+    """By how much the inertia rises if clusters are merged, pair by pair."""
+    weights, centres = partition.weights, partition.centres
+    together = weights[a] + weights[b]
+    factors = np.divide(weights[a] * weights[b], together, out=np.zeros(len(a)), where=together > 0)
+    costs = np.empty(len(a))
+    for begin in range(0, len(a), 65_536):
+        some = slice(begin, begin + 65_536)
+        costs[some] = ((centres[a[some]] - centres[b[some]]) ** 2).sum(axis=1)
+    return np.asarray(costs * factors)

@@ -1,0 +1,106 @@
+"""One sweep over all clusters, how it decides, and in which order it visits the rows."""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans import _core
+from boostkmeans._limits import NO_LIMITS, Limits
+from boostkmeans._partition import Partition
+from boostkmeans._rows import Floats, Rows
+
+# Rows that propose before the first of them is decided: a hundredth of all, so that centres are never
+# stale by more than that. Smaller blocks end no lower: see "Starts" in docs/benchmarks.md.
+BLOCKS_PER_SWEEP = 100
+SMALLEST_BLOCK, LARGEST_BLOCK = 16, 16_384
+# Large data is visited in runs of neighbouring rows, in random order: kind to memory and to disks. A run
+# is about a page of memory, and there are tens of runs in a block, so that it is still a random sample.
+RUN_BYTES, LONGEST_RUN = 4096, 64
+RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
+
+
+@dataclass(frozen=True)
+class SweepOptions:
+    """How a sweep decides, and when it ends."""
+
+    n_threads: int
+    first: bool = False
+    """Rows take the first better cluster that they meet, not the best."""
+    temperature: float = 0.0
+    limits: Limits = NO_LIMITS
+    exchange: bool = False
+    """Two rows may change places where one alone would break a limit."""
+    exact: bool = False
+    """In float64 wherever float32 cannot tell."""
+    low: bool = False
+    """Proposals in low precision, where the rows allow it."""
+    deadline: float = math.inf
+    """As time.perf_counter() has it."""
+
+
+class Swept(NamedTuple):
+    """What a sweep did."""
+
+    moves: int
+    gain: float
+    evaluations: int
+    late: bool
+    """Whether it ran out of time."""
+
+
+def sweep_all(
+    rows: Rows,
+    row_weights: Floats | None,
+    partition: Partition,
+    rng: np.random.RandomState,
+    how: SweepOptions,
+    n_pinned: int = 0,
+) -> Swept:
+    """Every row but the first `n_pinned` looks at all clusters."""
+    order, run_length = visit(rows, rng, n_pinned)
+    return Swept(
+        *_core.sweep(
+            rows.core,
+            row_weights,
+            partition.labels,
+            partition.composites,
+            partition.weights,
+            partition.counts,
+            order,
+            run_length,
+            block_rows(rows.n_rows),
+            how.first,
+            int(rng.randint(2**31 - 1)),
+            how.exact,
+            how.low,
+            max(0.0, how.deadline - time.perf_counter()),
+            how.n_threads,
+            how.temperature,
+            how.limits.least,
+            how.limits.most,
+            how.exchange,
+        )
+    )
+
+
+def visit(rows: Rows, rng: np.random.RandomState, n_pinned: int) -> tuple[NDArray[np.int64], int]:
+    """Runs of rows in random order, and how many rows make a run."""
+    n = rows.n_rows
+    if n_pinned:
+        return n_pinned + rng.permutation(n - n_pinned), 1
+    length = run_rows(n, rows.row_bytes)
+    return rng.permutation(-(-n // length)), length
+
+
+def block_rows(n_rows: int) -> int:
+    """Rows that propose before the first of them is decided."""
+    return min(max(n_rows // BLOCKS_PER_SWEEP, SMALLEST_BLOCK), LARGEST_BLOCK)
+
+
+def run_rows(n_rows: int, row_bytes: int) -> int:
+    """Neighbouring rows that are visited one after the other."""
+    return max(1, min(RUN_BYTES // row_bytes, LONGEST_RUN, n_rows // RUNS_PER_SWEEP))
