@@ -180,8 +180,10 @@ class BoostKMeans(Clusterer):
             start.named(plan.init) if isinstance(plan.init, str) else start.given(np.asarray(plan.init))
         )
         partition = Partition.of(labels, self.n_clusters, rows.n_features)
-        fit = Fit(rows, weights, partition, rng, threads, self.moves, began, limits=limits)
+        fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
         self._follow(fit, plan)
+        if limits:
+            fit.keep_within(limits)
         return fit
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:

@@ -91,6 +91,7 @@ class Candidates:
             how.limits.least,
             how.limits.most,
             how.exchange,
+            how.prices,
         )
         self._uses += 1
         self._outdated = self._uses >= self._longest_use

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from boostkmeans._annealing import Annealing
+from boostkmeans._balancing import Balancing
 from boostkmeans._candidates import Candidates
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._history import SweepRecord
-from boostkmeans._limits import NO_LIMITS, Balancing, Limits
+from boostkmeans._limits import NO_LIMITS, Limits
 from boostkmeans._partition import Partition
 from boostkmeans._repair import Repair
 from boostkmeans._rows import Floats, Rows
@@ -99,15 +100,19 @@ class Fit:
 
     def __post_init__(self) -> None:
         self._recompute(self.inertias)
-        if self.n_pinned:
-            return
-        if fill_empty(self.partition, self.rows, self.row_weights.values):
+        if not self.n_pinned and fill_empty(self.partition, self.rows, self.row_weights.values):
             self._recompute()
-        if self.limits:
-            Balancing(
-                self.partition, self.rows, self.row_weights.values, self.limits, self.n_threads
-            ).run()
-            self._recompute()
+
+    def keep_within(self, limits: Limits) -> None:
+        """From now on, no cluster is smaller or larger than that."""
+        self.limits = limits
+        self.partition = Balancing(
+            self.partition, self.rows, self.row_weights.values, limits, self.candidates, self.rng,
+            self.n_threads,
+        ).run()  # fmt: skip
+        if self.candidates is not None:
+            self.candidates.forget()
+        self._recompute()
 
     @property
     def certified(self) -> bool:

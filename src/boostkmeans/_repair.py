@@ -60,7 +60,12 @@ class Repair:
     def run(self, least_gain: float) -> tuple[Partition, Swaps] | None:
         """A better partition and how it came about; None if swaps gain no more than `least_gain`."""
         halves = self._halves()
-        swaps = self._pairs(self._split_gains(halves), *self._merges())
+        gains, (a, b, costs) = self._split_gains(halves), self._merges()
+        if self.limits:
+            gains, costs = self._count_limits(gains, a, b, costs)
+            order = np.argsort(costs, kind="stable")
+            a, b, costs = a[order], b[order], costs[order]
+        swaps = self._pairs(gains, a, b, costs)
         if len(swaps) == 0 or swaps.gain <= least_gain:
             return None
         return self._swapped(halves, swaps), swaps
@@ -125,6 +130,22 @@ class Repair:
         costs = merge_costs(self.partition, a, b)
         order = np.argsort(costs, kind="stable")
         return a[order], b[order], costs[order]
+
+    def _count_limits(self, gains: Floats, a: Ints, b: Ints, costs: Floats) -> tuple[Floats, Floats]:
+        """Gains and costs with what it costs to keep limits that are not kept yet.
+
+        What a cluster has too much goes to its neighbour, and what it lacks comes from there: each unit
+        costs about the squared distance between the two.
+        """
+        weights, centres = self.partition.weights, self.partition.centres
+        apart = np.full(len(gains), np.inf)
+        between = ((centres[a] - centres[b]) ** 2).sum(axis=1)
+        np.minimum.at(apart, a, between)
+        np.minimum.at(apart, b, between)
+        apart[np.isinf(apart)] = 0.0
+        excess = np.maximum(weights - self.limits.most, 0.0)
+        lack = np.maximum(self.limits.least - weights, 0.0)
+        return gains + excess * apart, np.maximum(costs - (lack * apart)[a] - (lack * apart)[b], 0.0)
 
     def _pairs(self, gains: Floats, a: Ints, b: Ints, costs: Floats) -> Swaps:
         """The best splits, each with the cheapest merge of other clusters, as long as that gains."""

@@ -38,6 +38,8 @@ class SweepOptions:
     """In float64 wherever float32 cannot tell."""
     low: bool = False
     """Proposals in low precision, where the rows allow it."""
+    prices: Floats | None = None
+    """What it costs to be in a cluster, beside the distance."""
     deadline: float = math.inf
     """As time.perf_counter() has it."""
 
@@ -83,6 +85,7 @@ def sweep_all(
             how.limits.least,
             how.limits.most,
             how.exchange,
+            how.prices,
         )
     )
 

@@ -62,12 +62,20 @@ auto members_of_clusters(Vector<const std::int32_t> labels, std::int64_t n_clust
   return std::make_tuple(copied(sorted.rows), copied(sorted.start));
 }
 
+void check_prices(const Partition& partition, const std::optional<Vector<const double>>& prices,
+                  const Limits& limits) {
+  if (!prices) return;
+  require(static_cast<std::int64_t>(prices->shape(0)) == partition.n_clusters,
+          "prices must have one value for each cluster");
+  require(!limits, "there are either prices or limits");
+}
+
 auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t> labels,
                      Matrix<double> composites, Vector<double> weights, Vector<std::int64_t> counts,
                      Vector<const std::int64_t> order, std::int64_t run_rows,
                      std::int64_t block_rows, bool first, std::uint64_t seed, bool exact,
                      bool low, double seconds_left, int n_threads, double temperature, double least,
-                     double most, bool exchange) {
+                     double most, bool exchange, std::optional<Vector<const double>> prices) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
   const RowWeights w = row_weights_of(row_weights, rows.get());
   require(temperature >= 0.0 && temperature < 1.0 && (temperature == 0.0 || !exact),
@@ -78,7 +86,10 @@ auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t>
     require(order.data()[i] >= 0 && order.data()[i] * run_rows < rows.get().n_rows(),
             "order names a run outside of the rows");
   const Visit visit{order.data(), n_runs, run_rows, block_rows};
-  const SweepOptions options{first, seed, exact, low, temperature, {least, most}, exchange};
+  require(!(prices && exact), "there are no prices in a certificate");
+  check_prices(partition, prices, {least, most});
+  const SweepOptions options{first, seed, exact, low, temperature, {least, most}, exchange,
+                             prices ? prices->data() : nullptr};
   SweepResult result;
   const bool late = run(
       n_threads, size_of(rows.get()) * static_cast<double>(partition.n_clusters), seconds_left,
@@ -93,7 +104,8 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
                       Vector<const std::int32_t> order, std::int64_t block_rows,
                       std::optional<Vector<std::int32_t>> runners_up, bool by_runner_up, bool first,
                       std::uint64_t seed, double seconds_left, int n_threads, double temperature,
-                      double least, double most, bool exchange) {
+                      double least, double most, bool exchange,
+                      std::optional<Vector<const double>> prices) {
   const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
   const RowWeights w = row_weights_of(row_weights, rows.get());
   const auto k = static_cast<std::size_t>(partition.n_clusters);
@@ -114,7 +126,9 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
   }
   const CandidateVisit visit{order.data(), static_cast<std::int64_t>(order.shape(0)), block_rows,
                              runners_up ? runners_up->data() : nullptr, by_runner_up};
-  const SweepOptions options{first, seed, false, false, temperature, {least, most}, exchange};
+  check_prices(partition, prices, {least, most});
+  const SweepOptions options{first, seed, false, false, temperature, {least, most}, exchange,
+                             prices ? prices->data() : nullptr};
   SweepResult result;
   const bool late = run(
       n_threads, size_of(rows.get()) * static_cast<double>(near.length), seconds_left,
@@ -304,13 +318,13 @@ NB_MODULE(_core, m) {
   m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(), "composites"_a.noconvert(),
         "weights"_a.noconvert(), "counts"_a.noconvert(), "order"_a, "run_rows"_a, "block_rows"_a, "first"_a, "seed"_a,
         "exact"_a, "low"_a, "seconds_left"_a, "n_threads"_a, "temperature"_a = 0.0, "least"_a = 0.0,
-        "most"_a = kNoLimit, "exchange"_a = false,
+        "most"_a = kNoLimit, "exchange"_a = false, "prices"_a = nb::none(),
         "One sweep, in place. Returns (moves, gain, evaluations, whether time ran out).");
   m.def("sweep_candidates", &sweep_candidates, "rows"_a, "row_weights"_a.none(), "labels"_a.noconvert(),
         "composites"_a.noconvert(), "weights"_a.noconvert(), "counts"_a.noconvert(), "lists"_a,
         "changed"_a.noconvert(), "visited"_a.noconvert(), "clock"_a, "order"_a, "block_rows"_a,
         "runners_up"_a.noconvert().none(), "by_runner_up"_a, "first"_a, "seed"_a, "seconds_left"_a,
-        "n_threads"_a, "temperature"_a = 0.0, "least"_a = 0.0, "most"_a = kNoLimit, "exchange"_a = false,
+        "n_threads"_a, "temperature"_a = 0.0, "least"_a = 0.0, "most"_a = kNoLimit, "exchange"_a = false, "prices"_a = nb::none(),
         "One sweep, cluster by cluster, over lists of neighbours, in place. Returns (moves, gain, "
         "evaluations, whether time ran out, clock).");
   m.def("neighbours", &find_neighbours, "centres"_a, "order"_a, "starts"_a, "lists"_a,

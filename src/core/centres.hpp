@@ -22,6 +22,8 @@ class CentreTable {
   void set(std::int64_t cluster, const double* composite, double weight);
   // A centre that is never chosen.
   void set_never(std::int64_t cluster);
+  // Makes a centre that was set look farther away by that (a squared distance).
+  void add_price(std::int64_t cluster, double price);
 
  private:
   friend class Centres;
@@ -44,6 +46,7 @@ class Centres {
 
   // A column that is never chosen, whatever finite values it has.
   void set_never(std::int64_t cluster);
+  void add_price(std::int64_t cluster, double price);
 
   std::int64_t n_panels() const { return n_panels_; }
   std::int64_t n_clusters() const { return n_clusters_; }

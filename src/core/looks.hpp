@@ -55,6 +55,7 @@ class AllClusters {
     centres_.set(cluster, composite, weight);
   }
   void set_never(std::int64_t cluster) { centres_.set_never(cluster); }
+  void add_price(std::int64_t cluster, double price) { centres_.add_price(cluster, price); }
   void decided() {}
   void moved(std::int32_t, std::int32_t) {}
   const Centres& centres(std::int64_t, int) { return centres_; }
@@ -114,6 +115,7 @@ class Candidates {
     table_.set(cluster, composite, weight);
   }
   void set_never(std::int64_t cluster) { table_.set_never(cluster); }
+  void add_price(std::int64_t cluster, double price) { table_.add_price(cluster, price); }
   void decided() { ++near_.clock; }
   void moved(std::int32_t from, std::int32_t to) {
     near_.changed[from] = near_.changed[to] = near_.clock;

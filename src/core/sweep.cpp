@@ -75,7 +75,9 @@ class Sweep {
       for (std::int64_t i = batch * kBatch; i < std::min(n, (batch + 1) * kBatch); ++i) {
         const std::int64_t c = touched_list_[static_cast<std::size_t>(i)];
         looks_.set(c, partition_.composite(c), partition_.weights[c]);
-        if (!options_.exchange && options_.limits.full(partition_.weights[c], smallest_))
+        if (options_.prices != nullptr)
+          looks_.add_price(c, options_.prices[c]);
+        else if (!options_.exchange && options_.limits.full(partition_.weights[c], smallest_))
           looks_.set_never(c);
         touched_[static_cast<std::size_t>(c)] = 0;
       }
@@ -150,7 +152,7 @@ class Sweep {
     }
     const double gap = rows_.kernel().tile_distance(tile_row, partition_.composite(own), 1.0 / total,
                                                     partition_.n_features);
-    return leaving(total, w, gap) / reluctance_;
+    return leaving(total, w, gap) / reluctance_ + price(own);
   }
 
   // The column at which a row begins to look.
@@ -197,6 +199,10 @@ class Sweep {
     return total > 0.0 ? rows_.distance(x, partition_.composite(cluster), 1.0 / total) : 0.0;
   }
 
+  double price(std::int64_t cluster) const {
+    return options_.prices == nullptr ? 0.0 : options_.prices[cluster];
+  }
+
   void decide() {
     constexpr std::int64_t kRowsBetweenLooks = 256;
     std::int64_t looked = 0;
@@ -221,7 +227,7 @@ class Sweep {
       return;
     }
     const Terms terms = terms_of(proposal.row, to, fetched_.get());
-    if (!improves(terms.leave, reluctance_ * terms.enter, proposal.norm)) return;
+    if (!improves(terms.leave + price(from), reluctance_ * terms.enter + price(to), proposal.norm)) return;
     take(proposal.row, to, fetched_.get(), terms);
   }
 

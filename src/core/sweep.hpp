@@ -33,6 +33,9 @@ struct SweepOptions {
   // that makes room (or one that takes its place, where its own cluster has just enough) and both move, if
   // this is a gain altogether. Else such clusters are not looked at.
   bool exchange = false;
+  // k, or null: what it costs to be in a cluster, beside the distance. High prices make rows leave that are
+  // nearly as well off elsewhere, so that others find room. Not for a certificate, nor with limits.
+  const double* prices = nullptr;
 };
 
 // For a sweep over candidates: rows are visited cluster by cluster, and look at the neighbours of their

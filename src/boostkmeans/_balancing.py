@@ -1,0 +1,197 @@
+"""How a start is brought within limits on the sizes of clusters."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans._candidates import Candidates
+from boostkmeans._limits import ROUNDING, Limits
+from boostkmeans._partition import Labels, Partition, nearest
+from boostkmeans._repair import Repair
+from boostkmeans._rows import Floats, Rows
+from boostkmeans._sweeping import SweepOptions, sweep_all
+
+Ints = NDArray[np.int64]
+
+# Prices begin to change by this share of the mean squared distance, in steps that grow as long as they
+# go one way and shrink where they turn. They are good enough once no cluster is farther off its limits.
+FIRST_STEP, GROW, SHRINK = 0.02, 1.3, 0.5
+MOST_SWEEPS, CLOSE_ENOUGH = 30, 0.01
+# Rounds of splits and merges before that.
+MOST_ROUNDS = 10
+
+
+@dataclass
+class Balancing:
+    """Brings a partition within limits: rows that lose least by it go elsewhere."""
+
+    partition: Partition
+    rows: Rows
+    row_weights: Floats | None
+    limits: Limits
+    candidates: Candidates | None
+    rng: np.random.RandomState
+    n_threads: int
+
+    def run(self) -> Partition:
+        """A partition with all sizes within the limits, and consistent.
+
+        Two ways lead there: with the clusters where they are, or with some of them moved to where the
+        most rows are. Neither is always the better one.
+        """
+        if self._within().all():
+            return self.partition
+        start = self.partition
+        found = []
+        for restructured in (False, True):
+            self.partition = start.copy()
+            if restructured:
+                self._restructure()
+            self._find_prices()
+            while not self.limits.not_too_much(self.partition.weights).all():
+                self._relieve()
+            while not self.limits.enough(self.partition.weights).all():
+                self._supply()
+            inertia, _ = self.partition.recompute(self.rows, self.row_weights, self.n_threads)
+            found.append((inertia, self.partition))
+        return min(found, key=lambda pair: pair[0])[1]
+
+    def _within(self) -> NDArray[np.bool_]:
+        weights = self.partition.weights
+        return self.limits.not_too_much(weights) & self.limits.enough(weights)
+
+    def _restructure(self) -> None:
+        """Clusters that are far too large are split, and paid for by merges of small ones."""
+        for _ in range(MOST_ROUNDS):
+            if self._within().all():
+                break
+            seed = int(self.rng.randint(2**31 - 1))
+            repair = Repair(
+                self.rows, self.row_weights, self.partition, self.limits, seed, self.n_threads
+            )
+            found = repair.run(0.0)
+            if found is None:
+                break
+            self.partition = found[0]
+            self._sweep(None)
+
+    def _find_prices(self) -> None:
+        """Sweeps in which clusters that are too large become dearer, and those too small cheaper.
+
+        So rows leave a large one that are nearly as well off elsewhere, and where these go others make
+        room in turn: what is left to be moved by force is little.
+        """
+        prices = np.zeros(self.partition.n_clusters)
+        inertia, _ = self.partition.recompute(self.rows, self.row_weights, self.n_threads)
+        steps = np.full(len(prices), FIRST_STEP * inertia / self.partition.weights.sum())
+        last = np.zeros(len(prices))
+        for _ in range(MOST_SWEEPS):
+            weights = self.partition.weights
+            excess = weights / np.clip(weights, self.limits.least, self.limits.most) - 1
+            if np.abs(excess).max() <= CLOSE_ENOUGH:
+                break
+            # Within the limits, a price is on its way back.
+            direction = np.where(excess == 0, -np.sign(prices), np.sign(excess))
+            steps = np.where(direction * last < 0, steps * SHRINK, steps * GROW)
+            prices = np.where((excess == 0) & (np.abs(prices) < steps), 0.0, prices + direction * steps)
+            last = direction
+            self._sweep(prices)
+
+    def _sweep(self, prices: Floats | None) -> None:
+        how = SweepOptions(self.n_threads, prices=prices)
+        if self.candidates is None:
+            sweep_all(self.rows, self.row_weights, self.partition, self.rng, how)
+        else:
+            self.candidates.forget()  # of what was not worth a visit at other prices
+            self.candidates.sweep(self.rows, self.row_weights, self.partition, self.rng, how)
+
+    def _weights_of(self, rows: Ints) -> Floats:
+        return np.ones(len(rows)) if self.row_weights is None else self.row_weights[rows]
+
+    def _relieve(self) -> None:
+        """Some rows of clusters that are too large go to the nearest that has room."""
+        weights, most = self.partition.weights, self.limits.most
+        crowded = ~self.limits.not_too_much(weights)
+        members = self._members_of(crowded)
+        lightest = self._weights_of(members).min()
+        targets, regrets = self._options(members, self.limits.not_too_much(weights + lightest))
+        # No more than each has to give away; a row that is too much may be the last of them.
+        members, targets, regrets = self._best_of(
+            members, targets, regrets, self.partition.labels[members], weights - most, reach=True
+        )
+        room = np.where(crowded, 0.0, most - weights)
+        self._move(*self._best_of(members, targets, regrets, targets, room, reach=False)[:2])
+
+    def _supply(self) -> None:
+        """Clusters that are too small get the nearest rows from those that can spare them."""
+        weights, least = self.partition.weights, self.limits.least
+        poor = ~self.limits.enough(weights)
+        members = self._members_of(~poor & (weights > least))
+        targets, regrets = self._options(members, poor)
+        members, targets, regrets = self._best_of(
+            members, targets, regrets, targets, least - weights, reach=True
+        )
+        own = self.partition.labels[members]
+        members, targets, regrets = self._best_of(
+            members, targets, regrets, own, weights - least, reach=False
+        )
+        room = self.limits.most - weights
+        self._move(*self._best_of(members, targets, regrets, targets, room, reach=False)[:2])
+
+    def _members_of(self, chosen: NDArray[np.bool_]) -> Ints:
+        within = chosen[self.partition.labels]
+        return np.flatnonzero(within if self.row_weights is None else within & (self.row_weights > 0))
+
+    def _options(self, members: Ints, allowed: NDArray[np.bool_]) -> tuple[Labels, Floats]:
+        """The nearest cluster that is allowed, and what that costs more than to stay."""
+        if len(members) == 0 or not allowed.any():
+            self._give_up()
+        clusters = np.flatnonzero(allowed)
+        centres = self.partition.centres
+        sample = self.rows.sample(members)
+        found, gaps = nearest(sample, np.ascontiguousarray(centres[clusters]), self.n_threads)
+        own = self.partition.labels[members]
+        here = np.empty(len(members))
+        for begin in range(0, len(members), 65_536):
+            some = slice(begin, begin + 65_536)
+            points = self.rows.take(members[some])
+            here[some] = ((points - centres[own[some]]) ** 2).sum(axis=1)
+        return clusters[found].astype(np.int32), gaps - here
+
+    def _best_of(
+        self,
+        members: Ints,
+        targets: Labels,
+        regrets: Floats,
+        groups: Labels,
+        amounts: Floats,
+        *,
+        reach: bool,
+    ) -> tuple[Ints, Labels, Floats]:
+        """In each group those with the least regret, up to an amount of weight.
+
+        With `reach`, the last of them may go beyond it.
+        """
+        order = np.lexsort((regrets, groups))
+        weight = self._weights_of(members[order])
+        before = np.cumsum(weight) - weight
+        first = np.searchsorted(groups[order], groups[order], side="left")
+        before -= before[first]
+        amount = amounts[groups[order]]
+        slack = ROUNDING * np.abs(amount)
+        good = before < amount - slack if reach else before + weight <= amount + slack
+        chosen = order[good]
+        return members[chosen], targets[chosen], regrets[chosen]
+
+    def _move(self, members: Ints, targets: Labels) -> None:
+        if len(members) == 0:
+            self._give_up()
+        self.partition.labels[members] = targets
+        self.partition.recompute(self.rows, self.row_weights, self.n_threads)
+
+    def _give_up(self) -> None:
+        raise ValueError(
+            "No partition within min_size and max_size was found: the weights of the rows leave too "
+            "little room. Use wider limits, or more clusters."
+        )
