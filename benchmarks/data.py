@@ -51,3 +51,12 @@ def blobs(n: int, d: int, k: int, std: float, seed: int = 0) -> tuple[Array, Arr
         for r in range(k)
     )
     return X, labels, planted
+
+
+TABULAR = SHARED / "tabular" / "sipu_birch_a_s.npz"
+
+
+def tabular(name: str) -> tuple[Array, int]:
+    """One of P. Franti's sets, and its number of clusters."""
+    with np.load(TABULAR) as arrays:
+        return arrays[f"{name}_X"], len(np.unique(arrays[f"{name}_y"]))

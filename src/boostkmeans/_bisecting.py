@@ -165,7 +165,7 @@ class BisectingBoostKMeans(Clusterer):
         fit.tree = build_tree(growth, order, partition, inertias)
         fit.record(len(growth.members), 0, "tree")
         if self._refines:
-            self._follow(fit, self._plan("bisecting", rows.n_rows, n_leaves))
+            self._follow(fit, self._plan("bisecting", rows, n_leaves))
         return fit
 
     @property

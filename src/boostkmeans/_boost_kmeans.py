@@ -174,7 +174,7 @@ class BoostKMeans(Clusterer):
         init = self.init
         if callable(init):
             init = init(array, self.n_clusters, rng)
-        plan = self._plan(init, rows.n_rows, self.n_clusters)
+        plan = self._plan(init, rows, self.n_clusters)
         start = Start(rows, weights.values, self.n_clusters, rng, threads)
         labels = (
             start.named(plan.init) if isinstance(plan.init, str) else start.given(np.asarray(plan.init))

@@ -110,7 +110,7 @@ class Clusterer(CentreModel):
     def _most_sweeps(self) -> int:
         return self.max_iter
 
-    def _plan(self, init: object, n_rows: int, n_clusters: int) -> Plan:
+    def _plan(self, init: object, rows: Rows, n_clusters: int) -> Plan:
         """Settles what the parameters leave open."""
         wishes = Wishes(
             init=init,
@@ -121,7 +121,7 @@ class Clusterer(CentreModel):
             moves=self.moves,
             max_iter=self._most_sweeps,
         )
-        plan = plan_for(wishes, n_rows, n_clusters)
+        plan = plan_for(wishes, rows.n_rows, rows.n_features, n_clusters)
         logger.info("%s", plan)
         return plan
 

@@ -27,6 +27,8 @@ def first_at_same_place(centres: Floats) -> NDArray[np.int64]:
     near = np.flatnonzero(np.diff(shadow[order]) <= reach[order[1:]])
     a, b = order[near], order[near + 1]
     same = np.linalg.norm(centres[a] - centres[b], axis=1) <= reach[b]
+    if not same.any():
+        return np.arange(len(centres))
     links = coo_array((np.ones(same.sum()), (a[same], b[same])), shape=(len(centres),) * 2)
     _, group = connected_components(links, directed=False)
     firsts = np.full(len(centres), len(centres))

@@ -38,6 +38,8 @@ RECOMPUTE_AFTER_FALL = 1 / 2
 SETTLING_SWEEPS, SETTLED = 5, 1e-4
 # Swaps are worth while if they gain that share of `tol`: sweeps that follow gain several times as much.
 WORTH_REPAIRING = 1 / 10
+# Annealing ends early if fewer of the rows move at such a temperature: then none is near a border.
+FROZEN = 1 / 1000
 # Annealing that is so long is interrupted for a repair half-way.
 LONG_ANNEALING = 40
 # Ends that are reached because there is little left to gain.
@@ -173,6 +175,8 @@ class Fit:
                 self._repair(stop)
                 if self.stop_reason:
                     return
+            elif swept.moves < FROZEN * self.rows.n_rows:
+                return
 
     def _descend(self, stop: StopRules) -> None:
         """Sweeps that lower the inertia, until little is left to gain."""

@@ -11,8 +11,11 @@ from boostkmeans._seeding import automatic_start
 QUALITIES = ("fast", "balanced", "best")
 
 # How long each is, by quality. See "Annealing" and "Repair" in docs/benchmarks.md.
-TEMPERATURE = 0.08
+TEMPERATURE = 0.12
 ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 80}
+# Twice as long where a row costs that much (clusters times features) and looks at all clusters: there is
+# something to gain there, and Lloyd's k-means takes several times as long.
+LONGER_FROM_COST, LONGER_BELOW_CLUSTERS = 4096, 512
 REPAIR_ROUNDS = {"fast": 3, "balanced": 10, "best": 30}
 # Annealed sweeps if the user names a temperature where quality stands for none; at most that share of
 # `max_iter`, as it takes some more to settle; and none by itself where `max_iter` is below that.
@@ -50,7 +53,7 @@ class Plan:
         return "; ".join(self.reasons)
 
 
-def plan_for(wishes: Wishes, n_rows: int, n_clusters: int) -> Plan:
+def plan_for(wishes: Wishes, n_rows: int, n_features: int, n_clusters: int) -> Plan:
     """Settles everything that is left open."""
     given = not isinstance(wishes.init, str)
     reasons: list[str] = []
@@ -61,7 +64,7 @@ def plan_for(wishes: Wishes, n_rows: int, n_clusters: int) -> Plan:
     if isinstance(init, str) and init == "auto":
         init, why = automatic_start(n_rows, n_clusters, repaired=rounds > 0)
         reasons.append(f"start: {init} ({why})")
-    annealing = _annealing(wishes, given, n_clusters, reasons)
+    annealing = _annealing(wishes, given, n_features, n_clusters, reasons)
     number, then_all = candidates_for(wishes.n_candidates, n_clusters, n_rows)
     if wishes.n_candidates == "auto" and number is not None:
         reasons.append(f"candidates: {number} (of {n_clusters} clusters)")
@@ -82,10 +85,18 @@ def _repair_rounds(wishes: Wishes, given: bool, reasons: list[str]) -> int:
     return rounds
 
 
-def _annealing(wishes: Wishes, given: bool, n_clusters: int, reasons: list[str]) -> Annealing | None:
+def _annealed_sweeps(quality: str, n_features: int, n_clusters: int) -> int:
+    length = ANNEALED_SWEEPS[quality]
+    costly = n_features * n_clusters >= LONGER_FROM_COST and n_clusters < LONGER_BELOW_CLUSTERS
+    return 2 * length if quality == "balanced" and costly else length
+
+
+def _annealing(
+    wishes: Wishes, given: bool, n_features: int, n_clusters: int, reasons: list[str]
+) -> Annealing | None:
     asked = wishes.annealing
     most = max(1, int(LARGEST_SHARE * wishes.max_iter))
-    length = min(ANNEALED_SWEEPS[wishes.quality], most)
+    length = min(_annealed_sweeps(wishes.quality, n_features, n_clusters), most)
     if n_clusters < 2:
         return None
     if isinstance(asked, tuple):

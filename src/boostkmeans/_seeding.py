@@ -30,6 +30,7 @@ SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
 LARGEST_SHARE = 1 / 4
 # Its cost grows with k squared, that of a tree hardly with k. See "Candidates" in docs/benchmarks.md.
 MOST_SEEDS = 1024
+FEW_SEEDS = 16
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,8 @@ class Start:
 
 def automatic_start(n_rows: int, n_clusters: int, *, repaired: bool) -> tuple[str, str]:
     """What "auto" stands for, and why."""
+    if n_clusters <= FEW_SEEDS:
+        return SAMPLED, "the fastest for few clusters"
     if repaired:
         return "bisecting", "the fastest; repair sets right what it gets wrong"
     if n_clusters > MOST_SEEDS:

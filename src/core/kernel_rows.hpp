@@ -72,6 +72,21 @@ inline float load_vectors(const char* from, const float* shift, float scale, int
   return sum_lanes(total);
 }
 
+// Less than a vector: to read back as one what was just written value by value would stall.
+template <class T>
+inline float load_short_row(const RowSource& source, const Frame& frame, int64_t row, float* out) {
+  const float scale = static_cast<float>(frame.scale[0]);
+  const float* shift = frame.shift32;
+  float total = 0.0f;
+  store(out, Floats{});
+  each_value<T>(source, row, 0, source.n_features, [&](int64_t j, T value) {
+    const float x = (to_float(value) - shift[j]) * scale;
+    out[j] = x;
+    total += x * x;
+  });
+  return total;
+}
+
 template <class T>
 inline float load_narrow_row(const RowSource& source, const Frame& frame, int64_t row, double factor,
                              int64_t chunk_step, float* out) {
@@ -83,6 +98,7 @@ inline float load_narrow_row(const RowSource& source, const Frame& frame, int64_
         source.n_features % kLanes == 0)
       return load_vectors(source.data + row * source.row_stride, frame.shift32,
                           static_cast<float>(frame.scale[0]), source.n_features, chunk_step, out);
+  if (narrow && source.n_features < kLanes) return load_short_row<T>(source, frame, row, out);
   Floats total{};
   for (int64_t begin = 0; begin < source.n_features; begin += kChunkColumns) {
     const int64_t left = source.n_features - begin;
