@@ -12,14 +12,14 @@ QUALITIES = ("fast", "balanced", "best")
 
 # How long each is, by quality. See "Annealing" and "Repair" in docs/benchmarks.md.
 TEMPERATURE = 0.12
-ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 80}
+ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
 # Twice as long where a row costs that much (clusters times features) and looks at all clusters: there is
 # something to gain there, and Lloyd's k-means takes several times as long.
 LONGER_FROM_COST, LONGER_BELOW_CLUSTERS = 4096, 512
 REPAIR_ROUNDS = {"fast": 3, "balanced": 10, "best": 30}
 # Annealed sweeps if the user names a temperature where quality stands for none; at most that share of
 # `max_iter`, as it takes some more to settle; and none by itself where `max_iter` is below that.
-SWEEPS_IF_ASKED, LARGEST_SHARE, FEWEST_SWEEPS = 10, 0.8, 20
+SWEEPS_IF_ASKED, LARGEST_SHARE, FEWEST_SWEEPS = 10, 0.9, 20
 # Rounds of repair=True: until nothing is left to gain.
 ALL_ROUNDS = 100
 
