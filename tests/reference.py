@@ -26,9 +26,10 @@ def costs(x: Floats, w: float, D: Floats, W: Floats) -> Floats:
 
 def sweep(
     X: Floats, labels: Labels, k: int, order: list[int], block: int, w: Floats | None = None,
-    rotation: NDArray[np.int64] | None = None,
+    rotation: NDArray[np.int64] | None = None, temperature: float = 0.0,
 ) -> tuple[Labels, int]:  # fmt: skip
     """Rows propose block by block and are decided in order. With `rotation`: the first better one."""
+    ease = (1 - temperature) / (1 + temperature)
     w = np.ones(len(X)) if w is None else w
     labels = labels.copy()
     D, W = composites_of(X, labels, k, w)
@@ -36,14 +37,14 @@ def sweep(
     moves = 0
     for begin in range(0, len(order), block):
         rows = order[begin : begin + block]
-        targets = [propose(X[i], w[i], labels[i], D, W, None if rotation is None else rotation[i])
+        targets = [propose(X[i], w[i], labels[i], D, W, None if rotation is None else rotation[i], ease)
                    for i in rows]  # fmt: skip
         for i, v in zip(rows, targets, strict=True):
             u = labels[i]
             if v == u or counts[u] == 1 or w[i] <= 0:
                 continue
             stay = W[u] / (W[u] - w[i]) * ((X[i] - D[u] / W[u]) ** 2).sum()
-            go = costs(X[i], w[i], D, W)[v]
+            go = ease * costs(X[i], w[i], D, W)[v]
             if stay - go > 1e-12 * (stay + go):
                 D[u] -= w[i] * X[i]
                 D[v] += w[i] * X[i]
@@ -56,12 +57,14 @@ def sweep(
     return labels, moves
 
 
-def propose(x: Floats, w: float, u: int, D: Floats, W: Floats, start: int | None) -> int:
+def propose(
+    x: Floats, w: float, u: int, D: Floats, W: Floats, start: int | None, ease: float = 1.0
+) -> int:
     """The best cluster for a row, or the first better one from `start` on; its own if none is."""
     if W[u] <= w or w <= 0:
         return u
     stay = W[u] / (W[u] - w) * ((x - D[u] / W[u]) ** 2).sum()
-    cost = costs(x, w, D, W)
+    cost = ease * costs(x, w, D, W)
     cost[u] = np.inf
     if start is None:
         best = int(cost.argmin())

@@ -1,5 +1,6 @@
 """How a start is brought within limits on the sizes of clusters."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,13 +50,63 @@ class Balancing:
             if restructured:
                 self._restructure()
             self._find_prices()
-            while not self.limits.not_too_much(self.partition.weights).all():
-                self._relieve()
-            while not self.limits.enough(self.partition.weights).all():
-                self._supply()
+            self._move_by_force()
             inertia, _ = self.partition.recompute(self.rows, self.row_weights, self.n_threads)
             found.append((inertia, self.partition))
         return min(found, key=lambda pair: pair[0])[1]
+
+    def _move_by_force(self) -> None:
+        """Rows that lose least by it go elsewhere, until all limits hold."""
+        while not self.limits.not_too_much(self.partition.weights).all():
+            if not self._relieve():
+                self._pack(~self.limits.not_too_much(self.partition.weights), self._relieved_by)
+        while not self.limits.enough(self.partition.weights).all():
+            if not self._supply():
+                self._pack(~self.limits.enough(self.partition.weights), self._supplied_by)
+
+    def _pack(
+        self, wrong: NDArray[np.bool_], chosen_by: Callable[[int, Floats], tuple[int, int] | None]
+    ) -> None:
+        """One row after the other, by weight instead of by distance: for when nothing else fits."""
+        weights = self.partition.weights.copy()
+        moved = False
+        for cluster in np.flatnonzero(wrong):
+            choice = chosen_by(int(cluster), weights)
+            if choice is None:
+                continue
+            row, target = choice
+            weight = float(self._weights_of(np.array([row]))[0])
+            weights[self.partition.labels[row]] -= weight
+            weights[target] += weight
+            self.partition.labels[row] = target
+            moved = True
+        if not moved:
+            raise ValueError(
+                "No partition within min_size and max_size was found: the weights of the rows leave "
+                "too little room. Use wider limits, or more clusters."
+            )
+        self.partition.recompute(self.rows, self.row_weights, self.n_threads)
+
+    def _relieved_by(self, cluster: int, weights: Floats) -> tuple[int, int] | None:
+        """The heaviest row that fits elsewhere, and where there is most room."""
+        target = int(np.argmin(weights))
+        room = self.limits.most * (1 + ROUNDING) - weights[target]
+        return self._heaviest(cluster, room, target)
+
+    def _supplied_by(self, cluster: int, weights: Floats) -> tuple[int, int] | None:
+        """The heaviest row that the largest cluster can spare."""
+        source = int(np.argmax(weights))
+        spare = weights[source] - self.limits.least * (1 - ROUNDING)
+        room = self.limits.most * (1 + ROUNDING) - weights[cluster]
+        return None if source == cluster else self._heaviest(source, min(spare, room), cluster)
+
+    def _heaviest(self, source: int, most: float, target: int) -> tuple[int, int] | None:
+        members = self._members_of(np.arange(self.partition.n_clusters) == source)
+        weights = self._weights_of(members)
+        fitting = np.flatnonzero(weights <= most)
+        if source == target or len(fitting) == 0 or len(members) < 2:
+            return None
+        return int(members[fitting[np.argmax(weights[fitting])]]), target
 
     def _within(self) -> NDArray[np.bool_]:
         weights = self.partition.weights
@@ -109,25 +160,30 @@ class Balancing:
     def _weights_of(self, rows: Ints) -> Floats:
         return np.ones(len(rows)) if self.row_weights is None else self.row_weights[rows]
 
-    def _relieve(self) -> None:
-        """Some rows of clusters that are too large go to the nearest that has room."""
+    def _relieve(self) -> bool:
+        """Some rows of clusters that are too large go to the nearest that has room; whether any did."""
         weights, most = self.partition.weights, self.limits.most
         crowded = ~self.limits.not_too_much(weights)
         members = self._members_of(crowded)
         lightest = self._weights_of(members).min()
-        targets, regrets = self._options(members, self.limits.not_too_much(weights + lightest))
+        roomy = self.limits.not_too_much(weights + lightest)
+        if not roomy.any():
+            return False
+        targets, regrets = self._options(members, roomy)
         # No more than each has to give away; a row that is too much may be the last of them.
         members, targets, regrets = self._best_of(
             members, targets, regrets, self.partition.labels[members], weights - most, reach=True
         )
         room = np.where(crowded, 0.0, most - weights)
-        self._move(*self._best_of(members, targets, regrets, targets, room, reach=False)[:2])
+        return self._move(*self._best_of(members, targets, regrets, targets, room, reach=False)[:2])
 
-    def _supply(self) -> None:
-        """Clusters that are too small get the nearest rows from those that can spare them."""
+    def _supply(self) -> bool:
+        """Clusters that are too small get the nearest rows of those that can spare them."""
         weights, least = self.partition.weights, self.limits.least
         poor = ~self.limits.enough(weights)
         members = self._members_of(~poor & (weights > least))
+        if len(members) == 0:
+            return False
         targets, regrets = self._options(members, poor)
         members, targets, regrets = self._best_of(
             members, targets, regrets, targets, least - weights, reach=True
@@ -137,7 +193,7 @@ class Balancing:
             members, targets, regrets, own, weights - least, reach=False
         )
         room = self.limits.most - weights
-        self._move(*self._best_of(members, targets, regrets, targets, room, reach=False)[:2])
+        return self._move(*self._best_of(members, targets, regrets, targets, room, reach=False)[:2])
 
     def _members_of(self, chosen: NDArray[np.bool_]) -> Ints:
         within = chosen[self.partition.labels]
@@ -145,8 +201,6 @@ class Balancing:
 
     def _options(self, members: Ints, allowed: NDArray[np.bool_]) -> tuple[Labels, Floats]:
         """The nearest cluster that is allowed, and what that costs more than to stay."""
-        if len(members) == 0 or not allowed.any():
-            self._give_up()
         clusters = np.flatnonzero(allowed)
         centres = self.partition.centres
         sample = self.rows.sample(members)
@@ -184,14 +238,9 @@ class Balancing:
         chosen = order[good]
         return members[chosen], targets[chosen], regrets[chosen]
 
-    def _move(self, members: Ints, targets: Labels) -> None:
+    def _move(self, members: Ints, targets: Labels) -> bool:
         if len(members) == 0:
-            self._give_up()
+            return False
         self.partition.labels[members] = targets
         self.partition.recompute(self.rows, self.row_weights, self.n_threads)
-
-    def _give_up(self) -> None:
-        raise ValueError(
-            "No partition within min_size and max_size was found: the weights of the rows leave too "
-            "little room. Use wider limits, or more clusters."
-        )
+        return True

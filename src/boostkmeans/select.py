@@ -3,12 +3,14 @@
 import logging
 import math
 import time
+import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances, silhouette_score
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
@@ -178,10 +180,13 @@ def _fits(
 ) -> Iterable[BoostKMeans]:
     """One tree, cut and refined at each number."""
     seed = int(rng.randint(2**31 - 1))
-    tree = BisectingBoostKMeans(numbers[-1], split="inertia", random_state=seed, **common).fit(array)
+    with warnings.catch_warnings():  # of fewer clusters, where rows are equal: that is seen to below
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        tree = BisectingBoostKMeans(numbers[-1], split="inertia", random_state=seed, **common)
+        tree.fit(array)
     for k in numbers:
-        labels = tree.cut(k)
-        found = int(labels.max()) + 1  # fewer, where rows are equal
+        labels = tree.cut(min(k, len(tree.cluster_sizes_)))
+        found = int(labels.max()) + 1
         yield BoostKMeans(found, init=labels, random_state=seed, **REFINEMENT, **common).fit(array)
 
 
@@ -276,7 +281,10 @@ def _suggest(entries: list[ScanEntry]) -> tuple[int, str]:
     for k in (by_silhouette, by_gap, by_ratio):
         agreeing = [name for name, value in named.items() if value == k is not None]
         if k is not None and len(agreeing) > 1:
-            return k, f"on which {' and '.join(agreeing)} agree"
+            height = next(e.silhouette for e in entries if e.n_clusters == k)
+            apart = height >= CLEARLY_APART
+            doubt = "" if apart else f", but they are not clearly apart (silhouette {height:.2f})"
+            return k, f"on which {' and '.join(agreeing)} agree{doubt}"
     if by_silhouette is not None:
         height = next(e.silhouette for e in entries if e.n_clusters == by_silhouette)
         if height >= CLEARLY_APART:

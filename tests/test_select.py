@@ -1,0 +1,118 @@
+"""Choosing the number of clusters."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import calinski_harabasz_score, silhouette_score
+
+from boostkmeans import BoostKMeans
+from boostkmeans.select import scan
+from conftest import blobs
+
+
+@pytest.mark.parametrize("k", [3, 8, 15])
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_numbers_are_suggested(k: int, seed: int) -> None:
+    X, _ = blobs(1500, 4, k, seed=seed, spread=10.0)
+    found = scan(X, range(2, 25), random_state=0)
+    assert found.suggestion == k
+    assert "agree" in found.reason or "apart" in found.reason
+
+
+def test_the_measures_are_those_of_scikit_learn() -> None:
+    X, _ = blobs(1200, 3, 6)
+    entry = scan(X, [6], random_state=0).entries[0]
+    labels = BoostKMeans(6, init=entry.centers).fit_predict(X)
+    assert entry.inertia == pytest.approx(BoostKMeans(6, random_state=0).fit(X).inertia_)
+    assert entry.distortion == pytest.approx(entry.inertia / 1200)
+    assert entry.calinski_harabasz == pytest.approx(calinski_harabasz_score(X, labels))
+    assert entry.silhouette == pytest.approx(silhouette_score(X, labels))  # all rows are the sample
+
+
+def test_the_gap_by_hand() -> None:
+    """Two far points, many times: log of the distortion falls to that of nearly nothing at k = 2."""
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0], [1.0]], 200, axis=0) + rng.normal(size=(400, 1)) * 1e-3
+    one, two = scan(X, [1, 2], random_state=0).entries
+    # Uniform on [0, 1]: 1/12 for one cluster, 1/48 for two. The rows: 1/4, and 1e-6.
+    assert one.gap == pytest.approx(math.log(1 / 12) - math.log(1 / 4), abs=0.15)
+    assert two.gap == pytest.approx(math.log(1 / 48) - math.log(1e-6), abs=0.3)
+    assert 0 < two.gap_error < 0.2
+
+
+def test_no_clusters_are_not_praised() -> None:
+    X = np.random.default_rng(0).uniform(size=(1000, 3))
+    found = scan(X, range(1, 9), random_state=0)
+    assert found.suggestion == 1 or "but" in found.reason
+    assert math.isnan(found.entries[0].silhouette)
+    assert math.isnan(found.entries[0].calinski_harabasz)
+
+
+def test_inertia_falls_with_k() -> None:
+    X, _ = blobs(1000, 3, 10, spread=3.0)
+    inertias = [e.inertia for e in scan(X, range(1, 40, 3), random_state=0, n_references=0).entries]
+    assert inertias == sorted(inertias, reverse=True)
+
+
+def test_table_dictionary_and_centres() -> None:
+    X, _ = blobs(500, 3, 5)
+    found = scan(X, [7, 5, 5, 3], random_state=0, n_references=0)
+    assert [e.n_clusters for e in found.entries] == [3, 5, 7]
+    lines = str(found).splitlines()
+    assert len(lines) == 5
+    assert lines[2].endswith("<")
+    assert lines[-1].startswith("suggested: 5")
+    content = json.loads(json.dumps(found.to_dict()))
+    assert content["suggestion"] == 5
+    assert content["entries"][0]["gap"] is None
+    assert found.centers(7).shape == (7, 3)
+    with pytest.raises(ValueError, match="not among"):
+        found.centers(4)
+
+
+def test_plot() -> None:
+    pytest.importorskip("matplotlib")
+    X, _ = blobs(300, 2, 4)
+    figure = scan(X, range(1, 8), random_state=0, n_references=2).plot()
+    assert len(figure.axes) == 4
+    assert "k = 4" in figure.get_suptitle()
+
+
+def test_cosine() -> None:
+    X, _ = blobs(600, 8, 6)
+    X *= np.random.default_rng(0).uniform(0.1, 10, size=(600, 1))
+    assert scan(X, range(2, 12), metric="cosine", random_state=0).suggestion == 6
+
+
+def test_many_equal_rows() -> None:
+    X = np.repeat(np.eye(4), 50, axis=0)
+    found = scan(X, [2, 4, 6], random_state=0)
+    assert found.suggestion == 4
+    assert found.entries[-1].inertia == pytest.approx(0, abs=1e-20)
+
+
+def test_it_is_the_same_every_time_on_any_number_of_threads() -> None:
+    X, _ = blobs(800, 3, 9, spread=4.0)
+    one, two = (scan(X, [3, 9, 20], random_state=5, n_threads=t).to_dict() for t in (1, 3))
+    for a, b in zip(one["entries"], two["entries"], strict=True):
+        assert {**a, "seconds": 0} == {**b, "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    ("ks", "parameters", "message"),
+    [
+        ([], {}, "ks"), ([0, 2], {}, "ks"), ([2, 100], {}, "ks"),
+        ([2], {"metric": "manhattan"}, "metric"), ([2], {"n_references": -1}, "n_references"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused(ks: list[int], parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        scan(np.random.default_rng(0).normal(size=(100, 2)), ks, **parameters)
+
+
+def test_nan_is_refused() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        scan(np.full((10, 2), np.nan), [2])
