@@ -4,10 +4,12 @@ import sys
 
 import figures
 import large_k
+import limits
 import measure  # noqa: F401  (sets the number of threads: before all others)
+import optima
 from report import write_report
 
-FIGURES = figures.FIGURES + large_k.FIGURES
+FIGURES = figures.FIGURES + large_k.FIGURES + optima.FIGURES + limits.FIGURES
 
 
 def main() -> None:

@@ -14,11 +14,11 @@ Problem = tuple[Array, int]
 
 def problems() -> Iterator[tuple[str, Callable[[], Problem]]]:
     """Name and maker of each: rows and the number of clusters."""
-    yield "SIFT, k=256", lambda: (data.sift(100_000)[1], 256)
+    yield "SIFT, k=256", lambda: (data.sift(30_000)[1], 256)
     yield "SIFT, k=500", lambda: (data.sift(20_000)[1], 500)
-    yield "SIFT, k=2,000", lambda: (data.sift(10_000)[1], 2000)
+    yield "SIFT, k=1,000", lambda: (data.sift(5000)[1], 1000)
     yield "MNIST, k=10", lambda: (data.mnist()[1][:10_000], 10)
-    yield "MNIST, k=100", lambda: (data.mnist()[1][:20_000], 100)
+    yield "MNIST, k=100", lambda: (data.mnist()[1][:10_000], 100)
     yield "iris, k=3", lambda: (load_iris().data, 3)
     yield "digits, k=10", lambda: (load_digits().data, 10)
     yield "digits, k=100", lambda: (load_digits().data, 100)

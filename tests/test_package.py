@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
         "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "SweepRecord", "instruction_set",
-        "instruction_sets",
+        "instruction_sets", "select",
     ]  # fmt: skip
     public = {name for name in vars(boostkmeans) if not name.startswith("_")}
     assert public == set(boostkmeans.__all__)
