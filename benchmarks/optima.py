@@ -88,16 +88,15 @@ def suite_against_scikit_learn() -> None:
 
 
 def planted_blobs() -> None:
-    """How often the planted partition is found, of 100 seeds each."""
+    """How often the planted partition is found, or a better one where blobs touch, of 100 seeds."""
     results = []
     for n, d, k, std in ((5000, 8, 25, 1.0), (40_000, 16, 400, 1.0)):
         found: dict[str, int] = dict.fromkeys(("fast", "balanced", "best"), 0)
         for seed in range(100):
-            X, labels, _ = data.blobs(n, d, k, std, seed)
+            X, _, planted = data.blobs(n, d, k, std, seed)
             for quality in found:
                 model = default(k, quality=quality)(seed).fit(X)
-                pairs = np.unique(np.stack([labels, model.labels_]), axis=1)
-                found[quality] += pairs.shape[1] == k
+                found[quality] += model.inertia_ <= planted * (1 + 1e-9)
         results.append({"n": n, "d": d, "k": k, "std": std, "found": found, "of": 100})
         print(f"  k={k}: {found}", flush=True)
     keep("planted_blobs", {"results": results})

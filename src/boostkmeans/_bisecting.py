@@ -47,8 +47,9 @@ class BisectingBoostKMeans(Clusterer):
     refine : bool or int, default=False
         Sweeps of boost k-means after the tree. True: as `tol` and `max_iter` say; an int: so many at
         most.
-    moves, n_candidates, metric, max_iter, tol, callback, random_state, n_threads, verbose
-        As in `BoostKMeans`; `moves`, `n_candidates`, `max_iter`, `tol` and `callback` are about the
+    moves, n_candidates, repair, annealing, quality, metric, max_iter, tol, callback, random_state, \
+n_threads, verbose
+        As in `BoostKMeans`; all but `metric`, `random_state`, `n_threads` and `verbose` are about the
         refinement.
     n_init : int, default=1
         Trees (with their refinements) from different random numbers, of which the best is kept.

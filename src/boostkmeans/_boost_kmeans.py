@@ -35,9 +35,9 @@ class BoostKMeans(Clusterer):
         random rows; "k-means++": the nearest of k rows drawn by greedy k-means++; "bisecting": the
         leaves of a tree, as in `BisectingBoostKMeans`, for large k by far the fastest; an array (k, d)
         of centres (with "cosine" only their direction counts); an array (n,) of labels; a callable
-        `init(X, n_clusters, random_state)` that returns one of these arrays. "auto" draws k-means++
-        centres from a sample of the rows where that is cheap: up to 1,024 clusters, and of more than
-        65,536 rows, if there are 64 for each cluster. Else it is "bisecting".
+        `init(X, n_clusters, random_state)` that returns one of these arrays. "auto" is "bisecting",
+        or up to 16 clusters k-means++ on a sample of the rows; without repair, that is so wherever it
+        is cheap: up to 1,024 clusters, and of more than 65,536 rows, if there are 64 for each cluster.
     moves : {"best", "first"}, default="best"
         A row moves to the best cluster, or to the first better one from a random one on.
     n_candidates : int, None or "auto", default="auto"
@@ -47,12 +47,27 @@ class BoostKMeans(Clusterer):
         tol=0, sweeps over all clusters follow until the optimum is certified. "auto": all below 512
         clusters, else 128, or 32 where clusters have fewer than 32 rows; and up to 2,048 clusters,
         sweeps over all of them follow.
+    repair : bool, int or "auto", default="auto"
+        Rounds in which clusters are merged that cost little, and others split that gain more, until
+        nothing is left to gain (True), none (False), or at most so many. "auto": as `quality` says; none
+        if `init` is an array, so that clusters keep their numbers.
+    annealing : float, (float, int) or "auto", default="auto"
+        The temperature t of the first sweeps: a move is taken if (1 - t) x what it costs to go is below
+        (1 + t) x what it costs to stay. It falls linearly to 0, over so many sweeps as `quality` says or
+        as are given with it. 0: none. "auto": as `quality` says; none if `init` is an array, for
+        moves="first", and if `max_iter` is below 20. What is returned is the best partition seen.
+    quality : {"fast", "balanced", "best"}, default="balanced"
+        What "auto" stands for: "fast" repairs a little, "balanced" anneals for 10 to 20 sweeps and
+        repairs, "best" anneals for 90 sweeps. `history_[0].note` tells what was chosen.
+    min_size, max_size : float, default=None
+        The rows that each cluster has at least and at most, or their weight if there are weights. They
+        hold from the start on. `labels_` are then not always those of the nearest centres.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales each row to unit length first. Centres are then means of unit rows.
     n_init : int, default=1
         Runs from different starts, of which the one with the lowest inertia is kept.
     max_iter : int, default=100
-        Sweeps at most, per run.
+        Sweeps and rounds of repair at most, per run.
     tol : float, default=1e-4
         Stop after a sweep that lowers the inertia by less than this fraction. 0: go on until a sweep
         certifies that no single move improves the partition any more.
@@ -71,8 +86,8 @@ class BoostKMeans(Clusterer):
     Attributes
     ----------
     labels_ : array (n,) of int32
-        Cluster of each row: that of its nearest centre (unless the fit was interrupted, or ended with
-        candidates).
+        Cluster of each row: that of its nearest centre (unless the fit was interrupted, ended with
+        candidates, or there are limits on sizes).
     cluster_centers_ : array (k, d) of float64
         Means of the clusters, as they were when the last sweep ended.
     cluster_sizes_ : array (k,) of int64
@@ -82,13 +97,13 @@ class BoostKMeans(Clusterer):
     distortion_ : float
         `inertia_` by the sum of the weights.
     n_iter_ : int
-        Sweeps of the run that was kept.
+        Sweeps and rounds of repair of the run that was kept.
     converged_ : bool
         Whether it is certified that no single move lowers the inertia.
     stop_reason_ : str
         "certified", "tol", "max_iter", "max_time", "callback" or "interrupted".
     history_ : list of SweepRecord
-        One record for each sweep of the run that was kept.
+        One record for each sweep or round of repair of the run that was kept.
     n_samples_seen_ : int
         Rows of the fit, and of all batches since.
     n_features_in_, feature_names_in_
@@ -152,8 +167,8 @@ class BoostKMeans(Clusterer):
 
         The first batch is fitted as by `fit`. In a later one, earlier rows count with their weight at
         the centre of their cluster and stay there, while the new rows enter and move among the
-        clusters as in any sweep. `labels_`, `inertia_`, `cluster_sizes_` and `history_` are those of
-        the batch, `cluster_centers_` and `n_samples_seen_` of all batches. The batch is copied, and its
+        clusters as in any sweep, without repair, annealing or limits. `labels_`, `inertia_`,
+        `cluster_sizes_` and `history_` are those of the batch, `cluster_centers_` and `n_samples_seen_` of all batches. The batch is copied, and its
         rows look at all clusters. An interrupted batch leaves the model as it was.
         """
         if not hasattr(self, "_frame"):
