@@ -137,6 +137,31 @@ class TestFit:
         assert model.converged_
         assert inertia_of(model, Y) == pytest.approx(model.inertia_)
 
+    def test_candidates_look_again_after_going_back(self) -> None:
+        start = np.random.default_rng(0).permutation(np.arange(1500) % 50)
+        gains = []
+        for seed in range(5):
+            model = BoostKMeans(
+                50, init=start, n_candidates=4, annealing=(0.9, 5), repair=0, random_state=seed
+            ).fit(X)
+            gains.append(model.inertia_ / reference.inertia(X, start.astype(np.int32)))
+        assert max(gains) < 0.8
+
+    def test_a_rule_that_was_met_ends_it(self) -> None:
+        for seed in range(20):
+            Y = np.random.default_rng(seed).normal(size=(40, 2))
+            for most in (1, 2, 3):
+                model = BoostKMeans(4, max_iter=most, annealing=0.5, tol=0, random_state=seed).fit(Y)
+                assert model.n_iter_ <= most
+            seen: list[SweepRecord] = []
+
+            def third(record: SweepRecord, seen: list[SweepRecord] = seen) -> bool:
+                seen.append(record)
+                return len(seen) >= 3
+
+            BoostKMeans(4, callback=third, tol=0, random_state=seed).fit(Y)
+            assert len(seen) <= 3
+
     @pytest.mark.parametrize("stop", ["callback", "interrupt", "time"])
     def test_whatever_ends_it_the_best_is_returned(
         self, stop: str, monkeypatch: pytest.MonkeyPatch
@@ -190,7 +215,9 @@ class TestFit:
         assert sum(r.temperature > 0 for r in model.history_) == 7
         assert not any(r.temperature for r in BisectingBoostKMeans(30).fit(X).history_)
 
-    @pytest.mark.parametrize("annealing", ["hot", -0.1, 1.0, (0.1,), (0.1, 0), (1.5, 3), None, [0.1, 3]])
+    @pytest.mark.parametrize(
+        "annealing", ["hot", -0.1, 1.0, (0.1,), (0.1, 0), (1.5, 3), None, [0.1, 3], (0.1, 101)]
+    )
     def test_other_values_are_refused(self, annealing: Any) -> None:
         with pytest.raises(ValueError, match="annealing"):
             BoostKMeans(3, annealing=annealing).fit(X)

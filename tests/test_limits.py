@@ -161,6 +161,47 @@ class TestFit:
         with pytest.raises(ValueError, match="was found"):
             BoostKMeans(3, max_size=4.1).fit(X, sample_weight=w)  # two of four that weigh 3 must share
 
+    def test_uneven_weights(self) -> None:
+        """One row outweighs all others; {10}, {1, 1, 1} and {1, 1, 1, 1} are within the limit."""
+        X = np.array([[1.0], [0], [50], [50.1], [50.2], [50.3], [50.4], [50.5]])
+        w = np.array([10.0, 1, 1, 1, 1, 1, 1, 1])
+        model = BoostKMeans(3, min_size=2, random_state=0).fit(X, sample_weight=w)
+        assert np.bincount(model.labels_, weights=w, minlength=3).min() >= 2
+
+    @given(st.integers(0, 2**20))
+    def test_limits_that_a_simple_packing_keeps_are_kept(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        k, n = int(rng.integers(2, 6)), int(rng.integers(20, 60))
+        w = 10.0 ** rng.uniform(-3, 0, n)
+        loads = np.zeros(k)
+        for weight in -np.sort(-w):
+            loads[loads.argmin()] += weight
+        limits = {"min_size": 0.98 * loads.min(), "max_size": 1.02 * loads.max()}
+        X = rng.normal(size=(n, 2))
+        model = BoostKMeans(k, random_state=0, **limits).fit(X, sample_weight=w)
+        weights = np.bincount(model.labels_, weights=w, minlength=k)
+        assert weights.min() >= limits["min_size"] * (1 - 1e-8)
+        assert weights.max() <= limits["max_size"] * (1 + 1e-8)
+
+    def test_rows_without_weight_go_to_the_nearest_centre(self) -> None:
+        X, _ = blobs(150, 2, 3)
+        w = np.ones(150)
+        w[::3] = 0
+        model = BoostKMeans(3, init="random-partition", min_size=5, tol=0, random_state=0)
+        model.fit(X, sample_weight=w)
+        assert model.converged_
+        np.testing.assert_array_equal(model.labels_[::3], model.predict(X)[::3])
+
+    def test_time_ends_the_search_for_a_start(self) -> None:
+        X = uneven(20_000, 16)
+        model = BoostKMeans(50, max_size=420, max_time=1e-3, random_state=0).fit(X)
+        assert model.stop_reason_ == "max_time"
+        assert model.cluster_sizes_.max() <= 420
+
+    def test_batches_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="partial_fit"):
+            BoostKMeans(3, max_size=400).partial_fit(uneven())
+
     def test_predict_knows_no_limits(self) -> None:
         X = uneven()
         model = BoostKMeans(10, max_size=90, random_state=0).fit(X)
@@ -255,6 +296,28 @@ class TestBalancing:
             _core.sweep(
                 rows.core, None, p.labels, p.composites, p.weights, p.counts, np.arange(20), 1, 16,
                 False, 0, False, False, np.inf, 1, most=15.0, prices=np.zeros(2),
+            )  # fmt: skip
+
+    def test_small_clusters_become_cheap(self) -> None:
+        """Labels 198 and 2, of which at least 90 are wanted: the cheaper cluster attracts rows."""
+        X, planted = blobs(200, 2, 2)
+        rows = Rows.in_own_frame(X, "euclidean", 1)
+        partition = Partition.of(np.r_[np.zeros(198, dtype=int), 1, 1], 2, 2)
+        partition.recompute(rows, None, 1)
+        found = Balancing(
+            partition, rows, None, Limits(90, np.inf), None, np.random.RandomState(0), 1
+        ).run()
+        assert found.counts.min() >= 90
+        assert reference.inertia(X, found.labels) < 1.01 * reference.inertia(X, planted)
+
+    def test_negative_prices_are_refused(self) -> None:
+        rows = Rows.in_own_frame(np.random.default_rng(0).normal(size=(20, 2)), "euclidean", 1)
+        p = Partition.of(np.arange(20) % 2, 2, 2)
+        p.recompute(rows, None, 1)
+        with pytest.raises(ValueError, match="negative"):
+            _core.sweep(
+                rows.core, None, p.labels, p.composites, p.weights, p.counts, np.arange(20), 1, 16,
+                False, 0, False, False, np.inf, 1, prices=np.array([0.0, -1.0]),
             )  # fmt: skip
 
     def test_a_price_drives_rows_away(self) -> None:

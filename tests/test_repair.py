@@ -83,6 +83,16 @@ class TestRound:
         assert swaps.gain == pytest.approx((50 - 0.5) * unit)
         assert repair(rows, new).run(0.0) is None
 
+    def test_a_split_whose_own_merge_is_cheapest_does_not_end_the_search(self) -> None:
+        X = np.zeros((8, 1))
+        rows, partition, _ = partition_of(X, np.arange(8) % 4, 4)
+        gains = np.array([10.0, 9, -np.inf, -np.inf])
+        swaps = repair(rows, partition)._pairs(
+            gains, np.array([0, 2]), np.array([2, 3]), np.array([1.0, 20.0])
+        )
+        assert swaps.split.tolist() == [1]
+        assert swaps.gain == 8
+
     def test_little_gain_is_not_worth_it(self) -> None:
         X = np.array([[0.0], [1], [100], [110]])
         rows, partition, inertia = partition_of(X, np.array([0, 1, 2, 2]), 3)
@@ -188,6 +198,15 @@ class TestFit:
         X, planted = blobs(1600, 8, 40)
         tree = BisectingBoostKMeans(40, refine=True, random_state=0).fit(X)
         assert same_partition(tree.labels_, planted)
+
+    def test_the_tree_still_leads_to_the_right_cluster(self) -> None:
+        X, _ = blobs(1600, 8, 40)
+        model = BisectingBoostKMeans(40, refine=True, random_state=0).fit(X)
+        labels = model.predict(X, tree=True)
+        gaps = ((X - model.cluster_centers_[labels]) ** 2).sum()
+        exact = ((X - model.cluster_centers_[model.predict(X)]) ** 2).sum()
+        merged = BisectingBoostKMeans(40, random_state=0).fit(X).inertia_
+        assert gaps <= exact + 2 * merged
 
     @pytest.mark.parametrize("value", ["always", -1, 1.5, None])
     def test_other_values_are_refused(self, value: Any) -> None:

@@ -101,14 +101,25 @@ def test_it_is_the_same_every_time_on_any_number_of_threads() -> None:
         assert {**a, "seconds": 0} == {**b, "seconds": 0}
 
 
+@pytest.mark.parametrize("change", [lambda X: X * 1e120, lambda X: X * 1e-120, lambda X: X + 1e7])
+def test_unit_and_offset_do_not_matter(change: Any) -> None:
+    X, _ = blobs(600, 3, 6)
+    plain, changed = (scan(Y, [3, 6, 9], random_state=0) for Y in (X, change(X)))
+    assert plain.suggestion == changed.suggestion == 6
+    for a, b in zip(plain.entries, changed.entries, strict=True):
+        assert b.silhouette == pytest.approx(a.silhouette, abs=1e-6)
+        assert b.gap == pytest.approx(a.gap, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     ("ks", "parameters", "message"),
     [
+        ([2.5], {}, "ks"), ("23", {}, "ks"), (5, {}, "ks"), ([2], {"n_references": 1.5}, "n_references"),
         ([], {}, "ks"), ([0, 2], {}, "ks"), ([2, 100], {}, "ks"),
         ([2], {"metric": "manhattan"}, "metric"), ([2], {"n_references": -1}, "n_references"),
     ],
 )  # fmt: skip
-def test_bad_input_is_refused(ks: list[int], parameters: dict[str, Any], message: str) -> None:
+def test_bad_input_is_refused(ks: Any, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         scan(np.random.default_rng(0).normal(size=(100, 2)), ks, **parameters)
 

@@ -1,6 +1,8 @@
 """How a start is brought within limits on the sizes of clusters."""
 
-from collections.abc import Callable
+import heapq
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +12,7 @@ from boostkmeans._candidates import Candidates
 from boostkmeans._limits import ROUNDING, Limits
 from boostkmeans._partition import Labels, Partition, nearest
 from boostkmeans._repair import Repair
-from boostkmeans._rows import Floats, Rows
+from boostkmeans._rows import ROWS_AT_ONCE, Floats, Rows
 from boostkmeans._sweeping import SweepOptions, sweep_all
 
 Ints = NDArray[np.int64]
@@ -34,6 +36,8 @@ class Balancing:
     candidates: Candidates | None
     rng: np.random.RandomState
     n_threads: int
+    deadline: float = math.inf
+    """After which no more is done than must be, as time.perf_counter() has it."""
 
     def run(self) -> Partition:
         """A partition with all sizes within the limits, and consistent.
@@ -59,54 +63,30 @@ class Balancing:
         """Rows that lose least by it go elsewhere, until all limits hold."""
         while not self.limits.not_too_much(self.partition.weights).all():
             if not self._relieve():
-                self._pack(~self.limits.not_too_much(self.partition.weights), self._relieved_by)
+                return self._pack()
         while not self.limits.enough(self.partition.weights).all():
             if not self._supply():
-                self._pack(~self.limits.enough(self.partition.weights), self._supplied_by)
+                return self._pack()
+        return None
 
-    def _pack(
-        self, wrong: NDArray[np.bool_], chosen_by: Callable[[int, Floats], tuple[int, int] | None]
-    ) -> None:
-        """One row after the other, by weight instead of by distance: for when nothing else fits."""
-        weights = self.partition.weights.copy()
-        moved = False
-        for cluster in np.flatnonzero(wrong):
-            choice = chosen_by(int(cluster), weights)
-            if choice is None:
-                continue
-            row, target = choice
-            weight = float(self._weights_of(np.array([row]))[0])
-            weights[self.partition.labels[row]] -= weight
-            weights[target] += weight
-            self.partition.labels[row] = target
-            moved = True
-        if not moved:
-            raise ValueError(
-                "No partition within min_size and max_size was found: the weights of the rows leave "
-                "too little room. Use wider limits, or more clusters."
-            )
-        self.partition.recompute(self.rows, self.row_weights, self.n_threads)
+    def _pack(self) -> None:
+        """Begins anew, by weight alone: the heaviest row first, into the lightest cluster.
 
-    def _relieved_by(self, cluster: int, weights: Floats) -> tuple[int, int] | None:
-        """The heaviest row that fits elsewhere, and where there is most room."""
-        target = int(np.argmin(weights))
-        room = self.limits.most * (1 + ROUNDING) - weights[target]
-        return self._heaviest(cluster, room, target)
-
-    def _supplied_by(self, cluster: int, weights: Floats) -> tuple[int, int] | None:
-        """The heaviest row that the largest cluster can spare."""
-        source = int(np.argmax(weights))
-        spare = weights[source] - self.limits.least * (1 - ROUNDING)
-        room = self.limits.most * (1 + ROUNDING) - weights[cluster]
-        return None if source == cluster else self._heaviest(source, min(spare, room), cluster)
-
-    def _heaviest(self, source: int, most: float, target: int) -> tuple[int, int] | None:
-        members = self._members_of(np.arange(self.partition.n_clusters) == source)
+        For weights so uneven that nothing else fits. Sweeps make the best of it.
+        """
+        members = self._members_of(np.ones(self.partition.n_clusters, dtype=bool))
         weights = self._weights_of(members)
-        fitting = np.flatnonzero(weights <= most)
-        if source == target or len(fitting) == 0 or len(members) < 2:
-            return None
-        return int(members[fitting[np.argmax(weights[fitting])]]), target
+        lightest = [(0.0, cluster) for cluster in range(self.partition.n_clusters)]
+        for i in np.argsort(-weights, kind="stable"):
+            load, cluster = lightest[0]
+            self.partition.labels[members[i]] = cluster
+            heapq.heapreplace(lightest, (load + weights[i], cluster))
+        self.partition.recompute(self.rows, self.row_weights, self.n_threads)
+        if not self._within().all():
+            raise ValueError(
+                "No partition within min_size and max_size was found: the weights of the rows are too "
+                "uneven. Use wider limits."
+            )
 
     def _within(self) -> NDArray[np.bool_]:
         weights = self.partition.weights
@@ -115,7 +95,7 @@ class Balancing:
     def _restructure(self) -> None:
         """Clusters that are far too large are split, and paid for by merges of small ones."""
         for _ in range(MOST_ROUNDS):
-            if self._within().all():
+            if self._within().all() or time.perf_counter() >= self.deadline:
                 break
             seed = int(self.rng.randint(2**31 - 1))
             repair = Repair(
@@ -140,7 +120,7 @@ class Balancing:
         for _ in range(MOST_SWEEPS):
             weights = self.partition.weights
             excess = weights / np.clip(weights, self.limits.least, self.limits.most) - 1
-            if np.abs(excess).max() <= CLOSE_ENOUGH:
+            if np.abs(excess).max() <= CLOSE_ENOUGH or time.perf_counter() >= self.deadline:
                 break
             # Within the limits, a price is on its way back.
             direction = np.where(excess == 0, -np.sign(prices), np.sign(excess))
@@ -150,7 +130,9 @@ class Balancing:
             self._sweep(prices)
 
     def _sweep(self, prices: Floats | None) -> None:
-        how = SweepOptions(self.n_threads, prices=prices)
+        # Only differences count, and costs are not to be negative.
+        lifted = None if prices is None else prices - prices.min()
+        how = SweepOptions(self.n_threads, prices=lifted)
         if self.candidates is None:
             sweep_all(self.rows, self.row_weights, self.partition, self.rng, how)
         else:
@@ -203,15 +185,16 @@ class Balancing:
         """The nearest cluster that is allowed, and what that costs more than to stay."""
         clusters = np.flatnonzero(allowed)
         centres = self.partition.centres
-        sample = self.rows.sample(members)
-        found, gaps = nearest(sample, np.ascontiguousarray(centres[clusters]), self.n_threads)
-        own = self.partition.labels[members]
-        here = np.empty(len(members))
-        for begin in range(0, len(members), 65_536):
-            some = slice(begin, begin + 65_536)
-            points = self.rows.take(members[some])
-            here[some] = ((points - centres[own[some]]) ** 2).sum(axis=1)
-        return clusters[found].astype(np.int32), gaps - here
+        choice = np.ascontiguousarray(centres[clusters])
+        targets = np.empty(len(members), dtype=np.int32)
+        regrets = np.empty(len(members))
+        for begin in range(0, len(members), ROWS_AT_ONCE):  # which are copied
+            some = slice(begin, begin + ROWS_AT_ONCE)
+            found, gaps = nearest(self.rows.sample(members[some]), choice, self.n_threads)
+            own = centres[self.partition.labels[members[some]]]
+            targets[some] = clusters[found]
+            regrets[some] = gaps - ((self.rows.take(members[some]) - own) ** 2).sum(axis=1)
+        return targets, regrets
 
     def _best_of(
         self,
@@ -227,6 +210,9 @@ class Balancing:
 
         With `reach`, the last of them may go beyond it.
         """
+        if not reach:  # one that does not fit is not in the way of those behind it
+            fits = self._weights_of(members) <= amounts[groups] * (1 + ROUNDING)
+            members, targets, regrets, groups = members[fits], targets[fits], regrets[fits], groups[fits]
         order = np.lexsort((regrets, groups))
         weight = self._weights_of(members[order])
         before = np.cumsum(weight) - weight

@@ -13,11 +13,15 @@ from boostkmeans._clusterer import Clusterer
 from boostkmeans._fitting import Fit
 from boostkmeans._growth import SPLITS, STARTS, Growth, SplitRules
 from boostkmeans._history import SweepRecord
+from boostkmeans._neighbours import nearest_candidate
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Array, Rows
 from boostkmeans._tree import ClusterTree, build_tree
 from boostkmeans._weights import RowWeights
+
+# Centres that a leaf looks at to find its cluster, where refinement has moved them.
+SEEN_BY_LEAVES = 1024
 
 
 @dataclass
@@ -141,7 +145,18 @@ n_threads, verbose
         leaves = np.empty(rows.n_rows, dtype=np.int32)
         centres = self._frame.enter(self.tree_.centers)
         _core.descend(rows.core, self.tree_.children, centres, leaves, threads)
-        return np.asarray(self.tree_.clusters[leaves])
+        return np.asarray(self._clusters_of_leaves()[self.tree_.clusters[leaves]])
+
+    def _clusters_of_leaves(self) -> Labels:
+        """Refinement moves clusters: that of a leaf is then the one whose centre is nearest."""
+        at_leaf = np.flatnonzero(self.tree_.clusters >= 0)
+        ordered = at_leaf[np.argsort(self.tree_.clusters[at_leaf])]
+        if self.stop_reason_ == "tree":
+            return np.arange(len(ordered), dtype=np.int32)
+        threads = _threads.resolve(self.n_threads)
+        leaves = Rows(self.tree_.centers[ordered], replace(self._frame, metric="euclidean"), None)
+        centres = self._frame.enter(self.cluster_centers_)
+        return nearest_candidate(leaves, centres, SEEN_BY_LEAVES, threads)
 
     def cut(self, n_clusters: int) -> Labels:
         """Labels of the fitted rows when the tree had only so many leaves.

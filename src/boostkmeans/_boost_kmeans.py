@@ -32,11 +32,12 @@ class BoostKMeans(Clusterer):
         The number of clusters, k.
     init : str, array or callable, default="auto"
         Where to start. "random-partition": random clusters of equal size; "random": the nearest of k
-        random rows; "k-means++": the nearest of k rows drawn by greedy k-means++; "bisecting": the
+        random rows; "k-means++": the nearest of k rows drawn by greedy k-means++;
+        "sampled-k-means++": the same, with these rows drawn from a sample; "bisecting": the
         leaves of a tree, as in `BisectingBoostKMeans`, for large k by far the fastest; an array (k, d)
         of centres (with "cosine" only their direction counts); an array (n,) of labels; a callable
         `init(X, n_clusters, random_state)` that returns one of these arrays. "auto" is "bisecting",
-        or up to 16 clusters k-means++ on a sample of the rows; without repair, that is so wherever it
+        or up to 16 clusters "sampled-k-means++"; without repair, that is so wherever it
         is cheap: up to 1,024 clusters, and of more than 65,536 rows, if there are 64 for each cluster.
     moves : {"best", "first"}, default="best"
         A row moves to the best cluster, or to the first better one from a random one on.
@@ -99,7 +100,7 @@ class BoostKMeans(Clusterer):
     n_iter_ : int
         Sweeps and rounds of repair of the run that was kept.
     converged_ : bool
-        Whether it is certified that no single move lowers the inertia.
+        Whether it is certified that no single move (within the limits) lowers the inertia.
     stop_reason_ : str
         "certified", "tol", "max_iter", "max_time", "callback" or "interrupted".
     history_ : list of SweepRecord
@@ -167,10 +168,13 @@ class BoostKMeans(Clusterer):
 
         The first batch is fitted as by `fit`. In a later one, earlier rows count with their weight at
         the centre of their cluster and stay there, while the new rows enter and move among the
-        clusters as in any sweep, without repair, annealing or limits. `labels_`, `inertia_`,
-        `cluster_sizes_` and `history_` are those of the batch, `cluster_centers_` and `n_samples_seen_` of all batches. The batch is copied, and its
-        rows look at all clusters. An interrupted batch leaves the model as it was.
+        clusters as in any sweep, without repair and annealing. `labels_`, `inertia_`, `cluster_sizes_`
+        and `history_` are those of the batch, `cluster_centers_` and `n_samples_seen_` of all batches.
+        The batch is copied, and its rows look at all clusters. An interrupted batch leaves the model as
+        it was.
         """
+        if self.min_size is not None or self.max_size is not None:
+            raise ValueError("partial_fit cannot keep min_size and max_size: use fit.")
         if not hasattr(self, "_frame"):
             return self.fit(X, sample_weight=sample_weight)
         began = time.perf_counter()
@@ -189,6 +193,8 @@ class BoostKMeans(Clusterer):
         init = self.init
         if callable(init):
             init = init(array, self.n_clusters, rng)
+            if isinstance(init, str):
+                ParameterChecker(self).choice("init", init, NAMES)
         plan = self._plan(init, rows, self.n_clusters)
         start = Start(rows, weights.values, self.n_clusters, rng, threads)
         labels = (
@@ -198,7 +204,7 @@ class BoostKMeans(Clusterer):
         fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
         self._follow(fit, plan)
         if limits:
-            fit.keep_within(limits)
+            fit.keep_within(limits, self._stop_rules(began).deadline)
         return fit
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:

@@ -110,6 +110,11 @@ class Candidates:
         candidates.clock = 1
         return candidates
 
+    def revisit(self) -> None:
+        """The next sweep passes no cluster over."""
+        if not self._outdated:
+            self.visited[:] = -1
+
     def forget(self) -> None:
         """For when clusters are no longer what they were: the next sweep is over new lists."""
         self._outdated = True

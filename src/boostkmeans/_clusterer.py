@@ -6,6 +6,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -122,7 +123,8 @@ class Clusterer(CentreModel):
             max_iter=self._most_sweeps,
         )
         plan = plan_for(wishes, rows.n_rows, rows.n_features, n_clusters)
-        logger.info("%s", plan)
+        if plan.reasons:
+            logger.info("%s", plan)
         return plan
 
     def _follow(self, fit: Fit, plan: Plan) -> None:
@@ -145,7 +147,7 @@ class Clusterer(CentreModel):
         if relabel:
             labels, gaps = nearest(rows, rows.frame.enter(centres), threads)
             inertia = rows.frame.inertia(weights.total_of(gaps))
-        elif weights.values is not None and not fit.certified:
+        elif weights.values is not None and (not fit.certified or fit.limits):
             put_weightless(labels, rows, weights.values, rows.frame.enter(centres), threads)
         return {
             "_frame": rows.frame,
@@ -201,15 +203,19 @@ class Clusterer(CentreModel):
         if isinstance(annealing, str):
             check.choice("annealing", annealing, ("auto",))
             return
-        temperature: Any = annealing
-        if isinstance(annealing, tuple):
-            if len(annealing) != 2:
-                check.fail("annealing", "a temperature, or (temperature, sweeps)", annealing)
-            temperature, n_sweeps = annealing
-            check.integer("annealing", n_sweeps, 1)
-        check.real("annealing", temperature)
-        if temperature >= 1:
-            check.fail("annealing", "a temperature below 1", annealing)
+        if isinstance(annealing, tuple) and len(annealing) != 2:
+            check.fail("annealing", "a temperature, or a tuple of it and a number of sweeps", annealing)
+        temperature, n_sweeps = annealing if isinstance(annealing, tuple) else (annealing, 1)
+        good = (
+            isinstance(temperature, Real) and not isinstance(temperature, bool) and 0 <= temperature < 1
+        )
+        if not good or not isinstance(n_sweeps, Integral) or not 1 <= n_sweeps <= self._most_sweeps:
+            check.fail(
+                "annealing",
+                "'auto', a temperature in [0, 1), or a tuple of it and a number of sweeps, no more than "
+                f"max_iter={self._most_sweeps}",
+                annealing,
+            )
 
     def _check_n_clusters(self, n_rows: int, n_positive: int) -> None:
         if n_rows < self.n_clusters:

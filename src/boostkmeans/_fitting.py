@@ -95,6 +95,10 @@ class Fit:
     """With limits: whether rows changed places in the last sweep. Every other time they do."""
     _quiet_sweeps: int = 0
     """How many of the last ones gained little."""
+    _imposed: str = ""
+    """The rule that ends the run, whether or not it also came to rest."""
+    _round_seconds: float = 0.0
+    """How long the last round of repair took."""
     _moves_since: int = 0
     """Moves since the composites were recomputed."""
     _energy: float = 0.0
@@ -105,12 +109,13 @@ class Fit:
         if not self.n_pinned and fill_empty(self.partition, self.rows, self.row_weights.values):
             self._recompute()
 
-    def keep_within(self, limits: Limits) -> None:
+    def keep_within(self, limits: Limits, deadline: float) -> None:
         """From now on, no cluster is smaller or larger than that."""
         self.limits = limits
+        logger.info("bringing the start within the limits on sizes")
         self.partition = Balancing(
             self.partition, self.rows, self.row_weights.values, limits, self.candidates, self.rng,
-            self.n_threads,
+            self.n_threads, deadline,
         ).run()  # fmt: skip
         if self.candidates is not None:
             self.candidates.forget()
@@ -141,9 +146,9 @@ class Fit:
         try:
             self._begin(stop)
             self._descend(stop)
-            while self.stop_reason in AT_REST and self._repair(stop):
+            if self._go_back_to_best():
                 self._descend(stop)
-            while self._go_back_to_best():
+            while self._may_go_on and self._repair(stop):
                 self._descend(stop)
         except KeyboardInterrupt:
             self.stop_reason = "interrupted"
@@ -153,6 +158,11 @@ class Fit:
             raise
         self._recompute()
         logger.debug("drift of the composites: %.1e", self.drift)
+
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether the run came to rest by itself, and no rule would have ended it all the same."""
+        return self.stop_reason in AT_REST and not self._imposed
 
     def _begin(self, stop: StopRules) -> None:
         """Sweeps at falling temperatures, with a repair after the first one, and half-way if it is long.
@@ -192,8 +202,13 @@ class Fit:
         """Rounds of swaps, for as long as they gain; whether there was any. Renews `stop_reason`."""
         swapped = False
         while self.repair_rounds > 0 and self.n_sweeps < stop.max_iter:
+            began = time.perf_counter()
+            if began + self._round_seconds >= stop.deadline:  # half a round is none
+                break
             self.repair_rounds -= 1
-            if not self._repair_round(stop):
+            gained = self._repair_round(stop)
+            self._round_seconds = time.perf_counter() - began
+            if not gained:
                 break
             swapped = True
             self.stop_reason = self._imposed_end(stop, late=False)
@@ -237,7 +252,9 @@ class Fit:
         if best is None or best[0] * (1 + ROUNDING_OF_INERTIA) >= self.inertia:
             return False
         self.inertia, self.partition = best
-        if self.stop_reason not in AT_REST:
+        if self.candidates is not None:
+            self.candidates.forget()
+        if not self._may_go_on:
             return False
         self._recompute()
         self.stop_reason = ""
@@ -269,6 +286,8 @@ class Fit:
             joined.recompute(self.rows, self.row_weights.values, self.n_threads)
         self.partition = joined
         self._recompute()
+        if self.candidates is not None:
+            self.candidates.forget()
         return moved
 
     def _options(self, stop: StopRules, temperature: float = 0.0) -> SweepOptions:
@@ -287,6 +306,8 @@ class Fit:
         how = self._options(stop, temperature)
         values = self.row_weights.values
         if self.candidates is not None:
+            if self.limits:  # the two kinds of sweeps look for different moves
+                self.candidates.revisit()
             kind = "candidates"
             swept = self.candidates.sweep(self.rows, values, self.partition, self.rng, how)
         else:
@@ -364,7 +385,7 @@ class Fit:
 
     def _reason(self, stop: StopRules, before: float, late: bool) -> str:
         """Why the descent ends with the sweep that was just made; "" if it goes on."""
-        imposed = self._imposed_end(stop, late)
+        imposed = self._imposed = self._imposed_end(stop, late)
         last = self.history[-1]
         if late or not self._is_quiet(stop, before):
             return imposed

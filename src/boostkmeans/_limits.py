@@ -28,7 +28,9 @@ class Limits:
         least, most = min_size or 0.0, math.inf if max_size is None else max_size
         if least > most:
             raise ValueError(f"min_size={min_size} should be <= max_size={max_size}.")
-        total, unit = weights.total, "n_samples" if weights.unit == 1 else "the sum of the weights"
+        total = weights.total
+        plain = weights.values is None and weights.unit == 1
+        unit = "n_samples" if plain else "the sum of the weights"
         if n_clusters * most < total * (1 - ROUNDING):
             raise ValueError(
                 f"n_clusters * max_size = {n_clusters * most:g} should be >= {unit} = {total:g}: "

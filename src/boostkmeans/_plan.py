@@ -57,9 +57,7 @@ def plan_for(wishes: Wishes, n_rows: int, n_features: int, n_clusters: int) -> P
     """Settles everything that is left open."""
     given = not isinstance(wishes.init, str)
     reasons: list[str] = []
-    rounds = _repair_rounds(wishes, given, reasons)
-    if n_clusters < 3:  # there are no two to merge beside one to split
-        rounds = 0
+    rounds = _repair_rounds(wishes, given, n_clusters, reasons)
     init = wishes.init
     if isinstance(init, str) and init == "auto":
         init, why = automatic_start(n_rows, n_clusters, repaired=rounds > 0)
@@ -71,8 +69,10 @@ def plan_for(wishes: Wishes, n_rows: int, n_features: int, n_clusters: int) -> P
     return Plan(init, rounds, annealing, number, then_all, reasons)
 
 
-def _repair_rounds(wishes: Wishes, given: bool, reasons: list[str]) -> int:
+def _repair_rounds(wishes: Wishes, given: bool, n_clusters: int, reasons: list[str]) -> int:
     repair = wishes.repair
+    if n_clusters < 3:  # there are no two to merge beside one to split
+        return 0
     if isinstance(repair, bool | np.bool_):
         return ALL_ROUNDS if repair else 0
     if not isinstance(repair, str):

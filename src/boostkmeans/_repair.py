@@ -60,12 +60,13 @@ class Repair:
     def run(self, least_gain: float) -> tuple[Partition, Swaps] | None:
         """A better partition and how it came about; None if swaps gain no more than `least_gain`."""
         halves = self._halves()
-        gains, (a, b, costs) = self._split_gains(halves), self._merges()
+        gains = self._split_gains(halves)
+        a, b = self._neighbours()
+        costs = merge_costs(self.partition, a, b)
         if self.limits:
             gains, costs = self._count_limits(gains, a, b, costs)
-            order = np.argsort(costs, kind="stable")
-            a, b, costs = a[order], b[order], costs[order]
-        swaps = self._pairs(gains, a, b, costs)
+        order = np.argsort(costs, kind="stable")
+        swaps = self._pairs(gains, a[order], b[order], costs[order])
         if len(swaps) == 0 or swaps.gain <= least_gain:
             return None
         return self._swapped(halves, swaps), swaps
@@ -115,37 +116,35 @@ class Repair:
         allowed &= self.limits.enough(halves.weights[:k]) & self.limits.enough(halves.weights[k:])
         return np.where(allowed, gains, -np.inf)
 
-    def _merges(self) -> tuple[Ints, Ints, Floats]:
-        """Pairs of neighbours that may be merged, and the cost: cheapest first."""
+    def _neighbours(self) -> tuple[Ints, Ints]:
+        """Pairs of neighbours, each once."""
         k = self.partition.n_clusters
         lists = neighbour_lists(self.partition.centres, min(MERGE_NEIGHBOURS, k - 1), self.n_threads)
         owner = np.repeat(np.arange(k), lists.shape[1])
         other = lists.ravel().astype(np.int64)
         owner, other = owner[other >= 0], other[other >= 0]
         pairs = np.unique(np.minimum(owner, other) * k + np.maximum(owner, other))
-        a, b = pairs // k, pairs % k
-        together = self.partition.weights[a] + self.partition.weights[b]
-        fits = self.limits.not_too_much(together) & (together > 0)
-        a, b = a[fits], b[fits]
-        costs = merge_costs(self.partition, a, b)
-        order = np.argsort(costs, kind="stable")
-        return a[order], b[order], costs[order]
+        return pairs // k, pairs % k
 
     def _count_limits(self, gains: Floats, a: Ints, b: Ints, costs: Floats) -> tuple[Floats, Floats]:
         """Gains and costs with what it costs to keep limits that are not kept yet.
 
         What a cluster has too much goes to its neighbour, and what it lacks comes from there: each unit
-        costs about the squared distance between the two.
+        costs about the squared distance between the two. Merges that make too much are out of question.
         """
-        weights, centres = self.partition.weights, self.partition.centres
+        weights = self.partition.weights
+        together = weights[a] + weights[b]
+        # To merge two costs their squared distance times this.
+        factors = np.divide(weights[a] * weights[b], together, out=np.ones(len(a)), where=together > 0)
+        between = np.divide(costs, factors, out=np.zeros(len(a)), where=factors > 0)
         apart = np.full(len(gains), np.inf)
-        between = ((centres[a] - centres[b]) ** 2).sum(axis=1)
         np.minimum.at(apart, a, between)
         np.minimum.at(apart, b, between)
         apart[np.isinf(apart)] = 0.0
-        excess = np.maximum(weights - self.limits.most, 0.0)
-        lack = np.maximum(self.limits.least - weights, 0.0)
-        return gains + excess * apart, np.maximum(costs - (lack * apart)[a] - (lack * apart)[b], 0.0)
+        excess = np.maximum(weights - self.limits.most, 0.0) * apart
+        lack = np.maximum(self.limits.least - weights, 0.0) * apart
+        cheaper = np.maximum(costs - lack[a] - lack[b], 0.0)
+        return gains + excess, np.where(self.limits.not_too_much(together), cheaper, np.inf)
 
     def _pairs(self, gains: Floats, a: Ints, b: Ints, costs: Floats) -> Swaps:
         """The best splits, each with the cheapest merge of other clusters, as long as that gains."""
@@ -161,7 +160,9 @@ class Repair:
             while at < len(a) and (used[a[at]] or used[b[at]] or split in (a[at], b[at])):
                 at += 1
             if at == len(a) or gains[split] * (1 - LEAST_ADVANTAGE) <= costs[at]:
-                break
+                if at == first:  # nor will any that follow gain enough
+                    break
+                continue
             chosen.append((int(a[at]), int(b[at]), int(split)))
             used[[a[at], b[at], split]] = True
             total += float(gains[split] - costs[at])

@@ -15,9 +15,8 @@ from boostkmeans._partition import Labels, Partition, nearest
 from boostkmeans._rows import ROWS_AT_ONCE, Array, Floats, Rows
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
-NAMES = ("auto", "random-partition", "random", "k-means++", "bisecting")
-# What "auto" may also stand for.
-SAMPLED = "k-means++ on a sample"
+SAMPLED = "sampled-k-means++"
+NAMES = ("auto", "random-partition", "random", "k-means++", SAMPLED, "bisecting")
 
 # Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
 # 16 columns are one AVX-512 vector, so that more than that come for free up to k = 400,000.

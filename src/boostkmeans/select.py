@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._clusterer import METRICS
 from boostkmeans._partition import Labels
-from boostkmeans._rows import Array, Floats
+from boostkmeans._rows import Array, Floats, Rows
 
 logger = logging.getLogger("boostkmeans")
 
@@ -83,7 +84,10 @@ class Scan:
         return {"entries": rows, "suggestion": self.suggestion, "reason": self.reason}
 
     def centers(self, n_clusters: int) -> Floats:
-        """The centres that were found for that number: a good `init` for `BoostKMeans`."""
+        """The centres that were found for that number: a good `init` for `BoostKMeans`.
+
+        Fewer, where the data has fewer different rows.
+        """
         for entry in self.entries:
             if entry.n_clusters == n_clusters:
                 return entry.centers
@@ -163,31 +167,50 @@ def scan(
 
 
 def _checked(ks: Iterable[int], n_rows: int, metric: str, n_references: int) -> list[int]:
-    numbers = sorted({int(k) for k in ks})
+    if isinstance(ks, str) or not isinstance(ks, Iterable):
+        raise ValueError(f"ks must be several numbers of clusters, as in range(2, 21). Got {ks!r}.")
+    wanted = list(ks)
+    if not all(isinstance(k, Integral) for k in wanted):
+        raise ValueError(f"ks must be whole numbers. Got {wanted}.")
+    numbers = sorted({int(k) for k in wanted})
     if not numbers or numbers[0] < 1 or numbers[-1] >= n_rows:
         raise ValueError(
             f"ks must be numbers of clusters from 1 to n_samples - 1 = {n_rows - 1}. Got {numbers}."
         )
     if metric not in METRICS:
         raise ValueError(f"metric must be one of {METRICS}. Got {metric!r}.")
-    if n_references < 0:
-        raise ValueError(f"n_references must be at least 0. Got {n_references}.")
+    if not isinstance(n_references, Integral) or n_references < 0:
+        raise ValueError(f"n_references must be a whole number of at least 0. Got {n_references!r}.")
     return numbers
 
 
-def _fits(
+def _tree(
     array: Array, numbers: list[int], rng: np.random.RandomState, common: dict[str, Any]
-) -> Iterable[BoostKMeans]:
-    """One tree, cut and refined at each number."""
+) -> tuple[BisectingBoostKMeans, int]:
+    """One tree for all numbers, and the seed that it grew from."""
     seed = int(rng.randint(2**31 - 1))
-    with warnings.catch_warnings():  # of fewer clusters, where rows are equal: that is seen to below
+    tree = BisectingBoostKMeans(numbers[-1], split="inertia", random_state=seed, **common)
+    with warnings.catch_warnings():  # of fewer clusters, where rows are equal: that is seen to
         warnings.simplefilter("ignore", ConvergenceWarning)
-        tree = BisectingBoostKMeans(numbers[-1], split="inertia", random_state=seed, **common)
-        tree.fit(array)
-    for k in numbers:
-        labels = tree.cut(min(k, len(tree.cluster_sizes_)))
-        found = int(labels.max()) + 1
-        yield BoostKMeans(found, init=labels, random_state=seed, **REFINEMENT, **common).fit(array)
+        return tree.fit(array), seed
+
+
+def _refined(
+    array: Array, tree: BisectingBoostKMeans, k: int, seed: int, common: dict[str, Any]
+) -> BoostKMeans:
+    """The tree, cut and refined at a number."""
+    labels = tree.cut(min(k, len(tree.cluster_sizes_)))
+    found = int(labels.max()) + 1
+    return BoostKMeans(found, init=labels, random_state=seed, **REFINEMENT, **common).fit(array)
+
+
+def _in_place(rows: Array, metric: str) -> Floats:
+    """Some rows as their distances do not depend on unit and offset: in a frame, or of unit length."""
+    if metric == "cosine":
+        largest = np.abs(rows).max(axis=1, keepdims=True).astype(np.float64)
+        return np.asarray(normalize(rows / np.where(largest > 0, largest, 1.0)))
+    framed = Rows.in_own_frame(np.ascontiguousarray(rows), metric, 1)
+    return framed.take(np.arange(framed.n_rows))
 
 
 def _measure(
@@ -195,14 +218,15 @@ def _measure(
 ) -> list[ScanEntry]:
     n = len(array)
     sample = np.sort(rng.choice(n, min(n, SILHOUETTE_ROWS), replace=False))
-    apart = pairwise_distances(array[sample], metric=common["metric"])
-    np.fill_diagonal(apart, 0.0)  # as scikit-learn wants it; cosine leaves a rounding there
+    apart = pairwise_distances(_in_place(array[sample], common["metric"]))
+    if common["metric"] == "cosine":
+        apart = apart**2 / 2
     total = BoostKMeans(1, **common).fit(array).inertia_
     entries = []
-    fits = iter(_fits(array, numbers, rng, common))
+    tree, seed = _tree(array, numbers, rng, common)
     for k in numbers:
         began = time.perf_counter()
-        model = next(fits)
+        model = _refined(array, tree, k, seed, common)
         within, between = model.inertia_, total - model.inertia_
         defined = 1 < k < n and within > 0
         entry = ScanEntry(
@@ -238,9 +262,7 @@ def _with_gaps(
     of the data; on a sample where there are many rows."""
     numbers = [entry.n_clusters for entry in entries]
     n = min(len(array), max(GAP_ROWS, 4 * numbers[-1]))
-    rows = np.asarray(array[np.sort(rng.choice(len(array), n, replace=False))], dtype=np.float64)
-    if common["metric"] == "cosine":
-        rows = normalize(rows)
+    rows = _in_place(array[np.sort(rng.choice(len(array), n, replace=False))], common["metric"])
     own = _log_distortions(rows, numbers, rng, common)
     centre = rows.mean(axis=0)
     axes = np.linalg.svd(rows - centre, full_matrices=False)[2]
@@ -263,7 +285,9 @@ def _log_distortions(
     rows: Floats, numbers: list[int], rng: np.random.RandomState, common: dict[str, Any]
 ) -> Floats:
     tiny = np.finfo(np.float64).tiny
-    return np.array([math.log(max(fit.distortion_, tiny)) for fit in _fits(rows, numbers, rng, common)])
+    tree, seed = _tree(rows, numbers, rng, common)
+    fits = (_refined(rows, tree, k, seed, common) for k in numbers)
+    return np.array([math.log(max(fit.distortion_, tiny)) for fit in fits])
 
 
 def _suggest(entries: list[ScanEntry]) -> tuple[int, str]:

@@ -68,6 +68,8 @@ void check_prices(const Partition& partition, const std::optional<Vector<const d
   require(static_cast<std::int64_t>(prices->shape(0)) == partition.n_clusters,
           "prices must have one value for each cluster");
   require(!limits, "there are either prices or limits");
+  for (std::int64_t c = 0; c < partition.n_clusters; ++c)
+    require(prices->data()[c] >= 0.0, "prices must not be negative");
 }
 
 auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t> labels,

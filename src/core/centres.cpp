@@ -17,11 +17,6 @@ float narrow_inverse_of(double weight) {
   return weight > 0.0 ? std::min(static_cast<float>(1.0 / weight), kHuge) : kHuge;
 }
 
-// Scores are a factor times a distance, of which the norm is a part. The factor of an empty cluster is 0.
-float price_in_norm(double price, float factor) {
-  return factor > 0.0f ? static_cast<float>(price / static_cast<double>(factor)) : 0.0f;
-}
-
 std::int64_t quads_of(std::int64_t n_features) { return (n_features + 3) / 4; }
 
 // -2 C in bytes, what they are to be multiplied with, and what to take off before. Returns |C|^2.
@@ -140,11 +135,11 @@ void CentreTable::set_never(std::int64_t cluster) {
 }
 
 void CentreTable::add_price(std::int64_t cluster, double price) {
-  norms_[cluster] += price_in_norm(price, factors_[cluster]);
+  norms_[cluster] += static_cast<float>(price);
 }
 
 void Centres::add_price(std::int64_t cluster, double price) {
-  norms_[cluster] += price_in_norm(price, factors_[cluster]);
+  norms_[cluster] += static_cast<float>(price);
 }
 
 PanelView Centres::view() const {

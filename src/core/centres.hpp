@@ -22,7 +22,7 @@ class CentreTable {
   void set(std::int64_t cluster, const double* composite, double weight);
   // A centre that is never chosen.
   void set_never(std::int64_t cluster);
-  // Makes a centre that was set look farther away by that (a squared distance).
+  // Makes a centre that was set look farther away by about that (a squared distance).
   void add_price(std::int64_t cluster, double price);
 
  private:

@@ -33,7 +33,7 @@ class Sweep {
         reluctance_((1.0 - options.temperature) / (1.0 + options.temperature)),
         rule_(options.first && !options.exact ? Rule::first : Rule::best), looks_(looks), team_(team),
         touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows.n_features()),
-        other_(rows.n_features()), offers_(options.exchange ? partition.n_clusters : 0) {
+        other_(rows.n_features()), saved_(2 * rows.n_features()), offers_(options.exchange ? partition.n_clusters : 0) {
     if (options.limits) smallest_ = smallest_weight();
     const bool low = bytes_of(rows, options) != nullptr;
     for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows, low));
@@ -271,19 +271,39 @@ class Sweep {
     const double w = row_weights_[proposal.row], v = row_weights_[offer.row];
     if (!may_leave(partition_, offer.from, v)) return false;
     const Terms partner = terms_of(offer.row, offer.to, other_.get());
+    save(offer);
     move(offer.row, offer.from, offer.to, v, other_.get());
     const Terms own = terms_of(proposal.row, proposal.target, fetched_.get());
     const double leave = w * own.leave + v * partner.leave;
     const double enter = w * own.enter + v * partner.enter;
     const double norm = std::max(w, v) * std::max<double>(proposal.norm, partner.norm);
     if (!may_leave(partition_, from, w) || !improves(leave, reluctance_ * enter, norm)) {
-      move(offer.row, offer.to, offer.from, v, other_.get());
+      restore(offer);
       return false;
     }
     result_.gain += v * (partner.leave - partner.enter);
     ++result_.moves;
     take(proposal.row, proposal.target, fetched_.get(), own);
     return true;
+  }
+
+  // The two clusters of a partner as they were, to the last bit.
+  void save(const Offer& offer) {
+    const std::int64_t d = partition_.n_features;
+    std::copy_n(partition_.composite(offer.from), d, saved_.get());
+    std::copy_n(partition_.composite(offer.to), d, saved_.get() + d);
+    saved_weights_[0] = partition_.weights[offer.from];
+    saved_weights_[1] = partition_.weights[offer.to];
+  }
+  void restore(const Offer& offer) {
+    const std::int64_t d = partition_.n_features;
+    std::copy_n(saved_.get(), d, partition_.composite(offer.from));
+    std::copy_n(saved_.get() + d, d, partition_.composite(offer.to));
+    partition_.weights[offer.from] = saved_weights_[0];
+    partition_.weights[offer.to] = saved_weights_[1];
+    ++partition_.counts[offer.from];
+    --partition_.counts[offer.to];
+    partition_.labels[offer.row] = offer.from;
   }
 
   // What a row costs where it is and where it would go; |x|^2, where rows are exchanged. Fetches it.
@@ -335,7 +355,8 @@ class Sweep {
   std::vector<std::unique_ptr<Workplace>> places_;
   std::vector<Proposal> proposals_;
   std::vector<Task> tasks_;
-  Buffer<double> fetched_, other_;
+  Buffer<double> fetched_, other_, saved_;
+  double saved_weights_[2] = {0.0, 0.0};
   Offers offers_;
   double smallest_ = 0.0;  // weight of a row
   SweepResult result_;
