@@ -52,7 +52,7 @@ def test_versions_agree() -> None:
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == boostkmeans.__version__
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/large_k.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/large_k.md", "docs/better_optima.md"])
 def test_the_examples_of_a_page_run(page: str) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks

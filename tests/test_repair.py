@@ -58,11 +58,12 @@ class TestRound:
             w[0] = 1.0
         rows, partition, before = partition_of(X, labels, k, w)
         old = partition.copy()
-        found = repair(rows, partition, w, seed=seed).run(0.0)
-        np.testing.assert_array_equal(partition.labels, old.labels)
-        if found is None:
+        round_ = repair(rows, partition, w, seed=seed)
+        swaps = round_.gaining(0.0)
+        if swaps is None:
             return
-        new, swaps = found
+        new = round_.swapped(swaps)
+        np.testing.assert_array_equal(partition.labels, old.labels)
         assert len(np.unique(swaps.touched)) == 3 * len(swaps)
         after = new.copy()
         inertia, drift = after.recompute(rows, w, 1)
@@ -75,48 +76,54 @@ class TestRound:
         """Two clusters on {0, 1} and one on {100, 110}: merge the first two, split the third."""
         X = np.array([[0.0], [1], [100], [110]])
         rows, partition, _ = partition_of(X, np.array([0, 1, 2, 2]), 3)
-        found = repair(rows, partition).run(0.0)
-        assert found is not None
-        new, swaps = found
+        round_ = repair(rows, partition)
+        swaps = round_.gaining(0.0)
+        assert swaps is not None
+        new = round_.swapped(swaps)
         assert same_partition(new.labels, np.array([0, 0, 1, 2]))
         unit = 4.0**rows.frame.exponent
         assert swaps.gain == pytest.approx((50 - 0.5) * unit)
-        assert repair(rows, new).run(0.0) is None
+        assert repair(rows, new).gaining(0.0) is None
 
     def test_a_split_whose_own_merge_is_cheapest_does_not_end_the_search(self) -> None:
-        X = np.zeros((8, 1))
-        rows, partition, _ = partition_of(X, np.arange(8) % 4, 4)
-        gains = np.array([10.0, 9, -np.inf, -np.inf])
-        swaps = repair(rows, partition)._pairs(
-            gains, np.array([0, 2]), np.array([2, 3]), np.array([1.0, 20.0])
-        )
+        rows, partition, _ = partition_of(np.zeros((8, 1)), np.arange(8) % 4, 4)
+        round_ = repair(rows, partition)
+        round_.gains = np.array([10.0, 9, -np.inf, -np.inf])
+        round_.merges = np.array([0, 2]), np.array([2, 3]), np.array([1.0, 20.0])
+        swaps = round_.gaining(0.0)
+        assert swaps is not None
         assert swaps.split.tolist() == [1]
         assert swaps.gain == 8
+        assert [(s.kept[0], s.freed[0], s.split[0], s.gain) for s in round_.attempts(5)] == [
+            (0, 2, 1, 8), (2, 3, 0, -10), (2, 3, 1, -11)
+        ]  # fmt: skip
+        assert len(round_.attempts(2)) == 2
 
     def test_little_gain_is_not_worth_it(self) -> None:
         X = np.array([[0.0], [1], [100], [110]])
         rows, partition, inertia = partition_of(X, np.array([0, 1, 2, 2]), 3)
-        assert repair(rows, partition).run(inertia) is None
+        assert repair(rows, partition).gaining(inertia) is None
 
     def test_an_empty_cluster_is_free(self) -> None:
         X = np.array([[0.0], [1], [100], [110], [111]])
         rows, partition, _ = partition_of(X, np.array([0, 0, 1, 1, 1]), 3)
-        found = repair(rows, partition).run(0.0)
-        assert found is not None
-        assert sorted(found[0].counts) == [1, 2, 2]
+        round_ = repair(rows, partition)
+        swaps = round_.gaining(0.0)
+        assert swaps is not None
+        assert sorted(round_.swapped(swaps).counts) == [1, 2, 2]
 
     def test_equal_rows_are_not_split(self) -> None:
         X = np.zeros((12, 2))
         rows, partition, _ = partition_of(X, np.arange(12) % 4, 4)
-        assert repair(rows, partition).run(0.0) is None
+        assert repair(rows, partition).gaining(0.0) is None
 
     def test_within_limits(self) -> None:
         X = np.array([[0.0], [0.1], [1], [1.1], [100], [110], [120]])
         labels = np.array([0, 0, 1, 1, 2, 2, 2])
         rows, partition, _ = partition_of(X, labels, 3)
-        assert repair(rows, partition).run(0.0) is not None
-        assert repair(rows, partition, limits=Limits(0, 3)).run(0.0) is None  # 0 and 1 make 4
-        assert repair(rows, partition, limits=Limits(2, 9)).run(0.0) is None  # one part has 1
+        assert repair(rows, partition).gaining(0.0) is not None
+        assert repair(rows, partition, limits=Limits(0, 3)).gaining(0.0) is None  # 0 and 1 make 4
+        assert repair(rows, partition, limits=Limits(2, 9)).gaining(0.0) is None  # one part has 1
 
 
 class TestFit:

@@ -69,6 +69,8 @@ def test_table_dictionary_and_centres() -> None:
     assert content["suggestion"] == 5
     assert content["entries"][0]["gap"] is None
     assert found.centers(7).shape == (7, 3)
+    assert [row["n_clusters"] for row in found.table] == [3, 5, 7]
+    assert "centers" not in found.table[0]
     with pytest.raises(ValueError, match="not among"):
         found.centers(4)
 

@@ -101,10 +101,10 @@ class Balancing:
             repair = Repair(
                 self.rows, self.row_weights, self.partition, self.limits, seed, self.n_threads
             )
-            found = repair.run(0.0)
-            if found is None:
+            swaps = repair.gaining(0.0)
+            if swaps is None:
                 break
-            self.partition = found[0]
+            self.partition = repair.swapped(swaps)
             self._sweep(None)
 
     def _find_prices(self) -> None:

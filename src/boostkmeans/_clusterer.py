@@ -133,6 +133,7 @@ class Clusterer(CentreModel):
             fit.candidates = Candidates(plan.n_candidates, fit.n_threads, plan.then_all)
         fit.annealing = plan.annealing
         fit.repair_rounds = plan.repair_rounds
+        fit.attempts = plan.attempts
         fit.note = str(plan)
 
     def _result(

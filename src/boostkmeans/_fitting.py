@@ -15,7 +15,7 @@ from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._history import SweepRecord
 from boostkmeans._limits import NO_LIMITS, Limits
 from boostkmeans._partition import Partition
-from boostkmeans._repair import Repair
+from boostkmeans._repair import Repair, Swaps
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._seeding import fill_empty
 from boostkmeans._sweeping import SweepOptions, Swept, sweep_all
@@ -79,6 +79,8 @@ class Fit:
     annealing: Annealing | None = None
     repair_rounds: int = 0
     """How many are left."""
+    attempts: int = 0
+    """Swaps that are tried in a round although they do not gain at once."""
     note: str = ""
     """For the next record."""
     inertias: Floats | None = None
@@ -224,11 +226,33 @@ class Fit:
             self.rows, self.row_weights.values, self.partition, self.limits,
             int(self.rng.randint(2**31 - 1)), self.n_threads,
         )  # fmt: skip
-        found = repair.run(max(WORTH_REPAIRING * stop.tol, ROUNDING_OF_INERTIA) * self.inertia)
-        if found is None:
-            return False
-        self.partition, swaps = found
-        self._recompute()
+        least = max(WORTH_REPAIRING * stop.tol, ROUNDING_OF_INERTIA) * self.inertia
+        swaps = repair.gaining(least)
+        if swaps is not None:
+            self._swap(repair, swaps, stop)
+            return True
+        return self.stop_reason in AT_REST and self._attempt(repair, least, stop)
+
+    def _attempt(self, repair: Repair, least: float, stop: StopRules) -> bool:
+        """Swaps that do not gain at once, one by one: kept if the sweeps that follow make up for it."""
+        before, partition, energy = self.inertia, self.partition, self._energy
+        for swaps in repair.attempts(self.attempts):
+            self._best = before, partition  # for whatever may end this
+            self._swap(repair, swaps, stop, above=before - least)
+            if self.inertia < before - least:
+                self._best = None
+                return True
+            self.partition, self.inertia, self._energy = partition, before, energy
+            self._moves_since = 0
+            if time.perf_counter() >= stop.deadline:
+                break
+        self._best = None
+        return False
+
+    def _swap(self, repair: Repair, swaps: Swaps, stop: StopRules, above: float = math.inf) -> None:
+        """Does it, and sweeps over what it touched. No record, if the inertia stays above that."""
+        self.partition = repair.swapped(swaps)
+        self._account(Swept(0, swaps.gain, 0, late=False))
         around = Candidates.around(self.partition, swaps.touched, self.n_threads)
         moves = evaluations = 0
         for _ in range(SETTLING_SWEEPS):
@@ -239,8 +263,8 @@ class Fit:
             self._account(swept)
             if swept.late or swept.gain <= SETTLED * self.inertia:
                 break
-        self.record(moves, evaluations, "repair", swaps=len(swaps))
-        return True
+        if self.inertia < above:
+            self.record(moves, evaluations, "repair", swaps=len(swaps))
 
     def _keep_if_best(self) -> None:
         if self._best is None or self.inertia < self._best[0]:

@@ -13,10 +13,13 @@ QUALITIES = ("fast", "balanced", "best")
 # How long each is, by quality. See "Annealing" and "Repair" in docs/benchmarks.md.
 TEMPERATURE = 0.12
 ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
-# Twice as long where a row costs that much (clusters times features) and looks at all clusters: there is
-# something to gain there, and Lloyd's k-means takes several times as long.
-LONGER_FROM_COST, LONGER_BELOW_CLUSTERS = 4096, 512
+# Twice as long for so many clusters, where a row costs that much (clusters times features): there is
+# something to gain there, and Lloyd's k-means takes several times as long. Fewer have attempts instead.
+LONGER_FROM_CLUSTERS, LONGER_BELOW_CLUSTERS, LONGER_FROM_COST = 65, 512, 4096
 REPAIR_ROUNDS = {"fast": 3, "balanced": 10, "best": 30}
+# Swaps that are tried one by one, up to so many clusters: among more, one of them is worth little.
+ATTEMPTS = {"fast": 0, "balanced": 2, "best": 16}
+MOST_CLUSTERS_TO_TRY = LONGER_FROM_CLUSTERS - 1
 # Annealed sweeps if the user names a temperature where quality stands for none; at most that share of
 # `max_iter`, as it takes some more to settle; and none by itself where `max_iter` is below that.
 SWEEPS_IF_ASKED, LARGEST_SHARE, FEWEST_SWEEPS = 10, 0.9, 20
@@ -44,6 +47,8 @@ class Plan:
     init: object
     """The name of a start, or what the user gave."""
     repair_rounds: int
+    attempts: int
+    """Swaps that are tried in each round once nothing gains at once."""
     annealing: Annealing | None
     n_candidates: int | None
     then_all: bool
@@ -66,7 +71,8 @@ def plan_for(wishes: Wishes, n_rows: int, n_features: int, n_clusters: int) -> P
     number, then_all = candidates_for(wishes.n_candidates, n_clusters, n_rows)
     if wishes.n_candidates == "auto" and number is not None:
         reasons.append(f"candidates: {number} (of {n_clusters} clusters)")
-    return Plan(init, rounds, annealing, number, then_all, reasons)
+    attempts = ATTEMPTS[wishes.quality] if n_clusters <= MOST_CLUSTERS_TO_TRY else 0
+    return Plan(init, rounds, attempts, annealing, number, then_all, reasons)
 
 
 def _repair_rounds(wishes: Wishes, given: bool, n_clusters: int, reasons: list[str]) -> int:
@@ -87,8 +93,9 @@ def _repair_rounds(wishes: Wishes, given: bool, n_clusters: int, reasons: list[s
 
 def _annealed_sweeps(quality: str, n_features: int, n_clusters: int) -> int:
     length = ANNEALED_SWEEPS[quality]
-    costly = n_features * n_clusters >= LONGER_FROM_COST and n_clusters < LONGER_BELOW_CLUSTERS
-    return 2 * length if quality == "balanced" and costly else length
+    some = LONGER_FROM_CLUSTERS <= n_clusters < LONGER_BELOW_CLUSTERS
+    costly = n_features * n_clusters >= LONGER_FROM_COST
+    return 2 * length if quality == "balanced" and some and costly else length
 
 
 def _annealing(

@@ -5,7 +5,7 @@ pay for the best splits. Both have a closed form: to merge clusters a and b cost
 W_a W_b / (W_a + W_b) |C_a - C_b|^2, and a split gains what it would cost to merge its parts.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ Ints = NDArray[np.int64]
 MERGE_NEIGHBOURS = 16
 # Gains and costs are sums in float64; what they differ by must be more than their rounding.
 LEAST_ADVANTAGE = 1e-9
+# Swaps that do not gain at once are sought among so many splits and merges, and if the split gains at
+# least that share of what the merge costs.
+ATTEMPTED, LEAST_SHARE = 6, 1 / 3
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,12 @@ class Swaps:
     gain: float
     """By how much the inertia falls."""
 
+    @classmethod
+    def of(cls, triples: list[tuple[int, int, int]], gain: float) -> "Swaps":
+        """From (kept, freed, split) of each swap."""
+        kept, freed, split = np.array(triples, dtype=np.int64).reshape(-1, 3).T
+        return cls(kept, freed, split, gain)
+
     def __len__(self) -> int:
         return len(self.split)
 
@@ -48,7 +57,7 @@ class Swaps:
 
 @dataclass
 class Repair:
-    """One round: splits of all clusters, merges of neighbours, and the pairs that gain."""
+    """Splits of all clusters, merges of neighbours, and the pairs of both that are worth something."""
 
     rows: Rows
     row_weights: Floats | None
@@ -56,23 +65,78 @@ class Repair:
     limits: Limits
     seed: int
     n_threads: int
+    halves: Partition = field(init=False)
+    """Every cluster in two: the second half of cluster c is cluster k + c."""
+    gains: Floats = field(init=False)
+    """Of the split of each cluster; -inf where there is none."""
+    merges: tuple[Ints, Ints, Floats] = field(init=False)
+    """Pairs of clusters and what it costs to merge them, cheapest first."""
 
-    def run(self, least_gain: float) -> tuple[Partition, Swaps] | None:
-        """A better partition and how it came about; None if swaps gain no more than `least_gain`."""
-        halves = self._halves()
-        gains = self._split_gains(halves)
+    def __post_init__(self) -> None:
+        self.halves = self._halves()
+        gains = self._split_gains()
         a, b = self._neighbours()
         costs = merge_costs(self.partition, a, b)
         if self.limits:
             gains, costs = self._count_limits(gains, a, b, costs)
         order = np.argsort(costs, kind="stable")
-        swaps = self._pairs(gains, a[order], b[order], costs[order])
-        if len(swaps) == 0 or swaps.gain <= least_gain:
-            return None
-        return self._swapped(halves, swaps), swaps
+        self.gains, self.merges = gains, (a[order], b[order], costs[order])
+
+    def gaining(self, least_gain: float) -> Swaps | None:
+        """The best splits, each with the cheapest merge of other clusters, as long as that gains.
+
+        None, if all of them gain no more than `least_gain`.
+        """
+        (a, b, costs), gains = self.merges, self.gains
+        used = np.zeros(len(gains), dtype=bool)
+        chosen: list[tuple[int, int, int]] = []
+        total, first = 0.0, 0
+        for split in np.argsort(-gains, kind="stable"):
+            if used[split]:
+                continue
+            while first < len(a) and (used[a[first]] or used[b[first]]):
+                first += 1
+            at = first
+            while at < len(a) and (used[a[at]] or used[b[at]] or split in (a[at], b[at])):
+                at += 1
+            if at == len(a) or gains[split] * (1 - LEAST_ADVANTAGE) <= costs[at]:
+                if at == first:  # nor will any that follow gain enough
+                    break
+                continue
+            chosen.append((int(a[at]), int(b[at]), int(split)))
+            used[[a[at], b[at], split]] = True
+            total += float(gains[split] - costs[at])
+        return Swaps.of(chosen, total) if chosen and total > least_gain else None
+
+    def attempts(self, most: int) -> list[Swaps]:
+        """Single swaps that cost more than they gain, those first that cost least."""
+        a, b, costs = (column[:ATTEMPTED] for column in self.merges)
+        splits = np.argsort(-self.gains, kind="stable")[:ATTEMPTED]
+        found = [
+            (float(costs[i] - self.gains[split]), (int(a[i]), int(b[i]), int(split)))
+            for i in range(len(a))
+            for split in splits
+            if split not in (a[i], b[i]) and self.gains[split] >= costs[i] * LEAST_SHARE
+        ]
+        return [Swaps.of([swap], -loss) for loss, swap in sorted(found)[:most]]
+
+    def swapped(self, swaps: Swaps) -> Partition:
+        """The partition after these swaps, all at once: halves find their new clusters."""
+        k, halves = self.partition.n_clusters, self.halves
+        becomes = np.tile(np.arange(k, dtype=np.int32), 2)
+        becomes[swaps.freed] = becomes[k + swaps.freed] = swaps.kept
+        becomes[k + swaps.split] = swaps.freed
+        new = Partition.of(becomes[halves.labels], k, self.rows.n_features)
+        weighty = halves.weights > 0  # the composite of an empty one is no sum
+        np.add.at(new.composites, becomes[weighty], halves.composites[weighty])
+        np.add.at(new.weights, becomes, halves.weights)
+        np.add.at(new.counts, becomes, halves.counts)
+        empty = new.counts == 0
+        new.composites[empty] = self.partition.composites[empty]
+        return new
 
     def _halves(self) -> Partition:
-        """Every cluster in two: the second half of cluster c is cluster k + c."""
+        """By 2-way boost k-means of each cluster."""
         k, labels = self.partition.n_clusters, self.partition.labels
         if self.row_weights is None:
             members, starts = _core.members(labels, k)
@@ -107,9 +171,9 @@ class Repair:
         halves.recompute(self.rows, self.row_weights, self.n_threads)
         return halves
 
-    def _split_gains(self, halves: Partition) -> Floats:
+    def _split_gains(self) -> Floats:
         """What a split gains; -inf where there is none, or its parts are too small."""
-        k = self.partition.n_clusters
+        k, halves = self.partition.n_clusters, self.halves
         one = np.arange(k)
         gains = merge_costs(halves, one, one + k)
         allowed = (halves.counts[:k] > 0) & (halves.counts[k:] > 0)
@@ -145,44 +209,6 @@ class Repair:
         lack = np.maximum(self.limits.least - weights, 0.0) * apart
         cheaper = np.maximum(costs - lack[a] - lack[b], 0.0)
         return gains + excess, np.where(self.limits.not_too_much(together), cheaper, np.inf)
-
-    def _pairs(self, gains: Floats, a: Ints, b: Ints, costs: Floats) -> Swaps:
-        """The best splits, each with the cheapest merge of other clusters, as long as that gains."""
-        used = np.zeros(len(gains), dtype=bool)
-        chosen: list[tuple[int, int, int]] = []
-        total, first = 0.0, 0
-        for split in np.argsort(-gains, kind="stable"):
-            if used[split]:
-                continue
-            while first < len(a) and (used[a[first]] or used[b[first]]):
-                first += 1
-            at = first
-            while at < len(a) and (used[a[at]] or used[b[at]] or split in (a[at], b[at])):
-                at += 1
-            if at == len(a) or gains[split] * (1 - LEAST_ADVANTAGE) <= costs[at]:
-                if at == first:  # nor will any that follow gain enough
-                    break
-                continue
-            chosen.append((int(a[at]), int(b[at]), int(split)))
-            used[[a[at], b[at], split]] = True
-            total += float(gains[split] - costs[at])
-        kept, freed, split = np.array(chosen, dtype=np.int64).reshape(-1, 3).T
-        return Swaps(kept, freed, split, total)
-
-    def _swapped(self, halves: Partition, swaps: Swaps) -> Partition:
-        """All of them at once: halves find their new clusters."""
-        k = self.partition.n_clusters
-        becomes = np.tile(np.arange(k, dtype=np.int32), 2)
-        becomes[swaps.freed] = becomes[k + swaps.freed] = swaps.kept
-        becomes[k + swaps.split] = swaps.freed
-        new = Partition.of(becomes[halves.labels], k, self.rows.n_features)
-        weighty = halves.weights > 0  # the composite of an empty one is no sum
-        np.add.at(new.composites, becomes[weighty], halves.composites[weighty])
-        np.add.at(new.weights, becomes, halves.weights)
-        np.add.at(new.counts, becomes, halves.counts)
-        empty = new.counts == 0
-        new.composites[empty] = self.partition.composites[empty]
-        return new
 
 
 def merge_costs(partition: Partition, a: Ints, b: Ints) -> Floats:

@@ -5,7 +5,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -73,11 +73,18 @@ class Scan:
         ]
         return "\n".join([header, *lines, f"suggested: {self.suggestion}, {self.reason}"])
 
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each number, without the centres: `pandas.DataFrame(found.table)`."""
+        return [
+            {name: value for name, value in vars(entry).items() if name != "centers"}
+            for entry in self.entries
+        ]
+
     def to_dict(self) -> dict[str, Any]:
-        """All but the centres, in types that JSON knows; what is not defined is None."""
+        """The table, suggestion and reason in types that JSON knows; what is not defined is None."""
         rows = []
-        for entry in self.entries:
-            row = {name: value for name, value in asdict(entry).items() if name != "centers"}
+        for row in self.table:
             rows.append(
                 {n: None if isinstance(v, float) and math.isnan(v) else v for n, v in row.items()}
             )

@@ -27,7 +27,7 @@ struct SweepOptions {
   bool low;             // proposals in low precision, where rows and kernel allow it
   // Above 0, a row also moves where that costs little: what it costs to stay counts (1 + temperature)
   // fold, what it costs to go (1 - temperature) fold. Not for a certificate.
-  double temperature;
+  double temperature = 0.0;
   Limits limits = {};
   // If true, rows also look at clusters that have no room. One that would go there looks for another row
   // that makes room (or one that takes its place, where its own cluster has just enough) and both move, if

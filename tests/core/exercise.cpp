@@ -77,6 +77,26 @@ void exercise_candidates(const DenseRows& rows, RowWeights w, const Partition& p
                     runners_up.data(), team);
 }
 
+// Sweeps that are relaxed, at prices, and within limits, in which rows change places.
+void exercise_limits(const DenseRows& rows, RowWeights w, const Partition& partition, const Visit& visit,
+                     Team& team) {
+  const std::int64_t k = partition.n_clusters;
+  sweep(rows, w, partition, visit, {false, 5, false, false, 0.3}, team);
+  std::vector<double> prices;
+  for (std::int64_t c = 0; c < k; ++c) prices.push_back(0.01 * static_cast<double>(c % 3));
+  sweep(rows, w, partition, visit, {false, 5, false, false, 0.0, {}, false, prices.data()}, team);
+  double inertia = recompute(rows, w, partition, nullptr, team).inertia;
+  const auto [least, most] = std::minmax_element(partition.weights, partition.weights + k);
+  const Limits limits{*least, *most};
+  for (int s = 0; s < 6; ++s) {
+    sweep(rows, w, partition, visit, {s == 2, 5, s == 5, false, 0.0, limits, s % 2 == 0}, team);
+    for (std::int64_t c = 0; c < k; ++c) check(limits.allow(partition.weights[c]), "limits hold");
+    const double after = recompute(rows, w, partition, nullptr, team).inertia;
+    check(after <= inertia * (1 + 1e-12), "a sweep within limits lowers the inertia");
+    inertia = after;
+  }
+}
+
 // Two levels of splits, and the way down.
 void exercise_split(const DenseRows& rows, RowWeights w, const Partition& partition, Team& team) {
   std::vector<std::int64_t> members;
@@ -142,6 +162,7 @@ void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weight
     check(result.evaluations == p.n * p.k, "all rows look at all clusters");
     inertia = after;
   }
+  exercise_limits(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64}, team);
   exercise_candidates(rows, w, partition, team);
   exercise_split(rows, w, partition, team);
   std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(p.n * p.k));
