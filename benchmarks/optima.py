@@ -55,7 +55,7 @@ def lloyd(k: int, **parameters: Any) -> Callable[[int], KMeans]:
 
 def seeded(peer: Callable[..., Any], k: int) -> Callable[[int], Any]:
     """Any other, with a seed to come."""
-    return lambda seed: peer(k, random_state=seed)
+    return lambda seed: peer(n_clusters=k, random_state=seed)
 
 
 def mean_best_of(values: list[float], n: int) -> float:

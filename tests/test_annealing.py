@@ -172,7 +172,7 @@ class TestFit:
             if len(seen) == 3 and stop == "interrupt":
                 raise KeyboardInterrupt
             if len(seen) == 3 and stop == "time":
-                monkeypatch.setattr("boostkmeans._fitting.time.perf_counter", lambda: np.inf)
+                monkeypatch.setattr("boostkmeans._course.time.perf_counter", lambda: np.inf)
             seen.append(record)
             return stop == "callback" and len(seen) == 3
 

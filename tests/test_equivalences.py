@@ -10,7 +10,8 @@ from sklearn.preprocessing import normalize
 
 import reference
 from boostkmeans import BoostKMeans, SweepRecord
-from boostkmeans._fitting import Fit, StopRules
+from boostkmeans._course import Course, StopRules
+from boostkmeans._fitting import Fit
 from boostkmeans._partition import Partition
 from boostkmeans._rows import DTYPES, Rows
 from boostkmeans._weights import RowWeights
@@ -181,7 +182,7 @@ def whole_fit() -> Fit:
 
 def test_drift_of_the_composites() -> None:
     fit = whole_fit()
-    fit.run(StopRules(tol=0, max_iter=100))
+    Course(fit, StopRules(tol=0, max_iter=100)).run()
     assert 0 < fit.drift < 1e-10
 
 
@@ -191,6 +192,6 @@ def test_a_certificate_counts_from_fresh_composites_only() -> None:
     zero_moves = SweepRecord(seconds=0.0, moves=0, inertia=fit.inertia, evaluations=0, kind="certify")
     fit.partition.composites += 1e-3
     fit._moves_since = 1
-    assert not fit._is_certificate(zero_moves)
+    assert not fit.is_certificate(zero_moves)
     np.testing.assert_array_equal(fit.partition.composites, expected)
-    assert fit._is_certificate(zero_moves)
+    assert fit.is_certificate(zero_moves)

@@ -25,14 +25,14 @@ Floats = NDArray[np.float64]
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
     """The smallest and the largest weight of a cluster, after each sweep of each fit."""
     seen: list[tuple[float, float]] = []
-    account = Fit._account
+    account = Fit.account
 
     def watch(fit: Fit, swept: Any) -> None:
         account(fit, swept)
         weights = fit.partition.weights * fit.row_weights.unit
         seen.append((float(weights.min()), float(weights.max())))
 
-    monkeypatch.setattr(Fit, "_account", watch)
+    monkeypatch.setattr(Fit, "account", watch)
     return seen
 
 

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
 from boostkmeans._clusterer import Clusterer
+from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
 from boostkmeans._limits import Limits
@@ -230,7 +231,7 @@ class BoostKMeans(Clusterer):
             began=began,
             n_pinned=k,
         )
-        fit.run(self._stop_rules(began))
+        Course(fit, self._stop_rules(began)).run()
         frame = Frame(rows.frame.shift, rows.frame.exponent, self.metric)
         in_frame = Rows.in_frame(array, frame, threads)
         result = self._result(fit, in_frame, weights, threads, relabel=True)

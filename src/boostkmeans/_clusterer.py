@@ -18,7 +18,8 @@ from boostkmeans import _progress, _threads
 from boostkmeans._candidates import Candidates
 from boostkmeans._centre_model import CentreModel
 from boostkmeans._coincidence import first_at_same_place
-from boostkmeans._fitting import Fit, StopRules
+from boostkmeans._course import Course, StopRules
+from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import nearest, put_weightless
@@ -75,7 +76,7 @@ class Clusterer(CentreModel):
         """A run before its first sweep."""
 
     def _run_fit(self, fit: Fit, began: float) -> None:
-        fit.run(self._stop_rules(began))
+        Course(fit, self._stop_rules(began)).run()
 
     def _fit_rows(
         self, array: Array, rows: Rows, weights: RowWeights, began: float, threads: int
@@ -131,9 +132,7 @@ class Clusterer(CentreModel):
         """Tells a run what was planned for it."""
         if plan.n_candidates is not None:
             fit.candidates = Candidates(plan.n_candidates, fit.n_threads, plan.then_all)
-        fit.annealing = plan.annealing
-        fit.repair_rounds = plan.repair_rounds
-        fit.attempts = plan.attempts
+        fit.plan = plan
         fit.note = str(plan)
 
     def _result(

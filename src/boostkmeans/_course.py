@@ -1,0 +1,234 @@
+"""The course of a run: it begins, descends, repairs, and stops by a rule."""
+
+import logging
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from boostkmeans._annealing import Annealing
+from boostkmeans._candidates import Candidates
+from boostkmeans._fitting import ROUNDING_OF_INERTIA, Fit
+from boostkmeans._history import SweepRecord
+from boostkmeans._repair import Repair, Swaps
+from boostkmeans._sweeping import Swept
+
+logger = logging.getLogger("boostkmeans")
+
+# For a certificate: with fewer moves, candidates have little to offer, and rows look at all clusters.
+FULL_BELOW_MOVES = 1 / 2000
+# Sweeps over what a repair touched: at most so many, fewer if they gain little.
+SETTLING_SWEEPS, SETTLED = 5, 1e-4
+# Swaps are worth while if they gain that share of `tol`: sweeps that follow gain several times as much.
+WORTH_REPAIRING = 1 / 10
+# Annealing ends early if fewer of the rows move at such a temperature: then none is near a border.
+FROZEN = 1 / 1000
+# Annealing that is so long is interrupted for a repair half-way.
+LONG_ANNEALING = 40
+# Ends that are reached because there is little left to gain.
+AT_REST = ("certified", "tol")
+
+
+@dataclass(frozen=True)
+class StopRules:
+    """When to end; and the user's callback, which may say so too."""
+
+    tol: float
+    max_iter: int
+    deadline: float = math.inf
+    """As time.perf_counter() has it."""
+    callback: Callable[[SweepRecord], bool | None] | None = None
+
+
+@dataclass
+class Course:
+    """Takes a run from its start to a stop, as its plan says; sets its `stop_reason`."""
+
+    fit: Fit
+    stop: StopRules
+    annealing: Annealing | None = field(init=False)
+    repair_rounds: int = field(init=False)
+    """How many are left."""
+    attempts: int = field(init=False)
+    """Swaps that are tried in a round although they do not gain at once."""
+    _quiet_sweeps: int = 0
+    """How many of the last ones gained little."""
+    _imposed: str = ""
+    """The rule that ends the run, whether or not it also came to rest."""
+    _round_seconds: float = 0.0
+    """How long the last round of repair took."""
+
+    def __post_init__(self) -> None:
+        plan = self.fit.plan
+        self.annealing = None if plan is None else plan.annealing
+        self.repair_rounds = 0 if plan is None else plan.repair_rounds
+        self.attempts = 0 if plan is None else plan.attempts
+
+    def run(self) -> None:
+        """Begins, descends, repairs, until a rule applies."""
+        fit = self.fit
+        try:
+            self._begin()
+            self._descend()
+            if fit.go_back_to_best() and self._may_go_on:
+                fit.stop_reason = ""
+                self._descend()
+            while self._may_go_on and self._repair():
+                self._descend()
+        except KeyboardInterrupt:
+            fit.interrupted()
+            raise
+        fit.recompute()
+        logger.debug("drift of the composites: %.1e", fit.drift)
+
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether the run came to rest by itself, and no rule would have ended it all the same."""
+        return self.fit.stop_reason in AT_REST and not self._imposed
+
+    def _begin(self) -> None:
+        """Sweeps at falling temperatures, with a repair after the first one, and half-way if it is long.
+
+        What is in the wrong place is set right as early as that, so that the other sweeps build on it.
+        """
+        fit = self.fit
+        if self.annealing is None:
+            temperatures = [0.0] if self.repair_rounds else []
+        else:
+            temperatures = [self.annealing.at(i) for i in range(self.annealing.n_sweeps)]
+        repairs = [0, len(temperatures) // 2] if len(temperatures) >= LONG_ANNEALING else [0]
+        for i, temperature in enumerate(temperatures):
+            if temperature > 0:
+                fit.keep_if_best()
+            swept = fit.sweep(self.stop.deadline, temperature)
+            fit.stop_reason = self._imposed_end(swept.late)
+            if fit.stop_reason:
+                return
+            if i in repairs:
+                self._repair()
+                if fit.stop_reason:
+                    return
+            elif swept.moves < FROZEN * fit.rows.n_rows:
+                return
+
+    def _descend(self) -> None:
+        """Sweeps that lower the inertia, until little is left to gain."""
+        fit = self.fit
+        self._quiet_sweeps = 0
+        while not fit.stop_reason:
+            before = fit.inertia
+            swept = fit.sweep(self.stop.deadline)
+            fit.stop_reason = self._reason(before, swept.late)
+            if fit.stop_reason in AT_REST and fit.release_coincident():
+                fit.stop_reason = "" if fit.n_sweeps < self.stop.max_iter else "max_iter"
+
+    def _repair(self) -> bool:
+        """Rounds of swaps, for as long as they gain; whether there was any. Renews `stop_reason`."""
+        fit = self.fit
+        swapped = False
+        while self.repair_rounds > 0 and fit.n_sweeps < self.stop.max_iter:
+            began = time.perf_counter()
+            if began + self._round_seconds >= self.stop.deadline:  # half a round is none
+                break
+            self.repair_rounds -= 1
+            gained = self._repair_round()
+            self._round_seconds = time.perf_counter() - began
+            if not gained:
+                break
+            swapped = True
+            fit.stop_reason = self._imposed_end(late=False)
+            if fit.stop_reason:
+                break
+        if swapped and fit.candidates is not None:
+            fit.candidates.forget()
+        return swapped
+
+    def _repair_round(self) -> bool:
+        """Swaps of clusters, and sweeps over what they touched; False if there is little to gain."""
+        fit = self.fit
+        repair = Repair(
+            fit.rows, fit.row_weights.values, fit.partition, fit.limits,
+            int(fit.rng.randint(2**31 - 1)), fit.n_threads,
+        )  # fmt: skip
+        least = max(WORTH_REPAIRING * self.stop.tol, ROUNDING_OF_INERTIA) * fit.inertia
+        swaps = repair.gaining(least)
+        if swaps is not None:
+            self._swap(repair, swaps)
+            return True
+        return fit.stop_reason in AT_REST and self._attempt(repair, least)
+
+    def _attempt(self, repair: Repair, least: float) -> bool:
+        """Swaps that do not gain at once, one by one: kept if the sweeps that follow make up for it."""
+        fit = self.fit
+        before, partition = fit.inertia, fit.partition
+        for swaps in repair.attempts(self.attempts):
+            fit.best = before, partition  # which swaps leave as it is
+            self._swap(repair, swaps, above=before - least)
+            if fit.inertia < before - least:
+                fit.best = None
+                return True
+            fit.go_back_to_best()
+            if time.perf_counter() >= self.stop.deadline:
+                break
+        return False
+
+    def _swap(self, repair: Repair, swaps: Swaps, above: float = math.inf) -> None:
+        """Does it, and sweeps over what it touched. No record, if the inertia stays above that."""
+        fit = self.fit
+        fit.partition = repair.swapped(swaps)
+        fit.account(Swept(0, swaps.gain, 0, late=False))
+        around = Candidates.around(fit.partition, swaps.touched, fit.n_threads)
+        moves = evaluations = 0
+        for _ in range(SETTLING_SWEEPS):
+            how = fit.options(self.stop.deadline)
+            swept = around.sweep(fit.rows, fit.row_weights.values, fit.partition, fit.rng, how)
+            moves, evaluations = moves + swept.moves, evaluations + swept.evaluations
+            fit.account(swept)
+            if swept.late or swept.gain <= SETTLED * fit.inertia:
+                break
+        if fit.inertia < above:
+            fit.record(moves, evaluations, "repair", swaps=len(swaps))
+
+    def _imposed_end(self, late: bool) -> str:
+        """The rule that ends a run before it comes to rest, if any."""
+        stop = self.stop
+        enough = stop.callback is not None and stop.callback(self.fit.history[-1])
+        if late:
+            return "max_time"
+        if enough:
+            return "callback"
+        if self.fit.n_sweeps >= stop.max_iter:
+            return "max_iter"
+        return "max_time" if time.perf_counter() >= stop.deadline else ""
+
+    def _reason(self, before: float, late: bool) -> str:
+        """Why the descent ends with the sweep that was just made; "" if it goes on."""
+        fit = self.fit
+        imposed = self._imposed = self._imposed_end(late)
+        last = fit.history[-1]
+        if late or not self._is_quiet(before):
+            return imposed
+        if fit.is_certificate(last):
+            return "certified"
+        if imposed == "callback":
+            return imposed
+        if last.kind == "candidates":
+            assert fit.candidates is not None
+            if not fit.candidates.try_something_else():
+                if self.stop.tol > 0 and not fit.candidates.then_all:
+                    return "tol"
+                fit.candidates = None
+        elif last.moves > 0:
+            return "tol"
+        return imposed
+
+    def _is_quiet(self, before: float) -> bool:
+        """Whether sweeps like the last one have little to offer."""
+        fit, tol = self.fit, self.stop.tol
+        last = fit.history[-1]
+        quiet = last.moves == 0 or before - fit.inertia < tol * before
+        if last.kind == "candidates" and tol == 0:
+            quiet = quiet or last.moves <= FULL_BELOW_MOVES * fit.rows.n_rows
+        self._quiet_sweeps = self._quiet_sweeps + 1 if quiet else 0
+        # With limits, sweeps take turns: one kind may find what the other does not.
+        return self._quiet_sweeps >= (2 if fit.limits else 1)
