@@ -14,7 +14,7 @@ Problem = tuple[Array, int]
 
 def problems() -> Iterator[tuple[str, Callable[[], Problem]]]:
     """Name and maker of each: rows and the number of clusters."""
-    yield "SIFT, k=256", lambda: (data.sift(30_000)[1], 256)
+    yield "SIFT, k=256", lambda: (data.sift(20_000)[1], 256)
     yield "SIFT, k=500", lambda: (data.sift(20_000)[1], 500)
     yield "SIFT, k=1,000", lambda: (data.sift(5000)[1], 1000)
     yield "MNIST, k=10", lambda: (data.mnist()[1][:10_000], 10)

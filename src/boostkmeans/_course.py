@@ -21,6 +21,8 @@ FULL_BELOW_MOVES = 1 / 2000
 SETTLING_SWEEPS, SETTLED = 5, 1e-4
 # Swaps are worth while if they gain that share of `tol`: sweeps that follow gain several times as much.
 WORTH_REPAIRING = 1 / 10
+# Swaps that do not gain at once: so many are tried in a round.
+ATTEMPTS_IN_A_ROUND = 8
 # Annealing ends early if fewer of the rows move at such a temperature: then none is near a border.
 FROZEN = 1 / 1000
 # Annealing that is so long is interrupted for a repair half-way.
@@ -50,7 +52,7 @@ class Course:
     repair_rounds: int = field(init=False)
     """How many are left."""
     attempts: int = field(init=False)
-    """Swaps that are tried in a round although they do not gain at once."""
+    """How many swaps may still be tried although they do not gain at once."""
     _quiet_sweeps: int = 0
     """How many of the last ones gained little."""
     _imposed: str = ""
@@ -161,7 +163,8 @@ class Course:
         """Swaps that do not gain at once, one by one: kept if the sweeps that follow make up for it."""
         fit = self.fit
         before, partition = fit.inertia, fit.partition
-        for swaps in repair.attempts(self.attempts):
+        for swaps in repair.attempts(min(self.attempts, ATTEMPTS_IN_A_ROUND)):
+            self.attempts -= 1
             fit.best = before, partition  # which swaps leave as it is
             self._swap(repair, swaps, above=before - least)
             if fit.inertia < before - least:

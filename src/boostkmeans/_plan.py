@@ -18,7 +18,7 @@ ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
 LONGER_FROM_CLUSTERS, LONGER_BELOW_CLUSTERS, LONGER_FROM_COST = 65, 512, 4096
 REPAIR_ROUNDS = {"fast": 3, "balanced": 10, "best": 30}
 # Swaps that are tried one by one, up to so many clusters: among more, one of them is worth little.
-ATTEMPTS = {"fast": 0, "balanced": 2, "best": 16}
+ATTEMPTS = {"fast": 0, "balanced": 2, "best": 64}
 MOST_CLUSTERS_TO_TRY = LONGER_FROM_CLUSTERS - 1
 # Annealed sweeps if the user names a temperature where quality stands for none; at most that share of
 # `max_iter`, as it takes some more to settle; and none by itself where `max_iter` is below that.
@@ -48,7 +48,7 @@ class Plan:
     """The name of a start, or what the user gave."""
     repair_rounds: int
     attempts: int
-    """Swaps that are tried in each round once nothing gains at once."""
+    """Swaps that are tried once nothing gains at once."""
     annealing: Annealing | None
     n_candidates: int | None
     then_all: bool
