@@ -197,6 +197,9 @@ def annealing_study() -> None:
         "normal, d=64, n/k=20": (suite.normal(4000, 64, 200)),
         "uniform, d=2, n/k=100": (suite.uniform(10_000, 2, 100)),
         "blobs that overlap, d=10": (suite.blobs(10_000, 10, 50, 5.0)),
+        "many duplicates, d=3": (suite.grid(20_000, 3, 50)),
+        "anisotropic, d=8": (suite.anisotropic(10_000, 8, 30)),
+        "sizes by a power law, d=8": (suite.power_law(20_000, 8, 40)),
     }
     grid = [(t, s) for t, s in itertools.product((0.03, 0.06, 0.12, 0.25), (5, 10, 20, 40, 80))]
     rows = []
