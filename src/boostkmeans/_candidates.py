@@ -71,10 +71,7 @@ class Candidates:
         moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
             rows.core,
             row_weights,
-            partition.labels,
-            partition.composites,
-            partition.weights,
-            partition.counts,
+            *partition.arrays,
             self.lists,
             self.changed,
             self.visited,

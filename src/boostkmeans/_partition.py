@@ -34,11 +34,15 @@ class Partition:
             counts=np.zeros(n_clusters, dtype=np.int64),
         )
 
+    @property
+    def arrays(self) -> tuple[Labels, Floats, Floats, NDArray[np.int64]]:
+        """As the core wants them."""
+        return self.labels, self.composites, self.weights, self.counts
+
     def copy(self) -> "Partition":
         """One that shares no memory with this one."""
-        return Partition(
-            self.labels.copy(), self.composites.copy(), self.weights.copy(), self.counts.copy()
-        )
+        labels, composites, weights, counts = self.arrays
+        return Partition(labels.copy(), composites.copy(), weights.copy(), counts.copy())
 
     @property
     def n_clusters(self) -> int:
@@ -70,10 +74,7 @@ class Partition:
         return _core.recompute(
             rows.core,
             row_weights,
-            self.labels,
-            self.composites,
-            self.weights,
-            self.counts,
+            *self.arrays,
             inertias,
             n_threads,
         )

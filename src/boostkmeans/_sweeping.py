@@ -68,10 +68,7 @@ def sweep_all(
         *_core.sweep(
             rows.core,
             row_weights,
-            partition.labels,
-            partition.composites,
-            partition.weights,
-            partition.counts,
+            *partition.arrays,
             order,
             run_length,
             block_rows(rows.n_rows),
