@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core
 from boostkmeans._annealing import Annealing
+from boostkmeans._course import Course, StopRules
+from boostkmeans._fitting import Fit
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
+from boostkmeans._weights import RowWeights
 from conftest import blobs
 
 X = np.random.default_rng(0).normal(size=(1500, 6))
@@ -161,6 +164,18 @@ class TestFit:
 
             BoostKMeans(4, callback=third, tol=0, random_state=seed).fit(Y)
             assert len(seen) <= 3
+
+    @pytest.mark.parametrize("imposed", ["", "callback", "max_iter", "max_time"])
+    def test_nothing_follows_a_certificate_if_a_rule_was_met_too(self, imposed: str) -> None:
+        rows = Rows.in_own_frame(X, "euclidean", 1)
+        partition = Partition.of(np.arange(1500) % 5, 5, 6)
+        fit = Fit(
+            rows, RowWeights.of(None, 1500), partition, np.random.RandomState(0), n_threads=1,
+            moves="best", began=0.0,
+        )  # fmt: skip
+        course = Course(fit, StopRules(tol=0, max_iter=100))
+        fit.stop_reason, course._imposed = "certified", imposed
+        assert course._may_go_on == (imposed == "")
 
     @pytest.mark.parametrize("stop", ["callback", "interrupt", "time"])
     def test_whatever_ends_it_the_best_is_returned(

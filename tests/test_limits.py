@@ -123,6 +123,15 @@ class TestFit:
             labels[row] = to
             assert reference.inertia(X, labels) >= model.inertia_ * (1 - 1e-9)
 
+    def test_no_cluster_is_passed_over(self) -> None:
+        """Sweeps take turns, and what one kind has looked at is new to the other."""
+        X = np.random.default_rng(0).normal(size=(600, 3))
+        model = BoostKMeans(
+            30, n_candidates=6, min_size=18, max_size=22, repair=False, annealing=0, random_state=0
+        ).fit(X)
+        assert model.n_iter_ > 4
+        assert {r.evaluations for r in model.history_ if r.kind == "candidates"} == {600 * 6}
+
     def test_threads_do_not_matter(self) -> None:
         X = uneven(5000)
         one, two = (BoostKMeans(20, max_size=260, random_state=0, n_threads=t).fit(X) for t in (1, 3))
