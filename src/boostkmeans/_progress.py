@@ -1,10 +1,17 @@
 """Progress goes to the logger "boostkmeans"; `verbose` makes it visible."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 logger = logging.getLogger("boostkmeans")
+
+Progress = Callable[[str, int, int | None], None]
+"""Called as `progress(what, done, total)` while something long goes on; a total of None is unknown."""
+
+
+def ignored(what: str, done: int, total: int | None) -> None:
+    """Stands for a progress that nobody wants to see."""
 
 
 @contextmanager

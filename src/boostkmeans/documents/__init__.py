@@ -1,0 +1,27 @@
+"""Clustering documents: reading them, weighing their terms, clusters and what they are about.
+
+>>> from boostkmeans.documents import cluster_documents
+>>> texts = ["the cat purrs", "a cat and a kitten", "stocks fell", "bonds and stocks rose"]
+>>> cluster_documents(texts, 2, random_state=0).clusters[0].size
+2
+"""
+
+from boostkmeans.documents._clusters import DocumentClusters, cluster_documents
+from boostkmeans.documents._corpus import Corpus, Skipped
+from boostkmeans.documents._description import CentralDocument, DocumentCluster, TermShare
+from boostkmeans.documents._reading import read_corpus
+from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
+
+__all__ = [
+    "CentralDocument",
+    "Corpus",
+    "DocumentCluster",
+    "DocumentClusters",
+    "Skipped",
+    "TermShare",
+    "WeightedDocuments",
+    "Weighting",
+    "cluster_documents",
+    "read_corpus",
+    "tfidf",
+]

@@ -1,0 +1,67 @@
+"""Clusters of documents as text for a terminal."""
+
+from typing import Any
+
+# Skipped and empty documents that are named; of more, the number is given.
+NAMED = 5
+# Classes of a cluster that are shown.
+CLASSES = 3
+
+
+def listing(result: dict[str, Any]) -> str:
+    """The listing of what `DocumentClusters.to_dict` gives."""
+    parts = [_facts(result)]
+    parts += [_cluster(cluster) for cluster in result["clusters"]]
+    return "\n\n".join(parts)
+
+
+def printable(text: str) -> str:
+    """A text of strangers: what a terminal might obey is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text
+    )
+
+
+def _facts(result: dict[str, Any]) -> str:
+    lines = [
+        f"{printable(result['source'])}: {result['n_documents']} documents, {result['n_terms']} terms, "
+        f"{result['n_nonzeros']} non-zeros",
+        f"{len(result['clusters'])} clusters ({result['method']}), inertia {result['inertia']:.6g}",
+    ]
+    skipped = [f"{document['name']} ({document['reason']})" for document in result["skipped"]]
+    lines += _named("skipped", skipped) + _named("without terms", result["empty"])
+    if result["scores"] is not None:
+        entropy, purity, nmi = (result["scores"][name] for name in ("entropy", "purity", "nmi"))
+        lines.append(f"entropy {entropy:.4f}, purity {purity:.4f}, NMI {nmi:.4f}")
+    return "\n".join(lines)
+
+
+def _named(what: str, names: list[str]) -> list[str]:
+    if not names:
+        return []
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return [f"{len(names)} {what}: {', '.join(map(printable, names[:NAMED]))}{more}"]
+
+
+def _cluster(cluster: dict[str, Any]) -> str:
+    number, size = cluster["number"], cluster["size"]
+    head = f"cluster {number}: {size} document{'s' if size != 1 else ''}"
+    if size:
+        head += f", similarity {cluster['similarity']:.3f}"
+    lines = [head]
+    if cluster["classes"]:
+        known = sum(cluster["classes"].values())
+        some = list(cluster["classes"].items())[:CLASSES]
+        shares = ", ".join(f"{printable(name)} {count / known:.0%}" for name, count in some)
+        lines.append(f"  {'classes':14} {shares}")
+    for what in ("descriptive", "discriminating"):
+        terms = [f"{printable(one['term'])} {one['share']:.1%}" for one in cluster[what]]
+        if terms:
+            lines.append(f"  {what:14} {', '.join(terms)}")
+    for i, document in enumerate(cluster["central"]):
+        text = "" if document["snippet"] is None else f"  {printable(document['snippet'])}"
+        name = printable(document["name"])
+        lines.append(f"  {'' if i else 'central':14} {document['similarity']:.3f} {name}{text}")
+    return "\n".join(lines)

@@ -1,0 +1,171 @@
+"""Opening what documents are read from: a file, a compressed one, or standard input."""
+
+import codecs
+import gzip
+import io
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from boostkmeans._errors import DataFormatError
+from boostkmeans._progress import Progress
+
+GZIP_MAGIC = b"\x1f\x8b"
+# The most that gzip makes of a byte: deflate encodes 258 of them in two bits.
+MOST_EXPANSION = 1032
+# Bytes at the beginning of a file that tell text from anything else.
+HEAD = 1024
+# Lines between two reports of progress.
+LINES_PER_REPORT = 1000
+# What "surrogateescape" makes of bytes that cannot be decoded.
+UNDECODABLE = re.compile("[\udc80-\udcff]")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or standard input for "-"."""
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+        return "standard input" if self.path == "-" else self.path
+
+    def most_bytes(self) -> int:
+        """How long the content can be at most."""
+        with self._raw() as raw:
+            size = _size(raw)
+            return size * MOST_EXPANSION if _starts_with(raw, GZIP_MAGIC) else size
+
+    def read(self) -> bytes:
+        """The content as a whole."""
+        with self.opened() as stream:
+            return stream.read()
+
+    @contextmanager
+    def opened(self) -> Iterator[io.BufferedReader]:
+        """The content as bytes."""
+        with self._raw() as raw, self._content(raw) as stream:
+            yield stream
+
+    def lines(self, encoding: str, newline: str, progress: Progress) -> Iterator[str]:
+        """The lines of a text. Bytes that are not in that encoding leave traces: see `fault_of`."""
+        with self._raw() as raw, self._content(raw) as stream:
+            self._refuse_binary(stream.peek(HEAD)[:HEAD], encoding)
+            total = _size(raw)
+            text = io.TextIOWrapper(
+                stream, encoding=without_mark(encoding), errors="surrogateescape", newline=newline
+            )
+            try:
+                for i, line in enumerate(text):
+                    if total and i % LINES_PER_REPORT == 0:
+                        progress("reading", raw.tell(), total)
+                    yield line
+            except UnicodeError as error:
+                raise DataFormatError(
+                    f"{self.name}: not in the encoding {encoding!r} ({error}). Give the right one."
+                ) from None
+            finally:
+                text.detach()  # or it would close standard input
+
+    @contextmanager
+    def _raw(self) -> Iterator[io.BufferedReader]:
+        if self.path == "-":
+            stream = sys.stdin.buffer
+            # Not everything that stands in for standard input can look ahead.
+            yield cast(
+                io.BufferedReader,
+                stream if hasattr(stream, "peek") else io.BufferedReader(cast(io.RawIOBase, stream)),
+            )
+        else:
+            with Path(self.path).open("rb") as raw:
+                yield raw
+
+    @contextmanager
+    def _content(self, raw: io.BufferedReader) -> Iterator[io.BufferedReader]:
+        """Uncompressed, if it is gzip, whatever its name."""
+        if not _starts_with(raw, GZIP_MAGIC):
+            yield raw
+            return
+        try:
+            with gzip.GzipFile(fileobj=raw) as stream:
+                yield io.BufferedReader(cast(io.RawIOBase, stream))
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise DataFormatError(
+                f"{self.name}: the compressed file is damaged or cut short ({error}). Fetch it again, or"
+                " uncompress what is left of it with 'gzip -dc'."
+            ) from None
+
+    def _refuse_binary(self, head: bytes, encoding: str) -> None:
+        if b"\0" in "a".encode(encoding):  # UTF-16 and its like: NUL says nothing
+            return
+        mark = utf_16_mark(head)
+        if mark:
+            raise DataFormatError(f"{self.name}: not {encoding}, but by its first bytes {mark}: say so.")
+        at = head.find(b"\0")
+        if at >= 0 or head.startswith(b"%PDF"):
+            what = f"a NUL at byte {at}" if at >= 0 else "a PDF"
+            raise DataFormatError(
+                f"{self.name}: not a text, but binary ({what}). Expected are documents as plain text, "
+                "one a line; or a folder of such files, a table or a matrix with its usual ending."
+            )
+
+
+def check_encoding(encoding: str) -> None:
+    """Raises an error if there is no such encoding of text."""
+    try:
+        b"".decode(encoding)
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ValueError(
+            f"There is no encoding {encoding!r}. Known are 'utf-8', 'latin-1', ..."
+        ) from None
+
+
+def without_mark(encoding: str) -> str:
+    """UTF-8 as it is to be decoded: the mark that some programs put first is not text."""
+    return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
+def utf_16_mark(head: bytes) -> str | None:
+    """The encoding that a byte order mark tells, if it is not UTF-8."""
+    for mark, name in (
+        (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+        (codecs.BOM_UTF32_BE, "utf-32"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if head.startswith(mark):
+            return name
+    return None
+
+
+def fault_of(text: str, encoding: str) -> str | None:
+    """Why a text that `Source.lines` gave cannot be used; None if it can."""
+    if "\0" in text:
+        return f"binary: a NUL at character {text.index(chr(0)) + 1}"
+    bad = UNDECODABLE.search(text)
+    if bad:
+        return f"not {encoding}: byte 0x{ord(bad[0]) - 0xDC00:02x} at character {bad.start() + 1}"
+    return None
+
+
+def _size(raw: io.BufferedReader) -> int:
+    """Of a regular file; 0 for a pipe and the like, which does not tell."""
+    try:
+        status = os.fstat(raw.fileno())
+    except OSError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+def _starts_with(stream: io.BufferedReader, magic: bytes) -> bool:
+    return stream.peek(len(magic))[: len(magic)] == magic
