@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
         "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "SweepRecord", "instruction_set",
-        "instruction_sets", "select",
+        "instruction_sets", "metrics", "select",
     ]  # fmt: skip
     public = {name for name in vars(boostkmeans) if not name.startswith("_")}
     assert public == set(boostkmeans.__all__)
@@ -65,8 +65,8 @@ def test_the_examples_of_a_page_run(page: str) -> None:
 def test_docstring_examples_run() -> None:
     import doctest
 
-    from boostkmeans import _bisecting, _boost_kmeans, _tree
+    from boostkmeans import _bisecting, _boost_kmeans, _tree, metrics
 
-    for module in (boostkmeans, _boost_kmeans, _bisecting, _tree):
+    for module in (boostkmeans, _boost_kmeans, _bisecting, _tree, metrics):
         failed, tried = doctest.testmod(module)
         assert (failed, tried > 0) == (0, True)

@@ -9,7 +9,7 @@
 
 from importlib.metadata import version as _version
 
-from boostkmeans import select
+from boostkmeans import metrics, select
 from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._history import SweepRecord
@@ -23,6 +23,7 @@ __all__ = [
     "SweepRecord",
     "instruction_set",
     "instruction_sets",
+    "metrics",
     "select",
 ]
 __version__ = _version("boostkmeans")
