@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[1]
 
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
-        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "SweepRecord", "instruction_set",
-        "instruction_sets", "metrics", "select",
+        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "SweepRecord",
+        "documents", "instruction_set", "instruction_sets", "metrics", "select",
     ]  # fmt: skip
     public = {name for name in vars(boostkmeans) if not name.startswith("_")}
-    assert public == set(boostkmeans.__all__)
+    assert public - {"cli"} == set(boostkmeans.__all__)  # which is there once it was imported
 
 
 def test_the_package_is_typed() -> None:

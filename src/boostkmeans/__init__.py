@@ -9,9 +9,10 @@
 
 from importlib.metadata import version as _version
 
-from boostkmeans import metrics, select
+from boostkmeans import documents, metrics, select
 from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
+from boostkmeans._errors import DataFormatError
 from boostkmeans._history import SweepRecord
 from boostkmeans._instruction_set import instruction_set, instruction_sets
 from boostkmeans._tree import ClusterTree
@@ -20,7 +21,9 @@ __all__ = [
     "BisectingBoostKMeans",
     "BoostKMeans",
     "ClusterTree",
+    "DataFormatError",
     "SweepRecord",
+    "documents",
     "instruction_set",
     "instruction_sets",
     "metrics",

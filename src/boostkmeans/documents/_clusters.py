@@ -1,6 +1,5 @@
 """`cluster_documents`: weighs terms, clusters documents, and says what the clusters are about."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import normalized_mutual_info_score
 
-from boostkmeans import _progress
+from boostkmeans import _progress, metrics
 from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._history import SweepRecord
@@ -147,14 +146,13 @@ def scores_against(
     classes: list[str | None] | None, labels: NDArray[np.int32]
 ) -> dict[str, float] | None:
     """Entropy, purity and normalised mutual information, over the documents whose class is known."""
-    if classes is None:
+    truth = [one for one in classes or () if one is not None]
+    if classes is None or not truth:
         return None
-    known = np.array([one is not None for one in classes])
-    _, truth = np.unique([one for one in classes if one is not None], return_inverse=True)
-    found = labels[known]
+    found = labels[[one is not None for one in classes]]
     return {
-        "entropy": _entropy(truth, found),
-        "purity": _purity(truth, found),
+        "entropy": metrics.entropy(truth, found),
+        "purity": metrics.purity(truth, found),
         "nmi": float(normalized_mutual_info_score(truth, found)),
     }
 
@@ -207,7 +205,7 @@ def _fitted(
     def count(record: SweepRecord) -> None:
         nonlocal n_sweeps
         n_sweeps += 1
-        progress("clustering", n_sweeps, None)
+        progress(f"clustering: sweep {n_sweeps}", n_sweeps, None)
 
     progress("clustering", 0, None)
     model.callback = count
@@ -215,23 +213,3 @@ def _fitted(
         return model.fit(documents.rows)
     finally:
         model.callback = None  # so that the model can be pickled and used again
-
-
-def _entropy(truth: NDArray[Any], found: NDArray[Any]) -> float:
-    """Stands in for boostkmeans.metrics.entropy until that is there."""
-    n_classes = int(truth.max()) + 1
-    if n_classes < 2:
-        return 0.0
-    counts = np.zeros((int(found.max()) + 1, n_classes))
-    np.add.at(counts, (found, truth), 1)
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    logs = np.log(np.where(shares > 0, shares, 1.0))
-    each = -(shares * logs).sum(axis=1) / math.log(n_classes)
-    return float(each @ counts.sum(axis=1) / counts.sum())
-
-
-def _purity(truth: NDArray[Any], found: NDArray[Any]) -> float:
-    """Stands in for boostkmeans.metrics.purity until that is there."""
-    counts = np.zeros((int(found.max()) + 1, int(truth.max()) + 1))
-    np.add.at(counts, (found, truth), 1)
-    return float(counts.max(axis=1).sum() / counts.sum())

@@ -19,14 +19,13 @@ def read_folder(folder: Path, encoding: str, progress: Progress) -> Corpus:
     names, texts, skipped = [], [], []
     files = sorted(_files_below(folder))
     for i, name in enumerate(files):
-        progress("reading", i, len(files))
+        progress(f"reading file {i + 1} of {len(files)}", i, len(files))
         text, reason = _read_document(folder / name, encoding)
         if reason:
             skipped.append(Skipped(name, reason))
         else:
             names.append(name)
             texts.append(text)
-    progress("reading", len(files), len(files))
     if not names:
         raise DataFormatError(_nothing_in_folder(folder, skipped))
     classes: list[str | None] = [os.path.dirname(name) or None for name in names]  # noqa: PTH120

@@ -1,0 +1,5 @@
+"""`python -m boostkmeans` is `boostkmeans`."""
+
+from boostkmeans.cli import main
+
+main()

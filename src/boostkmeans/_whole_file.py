@@ -1,0 +1,67 @@
+"""Writing a file so that it is there as a whole or not at all, whenever the machine stops."""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+
+def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
+    """Raises the error that `write_whole` would: before hours of work, not after them."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder, not a file to write to.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target.parent} is no folder to write {target.name!r} to.")
+    if target.exists() and not force:
+        raise FileExistsError(f"{target} exists. It is only overwritten by force.")
+
+
+def write_whole(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
+    """Writes a text beside its place, and puts it there when it is complete.
+
+    What is there already stays, unless `force`d. What is not a file (a pipe, a device) is written to.
+    """
+    check_target(path, force=force)
+    target = Path(path).resolve()  # the file that a link leads to, not the link
+    content = text.encode("utf-8", errors="backslashreplace")
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+        return
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        _put(beside, target, force)
+    finally:
+        beside.unlink(missing_ok=True)
+    _settle(target.parent)
+
+
+def _put(beside: Path, target: Path, force: bool) -> None:
+    if force:
+        with suppress(FileNotFoundError):
+            shutil.copymode(target, beside)
+        beside.replace(target)
+        return
+    try:
+        target.hardlink_to(beside)  # which, unlike a rename, fails if something came there meanwhile
+    except FileExistsError:
+        raise FileExistsError(f"{target} exists. It is only overwritten by force.") from None
+    except OSError:  # a file system without links
+        beside.replace(target)
+
+
+def _settle(folder: Path) -> None:
+    """The name, too, is only safe once the folder is written."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:  # some file systems cannot, and need not
+        pass
+    finally:
+        os.close(descriptor)

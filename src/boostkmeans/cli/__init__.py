@@ -1,0 +1,25 @@
+"""The command line. `main` is what `boostkmeans` and `python -m boostkmeans` call.
+
+One file a command: it parses, calls public functions and prints. They share `_errors.py` (exit codes and
+messages), `_output.py` (results) and `_bar.py` (progress). `_app.py` puts them together.
+"""
+
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Runs the command line. Without the packages that it needs, says how to get them."""
+    try:
+        from boostkmeans.cli._app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("typer", "rich"):
+            raise
+        sys.exit(
+            f"boostkmeans: the command line needs {error.name}, which is not installed: "
+            "pip install boostkmeans[cli]"
+        )
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    app(prog_name="boostkmeans")

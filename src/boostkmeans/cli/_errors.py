@@ -1,0 +1,67 @@
+"""Exit codes, and errors as a line on stderr instead of a traceback."""
+
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import typer
+
+from boostkmeans._errors import DataFormatError
+from boostkmeans.cli import INTERRUPTED
+
+FAILURE, USAGE, BAD_DATA = 1, 2, 3
+# Of these, the user's own words on the command line are the cause.
+WRONG_PATHS = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError)
+
+
+@contextmanager
+def exit_codes(*, debug: bool) -> Iterator[None]:
+    """While it lasts, errors become messages and exit codes, and warnings lines on stderr."""
+    try:
+        with _short_warnings():
+            yield
+    except typer.Exit:
+        raise
+    except KeyboardInterrupt:
+        say("interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        say(_message(error))
+        raise typer.Exit(_code(error)) from None
+
+
+def say(message: str) -> None:
+    """A line to the user, beside the results."""
+    with suppress(OSError):  # nobody listens
+        print(f"boostkmeans: {message}", file=sys.stderr)
+
+
+def _code(error: Exception) -> int:
+    if isinstance(error, DataFormatError):
+        return BAD_DATA
+    return USAGE if isinstance(error, (ValueError, *WRONG_PATHS)) else FAILURE
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        return f"not enough memory. {error}".strip()
+    if isinstance(error, (ValueError, OSError, ImportError)):
+        return str(error)
+    return f"unexpected {type(error).__name__}: {error} (--debug tells where)"
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
