@@ -118,8 +118,8 @@ def docs(
 
     PATH is a folder of text files (sub-folders are classes), a text with a document on each line, a
     table with a column of texts (.csv, .tsv, .jsonl), or a matrix (CLUTO .mat with .clabel and .rclass,
-    .mtx, .svm, .npz). Any of these may be compressed with gzip. Documents that cannot be read are skipped, and
-    named on stderr. Where classes are known, entropy, purity and NMI are given.
+    .mtx, .svm, .npz). Any of these may be compressed with gzip. Documents that cannot be read are
+    skipped, and named on stderr. Where classes are known, entropy, purity and NMI are given.
     """
     with exit_codes(debug=debug):
         result_to = Output(output, force)

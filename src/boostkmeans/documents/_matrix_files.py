@@ -16,17 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
-from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array, csc_array, csr_array
 from sklearn.datasets import load_svmlight_file
 
 from boostkmeans._errors import DataFormatError
-from boostkmeans.documents._cluto import MAX_COLUMNS, read_cluto
+from boostkmeans.documents._cluto import read_cluto
 from boostkmeans.documents._corpus import Corpus, as_rows
+from boostkmeans.documents._matrix_market import read_matrix_market
+from boostkmeans.documents._number_lines import MAX_COLUMNS
 from boostkmeans.documents._source import MOST_EXPANSION, Source
 
-# The least that an entry of a Matrix Market file takes: "1 1" or "0", and a line break.
-BYTES_OF_ENTRY, BYTES_OF_VALUE = 4, 2
 # Arrays of a compressed matrix that are pointers and indices; and those of a coordinate one.
 COMPRESSED, COORDINATES = ("indptr", "indices", "data"), ("row", "col", "data")
 
@@ -73,23 +72,7 @@ def _cluto(source: Source) -> _Labelled:
 
 
 def _matrix_market(source: Source) -> _Labelled:
-    with source.opened() as stream:
-        n_rows, n_columns, n_entries, layout, *_ = mminfo(stream)
-    dense = layout == "array"
-    _check_room(source, "rows", n_rows, 1)
-    _check_room(source, "columns", n_columns, 1)
-    _check_room(source, "entries", n_entries, BYTES_OF_VALUE if dense else BYTES_OF_ENTRY)
-    with source.opened() as stream:
-        return _Labelled(mmread(stream))
-
-
-def _check_room(source: Source, what: str, number: int, least: int) -> None:
-    size = source.most_bytes()
-    if number * least > size:
-        raise DataFormatError(
-            f"{source.name}: the header promises {number} {what}, more than a file of {size} bytes can "
-            "hold. It may have been cut short."
-        )
+    return _Labelled(read_matrix_market(source.name, source.read()))
 
 
 def _svmlight(source: Source) -> _Labelled:
@@ -176,14 +159,13 @@ def _from_arrays(source: Source, arrays: Any) -> _Labelled:
     shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
     if len(shape) != 2 or min(shape) < 0:
         raise DataFormatError(f"{source.name}: {shape} is not the shape of a matrix.")
+    if shape[0] > source.most_bytes() * MOST_EXPANSION or shape[1] > MAX_COLUMNS:
+        raise DataFormatError(f"{source.name}: {shape} is more than such a file can hold.")
     first, second, data = (arrays[name] for name in needed)
     if layout == "coo":
-        # Of the three, the only one whose rows need not be in the file.
-        _check_room(source, "rows", shape[0], 1)
         matrix = coo_array((data, (first, second)), shape=shape)
     else:
         matrix = {"csr": csr_array, "csc": csc_array}[str(layout)]((data, second, first), shape=shape)
-        _check_room(source, "rows", shape[0], 1)
         matrix.check_format(full_check=True)
     n_rows, n_columns = shape
     return _Labelled(

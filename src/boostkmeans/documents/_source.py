@@ -122,8 +122,7 @@ class Source:
 def check_encoding(encoding: str) -> None:
     """Raises an error if there is no such encoding of text."""
     try:
-        b"".decode(encoding)
-        codecs.lookup(encoding)
+        "a".encode(encoding)
     except LookupError:
         raise ValueError(
             f"There is no encoding {encoding!r}. Known are 'utf-8', 'latin-1', ..."
