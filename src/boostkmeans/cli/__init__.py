@@ -13,6 +13,8 @@ def main() -> None:
     """Runs the command line. Without the packages that it needs, says how to get them."""
     try:
         from boostkmeans.cli._app import app
+
+        app(prog_name="boostkmeans")
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("typer", "rich"):
             raise
@@ -20,6 +22,5 @@ def main() -> None:
             f"boostkmeans: the command line needs {error.name}, which is not installed: "
             "pip install boostkmeans[cli]"
         )
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # before a command began
         sys.exit(INTERRUPTED)
-    app(prog_name="boostkmeans")
