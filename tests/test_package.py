@@ -52,7 +52,9 @@ def test_versions_agree() -> None:
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == boostkmeans.__version__
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/large_k.md", "docs/better_optima.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/large_k.md", "docs/better_optima.md", "docs/documents.md"]
+)
 def test_the_examples_of_a_page_run(page: str) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
@@ -65,8 +67,10 @@ def test_the_examples_of_a_page_run(page: str) -> None:
 def test_docstring_examples_run() -> None:
     import doctest
 
-    from boostkmeans import _bisecting, _boost_kmeans, _tree, metrics
+    from boostkmeans import _bisecting, _boost_kmeans, _tree, documents, metrics
+    from boostkmeans.documents import _clusters, _corpus, _reading, _weighting
 
-    for module in (boostkmeans, _boost_kmeans, _bisecting, _tree, metrics):
+    of_documents = (documents, _clusters, _corpus, _reading, _weighting)
+    for module in (boostkmeans, _boost_kmeans, _bisecting, _tree, metrics, *of_documents):
         failed, tried = doctest.testmod(module)
         assert (failed, tried > 0) == (0, True)

@@ -4,8 +4,8 @@ from typing import Any
 
 # Skipped and empty documents that are named; of more, the number is given.
 NAMED = 5
-# Classes of a cluster that are shown.
-CLASSES = 3
+# Classes of a cluster that are shown, and the least share that is.
+CLASSES, LEAST_SHARE = 3, 0.01
 
 
 def listing(result: dict[str, Any]) -> str:
@@ -53,8 +53,10 @@ def _cluster(cluster: dict[str, Any]) -> str:
     lines = [head]
     if cluster["classes"]:
         known = sum(cluster["classes"].values())
-        some = list(cluster["classes"].items())[:CLASSES]
-        shares = ", ".join(f"{printable(name)} {count / known:.0%}" for name, count in some)
+        some = [(printable(name), count / known) for name, count in cluster["classes"].items()]
+        shares = ", ".join(
+            f"{name} {share:.0%}" for name, share in some[:CLASSES] if share >= LEAST_SHARE
+        )
         lines.append(f"  {'classes':14} {shares}")
     for what in ("descriptive", "discriminating"):
         terms = [f"{printable(one['term'])} {one['share']:.1%}" for one in cluster[what]]
