@@ -155,6 +155,14 @@ def test_outputs_that_cannot_be(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_read_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("red rose\nblue sea\n")
+    result = run("docs", path, "-k", "2", "--labels", tmp_path / "." / "a.txt", "--force")
+    assert result.exit_code == 2
+    assert path.read_text() == "red rose\nblue sea\n"
+
+
 def test_one_bad_document_does_not_lose_the_rest(tmp_path: Path) -> None:
     for i, text in enumerate(("red rose", "a red rose", "the blue sea")):
         (tmp_path / f"{i}.txt").write_text(text)

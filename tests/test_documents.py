@@ -217,6 +217,16 @@ def test_the_only_column_with_words(tmp_path: Path) -> None:
     assert (corpus.texts, corpus.classes) == (["a rose", "3.5"], ["x", "y"])
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_separators_of_csv(tmp_path: Path, separator: str) -> None:
+    rows = ["id,text,class", '1,"a rose; or, a tulip",x', "2,the sea,y"]
+    content = "\n".join([rows[0].replace(",", separator), *rows[1:]])
+    content = content.replace("1,", f"1{separator}").replace('",x', f'"{separator}x')
+    content = content.replace("2,the sea,y", f"2{separator}the sea{separator}y")
+    corpus = read_corpus(written(tmp_path / "a.csv", content))
+    assert (corpus.texts, corpus.classes) == (["a rose; or, a tulip", "the sea"], ["x", "y"])
+
+
 def test_wrong_columns(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", "id,title,body\n1,a,b\n2,c,d\n")
     message = failure(path)
@@ -340,6 +350,7 @@ def test_npz_that_does_not_fit(tmp_path: Path) -> None:
         ({"data": np.ones(6, dtype=complex)}, "real numbers"),
         ({"data": np.array(list("abcdef"))}, "real numbers"),
         ({"format": b"dia"}, "csr, csc or coo"),
+        ({"terms": np.zeros(3, dtype="V0")}, "terms.npy have no length"),
     ):
         np.savez(path, **{**members, **changes})
         assert what in failure(path)
@@ -473,12 +484,15 @@ def test_a_column_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_matrix_of_the_caller_stays(tmp_path: Path) -> None:
-    given = csr_array(COUNTS)
-    given.data[0] = 0
-    before = given.copy()
-    tfidf(Corpus.from_matrix(given))
-    assert given.nnz == before.nnz
-    assert (given.data == before.data).all()
+    data, columns, starts = np.array([5, 0, 7, 1]), np.array([2, 0, 1, 0]), np.array([0, 3, 4])
+    for dtype in (np.float64, np.uint16):
+        given = csr_array((data.astype(dtype), columns.copy(), starts), shape=(2, 3))
+        corpus = Corpus.from_matrix(given)
+        tfidf(corpus)
+        assert given.data.tolist() == data.tolist()
+        assert given.indices.tolist() == columns.tolist(), "not even sorted"
+        assert corpus.matrix is not None
+        assert corpus.matrix.indices.tolist() == [1, 2, 0]
 
 
 # Corpora from Python
@@ -708,6 +722,7 @@ def test_the_result_for_machines_and_people() -> None:
         classes=["x", "x", "y", "y", "y"],
         skipped=[Skipped(f"bad{i}", "binary") for i in range(7)],
         source="corpus.txt",
+        n_blank=3,
     )
     found = cluster_documents(corpus, 2, n_terms=2, n_central=2, random_state=0)
     made = found.to_dict()
@@ -722,6 +737,7 @@ def test_the_result_for_machines_and_people() -> None:
     assert "7 skipped: bad0 (binary), bad1 (binary)" in table
     assert "and 2 more" in table
     assert "1 without terms: e" in table
+    assert "3 blank lines" in table
     assert "purity 1.0000" in table
     assert "\x1b" not in table
     assert "\\x1b[31mc" in table

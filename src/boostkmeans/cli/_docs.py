@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from boostkmeans._printable import printable
 from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._errors import exit_codes, say
 from boostkmeans.cli._output import STDOUT, Output
 from boostkmeans.documents import Corpus, DocumentClusters, Weighting, cluster_documents, read_corpus
-from boostkmeans.documents._listing import printable
 
 # Skipped documents that a warning names.
 NAMED = 5
@@ -124,7 +124,7 @@ def docs(
     with exit_codes(debug=debug):
         result_to = Output(output, force)
         labels_to = None if labels is None else Output(labels, force)
-        _check_outputs(result_to, labels_to)
+        _check_outputs(path, result_to, labels_to)
         weighting = Weighting(
             ngram_range=_range("--ngrams", ngrams),
             stop_words=_stop_words(stop_words),
@@ -165,14 +165,17 @@ def docs(
             result_to.write(json.dumps(found.to_dict(), allow_nan=False) if as_json else found.table())
 
 
-def _check_outputs(result_to: Output, labels_to: Output | None) -> None:
-    result_to.check()
-    if labels_to is None:
-        return
-    labels_to.check()
-    same = Path(labels_to.path).resolve() == Path(result_to.path).resolve()
-    if same and labels_to.path != STDOUT:
-        raise ValueError(f"--labels and --output cannot both go to {labels_to.path}.")
+def _check_outputs(source: str, *outputs: Output | None) -> None:
+    """All at once, before the work begins: nothing that is read or written must be lost."""
+    taken = {Path(source).resolve()}
+    for output in outputs:
+        if output is None or output.path == STDOUT:
+            continue
+        output.check()
+        place = Path(output.path).resolve()
+        if place in taken:
+            raise ValueError(f"{output.path} cannot be two of PATH, --output and --labels.")
+        taken.add(place)
 
 
 def _warn_of_skipped(corpus: Corpus) -> None:
@@ -180,7 +183,7 @@ def _warn_of_skipped(corpus: Corpus) -> None:
     if n_skipped:
         say(f"warning: {n_skipped} of {len(corpus) + n_skipped} documents are skipped:")
         for document in corpus.skipped[:NAMED]:
-            say(printable(f"  {document.name}: {document.reason}"))
+            say(f"  {document.name}: {document.reason}")
         if n_skipped > NAMED:
             say(f"  and {n_skipped - NAMED} more, which --json names")
 

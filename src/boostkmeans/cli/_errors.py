@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from boostkmeans._errors import DataFormatError
+from boostkmeans._printable import printable
 from boostkmeans.cli import INTERRUPTED
 
 FAILURE, USAGE, BAD_DATA = 1, 2, 3
@@ -38,7 +39,7 @@ def exit_codes(*, debug: bool) -> Iterator[None]:
 def say(message: str) -> None:
     """A line to the user, beside the results."""
     with suppress(OSError):  # nobody listens
-        print(f"boostkmeans: {message}", file=sys.stderr)
+        print(f"boostkmeans: {printable(message)}", file=sys.stderr)
 
 
 def _code(error: Exception) -> int:

@@ -96,7 +96,7 @@ class Corpus:
         classes: Sequence[Any] | None = None,
     ) -> Self:
         """A corpus of counts or weights: sparse or dense, a row for each document."""
-        rows = as_rows(matrix, "the matrix")
+        rows = as_rows(matrix, "the matrix", copy=True)
         return cls(
             names=_names(names, rows.shape[0]),
             matrix=rows,
@@ -112,17 +112,18 @@ def as_classes(classes: Sequence[Any] | None) -> list[str | None] | None:
     return [None if one is None else str(one) for one in classes]
 
 
-def as_rows(matrix: Any, source: str) -> csr_array:
-    """A matrix of any kind as rows in canonical form: float64, sorted, no zeros, nothing infinite."""
+def as_rows(matrix: Any, source: str, *, copy: bool = False) -> csr_array:
+    """A matrix of any kind as rows in canonical form: float64, sorted, no zeros, nothing infinite.
+
+    Without `copy`, the matrix itself may be put into that form.
+    """
     if not issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2:
         raise DataFormatError(f"{source}: a matrix has 2 dimensions, this has {matrix.ndim}.")
     if matrix.dtype.kind not in "buif":
         raise DataFormatError(f"{source}: values must be real numbers, these are {matrix.dtype}.")
-    rows = csr_array(matrix, dtype=np.float64)
-    if rows is matrix or (issparse(matrix) and np.shares_memory(rows.data, matrix.data)):
-        rows = rows.copy()  # so that the caller's stays as it is
+    rows = csr_array(matrix, dtype=np.float64, copy=copy)
     wrong = np.flatnonzero(~np.isfinite(rows.data))
     if len(wrong):
         row = int(np.searchsorted(rows.indptr, wrong[0], side="right"))

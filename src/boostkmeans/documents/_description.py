@@ -112,7 +112,9 @@ def _setting_apart(
     if size == 0 or n_others == 0:
         return []
     # Where a term occurs in this cluster alone, what is left of the sum is rounding: 0, not -1e-17.
-    others = np.where(np.isclose(total, composite, rtol=1e-12), 0.0, total - composite) / n_others
+    others = (
+        np.where(np.isclose(total, composite, rtol=1e-12, atol=0.0), 0.0, total - composite) / n_others
+    )
     apart = composite / size - others
     return _largest(apart**2, terms, n_terms, among=apart > 0)
 

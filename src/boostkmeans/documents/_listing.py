@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from boostkmeans._printable import printable
+
 # Skipped and empty documents that are named; of more, the number is given.
 NAMED = 5
 # Classes of a cluster that are shown, and the least share that is.
@@ -15,15 +17,6 @@ def listing(result: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def printable(text: str) -> str:
-    """A text of strangers: what a terminal might obey is escaped."""
-    if text.isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text
-    )
-
-
 def _facts(result: dict[str, Any]) -> str:
     lines = [
         f"{printable(result['source'])}: {result['n_documents']} documents, {result['n_terms']} terms, "
@@ -32,6 +25,8 @@ def _facts(result: dict[str, Any]) -> str:
     ]
     skipped = [f"{document['name']} ({document['reason']})" for document in result["skipped"]]
     lines += _named("skipped", skipped) + _named("without terms", result["empty"])
+    if result["n_blank"]:
+        lines.append(f"{result['n_blank']} blank lines")
     if result["scores"] is not None:
         entropy, purity, nmi = (result["scores"][name] for name in ("entropy", "purity", "nmi"))
         lines.append(f"entropy {entropy:.4f}, purity {purity:.4f}, NMI {nmi:.4f}")

@@ -133,6 +133,8 @@ def _check_members(source: Source, archive: zipfile.ZipFile) -> None:
                 f"{source.name}: {member.filename} holds Python objects, which are not read: they could "
                 "run code. Save strings as an array of dtype 'U'."
             )
+        if dtype.itemsize == 0:
+            raise DataFormatError(f"{source.name}: the values of {member.filename} have no length.")
         size = dtype.itemsize * int(np.prod([int(n) for n in shape], dtype=object))
         if size != room or any(n < 0 for n in shape):
             raise DataFormatError(

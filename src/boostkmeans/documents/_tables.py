@@ -15,6 +15,8 @@ from boostkmeans.documents._text_files import nothing_in_file
 
 # Records that tell which columns hold text.
 SAMPLE = 100
+# Of what is called CSV. Of equally good ones the first.
+SEPARATORS = (",", ";", "\t")
 # Names that speak for themselves, in any case of letters.
 TEXT_NAMES = ("text",)
 CLASS_NAMES = ("class", "label")
@@ -90,7 +92,10 @@ class _Table:
 def read_separated(
     source: Source, separator: str, columns: Columns, encoding: str, progress: Progress
 ) -> Corpus:
-    """A table with a separator. Its first line names the columns, unless they are given as numbers."""
+    """A table with a separator. Its first line names the columns, unless they are given as numbers.
+
+    CSV is separated by commas; or by semicolons or tabs, where the first line makes more columns so.
+    """
     table = _Table(source, encoding, columns)
     rows = _rows(table, separator, progress)
     _, first = next(rows, (0, None))
@@ -127,6 +132,10 @@ def _rows(table: _Table, separator: str, progress: Progress) -> Iterator[tuple[i
     """The rows of a CSV or TSV, and the lines where they begin."""
     lines = table.source.lines(table.encoding, "", progress)
     tabs = separator == "\t"
+    if not tabs:
+        first = next(lines, "")
+        separator = max(SEPARATORS, key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
+        lines = chain([first], lines) if first else lines
     # In tab-separated values there are no quotes: a line is a row.
     reader = csv.reader(
         lines,
