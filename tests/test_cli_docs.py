@@ -1,6 +1,7 @@
 """`boostkmeans docs`: what goes where, exit codes, files that are not lost, pipes and terminals."""
 
 import json
+import logging
 import os
 import pty
 import signal
@@ -259,7 +260,8 @@ def test_verbose() -> None:
     result = run("docs", SENTENCES, "-k", "3", "--verbose")
     assert f"boostkmeans: {SENTENCES}: 30 documents" in result.stderr
     assert "cluster 0" in result.stdout
-    assert run("docs", SENTENCES, "-k", "3").stderr == "", "nothing stays behind"
+    assert logging.getLogger("boostkmeans").handlers == [], "nothing stays behind"
+    assert run("docs", SENTENCES, "-k", "3").stderr == ""
 
 
 def test_help_begins_with_examples() -> None:

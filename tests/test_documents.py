@@ -7,11 +7,13 @@ import json
 import math
 import os
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.io import mmread, mmwrite
 from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, save_npz
@@ -169,6 +171,11 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     given(b"one\ntwo\n")
     corpus = read_corpus("-")
     assert (corpus.texts, corpus.source) == (["one", "two"], "standard input")
+    assert not sys.stdin.closed
+    assert not sys.stdin.buffer.closed
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"one\n"))))
+    assert read_corpus("-").texts == ["one"]
+    assert not sys.stdin.closed
     given(gzip.compress(b'{"text": "one"}\n'))
     assert read_corpus("-", format="jsonl").texts == ["one"]
     given(b"")
@@ -272,10 +279,13 @@ def test_a_quote_that_is_not_closed(tmp_path: Path) -> None:
 def test_long_texts_in_a_table(tmp_path: Path) -> None:
     import csv
 
-    limit = csv.field_size_limit()
-    text = "word " * 100_000
-    assert read_corpus(written(tmp_path / "a.csv", f"text,n\n{text},1\n")).texts == [text]
-    assert csv.field_size_limit() == limit
+    usual = csv.field_size_limit(123_456)
+    try:
+        text = "word " * 100_000
+        assert read_corpus(written(tmp_path / "a.csv", f"text,n\n{text},1\n")).texts == [text]
+        assert csv.field_size_limit() == 123_456, "as it was"
+    finally:
+        csv.field_size_limit(usual)
 
 
 def test_json_lines(tmp_path: Path) -> None:
@@ -361,6 +371,22 @@ def test_npz_that_does_not_fit(tmp_path: Path) -> None:
     members.update(format=b"coo", row=[0], col=[0], data=[1.0], shape=[2**40, 1])
     np.savez(path, **members)
     assert "(1099511627776, 1) is more than such a file can hold" in failure(path)
+
+
+@pytest.mark.parametrize("shape", [(2**40,), (2**63 - 1,), (2**62, 4), (-6,), (7,), (5,)])
+def test_npz_whose_headers_lie(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    """Before NumPy makes room for what they promise."""
+    path = tmp_path / "a.npz"
+    save_npz(path, csr_array(COUNTS))
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = io.BytesIO()
+    npy.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    members["data.npy"] = header.getvalue() + np.ones(6).tobytes()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    assert "data.npy promises" in failure(path)
 
 
 def test_nothing_is_unpickled(tmp_path: Path) -> None:
@@ -698,12 +724,13 @@ def test_clusters_of_sentences(method: str) -> None:
     assert isinstance(found.model, BoostKMeans if method == "k-way" else BisectingBoostKMeans)
     assert found.model.metric == "cosine"
     assert found.model.callback is None
+    assert (found.model.stop_reason_ == "tree") == (method == "bisecting")
     assert found.scores is None
 
 
 def test_scores_where_classes_are_known() -> None:
     corpus = Corpus.from_texts(
-        [*TEXTS, "red roses are red"], classes=["land", "land", "sea", "sea", None]
+        ["red roses are red", *TEXTS], classes=[None, "land", "land", "sea", "sea"]
     )
     found = cluster_documents(corpus, 2, random_state=0)
     assert found.scores == {"entropy": 0.0, "purity": 1.0, "nmi": pytest.approx(1.0)}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from boostkmeans._errors import DataFormatError
 from boostkmeans._progress import Progress
@@ -78,16 +78,17 @@ class Source:
 
     @contextmanager
     def _raw(self) -> Iterator[io.BufferedReader]:
-        if self.path == "-":
-            stream = sys.stdin.buffer
-            # Not everything that stands in for standard input can look ahead.
-            yield cast(
-                io.BufferedReader,
-                stream if hasattr(stream, "peek") else io.BufferedReader(cast(io.RawIOBase, stream)),
-            )
-        else:
+        if self.path != "-":
             with Path(self.path).open("rb") as raw:
                 yield raw
+        elif hasattr(sys.stdin.buffer, "peek"):
+            yield cast(io.BufferedReader, sys.stdin.buffer)
+        else:  # not everything that stands in for standard input can look ahead
+            ahead = io.BufferedReader(cast(Any, sys.stdin.buffer))
+            try:
+                yield ahead
+            finally:
+                ahead.detach()  # or it would close what is not its own
 
     @contextmanager
     def _content(self, raw: io.BufferedReader) -> Iterator[io.BufferedReader]:
