@@ -69,24 +69,6 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-@pytest.fixture(autouse=True)
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:  # until the core has it
-    if hasattr(_core, "online_pass"):
-        return
-    table = {}
-    init = Rows.__init__
-
-    def remember(self: Any, *args: Any) -> None:
-        init(self, *args)
-        table[id(self.core)] = self
-
-    def run(core: Any, centres: Any, order: Any, rate: float) -> int:
-        return online_pass(table[id(core)].take(np.arange(len(order))), centres, order, rate)
-
-    monkeypatch.setattr(Rows, "__init__", remember)
-    monkeypatch.setattr(_core, "online_pass", run, raising=False)
-
-
 # ---- one interface
 
 
@@ -204,15 +186,6 @@ def test_one_cluster_and_as_many_as_rows(method: Any) -> None:
 # ---- dense and sparse
 
 
-def core_reads_sparse() -> bool:
-    try:
-        KMeans(1).fit(sparse.eye_array(2, format="csr"))
-    except TypeError:
-        return False
-    return True
-
-
-@pytest.mark.skipif(not core_reads_sparse(), reason="the core does not read sparse rows yet")
 @pytest.mark.parametrize("name", PAPER_METHODS)
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix])
 def test_dense_and_sparse_agree(name: str, form: Any) -> None:
@@ -229,7 +202,6 @@ def test_dense_and_sparse_agree(name: str, form: Any) -> None:
     )
 
 
-@pytest.mark.skipif(not core_reads_sparse(), reason="the core does not read sparse rows yet")
 @pytest.mark.parametrize("method", ALL)
 def test_sparse_rows_with_long_indices(method: Any) -> None:
     X, _ = blobs(60, 4, 3)

@@ -19,7 +19,10 @@ WEIGHTS = (
 
 
 def expected_failures(_: Any) -> dict[str, str]:
-    return {"check_sample_weight_equivalence_on_dense_data": WEIGHTS}
+    return {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+    }
 
 
 @parametrize_with_checks(

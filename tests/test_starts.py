@@ -105,10 +105,10 @@ class TestStarts:
         rows = Rows.in_own_frame(X, "euclidean", 1)
         partition = Partition.of(np.zeros(5, dtype=np.int32), 3, 1)
         partition.recompute(rows, None, 1)
-        assert fill_empty(partition, rows, None)
+        assert fill_empty(partition, rows, None, 1)
         np.testing.assert_array_equal(partition.labels, [0, 0, 0, 1, 2])
         partition.recompute(rows, None, 1)
-        assert not fill_empty(partition, rows, None)
+        assert not fill_empty(partition, rows, None, 1)
 
 
 class TestScikitLearnCases:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._candidates import Candidates
 from boostkmeans._limits import ROUNDING, Limits
-from boostkmeans._partition import Labels, Partition, nearest
+from boostkmeans._partition import Labels, Partition, nearest, own_distances
 from boostkmeans._repair import Repair
 from boostkmeans._rows import ROWS_AT_ONCE, Floats, Rows
 from boostkmeans._sweeping import SweepOptions, sweep_all
@@ -190,10 +190,10 @@ class Balancing:
         regrets = np.empty(len(members))
         for begin in range(0, len(members), ROWS_AT_ONCE):  # which are copied
             some = slice(begin, begin + ROWS_AT_ONCE)
-            found, gaps = nearest(self.rows.sample(members[some]), choice, self.n_threads)
-            own = centres[self.partition.labels[members[some]]]
+            sample, labels = self.rows.sample(members[some]), self.partition.labels[members[some]]
+            found, gaps = nearest(sample, choice, self.n_threads)
             targets[some] = clusters[found]
-            regrets[some] = gaps - ((self.rows.take(members[some]) - own) ** 2).sum(axis=1)
+            regrets[some] = gaps - own_distances(sample, centres, labels, self.n_threads)[0]
         return targets, regrets
 
     def _best_of(

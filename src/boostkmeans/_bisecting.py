@@ -143,7 +143,7 @@ n_threads, verbose
             raise ValueError("predict takes either tree=True or n_candidates, not both.")
         rows, _, threads = self._rows_and_centres(X)
         leaves = np.empty(rows.n_rows, dtype=np.int32)
-        centres = self._frame.enter(self.tree_.centers)
+        centres = rows.frame.enter(self.tree_.centers)
         _core.descend(rows.core, self.tree_.children, centres, leaves, threads)
         return np.asarray(self._clusters_of_leaves()[self.tree_.clusters[leaves]])
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
@@ -16,7 +17,7 @@ from boostkmeans._history import SweepRecord
 from boostkmeans._limits import Limits
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Partition, nearest
-from boostkmeans._rows import Array, Frame, Rows
+from boostkmeans._rows import Array, Frame, Rows, canonical
 from boostkmeans._seeding import NAMES, Init, Start
 from boostkmeans._weights import RowWeights
 
@@ -181,7 +182,7 @@ class BoostKMeans(Clusterer):
         began = time.perf_counter()
         self._check_parameters()
         array = self._validate(X, reset=False)
-        weights = RowWeights.of(sample_weight, len(array))
+        weights = RowWeights.of(sample_weight, array.shape[0])
         with _progress.shown(self.verbose):
             self._fit_batch(array, weights, began, _threads.resolve(self.n_threads))
         return self
@@ -212,17 +213,20 @@ class BoostKMeans(Clusterer):
         """Past and batch as one set of rows, of which only the batch is visited."""
         k = len(self.cluster_centers_)
         batch = Rows.in_frame(array, self._frame, threads)
-        labels, _ = nearest(batch, self._frame.enter(self.cluster_centers_), threads)
-        new = self._frame.leave(batch.take(np.arange(batch.n_rows)))
-        together = np.concatenate([self.cluster_centers_, new])
-        new_weights = np.ones(len(new)) if weights.values is None else weights.values
+        labels, _ = nearest(batch, batch.frame.enter(self.cluster_centers_), threads)
+        new = batch.scaled()
+        if sparse.issparse(new):
+            together = canonical(sparse.vstack([sparse.csr_array(self.cluster_centers_), new], "csr"))
+        else:
+            together = np.concatenate([self.cluster_centers_, new])
+        new_weights = np.ones(batch.n_rows) if weights.values is None else weights.values
         rows = Rows.in_own_frame(together, "euclidean", threads)
         partition = Partition.of(np.concatenate([np.arange(k), labels]), k, batch.n_features)
         partition.composites[:] = rows.frame.enter(self.cluster_centers_)  # where empty ones are
         fit = Fit(
             rows=rows,
             row_weights=RowWeights.of(
-                np.concatenate([self._cluster_weights, new_weights * weights.unit]), len(together)
+                np.concatenate([self._cluster_weights, new_weights * weights.unit]), k + batch.n_rows
             ),
             partition=partition,
             rng=check_random_state(self.random_state),
@@ -235,7 +239,7 @@ class BoostKMeans(Clusterer):
         frame = Frame(rows.frame.shift, rows.frame.exponent, self.metric)
         in_frame = Rows.in_frame(array, frame, threads)
         result = self._result(fit, in_frame, weights, threads, relabel=True)
-        self._adopt({**result, "n_samples_seen_": self.n_samples_seen_ + len(array)})
+        self._adopt({**result, "n_samples_seen_": self.n_samples_seen_ + batch.n_rows})
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
-from boostkmeans._neighbours import Lists, neighbour_lists
+from boostkmeans._neighbours import Lists, neighbour_lists, points_to_compare
 from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._sweeping import SweepOptions, Swept, block_rows
@@ -134,7 +134,7 @@ class Candidates:
 
     def _refresh(self, partition: Partition) -> None:
         """Lists for the centres as they are."""
-        self.lists = neighbour_lists(partition.centres, self.n_candidates, self.n_threads)
+        self.lists = neighbour_lists(points_to_compare(partition), self.n_candidates, self.n_threads)
         self.changed = np.full(partition.n_clusters, -1, dtype=np.int64)
         self.visited = np.full(partition.n_clusters, -1, dtype=np.int64)
         self.clock = 0

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -16,7 +17,16 @@ from boostkmeans import _core, _threads
 from boostkmeans._neighbours import nearest_candidate
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, nearest
-from boostkmeans._rows import DTYPES, ROWS_AT_ONCE, Array, Floats, Frame, Rows
+from boostkmeans._rows import (
+    DTYPES,
+    ROWS_AT_ONCE,
+    SPARSE_DTYPES,
+    Array,
+    Floats,
+    Frame,
+    Rows,
+    canonical,
+)
 from boostkmeans._weights import RowWeights
 
 
@@ -51,17 +61,18 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_is_fitted(self, "_frame")
         array = self._validate(X, reset=False)
         threads = _threads.resolve(self.n_threads)
-        centres = self._frame.enter(self.cluster_centers_)
+        centres = Rows.frame_for(array, self._frame).enter(self.cluster_centers_)
         dtype = np.float32 if array.dtype == np.float32 else np.float64
-        result = np.empty((len(array), len(centres)), dtype=dtype)
-        for begin in range(0, len(array), ROWS_AT_ONCE):
+        n = array.shape[0]
+        result = np.empty((n, len(centres)), dtype=dtype)
+        for begin in range(0, n, ROWS_AT_ONCE):
             batch = array[begin : begin + ROWS_AT_ONCE]
-            distances = np.empty((len(batch), len(centres)))
+            distances = np.empty((batch.shape[0], len(centres)))
             rows = Rows.in_frame(batch, self._frame, threads, first_row=begin)
             _core.distances(rows.core, centres, distances, threads)
             np.sqrt(distances, out=distances)
             with np.errstate(over="ignore"):  # infinite is right where the type holds no more
-                result[begin : begin + len(batch)] = np.ldexp(distances, -self._frame.exponent)
+                result[begin : begin + len(distances)] = np.ldexp(distances, -self._frame.exponent)
         return result
 
     def _nearest(self, X: ArrayLike) -> tuple[Labels, Floats]:
@@ -75,16 +86,20 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         array = self._validate(X, reset=False)
         threads = _threads.resolve(self.n_threads)
         rows = Rows.in_frame(array, self._frame, threads)
-        return rows, self._frame.enter(self.cluster_centers_), threads
+        return rows, rows.frame.enter(self.cluster_centers_), threads
 
     def _validate(self, X: ArrayLike, *, reset: bool) -> Array:
-        """X as an array that the core reads, not copied if it is one. Finiteness is checked later."""
+        """X as an array or CSR matrix that the core reads, not copied if it is one.
+
+        Whether it is finite is checked later.
+        """
         if isinstance(X, np.ndarray) and X.dtype == np.bool_:
             X = X.view(np.uint8)
-        array: Array = validate_data(
-            self, X, reset=reset, dtype=list(DTYPES), accept_sparse=False, ensure_all_finite=False
+        dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
+        array = validate_data(
+            self, X, reset=reset, dtype=dtypes, accept_sparse="csr", ensure_all_finite=False
         )
-        return np.asarray(array)
+        return canonical(array) if sparse.issparse(array) else np.asarray(array)
 
     @property
     def _n_features_out(self) -> int:
@@ -92,5 +107,6 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

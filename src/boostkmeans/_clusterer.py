@@ -60,8 +60,8 @@ class Clusterer(CentreModel):
         began = time.perf_counter()
         self._check_parameters()
         array = self._validate(X, reset=True)
-        weights = RowWeights.of(sample_weight, len(array))
-        check_n_clusters(self.n_clusters, len(array), weights.n_positive)
+        weights = RowWeights.of(sample_weight, array.shape[0])
+        check_n_clusters(self.n_clusters, array.shape[0], weights.n_positive)
         threads = _threads.resolve(self.n_threads)
         rows = Rows.in_own_frame(array, self.metric, threads)
         with _progress.shown(self.verbose):
@@ -142,15 +142,19 @@ class Clusterer(CentreModel):
 
         Where the run ended early, some rows are nearer to another centre than to their own: `relabel`.
         """
-        centres = rows.frame.leave(fit.partition.centres)
+        frame = rows.frame
         labels, inertia = fit.partition.labels, fit.user_inertia
+        in_frame = fit.partition.take_centres()
+        if not frame.is_exact:  # as `predict` will see them
+            in_frame = frame.enter(frame.leave(in_frame))
         if relabel:
-            labels, gaps = nearest(rows, rows.frame.enter(centres), threads)
-            inertia = rows.frame.inertia(weights.total_of(gaps))
+            labels, gaps = nearest(rows, in_frame, threads)
+            inertia = frame.inertia(weights.total_of(gaps))
         elif weights.values is not None and (not fit.certified or fit.limits):
-            put_weightless(labels, rows, weights.values, rows.frame.enter(centres), threads)
+            put_weightless(labels, rows, weights.values, in_frame, threads)
+        centres = frame.leave(in_frame)
         return {
-            "_frame": rows.frame,
+            "_frame": frame,
             "_cluster_weights": fit.partition.weights * fit.row_weights.unit,
             "cluster_centers_": centres,
             "labels_": labels,
@@ -248,6 +252,9 @@ def has_nearest_labels(fit: Fit) -> bool:
     if values is not None and values.min() < LEAST_SHARE * partition.weights.max():
         return False
     centres = partition.centres
-    rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
+    if not frame.is_exact:
+        rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
+        if rounded > MOST_ROUNDING:
+            return False
     first = first_at_same_place(centres)
-    return bool(rounded <= MOST_ROUNDING and (first == np.arange(len(first))).all())
+    return bool((first == np.arange(len(first))).all())

@@ -3,16 +3,22 @@ The compiled core of boostkmeans. Private: it trusts what the package hands it.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
 
 
 class Rows:
-    """Rows of an array, seen as (x * factor - shift) * 2**scale_exponent."""
+    """
+    Rows of an array, seen as (x * factor - shift) * 2**scale_exponent; or those of a CSR matrix, which are expanded when they are loaded if there is a shift, and else stay sparse.
+    """
 
+    @overload
     def __init__(self, array: object, shift: Sequence[float], scale_exponent: int, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, isa: str = '') -> None: ...
+
+    @overload
+    def __init__(self, values: object, columns: object, starts: object, n_features: int, shift: Sequence[float] | None, scale_exponent: int, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, isa: str = '') -> None: ...
 
     @property
     def n_rows(self) -> int: ...
@@ -68,6 +74,16 @@ def nearest(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(N
 
 def distances(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
     """Squared distances of all rows to all centres, in place."""
+
+def own_distances(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Squared distance of each row to the centre that its label names, and its squared length, in place.
+    """
+
+def online_pass(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float) -> int:
+    """
+    Row by row, the nearest centre moves towards the row, in place. Returns the number of rows.
+    """
 
 def nearest_in_groups(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from boostkmeans._annealing import Annealing
 from boostkmeans._candidates import Candidates
-from boostkmeans._fitting import ROUNDING_OF_INERTIA, Fit
+from boostkmeans._fitting import ROUNDING_OF_INERTIA, Fit, Kept
 from boostkmeans._history import SweepRecord
 from boostkmeans._repair import Repair, Swaps
 from boostkmeans._sweeping import Swept
@@ -165,7 +165,7 @@ class Course:
         before, partition = fit.inertia, fit.partition
         for swaps in repair.attempts(min(self.attempts, ATTEMPTS_IN_A_ROUND)):
             self.attempts -= 1
-            fit.best = before, partition  # which swaps leave as it is
+            fit.best = Kept(before, partition.labels, partition)  # which swaps leave as it is
             self._swap(repair, swaps, above=before - least)
             if fit.inertia < before - least:
                 fit.best = None

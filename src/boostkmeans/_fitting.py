@@ -11,7 +11,7 @@ from boostkmeans._candidates import Candidates
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._history import SweepRecord
 from boostkmeans._limits import NO_LIMITS, Limits
-from boostkmeans._partition import Partition
+from boostkmeans._partition import Labels, Partition
 from boostkmeans._plan import Plan
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._seeding import fill_empty
@@ -29,8 +29,28 @@ LOW_FROM_CLUSTERS, LOW_ABOVE_MOVES, LOW_ABOVE_SPREAD = 256, 1 / 20, 1 / 8
 # inertia falls by this share, because then it is a small difference of large sums.
 RECOMPUTE_AFTER_MOVES = 1
 RECOMPUTE_AFTER_FALL = 1 / 2
+# Values of composites that are copied to keep a partition. More are recomputed if need be.
+MOST_KEPT_VALUES = 2**24
 # Sums over all rows in float64, in another order, differ by less.
 ROUNDING_OF_INERTIA = 1e-9
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A partition to come back to."""
+
+    inertia: float
+    labels: Labels
+    partition: Partition | None
+    """None: it is to be made from the labels."""
+
+    @classmethod
+    def copy_of(cls, partition: Partition, inertia: float) -> "Kept":
+        """Large composites are not copied."""
+        if partition.composites.size > MOST_KEPT_VALUES:
+            return cls(inertia, partition.labels.copy(), None)
+        copy = partition.copy()
+        return cls(inertia, copy.labels, copy)
 
 
 @dataclass
@@ -61,8 +81,8 @@ class Fit:
     """The largest that was seen of the composites, relative."""
     history: list[SweepRecord] = field(default_factory=list)
     stop_reason: str = ""
-    best: tuple[float, Partition] | None = None
-    """Inertia and a copy of the best partition seen, where the inertia may rise."""
+    best: Kept | None = None
+    """The best partition seen, where the inertia may rise."""
     _exchange: bool = False
     """With limits: whether rows changed places in the last sweep. Every other time they do."""
     _moves_since: int = 0
@@ -72,7 +92,9 @@ class Fit:
 
     def __post_init__(self) -> None:
         self.recompute(self.inertias)
-        if not self.n_pinned and fill_empty(self.partition, self.rows, self.row_weights.values):
+        if not self.n_pinned and fill_empty(
+            self.partition, self.rows, self.row_weights.values, self.n_threads
+        ):
             self.recompute()
 
     def keep_within(self, limits: Limits, deadline: float) -> None:
@@ -109,16 +131,21 @@ class Fit:
 
     def keep_if_best(self) -> None:
         """Copies the partition, to come back to it."""
-        if self.best is None or self.inertia < self.best[0]:
-            self.best = self.inertia, self.partition.copy()
+        if self.best is None or self.inertia < self.best.inertia:
+            self.best = Kept.copy_of(self.partition, self.inertia)
 
     def go_back_to_best(self) -> bool:
         """Whether there is a better partition that was kept: then this is it."""
         best, self.best = self.best, None
-        if best is None or best[0] * (1 + ROUNDING_OF_INERTIA) >= self.inertia:
+        if best is None or best.inertia * (1 + ROUNDING_OF_INERTIA) >= self.inertia:
             return False
-        self.inertia, self.partition = best
-        self._moves_since += 1  # it is not known when it was recomputed
+        self.inertia = best.inertia
+        if best.partition is not None:
+            self.partition = best.partition
+            self._moves_since += 1  # it is not known when it was recomputed
+        else:
+            self.partition.labels[:] = best.labels
+            self.recompute()
         if self.candidates is not None:
             self.candidates.forget()
         return True
@@ -151,7 +178,7 @@ class Fit:
         joined = Partition.of(first[self.partition.labels], len(first), self.rows.n_features)
         joined.composites[free] = centres[first[free]]  # a position, as long as they are empty
         joined.recompute(self.rows, self.row_weights.values, self.n_threads)
-        moved = fill_empty(joined, self.rows, self.row_weights.values, strict=True)
+        moved = fill_empty(joined, self.rows, self.row_weights.values, self.n_threads, strict=True)
         if moved:
             joined.recompute(self.rows, self.row_weights.values, self.n_threads)
         self.partition = joined

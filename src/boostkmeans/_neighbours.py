@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from boostkmeans import _core
 from boostkmeans._growth import Growth, SplitRules
 from boostkmeans._instruction_set import instruction_set
-from boostkmeans._partition import Labels, nearest
+from boostkmeans._partition import Labels, Partition, nearest
 from boostkmeans._rows import Floats, Frame, Rows
 
 Lists = NDArray[np.int32]
@@ -20,6 +21,11 @@ LARGEST_EXACT = 2048
 # so many times as many as asked for, and no fewer than that: see "Candidates" in docs/benchmarks.md.
 GROUP_SIZE, SEEN_PER_NEIGHBOUR, FEWEST_SEEN = 32, 16, 1024
 LARGEST_GROUP = 8 * GROUP_SIZE
+# Centres with more features than that, and more values altogether, are compared by a sketch of them.
+SKETCH_FEATURES, MOST_VALUES = 1024, 2**24
+LEAST_FEATURES_TO_SKETCH = 4 * SKETCH_FEATURES
+# Clusters that are sketched at a time: some are copied on the way.
+SKETCHED_AT_ONCE = 64
 # A row that looks at so many of the centres may as well look at all, and be certain.
 EXACT_FROM_SHARE = 1 / 2
 
@@ -56,6 +62,26 @@ class Groups:
         if n_others == 0:
             return own
         return np.hstack([own, neighbour_lists(self.means, n_others, n_threads)])
+
+
+def points_to_compare(partition: Partition) -> Floats:
+    """The centres, or where these are very large a sketch of each: distances are about the same.
+
+    A feature adds to one of the values of the sketch, or subtracts from it (Charikar et al. 2002), so
+    that squared distances are right to some percent.
+    """
+    k, d = partition.composites.shape
+    if d < LEAST_FEATURES_TO_SKETCH or k * d <= MOST_VALUES:
+        return partition.centres
+    rng = np.random.default_rng(0)
+    place, sign = rng.integers(SKETCH_FEATURES, size=d), rng.choice([-1.0, 1.0], size=d)
+    adds = sparse.csr_array((sign, (np.arange(d), place)), shape=(d, SKETCH_FEATURES))
+    sketch = np.empty((k, SKETCH_FEATURES))
+    for begin in range(0, k, SKETCHED_AT_ONCE):
+        some = slice(begin, begin + SKETCHED_AT_ONCE)
+        sketch[some] = partition.composites[some] @ adds
+    sketch /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
+    return sketch
 
 
 def neighbour_lists(centres: Floats, n_neighbours: int, n_threads: int) -> Lists:

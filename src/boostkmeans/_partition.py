@@ -23,6 +23,8 @@ class Partition:
     composites: Floats
     weights: Floats
     counts: NDArray[np.int64]
+    _has_centres: bool = False
+    """Whether the composites are centres by now: see `take_centres`."""
 
     @classmethod
     def of(cls, labels: NDArray[np.integer[Any]], n_clusters: int, n_features: int) -> "Partition":
@@ -54,10 +56,20 @@ class Partition:
         """Means of the clusters. An empty one has its composite, which is then a position."""
         return self.composites / np.where(self.weights > 0, self.weights, 1.0)[:, None]
 
+    def take_centres(self) -> Floats:
+        """The same in the memory of the composites, which are gone then: for the end of a fit."""
+        if not self._has_centres:
+            self.composites /= np.where(self.weights > 0, self.weights, 1.0)[:, None]
+            self._has_centres = True
+        return self.composites
+
     @property
     def objective(self) -> float:
         """Sum of |D|^2 / W, the paper's I1*: what a fit raises as it lowers the inertia."""
-        return float(np.einsum("ij,ij->", self.centres * (self.weights > 0)[:, None], self.composites))
+        squares = np.einsum("ij,ij->i", self.composites, self.composites)
+        return float(
+            np.divide(squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0).sum()
+        )
 
     def recompute(
         self,
@@ -91,6 +103,13 @@ def nearest(
     distances = np.empty(rows.n_rows)
     _core.nearest(rows.core, centres, labels, distances, exclude, n_threads)
     return labels, distances
+
+
+def own_distances(rows: Rows, centres: Floats, labels: Labels, n_threads: int) -> tuple[Floats, Floats]:
+    """Squared distance of each row to the centre that its label names, and |x|^2, in the frame."""
+    distances, norms = np.empty(rows.n_rows), np.empty(rows.n_rows)
+    _core.own_distances(rows.core, centres, labels, distances, norms, n_threads)
+    return distances, norms
 
 
 def put_weightless(

@@ -5,7 +5,7 @@ pay for the best splits. Both have a closed form: to merge clusters a and b cost
 W_a W_b / (W_a + W_b) |C_a - C_b|^2, and a split gains what it would cost to merge its parts.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._growth import MAX_PASSES, STARTS, TOL
 from boostkmeans._limits import Limits
-from boostkmeans._neighbours import neighbour_lists
+from boostkmeans._neighbours import neighbour_lists, points_to_compare
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Floats, Rows
 
@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 
 # Merges are sought among so many nearest clusters of each: the cheapest is rarely farther.
 MERGE_NEIGHBOURS = 16
+# Values that are copied at a time; in composites of the halves; in pairs of centres that are compared.
+VALUES_AT_ONCE, MOST_HALVES_VALUES, MOST_MERGE_VALUES = 2**22, 2**25, 2**26
 # Gains and costs are sums in float64; what they differ by must be more than their rounding.
 LEAST_ADVANTAGE = 1e-9
 # Swaps that do not gain at once are sought among so many splits and merges, and if the split gains at
@@ -55,6 +57,19 @@ class Swaps:
         return np.concatenate([self.kept, self.freed, self.split])
 
 
+@dataclass(frozen=True)
+class Halves:
+    """Every cluster in two: the second half of cluster c is cluster k + c."""
+
+    labels: NDArray[np.int32]
+    weights: Floats
+    counts: Ints
+    gains: Floats
+    """By how much the inertia falls if a cluster becomes its halves."""
+    composites: Floats | None
+    """None where they would be very large."""
+
+
 @dataclass
 class Repair:
     """Splits of all clusters, merges of neighbours, and the pairs of both that are worth something."""
@@ -65,10 +80,11 @@ class Repair:
     limits: Limits
     seed: int
     n_threads: int
-    halves: Partition = field(init=False)
-    """Every cluster in two: the second half of cluster c is cluster k + c."""
+    halves: "Halves" = field(init=False)
     gains: Floats = field(init=False)
     """Of the split of each cluster; -inf where there is none."""
+    _points: Floats = field(init=False)
+    """What neighbours are sought by."""
     merges: tuple[Ints, Ints, Floats] = field(init=False)
     """Pairs of clusters and what it costs to merge them, cheapest first."""
 
@@ -76,6 +92,7 @@ class Repair:
         self.halves = self._halves()
         gains = self._split_gains()
         a, b = self._neighbours()
+        a, b = self._cheapest(a, b)
         costs = merge_costs(self.partition, a, b)
         if self.limits:
             gains, costs = self._count_limits(gains, a, b, costs)
@@ -121,11 +138,18 @@ class Repair:
         return [Swaps.of([swap], -loss) for loss, swap in sorted(found)[:most]]
 
     def swapped(self, swaps: Swaps) -> Partition:
-        """The partition after these swaps, all at once: halves find their new clusters."""
+        """The partition after these swaps, all at once: halves find their new clusters.
+
+        Where composites are very large, it takes over the memory of the one that it follows.
+        """
         k, halves = self.partition.n_clusters, self.halves
         becomes = np.tile(np.arange(k, dtype=np.int32), 2)
         becomes[swaps.freed] = becomes[k + swaps.freed] = swaps.kept
         becomes[k + swaps.split] = swaps.freed
+        if halves.composites is None:
+            new = replace(self.partition, labels=becomes[halves.labels])
+            new.recompute(self.rows, self.row_weights, self.n_threads)
+            return new
         new = Partition.of(becomes[halves.labels], k, self.rows.n_features)
         weighty = halves.weights > 0  # the composite of an empty one is no sum
         np.add.at(new.composites, becomes[weighty], halves.composites[weighty])
@@ -135,7 +159,7 @@ class Repair:
         new.composites[empty] = self.partition.composites[empty]
         return new
 
-    def _halves(self) -> Partition:
+    def _halves(self) -> "Halves":
         """By 2-way boost k-means of each cluster."""
         k, labels = self.partition.n_clusters, self.partition.labels
         if self.row_weights is None:
@@ -146,7 +170,8 @@ class Repair:
             members = weighty[order]
         begins, ends = starts[:-1], starts[1:]
         large = np.flatnonzero(ends - begins >= 2)
-        middles, _, _ = _core.split(
+        light = 2 * k * self.rows.n_features > MOST_HALVES_VALUES
+        middles, weights, inertias = _core.split(
             self.rows.core,
             self.row_weights,
             members,
@@ -157,7 +182,7 @@ class Repair:
             MAX_PASSES,
             TOL,
             self.seed,
-            False,
+            light,
             self.n_threads,
         )
         middle = ends.copy()  # there is no second half where all rows are equal
@@ -167,23 +192,48 @@ class Repair:
         second = np.arange(len(members)) >= middle[cluster]
         new_labels = labels.copy()
         new_labels[members[second]] = k + cluster[second]
+        if light:
+            return self._light_halves(new_labels, large, weights.reshape(-1, 2), inertias.reshape(-1, 2))
         halves = Partition.of(new_labels, 2 * k, self.rows.n_features)
         halves.recompute(self.rows, self.row_weights, self.n_threads)
-        return halves
+        one = np.arange(k)
+        gains = merge_costs(halves, one, one + k)
+        return Halves(new_labels, halves.weights, halves.counts, gains, halves.composites)
+
+    def _light_halves(
+        self, labels: NDArray[np.int32], large: Ints, weights: Floats, inertias: Floats
+    ) -> "Halves":
+        """Without the composites of the halves: from what the splits measured."""
+        k = self.partition.n_clusters
+        whole = np.empty(k)
+        self.partition.recompute(self.rows, self.row_weights, self.n_threads, inertias=whole)
+        gains, all_weights = np.zeros(k), np.zeros(2 * k)
+        gains[large] = np.maximum(whole[large] - inertias.sum(axis=1), 0.0)
+        all_weights[large], all_weights[large + k] = weights.T
+        members = labels if self.row_weights is None else labels[self.row_weights > 0]
+        return Halves(labels, all_weights, np.bincount(members, minlength=2 * k), gains, None)
 
     def _split_gains(self) -> Floats:
         """What a split gains; -inf where there is none, or its parts are too small."""
         k, halves = self.partition.n_clusters, self.halves
-        one = np.arange(k)
-        gains = merge_costs(halves, one, one + k)
         allowed = (halves.counts[:k] > 0) & (halves.counts[k:] > 0)
         allowed &= self.limits.enough(halves.weights[:k]) & self.limits.enough(halves.weights[k:])
-        return np.where(allowed, gains, -np.inf)
+        return np.where(allowed, halves.gains, -np.inf)
+
+    def _cheapest(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
+        """Where it takes long to tell what merges cost, those that look cheapest."""
+        k, d = self.partition.composites.shape
+        if len(a) * d <= MOST_MERGE_VALUES:
+            return a, b
+        looks = _merge_costs(self._points, self.partition.weights, a, b)
+        chosen = np.argsort(looks, kind="stable")[: max(2 * k, MOST_MERGE_VALUES // d)]
+        return a[chosen], b[chosen]
 
     def _neighbours(self) -> tuple[Ints, Ints]:
         """Pairs of neighbours, each once."""
         k = self.partition.n_clusters
-        lists = neighbour_lists(self.partition.centres, min(MERGE_NEIGHBOURS, k - 1), self.n_threads)
+        self._points = points_to_compare(self.partition)
+        lists = neighbour_lists(self._points, min(MERGE_NEIGHBOURS, k - 1), self.n_threads)
         owner = np.repeat(np.arange(k), lists.shape[1])
         other = lists.ravel().astype(np.int64)
         owner, other = owner[other >= 0], other[other >= 0]
@@ -213,11 +263,15 @@ class Repair:
 
 def merge_costs(partition: Partition, a: Ints, b: Ints) -> Floats:
     """By how much the inertia rises if clusters are merged, pair by pair."""
-    weights, centres = partition.weights, partition.centres
+    return _merge_costs(partition.centres, partition.weights, a, b)
+
+
+def _merge_costs(centres: Floats, weights: Floats, a: Ints, b: Ints) -> Floats:
     together = weights[a] + weights[b]
     factors = np.divide(weights[a] * weights[b], together, out=np.zeros(len(a)), where=together > 0)
     costs = np.empty(len(a))
-    for begin in range(0, len(a), 65_536):
-        some = slice(begin, begin + 65_536)
+    at_once = max(1, VALUES_AT_ONCE // centres.shape[1])
+    for begin in range(0, len(a), at_once):
+        some = slice(begin, begin + at_once)
         costs[some] = ((centres[a[some]] - centres[b[some]]) ** 2).sum(axis=1)
     return np.asarray(costs * factors)

@@ -1,4 +1,7 @@
-"""Rows: the one representation of data. The user's array, seen through a frame, never copied whole."""
+"""Rows: the one representation of data.
+
+The user's array or CSR matrix, seen through a frame, never copied whole.
+"""
 
 import math
 from dataclasses import dataclass
@@ -6,12 +9,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from boostkmeans import _core
 from boostkmeans._instruction_set import instruction_set
 
 # What the core reads as it is. Everything else becomes the first of these that holds it.
 DTYPES = (np.float64, np.float32, np.float16, np.uint8, np.int8)
+# The same for sparse matrices. These hold the integers of the types above.
+SPARSE_DTYPES = (np.float64, np.float32)
+
+# A sparse matrix with more cells stays sparse, if fewer than that share of them have a value.
+MOST_CELLS_TO_EXPAND, LEAST_DENSITY_TO_EXPAND = 2**22, 1 / 4
 
 # For the shift of a frame, which needs to be near the data and nothing more.
 ROWS_FOR_MEDIAN = 256
@@ -31,6 +40,7 @@ class Frame:
 
     In its frame, data has its median near 0 and its values within [-1, 1], so that float32 proposals
     are as good as they can be, and the result does not depend on offset or unit of measurement.
+    Rows that stay sparse are not shifted: most of their values are 0, and are to stay so.
     With metric "cosine", rows are first scaled to unit length.
     """
 
@@ -44,8 +54,14 @@ class Frame:
 
     def leave(self, points: Floats) -> Floats:
         """Points of the frame in the user's space."""
-        result: Floats = _scaled(points, -self.exponent) + self.shift
+        result = _scaled(points, -self.exponent)
+        result += self.shift
         return result
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether points come back from the frame as they were, to the last bit."""
+        return not self.shift.any()
 
     def inertia(self, in_frame: float) -> float:
         """A sum of squared distances in the user's unit; infinite where float64 cannot hold it."""
@@ -67,16 +83,19 @@ class Rows:
 
     def __init__(self, array: Array, frame: Frame, factors: Floats | None) -> None:
         self.frame = frame
-        self.core = _core.Rows(array, frame.shift.tolist(), frame.exponent, factors, instruction_set())
+        self.core = _core_rows(array, frame, factors)
         self.n_rows, self.n_features = array.shape
-        self.row_bytes = self.n_features * array.itemsize
-        self._array = array
+        self.row_bytes = self.n_features * array.dtype.itemsize
+        self._array: Any = array
         self._factors = factors
 
     @classmethod
     def in_own_frame(cls, array: Array, metric: str, n_threads: int) -> "Rows":
         """Rows in the frame that suits them. Raises ValueError where a value is not finite."""
         factors = _unit_factors(array, metric, n_threads)
+        if stays_sparse(array):
+            frame = Frame(np.zeros(array.shape[1]), _exponent(_largest(array, factors)), metric)
+            return cls(array, frame, factors)
         low, high = _describe(array, factors, n_threads)
         return cls(array, _frame_of(array, factors, low, high, metric), factors)
 
@@ -87,8 +106,18 @@ class Rows:
         `first_row` is the number of the first one to the user, for that error.
         """
         factors = _unit_factors(array, frame.metric, n_threads, first_row)
-        _describe(array, factors, n_threads, first_row)
-        return cls(array, frame, factors)
+        if stays_sparse(array):
+            _check_finite(array, first_row)
+        else:
+            _describe(array, factors, n_threads, first_row)
+        return cls(array, cls.frame_for(array, frame), factors)
+
+    @staticmethod
+    def frame_for(array: Array, frame: Frame) -> Frame:
+        """The frame of a model for such rows: without a shift, if they stay sparse."""
+        if not stays_sparse(array) or frame.is_exact:
+            return frame
+        return Frame(np.zeros_like(frame.shift), frame.exponent, frame.metric)
 
     def sample(self, indices: NDArray[np.integer[Any]]) -> "Rows":
         """Some rows, copied, as rows in the same frame."""
@@ -96,15 +125,64 @@ class Rows:
         return Rows(self._array[indices], self.frame, factors)
 
     def take(self, indices: NDArray[np.integer[Any]]) -> Floats:
-        """Some rows, copied, as float64 in the frame."""
-        points: Floats = self._array[indices].astype(np.float64)
+        """Some rows, copied, as float64 in the frame, and dense: for rows that become centres."""
+        points = _dense(self._array[indices])
         if self._factors is not None:
             points *= self._factors[indices, None]
         return self.frame.enter(points)
 
+    def scaled(self) -> Any:
+        """All rows, copied, as float64 outside of the frame; of unit length if that is the metric."""
+        points = self._array.astype(np.float64)
+        if self._factors is None:
+            return points
+        if sparse.issparse(points):
+            points.data *= np.repeat(self._factors, np.diff(points.indptr))
+            return points
+        return points * self._factors[:, None]
+
+
+def canonical(matrix: Any) -> Any:
+    """A CSR matrix as the core reads it, copied only if need be: columns ascend, none is there twice."""
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def stays_sparse(array: Any) -> bool:
+    """Whether rows are computed with by their terms alone.
+
+    Those of a matrix that is small, or hardly sparse, are expanded when they are read, a few at a time,
+    and give the same result as a dense array, to the last bit.
+    """
+    if not sparse.issparse(array):
+        return False
+    cells = array.shape[0] * array.shape[1]
+    return bool(cells > MOST_CELLS_TO_EXPAND and array.nnz < LEAST_DENSITY_TO_EXPAND * cells)
+
+
+def _dense(some: Any) -> Floats:
+    """A few rows as an array of float64."""
+    if not sparse.issparse(some):
+        return np.array(some, dtype=np.float64)
+    points = np.zeros(some.shape)
+    points[np.repeat(np.arange(some.shape[0]), np.diff(some.indptr)), some.indices] = some.data
+    return points
+
+
+def _core_rows(array: Any, frame: Frame, factors: Floats | None) -> _core.Rows:
+    if not sparse.issparse(array):
+        return _core.Rows(array, frame.shift.tolist(), frame.exponent, factors, instruction_set())
+    shift = None if stays_sparse(array) else frame.shift.tolist()
+    values, columns, starts = map(np.ascontiguousarray, (array.data, array.indices, array.indptr))
+    return _core.Rows(
+        values, columns, starts, array.shape[1], shift, frame.exponent, factors, instruction_set()
+    )
+
 
 def _unframed(array: Array, factors: Floats | None = None) -> _core.Rows:
-    return _core.Rows(array, [0.0] * array.shape[1], 0, factors, instruction_set())
+    return _core_rows(array, Frame(np.zeros(array.shape[1]), 0), factors)
 
 
 def _unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0) -> Floats | None:
@@ -115,8 +193,8 @@ def _unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0)
     with np.errstate(divide="ignore", over="ignore"):
         factors: Floats = np.where(norms > 0, 1 / norms, 0.0)
     for row in np.flatnonzero(np.isinf(factors) | np.isinf(norms))[:1]:
-        if not np.isfinite(array[row]).all():
-            break  # the value is to blame, and `_describe` will say so
+        if not np.isfinite(_not_finite_at(array, row)[1]):
+            break  # the value is to blame, and it will be said so
         raise ValueError(
             f"Row {first_row + row} of X has length {norms[row]:g}, which cannot be scaled to unit "
             "length. Remove it, or multiply X by a power of two."
@@ -124,18 +202,46 @@ def _unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0)
     return factors
 
 
+def _not_finite_at(array: Array, row: int) -> tuple[int, float]:
+    """Column and value of the first one in a row that is not finite."""
+    values = _dense(array[[row]])[0]
+    column = int((~np.isfinite(values)).argmax())
+    return column, float(values[column])
+
+
 def _describe(
     array: Array, factors: Floats | None, n_threads: int, first_row: int = 0
 ) -> tuple[Floats, Floats]:
     low, high, bad_row = _core.describe(_unframed(array, factors), n_threads)
     if bad_row >= 0:
-        column = int((~np.isfinite(array[bad_row])).argmax())
-        value = "NaN" if np.isnan(array[bad_row, column]) else "infinity"
-        raise ValueError(
-            f"Input X contains {value} (first at row {first_row + bad_row}, column {column}). "
-            "Boost k-means needs finite values: remove or impute such rows first."
-        )
+        column, value = _not_finite_at(array, bad_row)
+        raise _not_finite(value, first_row + bad_row, column)
     return low, high
+
+
+def _check_finite(matrix: Any, first_row: int = 0) -> None:
+    bad = ~np.isfinite(matrix.data[: matrix.indptr[-1]])
+    if bad.any():
+        at = int(bad.argmax())
+        row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+        raise _not_finite(matrix.data[at], first_row + row, int(matrix.indices[at]))
+
+
+def _not_finite(value: float, row: int, column: int) -> ValueError:
+    name = "NaN" if np.isnan(value) else "infinity"
+    return ValueError(
+        f"Input X contains {name} (first at row {row}, column {column}). "
+        "Boost k-means needs finite values: remove or impute such rows first."
+    )
+
+
+def _largest(matrix: Any, factors: Floats | None) -> float:
+    """The largest value of a sparse matrix, whatever its sign."""
+    _check_finite(matrix)
+    if factors is not None:
+        return 1.0  # no value of a row of unit length is larger
+    values = matrix.data[: matrix.indptr[-1]]
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def _frame_of(array: Array, factors: Floats | None, low: Floats, high: Floats, metric: str) -> Frame:
@@ -145,8 +251,12 @@ def _frame_of(array: Array, factors: Floats | None, low: Floats, high: Floats, m
     if not math.isfinite(spread):  # near the end of float64: such data needs no centring
         shift = np.zeros_like(shift)
         spread = float(np.maximum(np.abs(high), np.abs(low)).max())
-    exponent = -math.frexp(spread)[1] if spread > 0 else 0
-    return Frame(shift, exponent, metric)
+    return Frame(shift, _exponent(spread), metric)
+
+
+def _exponent(spread: float) -> int:
+    """Of the power of two that brings it below 1."""
+    return -math.frexp(spread)[1] if spread > 0 else 0
 
 
 def _middle(array: Array, factors: Floats | None) -> Floats:
@@ -154,8 +264,8 @@ def _middle(array: Array, factors: Floats | None) -> Floats:
 
     Rounded so that the core can subtract it in the rows' own precision without a second rounding.
     """
-    few = np.unique(np.linspace(0, len(array) - 1, ROWS_FOR_MEDIAN).astype(np.int64))
-    points = array[few].astype(np.float64)
+    few = np.unique(np.linspace(0, array.shape[0] - 1, ROWS_FOR_MEDIAN).astype(np.int64))
+    points = _dense(array[few])
     if factors is not None:
         points *= factors[few, None]
     middle: Floats = np.quantile(points, 0.5, axis=0, method="lower")

@@ -11,8 +11,8 @@ from sklearn.preprocessing import normalize
 from boostkmeans import _core
 from boostkmeans._coincidence import SAME_PLACE
 from boostkmeans._growth import Growth, SplitRules
-from boostkmeans._partition import Labels, Partition, nearest
-from boostkmeans._rows import ROWS_AT_ONCE, Array, Floats, Rows
+from boostkmeans._partition import Labels, Partition, nearest, own_distances
+from boostkmeans._rows import Array, Floats, Rows
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 SAMPLED = "sampled-k-means++"
@@ -147,7 +147,12 @@ def sample_size(n_rows: int, n_clusters: int) -> int:
 
 
 def fill_empty(
-    partition: Partition, rows: Rows, row_weights: Floats | None, *, strict: bool = False
+    partition: Partition,
+    rows: Rows,
+    row_weights: Floats | None,
+    n_threads: int,
+    *,
+    strict: bool = False,
 ) -> bool:
     """Gives each empty cluster a row: those farthest from their centres that are not alone there.
 
@@ -158,9 +163,9 @@ def fill_empty(
     empty = np.flatnonzero(partition.counts == 0)
     if len(empty) == 0:
         return False
-    gaps, lengths = gaps_and_lengths(partition, rows)
+    gaps, norms = own_distances(rows, partition.centres, partition.labels, n_threads)
     if strict:
-        gaps[gaps <= (SAME_PLACE * lengths) ** 2] = -1.0
+        gaps[gaps <= SAME_PLACE**2 * norms] = -1.0
     if row_weights is not None:
         gaps[row_weights <= 0] = -1.0
     left = partition.counts.copy()
@@ -173,15 +178,3 @@ def fill_empty(
             left[own] -= 1
             partition.labels[row] = waiting.popleft()
     return len(waiting) < len(empty)
-
-
-def gaps_and_lengths(partition: Partition, rows: Rows) -> tuple[Floats, Floats]:
-    """Squared distance of each row to the centre of its cluster, and its length, in the frame."""
-    centres = partition.centres
-    gaps, lengths = np.empty(rows.n_rows), np.empty(rows.n_rows)
-    for begin in range(0, rows.n_rows, ROWS_AT_ONCE):
-        batch = slice(begin, min(begin + ROWS_AT_ONCE, rows.n_rows))
-        points = rows.take(np.arange(batch.start, batch.stop))
-        gaps[batch] = ((points - centres[partition.labels[batch]]) ** 2).sum(axis=1)
-        lengths[batch] = np.linalg.norm(points, axis=1)
-    return gaps, lengths

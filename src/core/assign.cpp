@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "centres.hpp"
+#include "kinds.hpp"
 #include "members.hpp"
 #include "piece.hpp"
 
@@ -20,11 +20,12 @@ struct Task {
   std::int64_t group, begin, end;
 };
 
+template <class Rows>
 struct Workplace {
-  Workplace(const DenseRows& rows, std::int64_t most)
+  Workplace(const Rows& rows, std::int64_t most)
       : piece(rows), gathered(rows.kernel(), most, rows.n_features()) {}
-  Piece piece;
-  Centres gathered;
+  Piece<Rows> piece;
+  typename Kind<Rows>::Gathered gathered;
   std::vector<std::int32_t> list;
 };
 
@@ -48,12 +49,17 @@ std::vector<Task> tasks_of(const Members& members) {
 
 }  // namespace
 
-void nearest_in_groups(const DenseRows& rows, const double* centres, std::int64_t n_clusters,
+template <class Rows>
+void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_clusters,
                        std::int32_t* row_groups, const Groups& groups, std::int32_t* labels,
                        Team& team) {
   const std::int64_t d = rows.n_features();
-  CentreTable table(rows.kernel(), n_clusters, d);
-  team.for_each(n_clusters, [&](std::int64_t c, int) { table.set(c, centres + c * d, 1.0); });
+  typename Kind<Rows>::Table table(rows.kernel(), n_clusters, d);
+  const Squares<Rows> squares(rows, centres, n_clusters, team);
+  fill_lines(table, centres, team);
+  team.for_each(n_clusters, [&](std::int64_t c, int) {
+    set_centre(table, c, centres + c * d, 1.0, squares.at(c));
+  });
   const Members members =
       sort_by_cluster(row_groups, groups.n_groups, rows.n_rows());
   const std::vector<Task> tasks = tasks_of(members);
@@ -63,11 +69,11 @@ void nearest_in_groups(const DenseRows& rows, const double* centres, std::int64_
     each_listed(groups, g, [&](const std::int32_t* first, const std::int32_t* last) { n += last - first; });
     most = std::max(most, n);
   }
-  std::vector<std::unique_ptr<Workplace>> places;
-  for (int t = 0; t < team.size(); ++t) places.push_back(std::make_unique<Workplace>(rows, most));
+  std::vector<std::unique_ptr<Workplace<Rows>>> places;
+  for (int t = 0; t < team.size(); ++t) places.push_back(std::make_unique<Workplace<Rows>>(rows, most));
   team.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
     const Task& task = tasks[static_cast<std::size_t>(i)];
-    Workplace& place = *places[static_cast<std::size_t>(thread)];
+    Workplace<Rows>& place = *places[static_cast<std::size_t>(thread)];
     place.list.clear();
     each_listed(groups, task.group, [&](const std::int32_t* first, const std::int32_t* last) {
       place.list.insert(place.list.end(), first, last);
@@ -84,13 +90,16 @@ void nearest_in_groups(const DenseRows& rows, const double* centres, std::int64_
   });
 }
 
-void descend(const DenseRows& rows, const std::int32_t* children, std::int64_t n_sections,
-             const double* centres, std::int32_t* leaves, Team& team) {
+template <class Rows>
+void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_nodes,
+             std::int64_t n_sections, const double* centres, std::int32_t* leaves, Team& team) {
   const std::int64_t d = rows.n_features();
   constexpr std::int64_t kBatch = 64;
-  Buffer<double> fetched(team.size() * d);
+  const Squares<Rows> squares(rows, centres, n_nodes, team);
+  std::vector<typename Rows::Row> fetched;
+  for (int t = 0; t < team.size(); ++t) fetched.emplace_back(rows);
   team.for_each((rows.n_rows() + kBatch - 1) / kBatch, [&](std::int64_t batch, int thread) {
-    double* x = fetched.get() + thread * d;
+    typename Rows::Row& x = fetched[static_cast<std::size_t>(thread)];
     const std::int64_t end = std::min(rows.n_rows(), (batch + 1) * kBatch);
     for (std::int64_t row = batch * kBatch; row < end; ++row) {
       rows.fetch(row, x);
@@ -101,7 +110,7 @@ void descend(const DenseRows& rows, const std::int32_t* children, std::int64_t n
         for (std::int64_t s = 0; s < n_sections; ++s) {
           const std::int32_t child = children[node * n_sections + s];
           if (child < 0) break;
-          const double gap = rows.distance(x, centres + child * d, 1.0);
+          const double gap = rows.distance(x, {centres + child * d, 1.0, squares.at(child)});
           if (gap < best) best = gap, next = child;
         }
         node = next;
@@ -110,5 +119,14 @@ void descend(const DenseRows& rows, const std::int32_t* children, std::int64_t n
     }
   });
 }
+
+#define BK_INSTANTIATE(Rows)                                                                             \
+  template void nearest_in_groups(const Rows&, const double*, std::int64_t, std::int32_t*,               \
+                                  const Groups&, std::int32_t*, Team&);                                  \
+  template void descend(const Rows&, const std::int32_t*, std::int64_t, std::int64_t, const double*,     \
+                        std::int32_t*, Team&)
+BK_INSTANTIATE(DenseRows);
+BK_INSTANTIATE(SparseRows);
+#undef BK_INSTANTIATE
 
 }  // namespace boostkmeans

@@ -14,10 +14,12 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "dense_rows.hpp"
 #include "partition.hpp"
+#include "sparse_rows.hpp"
 #include "team.hpp"
 
 namespace boostkmeans {
@@ -86,22 +88,120 @@ inline const Kernel& kernel_named(const std::string& name) {
   return *kernel;
 }
 
+using Factors = std::optional<Vector<const double>>;
+
+// Any one-dimensional array of NumPy, whose type is looked at here.
+using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+inline bool is_wide(const AnyVector& array, nb::dlpack::dtype wide, nb::dlpack::dtype narrow,
+                    const char* message) {
+  if (array.dtype() == wide) return true;
+  if (array.dtype() != narrow) throw nb::type_error(message);
+  return false;
+}
+
+inline std::int64_t number_at(const AnyVector& numbers, bool wide, std::size_t i) {
+  return wide ? static_cast<const std::int64_t*>(numbers.data())[i]
+              : static_cast<const std::int32_t*>(numbers.data())[i];
+}
+
+// Dense rows over an array, or sparse ones over the three arrays of a CSR matrix, which it holds.
 class Rows {
  public:
-  Rows(nb::handle array, std::vector<double> shift, int scale_exponent,
-       std::optional<Vector<const double>> factors, const std::string& isa)
-      : array_(array), factors_(std::move(factors)),
-        rows_(kernel_named(isa), array_.source(), array_.n_rows(), std::move(shift), scale_exponent,
-              factors_ ? factors_->data() : nullptr) {
-    require(!factors_ || static_cast<std::int64_t>(factors_->shape(0)) == array_.n_rows(),
-            "factors must have one value for each row");
+  Rows(nb::handle array, std::vector<double> shift, int scale_exponent, Factors factors,
+       const std::string& isa)
+      : array_(std::make_unique<ArrayView>(array)), factors_(std::move(factors)),
+        rows_(std::in_place_type<DenseRows>, kernel_named(isa), array_->source(), array_->n_rows(),
+              std::move(shift), scale_exponent, factors_ ? factors_->data() : nullptr) {
+    check_factors(array_->n_rows());
   }
-  const DenseRows& get() const { return rows_; }
+  // With a shift, rows are expanded when they are loaded.
+  Rows(nb::handle values, nb::handle columns, nb::handle starts, std::int64_t n_features,
+       std::optional<std::vector<double>> shift, int scale_exponent, Factors factors,
+       const std::string& isa)
+      : arrays_{nb::cast<AnyVector>(values), nb::cast<AnyVector>(columns), nb::cast<AnyVector>(starts)},
+        factors_(std::move(factors)), rows_(over_csr(n_features, std::move(shift), scale_exponent, kernel_named(isa))) {
+    check_factors(n_csr_rows());
+  }
+  // body(rows), with rows of the kind that they are.
+  template <class Body>
+  decltype(auto) visit(Body body) const {
+    return std::visit(std::move(body), rows_);
+  }
+  const DenseRows& dense() const {
+    if (!std::holds_alternative<DenseRows>(rows_)) throw nb::type_error("rows must be dense");
+    return std::get<DenseRows>(rows_);
+  }
+  std::int64_t n_rows() const {
+    return visit([](const auto& rows) { return rows.n_rows(); });
+  }
+  std::int64_t n_features() const {
+    return visit([](const auto& rows) { return rows.n_features(); });
+  }
+  std::int64_t n_values() const {
+    return visit([](const auto& rows) { return rows.n_values(); });
+  }
+  const Kernel& kernel() const {
+    return visit([](const auto& rows) -> const Kernel& { return rows.kernel(); });
+  }
 
  private:
-  ArrayView array_;
-  std::optional<Vector<const double>> factors_;
-  DenseRows rows_;
+  void check_factors(std::int64_t n_rows) const {
+    require(!factors_ || static_cast<std::int64_t>(factors_->shape(0)) == n_rows,
+            "factors must have one value for each row");
+  }
+  std::int64_t n_csr_rows() const { return static_cast<std::int64_t>(arrays_[2].size()) - 1; }
+  std::variant<DenseRows, SparseRows> over_csr(std::int64_t n_features,
+                                               std::optional<std::vector<double>> shift,
+                                               int scale_exponent, const Kernel& kernel) const {
+    const CsrSource source = csr_source(n_features);
+    const double* factors = factors_ ? factors_->data() : nullptr;
+    if (!shift) return SparseRows(kernel, source, n_csr_rows(), n_features, scale_exponent, factors);
+    require(static_cast<std::int64_t>(shift->size()) == n_features, "shift must have a value for each column");
+    return DenseRows(kernel, source, n_csr_rows(), std::move(*shift), scale_exponent, factors);
+  }
+  // Checks all numbers: nothing else stands between a broken matrix and the memory of others.
+  CsrSource csr_source(std::int64_t n_features) const {
+    const auto &values = arrays_[0], &columns = arrays_[1], &starts = arrays_[2];
+    const CsrSource source{
+        values.data(),
+        columns.data(),
+        starts.data(),
+        is_wide(values, nb::dtype<double>(), nb::dtype<float>(), "values must be float64 or float32"),
+        is_wide(columns, nb::dtype<std::int64_t>(), nb::dtype<std::int32_t>(),
+                "columns must be int64 or int32"),
+        is_wide(starts, nb::dtype<std::int64_t>(), nb::dtype<std::int32_t>(),
+                "starts must be int64 or int32")};
+    require(starts.size() > 0 && n_features > 0 && n_features <= std::numeric_limits<std::int32_t>::max(),
+            "there must be columns, no more than fit into 32 bits, and one more start than rows");
+    const auto n_values = static_cast<std::int64_t>(std::min(values.size(), columns.size()));
+    std::int64_t last = 0;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const std::int64_t start = number_at(starts, source.wide_starts, i);
+      require(start >= last && start <= n_values && (i > 0 || start == 0),
+              "starts must begin with 0, ascend, and stay within the values");
+      last = start;
+    }
+    check_columns(source, n_csr_rows(), n_features);
+    return source;
+  }
+  static void check_columns(const CsrSource& source, std::int64_t n_rows, std::int64_t n_features) {
+    source.as_typed([&](const auto*, const auto* columns) {
+      for (std::int64_t row = 0; row < n_rows; ++row) {
+        std::int64_t last = -1;
+        for (std::int64_t t = source.start(row); t < source.start(row + 1); ++t) {
+          require(columns[t] > last && columns[t] < n_features,
+                  "columns of a row must ascend within the features");
+          last = columns[t];
+        }
+      }
+    });
+  }
+
+  std::unique_ptr<ArrayView> array_;
+  AnyVector arrays_[3];
+  Factors factors_;
+  std::variant<DenseRows, SparseRows> rows_;
 };
 
 // Python runs signal handlers in its main thread alone. Elsewhere there is nothing to ask for, and asking
@@ -152,9 +252,7 @@ inline bool run(int n_threads, double operations, double seconds_left, auto work
 
 constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
-inline double size_of(const DenseRows& rows) {
-  return static_cast<double>(rows.n_rows()) * static_cast<double>(rows.n_features());
-}
+inline double size_of(const Rows& rows) { return static_cast<double>(rows.n_values()); }
 
 template <class T>
 void check_numbers(const T* values, std::size_t size, std::int64_t low, std::int64_t high,
@@ -164,13 +262,13 @@ void check_numbers(const T* values, std::size_t size, std::int64_t low, std::int
 
 using Weights = std::optional<Vector<const double>>;
 
-inline RowWeights row_weights_of(const Weights& weights, const DenseRows& rows) {
+inline RowWeights row_weights_of(const Weights& weights, const Rows& rows) {
   require(!weights || static_cast<std::int64_t>(weights->shape(0)) == rows.n_rows(),
           "row_weights must have one value for each row");
   return {weights ? weights->data() : nullptr};
 }
 
-inline Partition partition_of(const DenseRows& rows, const Vector<std::int32_t>& labels,
+inline Partition partition_of(const Rows& rows, const Vector<std::int32_t>& labels,
                        const Matrix<double>& composites, const Vector<double>& weights,
                        const Vector<std::int64_t>& counts) {
   const auto k = composites.shape(0);

@@ -9,6 +9,7 @@
 #include "members.hpp"
 #include "nearest.hpp"
 #include "neighbours.hpp"
+#include "online.hpp"
 #include "partition.hpp"
 #include "seeding.hpp"
 #include "split.hpp"
@@ -27,15 +28,15 @@ auto copied(const std::vector<T>& from) {
 
 auto describe_rows(const Rows& rows, int n_threads) {
   Description found;
-  run(n_threads, size_of(rows.get()), kNoDeadline,
-      [&](Team& team) { found = describe(rows.get(), team); });
+  run(n_threads, size_of(rows), kNoDeadline,
+      [&](Team& team) { found = describe(rows.dense(), team); });
   return std::make_tuple(copied(found.low), copied(found.high), found.bad_row);
 }
 
 auto norms_of_rows(const Rows& rows, int n_threads) {
-  return to_numpy<double>(rows.get().n_rows(), [&](double* norms) {
-    run(n_threads, size_of(rows.get()), kNoDeadline,
-        [&](Team& team) { row_norms(rows.get(), norms, team); });
+  return to_numpy<double>(rows.n_rows(), [&](double* norms) {
+    run(n_threads, size_of(rows), kNoDeadline,
+        [&](Team& team) { rows.visit([&](const auto& x) { row_norms(x, norms, team); }); });
   });
 }
 
@@ -43,13 +44,15 @@ auto recompute_partition(const Rows& rows, Weights row_weights, Vector<std::int3
                          Matrix<double> composites, Vector<double> weights,
                          Vector<std::int64_t> counts, std::optional<Vector<double>> inertias,
                          int n_threads) {
-  const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
-  const RowWeights w = row_weights_of(row_weights, rows.get());
+  const Partition partition = partition_of(rows, labels, composites, weights, counts);
+  const RowWeights w = row_weights_of(row_weights, rows);
   require(!inertias || inertias->shape(0) == weights.shape(0), "inertias must have one for each cluster");
   Recomputed result;
-  run(n_threads, size_of(rows.get()), kNoDeadline,
+  run(n_threads, size_of(rows), kNoDeadline,
       [&](Team& team) {
-        result = recompute(rows.get(), w, partition, inertias ? inertias->data() : nullptr, team);
+        result = rows.visit([&](const auto& x) {
+          return recompute(x, w, partition, inertias ? inertias->data() : nullptr, team);
+        });
       });
   return std::make_tuple(result.inertia, result.drift);
 }
@@ -78,14 +81,14 @@ auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t>
                      std::int64_t block_rows, bool first, std::uint64_t seed, bool exact,
                      bool low, double seconds_left, int n_threads, double temperature, double least,
                      double most, bool exchange, std::optional<Vector<const double>> prices) {
-  const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
-  const RowWeights w = row_weights_of(row_weights, rows.get());
+  const Partition partition = partition_of(rows, labels, composites, weights, counts);
+  const RowWeights w = row_weights_of(row_weights, rows);
   require(temperature >= 0.0 && temperature < 1.0 && (temperature == 0.0 || !exact),
           "temperature must lie in [0, 1), and be 0 for a certificate");
   require(run_rows > 0 && block_rows > 0, "run_rows and block_rows must be positive");
   const auto n_runs = static_cast<std::int64_t>(order.shape(0));
   for (std::int64_t i = 0; i < n_runs; ++i)
-    require(order.data()[i] >= 0 && order.data()[i] * run_rows < rows.get().n_rows(),
+    require(order.data()[i] >= 0 && order.data()[i] * run_rows < rows.n_rows(),
             "order names a run outside of the rows");
   const Visit visit{order.data(), n_runs, run_rows, block_rows};
   require(!(prices && exact), "there are no prices in a certificate");
@@ -94,8 +97,10 @@ auto sweep_partition(const Rows& rows, Weights row_weights, Vector<std::int32_t>
                              prices ? prices->data() : nullptr};
   SweepResult result;
   const bool late = run(
-      n_threads, size_of(rows.get()) * static_cast<double>(partition.n_clusters), seconds_left,
-      [&](Team& team) { result = sweep(rows.get(), w, partition, visit, options, team); });
+      n_threads, size_of(rows) * static_cast<double>(partition.n_clusters), seconds_left,
+      [&](Team& team) {
+        result = rows.visit([&](const auto& x) { return sweep(x, w, partition, visit, options, team); });
+      });
   return std::make_tuple(result.moves, result.gain, result.evaluations, late);
 }
 
@@ -108,8 +113,8 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
                       std::uint64_t seed, double seconds_left, int n_threads, double temperature,
                       double least, double most, bool exchange,
                       std::optional<Vector<const double>> prices) {
-  const Partition partition = partition_of(rows.get(), labels, composites, weights, counts);
-  const RowWeights w = row_weights_of(row_weights, rows.get());
+  const Partition partition = partition_of(rows, labels, composites, weights, counts);
+  const RowWeights w = row_weights_of(row_weights, rows);
   const auto k = static_cast<std::size_t>(partition.n_clusters);
   require(lists.shape(0) == k && lists.shape(1) > 0 && changed.shape(0) == k && visited.shape(0) == k,
           "lists, changed and visited must have one entry for each cluster");
@@ -121,7 +126,7 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
                       visited.data(), clock};
   require(!by_runner_up || runners_up, "there are no runners-up to go by");
   if (runners_up) {
-    require(static_cast<std::int64_t>(runners_up->shape(0)) == rows.get().n_rows(),
+    require(static_cast<std::int64_t>(runners_up->shape(0)) == rows.n_rows(),
             "runners_up must have one cluster for each row");
     check_numbers(runners_up->data(), runners_up->size(), 0, partition.n_clusters,
                   "runners_up must name clusters");
@@ -133,8 +138,11 @@ auto sweep_candidates(const Rows& rows, Weights row_weights, Vector<std::int32_t
                              prices ? prices->data() : nullptr};
   SweepResult result;
   const bool late = run(
-      n_threads, size_of(rows.get()) * static_cast<double>(near.length), seconds_left,
-      [&](Team& team) { result = sweep(rows.get(), w, partition, visit, near, options, team); });
+      n_threads, size_of(rows) * static_cast<double>(near.length), seconds_left,
+      [&](Team& team) {
+        result = rows.visit(
+            [&](const auto& x) { return sweep(x, w, partition, visit, near, options, team); });
+      });
   return std::make_tuple(result.moves, result.gain, result.evaluations, late, near.clock);
 }
 
@@ -167,7 +175,7 @@ void find_neighbours(Matrix<const double> centres, Vector<const std::int32_t> or
 
 std::int64_t check_centres(const Rows& rows, const Matrix<const double>& centres) {
   require(centres.shape(0) > 0 &&
-              static_cast<std::int64_t>(centres.shape(1)) == rows.get().n_features(),
+              static_cast<std::int64_t>(centres.shape(1)) == rows.n_features(),
           "centres must have as many columns as the rows");
   return static_cast<std::int64_t>(centres.shape(0));
 }
@@ -176,25 +184,27 @@ void nearest_centres(const Rows& rows, Matrix<const double> centres, Vector<std:
                      std::optional<Vector<double>> distances,
                      std::optional<Vector<const std::int32_t>> exclude, int n_threads) {
   const std::int64_t k = check_centres(rows, centres);
-  const auto n = static_cast<std::size_t>(rows.get().n_rows());
+  const auto n = static_cast<std::size_t>(rows.n_rows());
   require(labels.shape(0) == n && (!distances || distances->shape(0) == n) &&
               (!exclude || exclude->shape(0) == n),
           "labels, distances and exclude must have one value for each row");
   require(!exclude || k > 1, "excluding a centre leaves none");
-  run(n_threads, size_of(rows.get()) * static_cast<double>(k), kNoDeadline, [&](Team& team) {
-    nearest(rows.get(), centres.data(), k, exclude ? exclude->data() : nullptr, labels.data(),
-            distances ? distances->data() : nullptr, team);
+  run(n_threads, size_of(rows) * static_cast<double>(k), kNoDeadline, [&](Team& team) {
+    rows.visit([&](const auto& x) {
+      nearest(x, centres.data(), k, exclude ? exclude->data() : nullptr, labels.data(),
+              distances ? distances->data() : nullptr, team);
+    });
   });
 }
 
 void distances_to_centres(const Rows& rows, Matrix<const double> centres, Matrix<double> out,
                           int n_threads) {
   const std::int64_t k = check_centres(rows, centres);
-  require(static_cast<std::int64_t>(out.shape(0)) == rows.get().n_rows() &&
+  require(static_cast<std::int64_t>(out.shape(0)) == rows.n_rows() &&
               static_cast<std::int64_t>(out.shape(1)) == k,
           "out must be n_rows x n_clusters");
-  run(n_threads, size_of(rows.get()) * static_cast<double>(k), kNoDeadline, [&](Team& team) {
-    all_distances(rows.get(), centres.data(), k, out.data(), team);
+  run(n_threads, size_of(rows) * static_cast<double>(k), kNoDeadline, [&](Team& team) {
+    rows.visit([&](const auto& x) { all_distances(x, centres.data(), k, out.data(), team); });
   });
 }
 
@@ -202,7 +212,7 @@ void nearest_of_groups(const Rows& rows, Matrix<const double> centres, Vector<st
                        Vector<const std::int32_t> order, Vector<const std::int64_t> starts,
                        Matrix<const std::int32_t> lists, Vector<std::int32_t> labels, int n_threads) {
   const std::int64_t k = check_centres(rows, centres);
-  const auto n = static_cast<std::size_t>(rows.get().n_rows());
+  const auto n = static_cast<std::size_t>(rows.n_rows());
   const Groups groups = groups_of(k, order, starts, lists);
   require(row_groups.shape(0) == n && labels.shape(0) == n,
           "row_groups and labels must have one value for each row");
@@ -211,9 +221,11 @@ void nearest_of_groups(const Rows& rows, Matrix<const double> centres, Vector<st
     const std::int32_t first = groups.lists[g * groups.list_length];
     require(first >= 0 && groups.starts[first] < groups.starts[first + 1], "a list must not be empty");
   }
-  run(n_threads, size_of(rows.get()) * static_cast<double>(groups.list_length), kNoDeadline,
+  run(n_threads, size_of(rows) * static_cast<double>(groups.list_length), kNoDeadline,
       [&](Team& team) {
-        nearest_in_groups(rows.get(), centres.data(), k, row_groups.data(), groups, labels.data(), team);
+        rows.visit([&](const auto& x) {
+          nearest_in_groups(x, centres.data(), k, row_groups.data(), groups, labels.data(), team);
+        });
       });
 }
 
@@ -222,30 +234,64 @@ void descend_tree(const Rows& rows, Matrix<const std::int32_t> children, Matrix<
   const std::int64_t n_nodes = check_centres(rows, centres);
   const auto n_sections = static_cast<std::int64_t>(children.shape(1));
   require(static_cast<std::int64_t>(children.shape(0)) == n_nodes && n_sections > 0 &&
-              static_cast<std::int64_t>(leaves.shape(0)) == rows.get().n_rows(),
+              static_cast<std::int64_t>(leaves.shape(0)) == rows.n_rows(),
           "children must have a line for each node, leaves a value for each row");
   for (std::int64_t i = 0; i < n_nodes * n_sections; ++i) {
     const std::int32_t child = children.data()[i];
     // A child comes after its parent, so that no way down is endless.
     require(child == -1 || (child > i / n_sections && child < n_nodes), "children must follow their parents");
   }
-  run(n_threads, size_of(rows.get()) * 20.0, kNoDeadline, [&](Team& team) {
-    descend(rows.get(), children.data(), n_sections, centres.data(), leaves.data(), team);
+  run(n_threads, size_of(rows) * 20.0, kNoDeadline, [&](Team& team) {
+    rows.visit([&](const auto& x) {
+      descend(x, children.data(), n_nodes, n_sections, centres.data(), leaves.data(), team);
+    });
   });
+}
+
+void distances_to_own(const Rows& rows, Matrix<const double> centres, Vector<const std::int32_t> labels,
+                      Vector<double> distances, Vector<double> norms, int n_threads) {
+  const std::int64_t k = check_centres(rows, centres);
+  const auto n = static_cast<std::size_t>(rows.n_rows());
+  require(labels.shape(0) == n && distances.shape(0) == n && norms.shape(0) == n,
+          "labels, distances and norms must have one value for each row");
+  check_numbers(labels.data(), n, 0, k, "labels must name centres");
+  run(n_threads, size_of(rows), kNoDeadline, [&](Team& team) {
+    rows.visit([&](const auto& x) {
+      own_distances(x, centres.data(), k, labels.data(), distances.data(), norms.data(), team);
+    });
+  });
+}
+
+std::int64_t pass_online(const Rows& rows, Matrix<double> centres, Vector<const std::int64_t> order,
+                         double rate) {
+  require(static_cast<std::int64_t>(centres.shape(1)) == rows.n_features() && centres.shape(0) > 0,
+          "centres must have as many columns as the rows");
+  require(rate >= 0.0 && rate < 1.0, "rate must lie in [0, 1)");
+  check_numbers(order.data(), order.size(), 0, rows.n_rows(), "order must name rows");
+  std::int64_t visited = 0;
+  run(1, 0.0, kNoDeadline, [&](Team& team) {
+    visited = rows.visit([&](const auto& x) {
+      return online_pass(x, centres.data(), static_cast<std::int64_t>(centres.shape(0)), order.data(),
+                         static_cast<std::int64_t>(order.shape(0)), rate, team.watch());
+    });
+  });
+  return visited;
 }
 
 auto seed_plus_plus(const Rows& rows, Weights row_weights, std::int64_t n_clusters,
                     std::int64_t n_trials, std::uint64_t seed, int n_threads) {
-  const std::int64_t n = rows.get().n_rows();
+  const std::int64_t n = rows.n_rows();
   require(n_clusters > 0 && n_clusters <= n && n_trials > 0,
           "n_clusters must lie in [1, n_rows] and n_trials must be positive");
-  const RowWeights w = row_weights_of(row_weights, rows.get());
+  const RowWeights w = row_weights_of(row_weights, rows);
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(n_clusters), 0);
   auto labels = to_numpy<std::int32_t>(n, [&](std::int32_t* to) {
     std::fill_n(to, n, 0);
-    run(n_threads, size_of(rows.get()) * static_cast<double>(n_trials), kNoDeadline,
+    run(n_threads, size_of(rows) * static_cast<double>(n_trials), kNoDeadline,
         [&](Team& team) {
-          plus_plus(rows.get(), w, n_clusters, n_trials, seed, chosen.data(), to, team);
+          rows.visit([&](const auto& x) {
+            plus_plus(x, w, n_clusters, n_trials, seed, chosen.data(), to, team);
+          });
         });
   });
   auto rows_chosen = to_numpy<std::int64_t>(
@@ -269,16 +315,18 @@ auto split_sets(const Rows& rows, Weights row_weights, Vector<std::int64_t> memb
     n_rows += static_cast<double>(end - begin);
   }
   for (std::int64_t i = 0; i < n_members; ++i)
-    require(members.data()[i] >= 0 && members.data()[i] < rows.get().n_rows(),
+    require(members.data()[i] >= 0 && members.data()[i] < rows.n_rows(),
             "members must be row numbers");
-  const RowWeights w = row_weights_of(row_weights, rows.get());
+  const RowWeights w = row_weights_of(row_weights, rows);
   const SplitOptions options{{n_sections, static_cast<SectionStart>(start), max_passes, tol}, seed, measured};
   const auto size = n_sets * n_sections;
   std::vector<double> weights(static_cast<std::size_t>(size)), inertias(static_cast<std::size_t>(size));
   auto found = to_numpy<std::int64_t>(size, [&](std::int64_t* out) {
     const SplitResult result{out, weights.data(), inertias.data()};
-    run(n_threads, n_rows * static_cast<double>(rows.get().n_features()), kNoDeadline, [&](Team& team) {
-      split(rows.get(), w, members.data(), begins.data(), ends.data(), n_sets, options, result, team);
+    run(n_threads, n_rows * size_of(rows) / static_cast<double>(rows.n_rows()), kNoDeadline, [&](Team& team) {
+      rows.visit([&](const auto& x) {
+        split(x, w, members.data(), begins.data(), ends.data(), n_sets, options, result, team);
+      });
     });
   });
   return std::make_tuple(found, copied(weights), copied(inertias));
@@ -298,13 +346,18 @@ NB_MODULE(_core, m) {
   using namespace nb::literals;
   nb::set_leak_warnings(false);  // a daemon thread may be at work when the interpreter ends
   m.doc() = "The compiled core of boostkmeans. Private: it trusts what the package hands it.";
-  nb::class_<Rows>(m, "Rows", "Rows of an array, seen as (x * factor - shift) * 2**scale_exponent.")
-      .def(nb::init<nb::handle, std::vector<double>, int, std::optional<Vector<const double>>,
-                    const std::string&>(),
+  nb::class_<Rows>(m, "Rows",
+                   "Rows of an array, seen as (x * factor - shift) * 2**scale_exponent; or those of a CSR "
+                   "matrix, which are expanded when they are loaded if there is a shift, and else stay sparse.")
+      .def(nb::init<nb::handle, std::vector<double>, int, Factors, const std::string&>(),
            "array"_a, "shift"_a, "scale_exponent"_a, "factors"_a = nb::none(), "isa"_a = "")
-      .def_prop_ro("n_rows", [](const Rows& rows) { return rows.get().n_rows(); })
-      .def_prop_ro("n_features", [](const Rows& rows) { return rows.get().n_features(); })
-      .def_prop_ro("isa", [](const Rows& rows) { return std::string(rows.get().kernel().name); });
+      .def(nb::init<nb::handle, nb::handle, nb::handle, std::int64_t, std::optional<std::vector<double>>,
+                    int, Factors, const std::string&>(),
+           "values"_a, "columns"_a, "starts"_a, "n_features"_a, "shift"_a.none(), "scale_exponent"_a,
+           "factors"_a = nb::none(), "isa"_a = "")
+      .def_prop_ro("n_rows", &Rows::n_rows)
+      .def_prop_ro("n_features", &Rows::n_features)
+      .def_prop_ro("isa", [](const Rows& rows) { return std::string(rows.kernel().name); });
   m.def("instruction_sets", &instruction_sets,
         "Names of the instruction sets that this machine runs, the plainest first.");
   m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,
@@ -338,6 +391,11 @@ NB_MODULE(_core, m) {
         "Exact nearest centre (other than `exclude`) and squared distance of each row, in place.");
   m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a.noconvert(), "n_threads"_a,
         "Squared distances of all rows to all centres, in place.");
+  m.def("own_distances", &distances_to_own, "rows"_a, "centres"_a, "labels"_a, "distances"_a.noconvert(),
+        "norms"_a.noconvert(), "n_threads"_a,
+        "Squared distance of each row to the centre that its label names, and its squared length, in place.");
+  m.def("online_pass", &pass_online, "rows"_a, "centres"_a.noconvert(), "order"_a, "rate"_a,
+        "Row by row, the nearest centre moves towards the row, in place. Returns the number of rows.");
   m.def("nearest_in_groups", &nearest_of_groups, "rows"_a, "centres"_a, "row_groups"_a.noconvert(),
         "order"_a, "starts"_a, "lists"_a, "labels"_a.noconvert(), "n_threads"_a,
         "Nearest of the centres in the groups that are listed for the group of each row, in place.");

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "buffer.hpp"
+#include "cluster_vectors.hpp"
 #include "dense_rows.hpp"
 #include "kernel.hpp"
 
@@ -20,16 +21,15 @@ class CentreTable {
  public:
   CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
   void set(std::int64_t cluster, const double* composite, double weight);
-  // A centre that is never chosen.
   void set_never(std::int64_t cluster);
-  // Makes a centre that was set look farther away by about that (a squared distance).
-  void add_price(std::int64_t cluster, double price);
+  void add_price(std::int64_t cluster, double price) { vectors_.add_price(cluster, price); }
 
  private:
   friend class Centres;
   const Kernel& kernel_;
   std::int64_t n_features_, step_;
-  Buffer<float> values_, norms_, factors_, inverse_weights_;
+  Buffer<float> values_;
+  ClusterVectors vectors_;
 };
 
 class Centres {
@@ -44,9 +44,8 @@ class Centres {
   // Centre r := composite / weight; a weight of 0 makes an empty cluster, which attracts any row.
   void set(std::int64_t cluster, const double* composite, double weight);
 
-  // A column that is never chosen, whatever finite values it has.
   void set_never(std::int64_t cluster);
-  void add_price(std::int64_t cluster, double price);
+  void add_price(std::int64_t cluster, double price) { vectors_.add_price(cluster, price); }
 
   std::int64_t n_panels() const { return n_panels_; }
   std::int64_t n_clusters() const { return n_clusters_; }
@@ -62,7 +61,8 @@ class Centres {
   const DenseRows* bytes_;
   Buffer<float> values_;        // empty if in low precision
   Buffer<std::int32_t> quads_;  // empty unless in low precision
-  Buffer<float> norms_, factors_, inverse_weights_, byte_scales_, byte_offsets_;
+  ClusterVectors vectors_;
+  Buffer<float> byte_scales_, byte_offsets_;
 };
 
 }  // namespace boostkmeans

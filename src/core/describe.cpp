@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "buffer.hpp"
+#include "sparse_rows.hpp"
 
 namespace boostkmeans {
 
@@ -14,11 +15,13 @@ constexpr std::int64_t kBatchRows = 1024;
 
 // What one thread has seen.
 struct Part {
-  explicit Part(std::int64_t n_features) : low(n_features), high(n_features), fetched(n_features) {
-    std::fill_n(low.get(), n_features, std::numeric_limits<double>::infinity());
-    std::fill_n(high.get(), n_features, -std::numeric_limits<double>::infinity());
+  explicit Part(const DenseRows& rows)
+      : low(rows.n_features()), high(rows.n_features()), fetched(rows) {
+    std::fill_n(low.get(), rows.n_features(), std::numeric_limits<double>::infinity());
+    std::fill_n(high.get(), rows.n_features(), -std::numeric_limits<double>::infinity());
   }
-  Buffer<double> low, high, fetched;
+  Buffer<double> low, high;
+  DenseRows::Row fetched;
   double poison = 0.0;
 };
 
@@ -26,10 +29,10 @@ bool is_finite(const double* x, std::int64_t n) {
   return std::all_of(x, x + n, [](double value) { return std::isfinite(value); });
 }
 
-std::int64_t first_bad_row(const DenseRows& rows, double* x) {
+std::int64_t first_bad_row(const DenseRows& rows, DenseRows::Row& x) {
   for (std::int64_t row = 0; row < rows.n_rows(); ++row) {
     rows.fetch(row, x);
-    if (!is_finite(x, rows.n_features())) return row;
+    if (!is_finite(x.values.get(), rows.n_features())) return row;
   }
   return -1;
 }
@@ -39,12 +42,12 @@ std::int64_t first_bad_row(const DenseRows& rows, double* x) {
 Description describe(const DenseRows& rows, Team& team) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
   std::vector<Part> parts;
-  for (int t = 0; t < team.size(); ++t) parts.emplace_back(d);
+  for (int t = 0; t < team.size(); ++t) parts.emplace_back(rows);
   team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
     Part& part = parts[static_cast<std::size_t>(thread)];
     for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
-      rows.fetch(row, part.fetched.get());
-      rows.kernel().describe(part.fetched.get(), d, part.low.get(), part.high.get(), &part.poison);
+      rows.fetch(row, part.fetched);
+      rows.kernel().describe(part.fetched.values.get(), d, part.low.get(), part.high.get(), &part.poison);
     }
   });
 
@@ -59,17 +62,27 @@ Description describe(const DenseRows& rows, Team& team) {
       result.high[j] = std::max(result.high[j], part.high[static_cast<std::int64_t>(j)]);
     }
   }
-  if (!finite) result.bad_row = first_bad_row(rows, parts[0].fetched.get());
+  if (!finite) result.bad_row = first_bad_row(rows, parts[0].fetched);
   return result;
 }
 
-void row_norms(const DenseRows& rows, double* norms, Team& team) {
-  const std::int64_t n = rows.n_rows(), d = rows.n_features();
-  Buffer<double> fetched(team.size() * d);
+// How many values of a row are there to be read.
+namespace {
+std::int64_t n_values(const DenseRows& rows, const DenseRows::Row&) { return rows.n_features(); }
+std::int64_t n_values(const SparseRows&, const SparseRows::Row& x) { return x.count; }
+}  // namespace
+
+template <class Rows>
+void row_norms(const Rows& rows, double* norms, Team& team) {
+  const std::int64_t n = rows.n_rows();
+  std::vector<typename Rows::Row> fetched;
+  for (int t = 0; t < team.size(); ++t) fetched.emplace_back(rows);
   team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
-    double* x = fetched.get() + thread * d;
+    typename Rows::Row& row_of = fetched[static_cast<std::size_t>(thread)];
     for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
-      rows.fetch(row, x);
+      rows.fetch(row, row_of);
+      double* x = row_of.values.get();
+      const std::int64_t d = n_values(rows, row_of);
       double largest = 0.0;
       for (std::int64_t j = 0; j < d; ++j) largest = std::max(largest, std::abs(x[j]));
       if (largest > 0.0 && std::isfinite(largest)) {
@@ -83,5 +96,8 @@ void row_norms(const DenseRows& rows, double* norms, Team& team) {
     }
   });
 }
+
+template void row_norms(const DenseRows&, double*, Team&);
+template void row_norms(const SparseRows&, double*, Team&);
 
 }  // namespace boostkmeans

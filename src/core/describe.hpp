@@ -17,6 +17,7 @@ struct Description {
 Description describe(const DenseRows& rows, Team& team);
 
 // |x| of each row, without overflow or underflow on the way.
-void row_norms(const DenseRows& rows, double* norms, Team& team);
+template <class Rows>
+void row_norms(const Rows& rows, double* norms, Team& team);
 
 }  // namespace boostkmeans

@@ -7,6 +7,7 @@
 #include "kernel_pack.hpp"
 #include "kernel_rows.hpp"
 #include "kernel_scores.hpp"
+#include "kernel_sparse.hpp"
 #include "kernel_sums.hpp"
 
 #define BK_NAME2(isa) kernel_##isa
@@ -18,7 +19,8 @@ namespace boostkmeans {
 
 extern const Kernel BK_NAME(BK_ISA);
 const Kernel BK_NAME(BK_ISA) = {
-    BK_TEXT(BK_ISA), kLanes,    kWidth,   kRows,    kMultipliesBytes, load_rows, load_row, pack, score, scan,
+    BK_TEXT(BK_ISA), kLanes,    kWidth,   kRows,    kMultipliesBytes, load_rows, load_row, pack, score,
+    sparse_dots, scan,
     reset,           reduce,    seed,     tile_distance, distance, dot, add, flat_shift,
     flat_sum, flat_dots, flat_centre, flat_dot,  flat_add, describe,
 };

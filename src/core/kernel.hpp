@@ -67,6 +67,12 @@ struct TileView {
   std::int64_t n_features;
   // If scored in low precision: the rows' own bytes, as 0 to 255.
   const std::int32_t* quads = nullptr;
+  // If the rows are sparse, their values are not here but their dot products with the columns of the
+  // panels from `dots_first` on: row r at dots[r * dots_step]. They count `scales` fold.
+  const float* dots = nullptr;
+  std::int64_t dots_step = 0;
+  std::int64_t dots_first = 0;
+  const float* scales = nullptr;
 };
 
 // Centres packed in panels of `panel_width` columns: -2 * C, feature by feature.
@@ -113,6 +119,11 @@ struct Kernel {
   // |x - C|^2 of a tile and panels [begin, end): row r and the i-th column at out[r * stride + i].
   void (*score)(const TileView&, const PanelView&, std::int64_t begin, std::int64_t end, float* out,
                 std::int64_t stride);
+
+  // out[c] := sum over t of values[t] * lines[t][c], for n columns, n whole panels (or vectors): the dot
+  // products of a sparse row with many vectors at once, of which it gets one line for each of its terms.
+  void (*sparse_dots)(const float* const* lines, const float* values, std::int64_t count, std::int64_t n,
+                      float* out);
 
   // Scores a tile against panels [begin, end); the state carries over from one call to the next.
   void (*scan)(Rule, bool weighted, const TileView&, const PanelView&, std::int64_t begin,

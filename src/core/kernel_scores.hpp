@@ -103,11 +103,26 @@ inline void update(const LaneState& state, int64_t at, const Offer& offer) {
   if constexpr (rule == Rule::nearest) store(state.second + at, kept.second);
 }
 
+// The same for sparse rows, whose dot products are there already.
+template <int V>
+inline void distances_from_dots(const TileView& tile, int64_t row, int64_t first, const float* norms,
+                                float (&out)[kRows][V * kLanes]) {
+  for (int r = 0; r < kRows; ++r) {
+    const float* dots = tile.dots + (row + r) * tile.dots_step + first - tile.dots_first;
+#pragma GCC unroll 4
+    for (int v = 0; v < V * kLanes; v += kLanes)
+      store(out[r] + v, load<Floats>(norms + v) + tile.norms[row + r] +
+                            load<Floats>(tile.scales + first + v) * load<Floats>(dots + v));
+  }
+}
+
 // In low precision if panels and kernel have it.
 inline void distances_to_panel(const TileView& tile, int64_t row, const PanelView& panels,
                                int64_t first, float (&found)[kRows][kWidth]) {
   if (kMultipliesBytes && panels.quads != nullptr)
     byte_distances(tile, row, panels, first, found);
+  else if (tile.dots != nullptr)
+    distances_from_dots<kVectors>(tile, row, first, panels.norms + first, found);
   else
     distances<kVectors>(tile, row, panels.values + first * tile.n_features, panels.norms + first,
                         found);
@@ -214,7 +229,6 @@ void reduce(Rule rule, int64_t n_rows, const LaneState& state) {
   }
 }
 
-
 // k-means++
 
 void seed(const TileView& tile, const float* panels, const float* norms, int64_t n_panels,
@@ -228,7 +242,9 @@ void seed(const TileView& tile, const float* panels, const float* norms, int64_t
     for (int64_t p = 0; p < n_panels; ++p) {
       alignas(BK_VECTOR) float found[kRows][kLanes];
       const float* panel = panels + p * kLanes * tile.n_features;
-      if (p == 0)
+      if (tile.dots != nullptr)
+        distances_from_dots<1>(tile, row, p * kLanes, norms + p * kLanes, found);
+      else if (p == 0)
         distances<1, true>(tile, row, panel, norms, found,
                            ahead + row / kRows * tile.n_features * ahead_step, ahead_step);
       else

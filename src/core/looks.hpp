@@ -7,8 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "centres.hpp"
-#include "dense_rows.hpp"
+#include "kinds.hpp"
 #include "members.hpp"
 #include "partition.hpp"
 #include "sweep.hpp"
@@ -31,10 +30,11 @@ struct Task {
 };
 
 // Every row looks at all clusters. Tells a sweep which rows are next, and what they look at.
+template <class Rows>
 class AllClusters {
  public:
-  AllClusters(const DenseRows& rows, const Partition& partition, const Visit& visit,
-              const DenseRows* bytes)
+  // `bytes`: the rows, if they are to be scored in low precision; or null.
+  AllClusters(const Rows& rows, const Partition& partition, const Visit& visit, const Rows* bytes)
       : rows_(rows), visit_(visit),
         centres_(rows.kernel(), partition.n_clusters, partition.n_features, bytes) {}
 
@@ -51,14 +51,12 @@ class AllClusters {
       tasks.push_back({at, std::min(kPieceRows, n - at), -1, -1});
     return n > 0;
   }
-  void set(std::int64_t cluster, const double* composite, double weight) {
-    centres_.set(cluster, composite, weight);
-  }
-  void set_never(std::int64_t cluster) { centres_.set_never(cluster); }
-  void add_price(std::int64_t cluster, double price) { centres_.add_price(cluster, price); }
+  // Where centres are kept, to be brought up to date.
+  typename Kind<Rows>::All& table() { return centres_; }
   void decided() {}
   void moved(std::int32_t, std::int32_t) {}
-  const Centres& centres(std::int64_t, int) { return centres_; }
+  // What the rows of a list are scored against.
+  typename Kind<Rows>::All& centres(std::int64_t, int) { return centres_; }
   // The cluster of a column in a list, and how many columns that has.
   std::int32_t cluster(std::int64_t, std::int64_t column) const {
     return static_cast<std::int32_t>(column);
@@ -69,16 +67,17 @@ class AllClusters {
   void found(std::int64_t, std::int32_t) {}
 
  private:
-  const DenseRows& rows_;
+  const Rows& rows_;
   const Visit& visit_;
   std::int64_t next_run_ = 0;
-  Centres centres_;
+  typename Kind<Rows>::All centres_;
 };
 
 // Every row looks at the neighbours of its cluster.
+template <class Rows>
 class Candidates {
  public:
-  Candidates(const DenseRows& rows, const Partition& partition, const CandidateVisit& visit,
+  Candidates(const Rows& rows, const Partition& partition, const CandidateVisit& visit,
              Neighbourhoods& neighbourhoods, int n_threads)
       : visit_(visit), near_(neighbourhoods),
         members_(sort_by_cluster(grouped_by(partition), partition.n_clusters, rows.n_rows())),
@@ -86,7 +85,7 @@ class Candidates {
         table_(rows.kernel(), partition.n_clusters, partition.n_features) {
     for (int t = 0; t < n_threads; ++t)
       gathered_.push_back(
-          std::make_unique<Centres>(rows.kernel(), near_.length, partition.n_features));
+          std::make_unique<Gathered>(rows.kernel(), near_.length, partition.n_features));
   }
 
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
@@ -111,11 +110,7 @@ class Candidates {
     }
     return !proposals.empty();
   }
-  void set(std::int64_t cluster, const double* composite, double weight) {
-    table_.set(cluster, composite, weight);
-  }
-  void set_never(std::int64_t cluster) { table_.set_never(cluster); }
-  void add_price(std::int64_t cluster, double price) { table_.add_price(cluster, price); }
+  typename Kind<Rows>::Table& table() { return table_; }
   void decided() { ++near_.clock; }
   void moved(std::int32_t from, std::int32_t to) {
     near_.changed[from] = near_.changed[to] = near_.clock;
@@ -123,8 +118,8 @@ class Candidates {
     near_.visited[to] = -1;
     entered_[static_cast<std::size_t>(to)] = 1;
   }
-  const Centres& centres(std::int64_t owner, int thread) {
-    Centres& gathered = *gathered_[static_cast<std::size_t>(thread)];
+  typename Kind<Rows>::Gathered& centres(std::int64_t owner, int thread) {
+    Gathered& gathered = *gathered_[static_cast<std::size_t>(thread)];
     gathered.gather(table_, list(owner), n_columns(owner));
     return gathered;
   }
@@ -144,6 +139,8 @@ class Candidates {
   }
 
  private:
+  using Gathered = typename Kind<Rows>::Gathered;
+
   const std::int32_t* list(std::int64_t cluster) const { return near_.lists + cluster * near_.length; }
 
   const std::int32_t* grouped_by(const Partition& partition) const {
@@ -172,8 +169,8 @@ class Candidates {
   std::vector<unsigned char> entered_;  // clusters that rows entered in this sweep
   std::int64_t next_ = 0;   // cluster in the order ...
   std::int64_t taken_ = 0;  // ... and its rows that are in earlier blocks
-  CentreTable table_;
-  std::vector<std::unique_ptr<Centres>> gathered_;
+  typename Kind<Rows>::Table table_;
+  std::vector<std::unique_ptr<Gathered>> gathered_;
 };
 
 }  // namespace boostkmeans

@@ -5,28 +5,56 @@
 #include <memory>
 #include <vector>
 
-#include "centres.hpp"
+#include "kinds.hpp"
 #include "piece.hpp"
 
 namespace boostkmeans {
 
 namespace {
 
+// Rows that are measured in one go.
+constexpr std::int64_t kBatch = 64;
+
+template <class Rows>
+std::vector<typename Rows::Row> row_for_each_thread(const Rows& rows, const Team& team) {
+  std::vector<typename Rows::Row> fetched;
+  for (int t = 0; t < team.size(); ++t) fetched.emplace_back(rows);
+  return fetched;
+}
+
+// body(row, fetched) for every row.
+template <class Rows, class Body>
+void each_row(const Rows& rows, Team& team, Body body) {
+  auto fetched = row_for_each_thread(rows, team);
+  team.for_each((rows.n_rows() + kBatch - 1) / kBatch, [&](std::int64_t batch, int thread) {
+    typename Rows::Row& x = fetched[static_cast<std::size_t>(thread)];
+    const std::int64_t end = std::min(rows.n_rows(), (batch + 1) * kBatch);
+    for (std::int64_t row = batch * kBatch; row < end; ++row) {
+      rows.fetch(row, x);
+      body(row, x);
+    }
+  });
+}
+
+template <class Rows>
 class Search {
  public:
-  Search(const DenseRows& rows, const double* centres, std::int64_t n_clusters,
+  Search(const Rows& rows, const double* centres, std::int64_t n_clusters,
          const std::int32_t* exclude, Team& team)
       : rows_(rows), centres_(centres), n_clusters_(n_clusters), exclude_(exclude), team_(team),
-        packed_(rows.kernel(), n_clusters, rows.n_features()),
-        fetched_(team.size() * rows.n_features()) {
-    for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece>(rows));
+        squares_(rows, centres, n_clusters, team),
+        packed_(rows.kernel(), n_clusters, rows.n_features()), fetched_(row_for_each_thread(rows, team)) {
+    for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece<Rows>>(rows));
   }
 
   void run(std::int32_t* labels, double* distances) {
     const std::int64_t n = rows_.n_rows();
-    team_.for_each(n_clusters_, [&](std::int64_t c, int) { packed_.set(c, centre(c), 1.0); });
+    fill_lines(packed_, centres_, team_);
+    team_.for_each(n_clusters_, [&](std::int64_t c, int) {
+      set_centre(packed_, c, centre(c).composite, 1.0, squares_.at(c));
+    });
     team_.for_each((n + kPieceRows - 1) / kPieceRows, [&](std::int64_t p, int thread) {
-      Piece& piece = *pieces_[static_cast<std::size_t>(thread)];
+      Piece<Rows>& piece = *pieces_[static_cast<std::size_t>(thread)];
       const std::int64_t first = p * kPieceRows;
       const std::int64_t count = std::min(kPieceRows, n - first);
       piece.load(count, [=](std::int64_t r) { return first + r; });
@@ -35,67 +63,91 @@ class Search {
       if (exclude_ != nullptr)
         for (std::int64_t r = 0; r < count; ++r) piece.own(r) = exclude_[first + r];
       if (!piece.scan(Rule::nearest, false, packed_, team_.watch(), thread)) return;
-      double* x = fetched_.get() + thread * rows_.n_features();
+      typename Rows::Row& x = fetched_[static_cast<std::size_t>(thread)];
       for (std::int64_t r = 0; r < count; ++r) {
-        const bool doubt = doubtful(piece, r);
+        const bool doubt = doubtful(piece, r, rows_.n_products(first + r));
         if (doubt || distances != nullptr) rows_.fetch(first + r, x);
         const std::int32_t label = doubt ? exact(x, first + r) : piece.index(r);
         labels[first + r] = label;
-        if (distances != nullptr) distances[first + r] = rows_.distance(x, centre(label), 1.0);
+        if (distances != nullptr) distances[first + r] = rows_.distance(x, centre(label));
       }
     });
   }
 
  private:
-  const double* centre(std::int64_t cluster) const { return centres_ + cluster * rows_.n_features(); }
+  Centre centre(std::int64_t cluster) const {
+    return {centres_ + cluster * rows_.n_features(), 1.0, squares_.at(cluster)};
+  }
 
   // Written so that a NaN or an infinity (a row far outside of the frame, or no second) is a doubt.
-  bool doubtful(const Piece& piece, std::int64_t r) const {
+  bool doubtful(const Piece<Rows>& piece, std::int64_t r, std::int64_t n_products) const {
     const double best = piece.best(r), second = piece.second(r);
-    const double error = float32_error(piece.norm(r), std::max(best, 0.0), rows_.n_features()) +
-                         float32_error(piece.norm(r), std::max(second, 0.0), rows_.n_features());
+    const double error = float32_error(piece.norm(r), std::max(best, 0.0), n_products) +
+                         float32_error(piece.norm(r), std::max(second, 0.0), n_products);
     return !(second - best > error);
   }
 
-  std::int32_t exact(const double* x, std::int64_t row) const {
+  std::int32_t exact(const typename Rows::Row& x, std::int64_t row) const {
     const std::int32_t excluded = exclude_ == nullptr ? -1 : exclude_[row];
     double best = std::numeric_limits<double>::infinity();
     std::int32_t found = excluded == 0 ? 1 : 0;
     for (std::int32_t c = 0; c < static_cast<std::int32_t>(n_clusters_); ++c) {
       if (c == excluded) continue;
-      const double d = rows_.distance(x, centre(c), 1.0);
+      const double d = rows_.distance(x, centre(c));
       if (d < best) best = d, found = c;
     }
     return found;
   }
 
-  const DenseRows& rows_;
+  const Rows& rows_;
   const double* centres_;
   std::int64_t n_clusters_;
   const std::int32_t* exclude_;
   Team& team_;
-  Centres packed_;
-  std::vector<std::unique_ptr<Piece>> pieces_;
-  Buffer<double> fetched_;
+  Squares<Rows> squares_;
+  typename Kind<Rows>::All packed_;
+  std::vector<std::unique_ptr<Piece<Rows>>> pieces_;
+  std::vector<typename Rows::Row> fetched_;  // by thread
 };
 
 }  // namespace
 
-void nearest(const DenseRows& rows, const double* centres, std::int64_t n_clusters,
+template <class Rows>
+void nearest(const Rows& rows, const double* centres, std::int64_t n_clusters,
              const std::int32_t* exclude, std::int32_t* labels, double* distances, Team& team) {
-  Search(rows, centres, n_clusters, exclude, team).run(labels, distances);
+  Search<Rows>(rows, centres, n_clusters, exclude, team).run(labels, distances);
 }
 
-void all_distances(const DenseRows& rows, const double* centres, std::int64_t n_clusters, double* out,
+template <class Rows>
+void all_distances(const Rows& rows, const double* centres, std::int64_t n_clusters, double* out,
                    Team& team) {
-  const std::int64_t d = rows.n_features();
-  Buffer<double> fetched(team.size() * d);
-  team.for_each(rows.n_rows(), [&](std::int64_t row, int thread) {
-    double* x = fetched.get() + thread * d;
-    rows.fetch(row, x);
+  const Squares<Rows> squares(rows, centres, n_clusters, team);
+  each_row(rows, team, [&](std::int64_t row, const typename Rows::Row& x) {
     for (std::int64_t c = 0; c < n_clusters; ++c)
-      out[row * n_clusters + c] = rows.distance(x, centres + c * d, 1.0);
+      out[row * n_clusters + c] =
+          rows.distance(x, {centres + c * rows.n_features(), 1.0, squares.at(c)});
   });
 }
+
+template <class Rows>
+void own_distances(const Rows& rows, const double* centres, std::int64_t n_clusters,
+                   const std::int32_t* labels, double* distances, double* norms, Team& team) {
+  const Squares<Rows> squares(rows, centres, n_clusters, team);
+  each_row(rows, team, [&](std::int64_t row, const typename Rows::Row& x) {
+    const std::int64_t c = labels[row];
+    distances[row] = rows.distance(x, {centres + c * rows.n_features(), 1.0, squares.at(c)});
+    norms[row] = rows.norm(x);
+  });
+}
+
+#define BK_INSTANTIATE(Rows)                                                                             \
+  template void nearest(const Rows&, const double*, std::int64_t, const std::int32_t*, std::int32_t*,    \
+                        double*, Team&);                                                                 \
+  template void all_distances(const Rows&, const double*, std::int64_t, double*, Team&);                 \
+  template void own_distances(const Rows&, const double*, std::int64_t, const std::int32_t*, double*,    \
+                              double*, Team&)
+BK_INSTANTIATE(DenseRows);
+BK_INSTANTIATE(SparseRows);
+#undef BK_INSTANTIATE
 
 }  // namespace boostkmeans

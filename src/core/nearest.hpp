@@ -4,18 +4,24 @@
 
 #include <cstdint>
 
-#include "dense_rows.hpp"
 #include "team.hpp"
 
 namespace boostkmeans {
 
 // `centres` is k x d in the frame of the rows. `exclude` (or null) names a centre per row that does not
 // count: with the nearest one there, the second nearest is found. `distances` (or null) gets |x-C|^2.
-void nearest(const DenseRows& rows, const double* centres, std::int64_t n_clusters,
+template <class Rows>
+void nearest(const Rows& rows, const double* centres, std::int64_t n_clusters,
              const std::int32_t* exclude, std::int32_t* labels, double* distances, Team& team);
 
 // |x-C|^2 of all pairs, in float64: row i, centre j at out[i * n_clusters + j].
-void all_distances(const DenseRows& rows, const double* centres, std::int64_t n_clusters, double* out,
+template <class Rows>
+void all_distances(const Rows& rows, const double* centres, std::int64_t n_clusters, double* out,
                    Team& team);
+
+// |x-C|^2 of each row and the centre that `labels` names, and |x|^2.
+template <class Rows>
+void own_distances(const Rows& rows, const double* centres, std::int64_t n_clusters,
+                   const std::int32_t* labels, double* distances, double* norms, Team& team);
 
 }  // namespace boostkmeans

@@ -97,7 +97,7 @@ class Neighbours {
       // One more than asked for: a centre finds itself too.
       for (std::int64_t r = 0; r < kPieceRows; ++r) smallest.emplace_back(n_neighbours + 1);
     }
-    Piece piece;
+    Piece<DenseRows> piece;
     Buffer<float> scores;
     std::vector<Smallest> smallest;
   };

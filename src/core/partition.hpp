@@ -59,12 +59,11 @@ struct Recomputed {
   double drift = 0.0;    // largest change of a composite, relative to its members: see report()
 };
 
-class DenseRows;
-
 // Composites, weights, counts and inertia from the labels alone, in float64, in an order that does not
 // depend on the threads. A cluster without members keeps its composite and gets weight 0. `inertias` (k, or
 // null) gets the inertia of each cluster.
-Recomputed recompute(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+template <class Rows>
+Recomputed recompute(const Rows& rows, RowWeights row_weights, const Partition& partition,
                      double* inertias, Team& team);
 
 }  // namespace boostkmeans

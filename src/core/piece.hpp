@@ -6,25 +6,19 @@
 #include <cstdint>
 
 #include "buffer.hpp"
-#include "centres.hpp"
-#include "dense_rows.hpp"
+#include "tile.hpp"
 #include "watch.hpp"
 
 namespace boostkmeans {
 
+template <class Rows>
 class Piece {
  public:
   // `low`: rows are scored in low precision, for which they must be bytes.
-  explicit Piece(const DenseRows& rows, bool low = false)
-      : rows_(rows),
-        low_(low),
-        lanes_(rows.kernel().lanes),
-        values_(n_chunks() * kChunkSize),
-        norms_(kPieceRows), own_(kPieceRows), stay_(kPieceRows), weights_(kPieceRows),
-        rotation_(kPieceRows), best_(kPieceRows * lanes_), second_(kPieceRows * lanes_),
-        index_(kPieceRows * lanes_), quads_(low ? n_chunks() * kQuadChunkSize : 0) {
-    if (low) std::fill_n(quads_.get(), n_chunks() * kQuadChunkSize, 0);
-  }
+  explicit Piece(const Rows& rows, bool low = false)
+      : rows_(rows), tile_(rows, low), lanes_(rows.kernel().lanes), norms_(kPieceRows),
+        own_(kPieceRows), stay_(kPieceRows), weights_(kPieceRows), rotation_(kPieceRows),
+        best_(kPieceRows * lanes_), second_(kPieceRows * lanes_), index_(kPieceRows * lanes_) {}
 
   // Loads rows ids(0) ... ids(count - 1); all other columns of the piece get neutral values.
   template <class Ids>
@@ -33,9 +27,7 @@ class Piece {
     n_padded_ = (count + block - 1) / block * block;
     std::int64_t rows[kPieceRows];
     for (std::int64_t r = 0; r < count; ++r) rows[r] = ids(r);
-    rows_.load(rows, count, kTileLayout, values_.get(), norms_.get());
-    for (std::int64_t r = count; r < n_padded_; ++r) clear_row(r);
-    if (low_) rows_.load_bytes(rows, count, quads_.get());
+    tile_.load(rows, count, n_padded_, norms_.get());
     for (std::int64_t r = 0; r < n_padded_; ++r) {
       own_[r] = -1;
       weights_[r] = 1.0f;
@@ -51,21 +43,32 @@ class Piece {
   }
 
   // Scores the piece against all centres; false if the watch stopped it.
-  bool scan(Rule rule, bool weighted, const Centres& centres, Watch& watch, int thread) {
+  template <class Centres>
+  bool scan(Rule rule, bool weighted, Centres& centres, Watch& watch, int thread) {
     const Kernel& kernel = rows_.kernel();
-    const std::int64_t step = panels_between_looks(centres);
+    const std::int64_t step = panels_at_once(centres);
     kernel.reset(rule, n_padded_, state());
     for (std::int64_t p = 0; p < centres.n_panels(); p += step) {
       if (p > 0 && watch.look(thread)) return false;
-      kernel.scan(rule, weighted, view(), centres.view(), p, std::min(p + step, centres.n_panels()),
-                  state());
+      const std::int64_t end = std::min(p + step, centres.n_panels());
+      tile_.meet(centres, p * kernel.panel_width, (end - p) * kernel.panel_width);
+      kernel.scan(rule, weighted, view(), centres.view(), p, end, state());
     }
     kernel.reduce(rule, n_padded_, state());
     return true;
   }
+  // Prepares `view` for the first of these columns.
+  template <class Columns>
+  void meet(Columns& columns, std::int64_t n_columns) {
+    tile_.meet(columns, 0, n_columns);
+  }
+  // |x - C|^2 of a row and the centre of its cluster, about as exactly as it is scored.
+  template <class Table>
+  double gap(std::int64_t r, const Centre& centre, const Table& table, std::int64_t cluster) const {
+    return tile_.gap(r, centre, table, cluster);
+  }
 
   float norm(std::int64_t r) const { return norms_[r]; }
-  const float* tile_row(std::int64_t r) const { return values_.get() + r * kTileStride; }
   std::int32_t& own(std::int64_t r) { return own_[r]; }
   float& stay(std::int64_t r) { return stay_[r]; }
   float& weight(std::int64_t r) { return weights_[r]; }
@@ -76,47 +79,44 @@ class Piece {
   std::int32_t index(std::int64_t r) const { return index_[r * lanes_]; }
 
   TileView view() const {
-    return {values_.get(),   norms_.get(), own_.get(),       stay_.get(), weights_.get(),
-            rotation_.get(), n_padded_,    rows_.n_features(), quads_.get()};
+    TileView view{nullptr,          norms_.get(), own_.get(),        stay_.get(), weights_.get(),
+                  rotation_.get(),  n_padded_,    rows_.n_features()};
+    tile_.complete(view);
+    return view;
   }
 
  private:
   // Bounds the time between two looks at the watch to some tens of milliseconds.
-  static std::int64_t panels_between_looks(const Centres& centres) {
+  template <class Centres>
+  std::int64_t panels_at_once(const Centres& centres) const {
     constexpr double kOperations = 1e9;
-    const double panel = static_cast<double>(kPieceRows * centres.n_features()) *
+    const double panel = static_cast<double>(kPieceRows * rows_.n_values()) /
+                         static_cast<double>(rows_.n_rows()) *
                          static_cast<double>(centres.n_clusters()) /
                          static_cast<double>(centres.n_panels());
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(kOperations / panel));
-  }
-  std::int64_t n_chunks() const { return (rows_.n_features() + kChunkColumns - 1) / kChunkColumns; }
-  void clear_row(std::int64_t r) {
-    for (std::int64_t begin = 0; begin < rows_.n_features(); begin += kChunkColumns)
-      std::fill_n(values_.get() + begin / kChunkColumns * kChunkSize + r * kTileStride,
-                  kChunkColumns, 0.0f);
-    norms_[r] = 0.0f;
+    const auto timely = std::max<std::int64_t>(1, static_cast<std::int64_t>(kOperations / std::max(1.0, panel)));
+    return std::min(timely, Tile<Rows>::kMostPanels);
   }
   LaneState state() const { return {best_.get(), second_.get(), index_.get()}; }
 
-  const DenseRows& rows_;
-  bool low_;
+  const Rows& rows_;
+  Tile<Rows> tile_;
   std::int64_t lanes_;
   std::int64_t n_padded_ = 0;
-  Buffer<float> values_, norms_;
+  Buffer<float> norms_;
   Buffer<std::int32_t> own_;
   Buffer<float> stay_, weights_;
   Buffer<std::int32_t> rotation_;
   Buffer<float> best_, second_;
   Buffer<std::int32_t> index_;
-  Buffer<std::int32_t> quads_;
 };
 
 // How far float32 distances |x-C|^2 up to `distance` may be off: the worst case of a sum of n products,
 // with room for the rounding of x and C themselves, and for products that underflow. |C| <= |x| + |x-C|.
-inline double float32_error(double norm, double distance, std::int64_t n_features) {
+inline double float32_error(double norm, double distance, std::int64_t n_products) {
   constexpr double kUnit = 0x1p-24, kSmallestNormal = 0x1p-126;
   const double reach = 2.0 * std::sqrt(norm) + std::sqrt(distance);
-  return static_cast<double>(n_features + 16) * (kUnit * reach * reach + kSmallestNormal);
+  return static_cast<double>(n_products + 16) * (kUnit * reach * reach + kSmallestNormal);
 }
 
 }  // namespace boostkmeans

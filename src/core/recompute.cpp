@@ -6,6 +6,7 @@
 #include "dense_rows.hpp"
 #include "members.hpp"
 #include "partition.hpp"
+#include "sparse_rows.hpp"
 
 namespace boostkmeans {
 
@@ -24,8 +25,16 @@ struct Span {
   std::int64_t part;  // where its sum goes: -1 = straight into the composite
 };
 
-std::vector<Span> spans_of(const Members& sorted, std::int64_t n_features, std::int64_t& n_parts) {
-  const std::int64_t length = std::clamp<std::int64_t>(kSpanValues / n_features, 1, kSpanRows);
+std::int64_t span_rows(const DenseRows& rows) {
+  return std::clamp<std::int64_t>(kSpanValues / rows.n_features(), 1, kSpanRows);
+}
+// The sum of a part has all features, of which sparse rows have few: so parts are no more than some.
+std::int64_t span_rows(const SparseRows& rows) {
+  constexpr std::int64_t kMostParts = 64;
+  return std::max(kSpanRows, rows.n_rows() / kMostParts);
+}
+
+std::vector<Span> spans_of(const Members& sorted, std::int64_t length, std::int64_t& n_parts) {
   std::vector<Span> spans;
   n_parts = 0;
   for (std::size_t c = 0; c + 1 < sorted.start.size(); ++c) {
@@ -43,15 +52,18 @@ struct Totals {
   std::int64_t count = 0;
 };
 
+template <class Rows>
 class Recomputation {
  public:
-  Recomputation(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+  Recomputation(const Rows& rows, RowWeights row_weights, const Partition& partition,
                 double* inertias, Team& team)
       : rows_(rows), row_weights_(row_weights), partition_(partition), inertias_(inertias), team_(team),
         sorted_(sort_by_cluster(partition.labels, partition.n_clusters, rows.n_rows())),
-        spans_(spans_of(sorted_, partition.n_features, n_parts_)),
+        spans_(spans_of(sorted_, span_rows(rows), n_parts_)),
         totals_(spans_.size()), parts_(n_parts_ * partition.n_features),
-        fetched_(team.size() * partition.n_features), sums_(team.size() * partition.n_features) {}
+        sums_(team.size() * partition.n_features) {
+    for (int t = 0; t < team.size(); ++t) fetched_.emplace_back(rows);
+  }
 
   Recomputed run() {
     team_.for_each(n_spans(), [this](std::int64_t s, int t) { sum_span(s, t); });
@@ -63,9 +75,6 @@ class Recomputation {
 
  private:
   std::int64_t n_spans() const { return static_cast<std::int64_t>(spans_.size()); }
-  double* scratch(const Buffer<double>& buffer, int thread) const {
-    return buffer.get() + thread * partition_.n_features;
-  }
 
   std::int64_t next_row(std::int64_t at) const {
     if (at + kRowsAhead < rows_.n_rows())
@@ -76,8 +85,8 @@ class Recomputation {
   void sum_span(std::int64_t s, int thread) {
     const Span& span = spans_[static_cast<std::size_t>(s)];
     Totals& totals = totals_[static_cast<std::size_t>(s)];
-    double* fetched = scratch(fetched_, thread);
-    double* sum = span.part < 0 ? scratch(sums_, thread)
+    typename Rows::Row& fetched = fetched_[static_cast<std::size_t>(thread)];
+    double* sum = span.part < 0 ? sums_.get() + thread * partition_.n_features
                                 : parts_.get() + span.part * partition_.n_features;
     std::fill_n(sum, partition_.n_features, 0.0);
     for (std::int64_t at = span.begin; at < span.end; ++at) {
@@ -132,16 +141,16 @@ class Recomputation {
   void measure_span(std::int64_t s, int thread) {
     const Span& span = spans_[static_cast<std::size_t>(s)];
     if (partition_.counts[span.cluster] == 0) return;
-    double* fetched = scratch(fetched_, thread);
-    const double* composite = partition_.composite(span.cluster);
-    const double inverse = 1.0 / partition_.weights[span.cluster];
+    typename Rows::Row& fetched = fetched_[static_cast<std::size_t>(thread)];
+    const Centre centre = rows_.centre(partition_.composite(span.cluster),
+                                       1.0 / partition_.weights[span.cluster]);
     double inertia = 0.0;
     for (std::int64_t at = span.begin; at < span.end; ++at) {
       const std::int64_t row = next_row(at);
       const double w = row_weights_[row];
       if (w <= 0.0) continue;
       rows_.fetch(row, fetched);
-      inertia += w * rows_.distance(fetched, composite, inverse);
+      inertia += w * rows_.distance(fetched, centre);
     }
     totals_[static_cast<std::size_t>(s)].inertia = inertia;
   }
@@ -169,7 +178,7 @@ class Recomputation {
     return result;
   }
 
-  const DenseRows& rows_;
+  const Rows& rows_;
   RowWeights row_weights_;
   const Partition& partition_;
   double* inertias_;
@@ -179,15 +188,19 @@ class Recomputation {
   std::vector<Span> spans_;
   std::vector<Totals> totals_;
   Buffer<double> parts_;
-  Buffer<double> fetched_;
-  Buffer<double> sums_;
+  std::vector<typename Rows::Row> fetched_;  // by thread
+  Buffer<double> sums_;                      // by thread
 };
 
 }  // namespace
 
-Recomputed recompute(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+template <class Rows>
+Recomputed recompute(const Rows& rows, RowWeights row_weights, const Partition& partition,
                      double* inertias, Team& team) {
-  return Recomputation(rows, row_weights, partition, inertias, team).run();
+  return Recomputation<Rows>(rows, row_weights, partition, inertias, team).run();
 }
+
+template Recomputed recompute(const DenseRows&, RowWeights, const Partition&, double*, Team&);
+template Recomputed recompute(const SparseRows&, RowWeights, const Partition&, double*, Team&);
 
 }  // namespace boostkmeans

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "centres.hpp"
+#include "kinds.hpp"
 #include "piece.hpp"
 #include "random.hpp"
 
@@ -24,19 +24,24 @@ constexpr std::int64_t kRowsAhead = 2 * kSeedRows;
 constexpr int kMaxRefusals = 256;
 
 // Columns for the kernel's `seed`: panels of one vector, whatever the width of its usual panels.
-class Columns {
+template <class Rows>
+class Columns;
+
+template <>
+class Columns<DenseRows> {
  public:
-  Columns(const Kernel& kernel, std::int64_t n_columns, std::int64_t n_features)
-      : lanes_(kernel.lanes), n_features_(n_features),
-        n_panels_((n_columns + lanes_ - 1) / lanes_), values_(n_panels_ * lanes_ * n_features),
+  Columns(const DenseRows& rows, std::int64_t n_columns)
+      : lanes_(rows.kernel().lanes), n_features_(rows.n_features()),
+        n_panels_((n_columns + lanes_ - 1) / lanes_), values_(n_panels_ * lanes_ * n_features_),
         norms_(n_panels_ * lanes_) {
-    std::fill_n(values_.get(), n_panels_ * lanes_ * n_features, 0.0f);
+    std::fill_n(values_.get(), n_panels_ * lanes_ * n_features_, 0.0f);
     std::fill_n(norms_.get(), n_panels_ * lanes_, 0.0f);
   }
-  void set(std::int64_t column, const double* x) {
+  void set(std::int64_t column, const DenseRows::Row& x) {
     float* to = values_.get() + column / lanes_ * lanes_ * n_features_ + column % lanes_;
-    norms_[column] = pack_column(x, 1.0, n_features_, lanes_, to);
+    norms_[column] = pack_column(x.values.get(), 1.0, n_features_, lanes_, to);
   }
+  void meet(Piece<DenseRows>&, std::int64_t) const {}
   const float* values() const { return values_.get(); }
   const float* norms() const { return norms_.get(); }
   std::int64_t n_panels() const { return n_panels_; }
@@ -47,19 +52,65 @@ class Columns {
   Buffer<float> values_, norms_;
 };
 
+// Lines of a value for each column, one line a term; of which only what is not zero is ever written.
+template <>
+class Columns<SparseRows> {
+ public:
+  Columns(const SparseRows& rows, std::int64_t n_columns)
+      : lanes_(rows.kernel().lanes), step_((n_columns + lanes_ - 1) / lanes_ * lanes_), lines_(rows.n_features() * step_),
+        norms_(step_), scales_(step_), terms_(static_cast<std::size_t>(n_columns)) {
+    std::fill_n(lines_.get(), rows.n_features() * step_, 0.0f);
+    std::fill_n(norms_.get(), step_, 0.0f);
+    std::fill_n(scales_.get(), step_, -2.0f);
+  }
+  void set(std::int64_t column, const SparseRows::Row& x) {
+    std::vector<std::int32_t>& terms = terms_[static_cast<std::size_t>(column)];
+    for (const std::int32_t j : terms) lines_[j * step_ + column] = 0.0f;
+    terms.assign(x.columns.get(), x.columns.get() + x.count);
+    for (std::int64_t t = 0; t < x.count; ++t)
+      lines_[x.columns[t] * step_ + column] = static_cast<float>(x.values[t]);
+    norms_[column] = static_cast<float>(x.norm);
+  }
+  // Dot products of a piece with the first columns.
+  void meet(Piece<SparseRows>& piece, std::int64_t n_vectors) const {
+    piece.meet(*this, n_vectors * lanes_);
+  }
+  const float* line(std::int64_t term) const { return lines_.get() + term * step_; }
+  const float* scales() const { return scales_.get(); }
+  const float* values() const { return nullptr; }
+  const float* norms() const { return norms_.get(); }
+  std::int64_t n_panels() const { return step_ / lanes_; }
+  std::int64_t padded() const { return step_; }
+
+ private:
+  std::int64_t lanes_, step_;
+  Buffer<float> lines_, norms_, scales_;
+  std::vector<std::vector<std::int32_t>> terms_;  // of each column
+};
+
+// Memory that is read soon, see Kernel::seed. Sparse rows are asked for when they are loaded.
+std::pair<const char*, std::int64_t> ahead_of(const DenseRows& rows, std::int64_t first,
+                                              std::int64_t count) {
+  return rows.extent(first, count);
+}
+std::pair<const char*, std::int64_t> ahead_of(const SparseRows&, std::int64_t, std::int64_t) {
+  return {nullptr, 0};
+}
+
+template <class Rows>
 class PlusPlus {
  public:
-  PlusPlus(const DenseRows& rows, RowWeights row_weights, std::int64_t n_trials,
+  PlusPlus(const Rows& rows, RowWeights row_weights, std::int64_t n_trials,
            std::uint64_t seed, std::int32_t* labels, Team& team)
       : rows_(rows), row_weights_(row_weights), n_trials_(n_trials), random_(seed), labels_(labels),
         team_(team), n_groups_((rows.n_rows() + kGroupRows - 1) / kGroupRows),
-        columns_(rows.kernel(), n_trials + 1, rows.n_features()),
+        columns_(rows, n_trials + 1),
         potentials_(n_groups_ * columns_.padded()),
         piece_potentials_(team.size() * columns_.padded()), groups_(static_cast<std::size_t>(n_groups_)),
-        closest_(rows.n_rows()), last_(rows.n_features()), drawn_(rows.n_features()),
+        closest_(rows.n_rows()), last_(rows), drawn_(rows),
         candidates_(static_cast<std::size_t>(n_trials)) {
     std::fill_n(closest_.get(), rows.n_rows(), std::numeric_limits<float>::infinity());
-    for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece>(rows));
+    for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece<Rows>>(rows));
   }
 
   void run(std::int64_t n_clusters, std::int64_t* chosen) {
@@ -91,15 +142,16 @@ class PlusPlus {
 
   void pass_piece(std::int64_t first, std::int64_t count, std::int64_t n_panels, std::int32_t label,
                   int thread, std::vector<double>& sums) {
-    Piece& piece = *pieces_[static_cast<std::size_t>(thread)];
+    Piece<Rows>& piece = *pieces_[static_cast<std::size_t>(thread)];
     piece.load(count, [=](std::int64_t r) { return first + r; });
     const std::int64_t next = first + kRowsAhead;
-    const auto [ahead, ahead_bytes] = rows_.extent(next, std::min(count, rows_.n_rows() - next));
+    const auto [ahead, ahead_bytes] = ahead_of(rows_, next, std::min(count, rows_.n_rows() - next));
     if (row_weights_)
       for (std::int64_t r = 0; r < count; ++r)
         piece.weight(r) = static_cast<float>(row_weights_[first + r]);
     float* potentials = piece_potentials_.get() + thread * columns_.padded();
     std::fill_n(potentials, columns_.padded(), 0.0f);
+    columns_.meet(piece, n_panels);
     unsigned char taken[kPieceRows];
     rows_.kernel().seed(piece.view(), columns_.values(), columns_.norms(), n_panels, count, ahead,
                         ahead_bytes, closest_.get() + first, taken, potentials);
@@ -116,8 +168,8 @@ class PlusPlus {
   }
 
   void set_last(std::int64_t row) {
-    rows_.fetch(row, last_.get());
-    columns_.set(0, last_.get());
+    rows_.fetch(row, last_);
+    columns_.set(0, last_);
   }
 
   // A chosen row is at distance 0 from itself, which float32 may have missed.
@@ -179,8 +231,8 @@ class PlusPlus {
     for (int i = 0; i < kMaxRefusals; ++i) {
       const std::int64_t row = draw();
       if (row < 0) return -1;
-      rows_.fetch(row, drawn_.get());
-      const double fresh = rows_.distance(drawn_.get(), last_.get(), 1.0);
+      rows_.fetch(row, drawn_);
+      const double fresh = rows_.gap(drawn_, last_);
       if (random_.uniform() * static_cast<double>(closest_[row]) < fresh) return row;
     }
     return -1;
@@ -198,8 +250,8 @@ class PlusPlus {
       }
       if (row < 0) row = draw_by_weight();  // every row lies on a centre: any will do
       candidates_[static_cast<std::size_t>(trial)] = row;
-      rows_.fetch(row, drawn_.get());
-      columns_.set(trial + 1, drawn_.get());
+      rows_.fetch(row, drawn_);
+      columns_.set(trial + 1, drawn_);
     }
   }
 
@@ -215,29 +267,37 @@ class PlusPlus {
     return best;
   }
 
-  const DenseRows& rows_;
+  const Rows& rows_;
   RowWeights row_weights_;
   std::int64_t n_trials_;
   Random random_;
   std::int32_t* labels_;
   Team& team_;
   std::int64_t n_groups_;
-  Columns columns_;
+  Columns<Rows> columns_;
   Buffer<double> potentials_;   // by group and column
   Buffer<float> piece_potentials_;  // by thread and column
   std::vector<double> groups_;  // potential of each group as it is
   Buffer<float> closest_;
-  Buffer<double> last_, drawn_;
+  typename Rows::Row last_, drawn_;
   std::vector<std::int64_t> candidates_;
-  std::vector<std::unique_ptr<Piece>> pieces_;
+  std::vector<std::unique_ptr<Piece<Rows>>> pieces_;
 };
 
 }  // namespace
 
-void plus_plus(const DenseRows& rows, RowWeights row_weights, std::int64_t n_clusters,
+template <class Rows>
+void plus_plus(const Rows& rows, RowWeights row_weights, std::int64_t n_clusters,
                std::int64_t n_trials, std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels,
                Team& team) {
-  PlusPlus(rows, row_weights, n_trials, seed, labels, team).run(n_clusters, chosen);
+  PlusPlus<Rows>(rows, row_weights, n_trials, seed, labels, team).run(n_clusters, chosen);
 }
+
+#define BK_INSTANTIATE(Rows)                                                                             \
+  template void plus_plus(const Rows&, RowWeights, std::int64_t, std::int64_t, std::uint64_t,            \
+                          std::int64_t*, std::int32_t*, Team&)
+BK_INSTANTIATE(DenseRows);
+BK_INSTANTIATE(SparseRows);
+#undef BK_INSTANTIATE
 
 }  // namespace boostkmeans

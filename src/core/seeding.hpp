@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "dense_rows.hpp"
 #include "partition.hpp"
 #include "team.hpp"
 
@@ -12,7 +11,8 @@ namespace boostkmeans {
 
 // Fills `chosen` (k row numbers) and `labels` (the nearest of them for each row, in float32; equal
 // distances go to the centre chosen first).
-void plus_plus(const DenseRows& rows, RowWeights row_weights, std::int64_t n_clusters,
+template <class Rows>
+void plus_plus(const Rows& rows, RowWeights row_weights, std::int64_t n_clusters,
                std::int64_t n_trials, std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels,
                Team& team);
 

@@ -13,23 +13,11 @@ namespace boostkmeans {
 
 namespace {
 
-// A set is sectioned as it is as long as its float32 rows fit into a core's cache beside the rest; by a
-// sample of half that size otherwise. High dimensions need some rows all the same, within limits.
-constexpr std::int64_t kHeldBytes = 1 << 21, kMostHeldBytes = 1 << 26;
-constexpr std::int64_t kFewestHeld = 1024, kHeldPerSection = 16;
-// Rows of a large set that follow in one go.
-constexpr std::int64_t kSpanRows = 1024, kFewestSpanRows = 16;
 // Rows that are looked through before the watch is.
 constexpr std::int64_t kRowsBetweenLooks = 1024;
 
-std::int64_t row_bytes(const DenseRows& rows) { return flat_layout(rows.n_features()).row_step * 4; }
-
-std::int64_t capacity_of(const DenseRows& rows, std::int64_t n_sections) {
-  const std::int64_t few = std::min(kFewestHeld, kMostHeldBytes / row_bytes(rows));
-  return std::max({kHeldBytes / row_bytes(rows), few, kHeldPerSection * n_sections});
-}
-
-// A set that is too large for a cache.
+// A set that is too large to be held.
+template <class Cut>
 struct LargeSet {
   std::int64_t set, begin, end;
   std::vector<std::int64_t> sample;    // positions in `members`, ascending
@@ -47,16 +35,16 @@ struct Share {
   std::vector<double> weights, energies, composites;
 };
 
+template <class Rows>
 class Splitting {
  public:
-  Splitting(const DenseRows& rows, RowWeights row_weights, std::int64_t* members,
+  Splitting(const Rows& rows, RowWeights row_weights, std::int64_t* members,
             const std::int64_t* begins, const std::int64_t* ends, std::int64_t n_sets,
             const SplitOptions& options, const SplitResult& result, Team& team)
       : rows_(rows), row_weights_(row_weights), members_(members), begins_(begins), ends_(ends),
         n_sets_(n_sets), options_(options), result_(result), team_(team),
-        n_sections_(options.sections.n_sections), capacity_(capacity_of(rows, n_sections_)),
-        n_sample_(capacity_ / 2),
-        span_rows_(std::clamp(kHeldBytes / row_bytes(rows), kFewestSpanRows, kSpanRows)) {
+        n_sections_(options.sections.n_sections), capacity_(Held::capacity(rows, n_sections_)),
+        n_sample_(capacity_ / 2), span_rows_(Held::span_rows(rows)) {
     for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>());
     large_.resize(static_cast<std::size_t>(n_sets));
   }
@@ -76,8 +64,11 @@ class Splitting {
   }
 
  private:
+  using Held = typename Sectioning<Rows>::Held;
+  using Large = LargeSet<typename Held::Cut>;
+
   struct Workplace {
-    std::unique_ptr<Sectioning> sectioning;
+    std::unique_ptr<Sectioning<Rows>> sectioning;
     std::vector<std::int64_t> ids;
   };
 
@@ -87,7 +78,7 @@ class Splitting {
     if (!place.sectioning) {
       std::int64_t largest = 0;
       for (std::int64_t i = 0; i < n_sets_; ++i) largest = std::max(largest, ends_[i] - begins_[i]);
-      place.sectioning = std::make_unique<Sectioning>(
+      place.sectioning = std::make_unique<Sectioning<Rows>>(
           rows_, options_.sections, std::min(largest, std::max(capacity_, span_rows_)));
     }
     return place;
@@ -126,7 +117,7 @@ class Splitting {
   // One row of each stretch of the set.
   void section_sample(std::int64_t set, int thread) {
     Workplace& here = place(thread);
-    auto large = std::make_unique<LargeSet>();
+    auto large = std::make_unique<Large>();
     large->set = set;
     large->begin = begins_[set];
     large->end = ends_[set];
@@ -152,15 +143,15 @@ class Splitting {
   }
 
   // All rows of the sample are equal: looks for other rows, in float64, and splits them off.
-  bool section_odd(LargeSet& large, Workplace& here, int thread) const {
-    std::vector<double> first(static_cast<std::size_t>(rows_.n_features())), other(first);
-    rows_.fetch(members_[large.begin], first.data());
+  bool section_odd(Large& large, Workplace& here, int thread) const {
+    typename Rows::Row first(rows_), other(rows_);
+    rows_.fetch(members_[large.begin], first);
     large.sample.assign(1, large.begin);
     std::vector<std::int64_t> copies;  // of the first: they make up the number
     for (std::int64_t at = large.begin + 1; at < large.end; ++at) {
       if (at % kRowsBetweenLooks == 0 && team_.watch().look(thread)) return false;
-      rows_.fetch(members_[at], other.data());
-      if (other != first)
+      rows_.fetch(members_[at], other);
+      if (rows_.gap(first, other) > 0.0)
         large.sample.push_back(at);
       else if (static_cast<std::int64_t>(copies.size()) < n_sections_)
         copies.push_back(at);
@@ -183,7 +174,7 @@ class Splitting {
 
   // All rows of the large sets go to the section of the nearest centre; then their sets are reordered.
   void follow() {
-    std::vector<LargeSet*> sets;
+    std::vector<Large*> sets;
     std::vector<Span> spans;
     for (const auto& large : large_) {
       if (!large) continue;
@@ -194,7 +185,7 @@ class Splitting {
     }
     if (sets.empty()) return;
     std::vector<std::int64_t> offsets{0};  // of each large set in `chosen` and `moved`
-    for (const LargeSet* large : sets) offsets.push_back(offsets.back() + large->end - large->begin);
+    for (const Large* large : sets) offsets.push_back(offsets.back() + large->end - large->begin);
     std::vector<std::int32_t> chosen(static_cast<std::size_t>(offsets.back()));
     std::vector<std::int64_t> moved(chosen.size());
     const auto position = [&](const Span& span) {
@@ -205,7 +196,7 @@ class Splitting {
     std::vector<Share> shares(spans.size());
     team_.for_each(n_spans, [&](std::int64_t i, int thread) {
       const Span& span = spans[static_cast<std::size_t>(i)];
-      const LargeSet& large = *sets[static_cast<std::size_t>(span.large)];
+      const Large& large = *sets[static_cast<std::size_t>(span.large)];
       shares[static_cast<std::size_t>(i)] = share(large, span, chosen.data() + position(span), thread);
     });
     if (team_.watch().stopped()) return;
@@ -213,7 +204,7 @@ class Splitting {
     team_.for_each(n_spans, [&](std::int64_t i, int) {
       const Span& span = spans[static_cast<std::size_t>(i)];
       std::vector<std::int64_t> next(starts[static_cast<std::size_t>(i)]);
-      const LargeSet& large = *sets[static_cast<std::size_t>(span.large)];
+      const Large& large = *sets[static_cast<std::size_t>(span.large)];
       const std::int64_t shift = offsets[static_cast<std::size_t>(span.large)] - large.begin;
       const std::int64_t from = position(span);
       for (std::int64_t r = 0; r < span.end - span.begin; ++r) {
@@ -228,9 +219,9 @@ class Splitting {
   }
 
   // Inertias that float32 could not tell.
-  void measure_again(const std::vector<LargeSet*>& sets) {
+  void measure_again(const std::vector<Large*>& sets) {
     std::vector<std::int64_t> unknown;
-    for (const LargeSet* large : sets)
+    for (const Large* large : sets)
       for (std::int64_t out = large->set * n_sections_; out < (large->set + 1) * n_sections_; ++out)
         if (std::isnan(result_.inertias[out])) unknown.push_back(out);
     team_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int thread) {
@@ -244,10 +235,10 @@ class Splitting {
 
   // Sections of the rows of a span. Those of the sample keep the section that they found, so that none is
   // left without rows.
-  Share share(const LargeSet& large, const Span& span, std::int32_t* chosen, int thread) {
-    Sectioning& sectioning = *place(thread).sectioning;
+  Share share(const Large& large, const Span& span, std::int32_t* chosen, int thread) {
+    Held& held = place(thread).sectioning->held();
     const std::int64_t count = span.end - span.begin;
-    sectioning.apply(large.cut, members_ + span.begin, count, options_.measured, chosen);
+    held.follow(large.cut, members_ + span.begin, count, options_.measured, chosen);
     for (auto at = std::lower_bound(large.sample.begin(), large.sample.end(), span.begin);
          at != large.sample.end() && *at < span.end; ++at)
       chosen[*at - span.begin] = large.sections[static_cast<std::size_t>(at - large.sample.begin())];
@@ -258,27 +249,25 @@ class Splitting {
       ++share.counts[c];
       share.weights[c] += row_weights_[members_[span.begin + r]];
     }
-    if (options_.measured) measure(sectioning, span, chosen, share);
+    if constexpr (Held::kAddsUp)
+      if (options_.measured) measure(held, span, chosen, share);
     return share;
   }
 
-  void measure(const Sectioning& sectioning, const Span& span, const std::int32_t* chosen,
-               Share& share) const {
-    const std::int64_t step = flat_layout(rows_.n_features()).row_step;
-    std::vector<float> copy(static_cast<std::size_t>(step));
+  void measure(Held& held, const Span& span, const std::int32_t* chosen, Share& share) const {
+    const std::int64_t step = held.width();
     share.energies.assign(static_cast<std::size_t>(n_sections_), 0.0);
     share.composites.assign(static_cast<std::size_t>(n_sections_ * step), 0.0);
     for (std::int64_t r = 0; r < span.end - span.begin; ++r) {
       const double w = row_weights_[members_[span.begin + r]];
-      share.energies[static_cast<std::size_t>(chosen[r])] += w * static_cast<double>(sectioning.norm(r));
-      rows_.kernel().flat_add(share.composites.data() + chosen[r] * step, copy.data(),
-                              sectioning.held(r), w, step);
+      share.energies[static_cast<std::size_t>(chosen[r])] += w * held.norm(r);
+      held.add_to(share.composites.data() + chosen[r] * step, r, w);
     }
   }
 
   // The results of the large sets, in the order of their spans; and where each span's rows of each section
   // go in `members`.
-  std::vector<std::vector<std::int64_t>> add_up(const std::vector<LargeSet*>& sets,
+  std::vector<std::vector<std::int64_t>> add_up(const std::vector<Large*>& sets,
                                                 const std::vector<Span>& spans,
                                                 const std::vector<Share>& shares) {
     const auto n_sections = static_cast<std::size_t>(n_sections_);
@@ -305,20 +294,25 @@ class Splitting {
     return starts;
   }
 
-  double inertia(const LargeSet& large, const std::vector<Share>& shares, std::size_t first,
+  // NaN where it has to be measured.
+  double inertia(const Large& large, const std::vector<Share>& shares, std::size_t first,
                  std::size_t last, std::size_t section, double weight) const {
-    const auto step = static_cast<std::size_t>(flat_layout(rows_.n_features()).row_step);
-    std::vector<double> sum(step, 0.0);
-    double energy = 0.0;
-    for (std::size_t i = first; i < last; ++i) {
-      energy += shares[i].energies[section];
-      for (std::size_t j = 0; j < step; ++j) sum[j] += shares[i].composites[section * step + j];
+    if constexpr (Held::kAddsUp) {
+      const std::size_t width = shares[first].composites.size() / static_cast<std::size_t>(n_sections_);
+      std::vector<double> sum(width, 0.0);
+      double energy = 0.0;
+      for (std::size_t i = first; i < last; ++i) {
+        energy += shares[i].energies[section];
+        for (std::size_t j = 0; j < width; ++j) sum[j] += shares[i].composites[section * width + j];
+      }
+      const double square = std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0);
+      return std::ldexp(inertia_between(energy, square, weight), -2 * large.cut.place.exponent);
+    } else {
+      return std::numeric_limits<double>::quiet_NaN();
     }
-    const double square = std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0);
-    return std::ldexp(inertia_between(energy, square, weight), -2 * large.cut.place.exponent);
   }
 
-  const DenseRows& rows_;
+  const Rows& rows_;
   RowWeights row_weights_;
   std::int64_t* members_;
   const std::int64_t *begins_, *ends_;
@@ -328,15 +322,23 @@ class Splitting {
   Team& team_;
   std::int64_t n_sections_, capacity_, n_sample_, span_rows_;
   std::vector<std::unique_ptr<Workplace>> places_;
-  std::vector<std::unique_ptr<LargeSet>> large_;  // by set; null for small ones
+  std::vector<std::unique_ptr<Large>> large_;  // by set; null for small ones
 };
 
 }  // namespace
 
-void split(const DenseRows& rows, RowWeights row_weights, std::int64_t* members,
+template <class Rows>
+void split(const Rows& rows, RowWeights row_weights, std::int64_t* members,
            const std::int64_t* begins, const std::int64_t* ends, std::int64_t n_sets,
            const SplitOptions& options, const SplitResult& result, Team& team) {
-  Splitting(rows, row_weights, members, begins, ends, n_sets, options, result, team).run();
+  Splitting<Rows>(rows, row_weights, members, begins, ends, n_sets, options, result, team).run();
 }
+
+#define BK_INSTANTIATE(Rows)                                                                             \
+  template void split(const Rows&, RowWeights, std::int64_t*, const std::int64_t*, const std::int64_t*,  \
+                      std::int64_t, const SplitOptions&, const SplitResult&, Team&)
+BK_INSTANTIATE(DenseRows);
+BK_INSTANTIATE(SparseRows);
+#undef BK_INSTANTIATE
 
 }  // namespace boostkmeans

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 
-#include "dense_rows.hpp"
 #include "partition.hpp"
 #include "sectioning.hpp"
 #include "team.hpp"
@@ -29,7 +28,8 @@ struct SplitResult {
 };
 
 // Set i is members[begins[i], ends[i]): at least as many rows as sections, all of positive weight.
-void split(const DenseRows& rows, RowWeights row_weights, std::int64_t* members,
+template <class Rows>
+void split(const Rows& rows, RowWeights row_weights, std::int64_t* members,
            const std::int64_t* begins, const std::int64_t* ends,
            std::int64_t n_sets, const SplitOptions& options, const SplitResult& result, Team& team);
 

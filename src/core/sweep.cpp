@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "looks.hpp"
@@ -13,30 +12,34 @@ namespace boostkmeans {
 
 namespace {
 
+template <class Rows>
 struct Workplace {
-  Workplace(const DenseRows& rows, bool low) : piece(rows, low), fetched(rows.n_features()) {}
-  Piece piece;
-  Buffer<double> fetched;
+  Workplace(const Rows& rows, bool low) : piece(rows, low), fetched(rows) {}
+  Piece<Rows> piece;
+  typename Rows::Row fetched;
 };
 
 // The rows if they are to be scored in low precision, else null. A certificate is not to be had that way.
 const DenseRows* bytes_of(const DenseRows& rows, const SweepOptions& options) {
   return options.low && !options.exact && rows.are_bytes() ? &rows : nullptr;
 }
+const SparseRows* bytes_of(const SparseRows&, const SweepOptions&) { return nullptr; }
 
-template <class Looks>
+template <class Rows, class Looks>
 class Sweep {
  public:
-  Sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+  Sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
         const SweepOptions& options, Looks& looks, Team& team)
       : rows_(rows), row_weights_(row_weights), partition_(partition), options_(options),
         reluctance_((1.0 - options.temperature) / (1.0 + options.temperature)),
         rule_(options.first && !options.exact ? Rule::first : Rule::best), looks_(looks), team_(team),
-        touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows.n_features()),
-        other_(rows.n_features()), saved_(2 * rows.n_features()), offers_(options.exchange ? partition.n_clusters : 0) {
+        squares_(rows, partition.composites, partition.n_clusters, team),
+        touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows), other_(rows),
+        saved_(2 * rows.most_cells()), offers_(options.exchange ? partition.n_clusters : 0) {
     if (options.limits) smallest_ = smallest_weight();
     const bool low = bytes_of(rows, options) != nullptr;
-    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>(rows, low));
+    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace<Rows>>(rows, low));
+    fill_lines(looks.table(), partition.composites, team);
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
   }
 
@@ -55,6 +58,8 @@ class Sweep {
   }
 
  private:
+  using Row = typename Rows::Row;
+
   bool collect() {
     proposals_.clear();
     tasks_.clear();
@@ -74,11 +79,11 @@ class Sweep {
     team_.for_each((n + kBatch - 1) / kBatch, [&](std::int64_t batch, int) {
       for (std::int64_t i = batch * kBatch; i < std::min(n, (batch + 1) * kBatch); ++i) {
         const std::int64_t c = touched_list_[static_cast<std::size_t>(i)];
-        looks_.set(c, partition_.composite(c), partition_.weights[c]);
+        set_centre(looks_.table(), c, partition_.composite(c), partition_.weights[c], squares_.at(c));
         if (options_.prices != nullptr)
-          looks_.add_price(c, options_.prices[c]);
+          looks_.table().add_price(c, options_.prices[c]);
         else if (!options_.exchange && options_.limits.full(partition_.weights[c], smallest_))
-          looks_.set_never(c);
+          looks_.table().set_never(c);
         touched_[static_cast<std::size_t>(c)] = 0;
       }
     });
@@ -98,7 +103,7 @@ class Sweep {
     const auto n = static_cast<std::int64_t>(tasks_.size());
     team_.for_each(n, [&](std::int64_t i, int thread) {
       const Task& task = tasks_[static_cast<std::size_t>(i)];
-      const Centres& centres = looks_.centres(task.list, thread);
+      auto& centres = looks_.centres(task.list, thread);
       for (std::int64_t at = task.first; at < task.first + task.count; at += kPieceRows) {
         propose_piece(proposals_.data() + at, std::min(kPieceRows, task.first + task.count - at), task,
                       centres, thread);
@@ -106,10 +111,11 @@ class Sweep {
     });
   }
 
-  void propose_piece(Proposal* proposals, std::int64_t count, const Task& task,
-                     const Centres& centres, int thread) {
-    Workplace& place = *places_[static_cast<std::size_t>(thread)];
-    Piece& piece = place.piece;
+  template <class Centres>
+  void propose_piece(Proposal* proposals, std::int64_t count, const Task& task, Centres& centres,
+                     int thread) {
+    Workplace<Rows>& place = *places_[static_cast<std::size_t>(thread)];
+    Piece<Rows>& piece = place.piece;
     piece.load(count, [=](std::int64_t r) { return proposals[r].row; });
     double stay[kPieceRows];
     std::int32_t own[kPieceRows];
@@ -124,7 +130,7 @@ class Sweep {
       proposals[r].norm = piece.norm(r);
       piece.own(r) = looks_.column(task.list, own[r]);
       piece.weight(r) = static_cast<float>(row_weights_[row]);
-      stay[r] = staying(row, own[r], piece.tile_row(r), place.fetched.get());
+      stay[r] = staying(row, own[r], r, place);
       piece.stay(r) = static_cast<float>(stay[r]);
       if (rule_ == Rule::first) piece.rotation(r) = rotation(row, task.list);
     }
@@ -142,16 +148,15 @@ class Sweep {
 
   // What a row costs where it is; -1 if it cannot leave. For a certificate from the row itself, else
   // from the tile: that it was rounded to float32 counts for a heavy row beside light ones.
-  double staying(std::int64_t row, std::int32_t own, const float* tile_row, double* scratch) const {
+  double staying(std::int64_t row, std::int32_t own, std::int64_t r, Workplace<Rows>& place) const {
     const double w = row_weights_[row];
     if (w <= 0.0 || !may_leave(partition_, own, w)) return -1.0;
     const double total = partition_.weights[own];
     if (options_.exact) {
-      rows_.fetch(row, scratch);
-      return leaving(total, w, distance(scratch, own));
+      rows_.fetch(row, place.fetched);
+      return leaving(total, w, distance(place.fetched, own));
     }
-    const double gap = rows_.kernel().tile_distance(tile_row, partition_.composite(own), 1.0 / total,
-                                                    partition_.n_features);
+    const double gap = place.piece.gap(r, centre(own), looks_.table(), own);
     return leaving(total, w, gap) / reluctance_ + price(own);
   }
 
@@ -161,8 +166,8 @@ class Sweep {
     return static_cast<std::int32_t>(random_below(bits, looks_.n_columns(list)));
   }
 
-  std::int32_t target(const Piece& piece, std::int64_t r, std::int64_t row, std::int32_t list,
-                      double stay, Workplace& place) const {
+  std::int32_t target(const Piece<Rows>& piece, std::int64_t r, std::int64_t row, std::int32_t list,
+                      double stay, Workplace<Rows>& place) const {
     const std::int64_t found = piece.index(r);
     if (rule_ == Rule::first) {
       if (found == INT32_MAX) return -1;
@@ -173,13 +178,13 @@ class Sweep {
       // Where rows make room for others, one that would rather stay may still be the best to ask.
       return options_.exchange || piece.best(r) < stay ? looks_.cluster(list, found) : -1;
     }
-    const double error = float32_error(piece.norm(r), 2.0 * stay, partition_.n_features);
+    const double error = float32_error(piece.norm(r), 2.0 * stay, rows_.n_products(row));
     return piece.best(r) > stay + error ? -1 : exact_target(row, piece.norm(r), place);
   }
 
   // The best cluster for a row, all of it in float64.
-  std::int32_t exact_target(std::int64_t row, float norm, Workplace& place) const {
-    double* x = place.fetched.get();
+  std::int32_t exact_target(std::int64_t row, float norm, Workplace<Rows>& place) const {
+    Row& x = place.fetched;
     rows_.fetch(row, x);
     const std::int32_t own = partition_.labels[row];
     const double w = row_weights_[row];
@@ -194,9 +199,11 @@ class Sweep {
     return found >= 0 && improves(leave, best, norm) ? found : -1;
   }
 
-  double distance(const double* x, std::int64_t cluster) const {
-    const double total = partition_.weights[cluster];
-    return total > 0.0 ? rows_.distance(x, partition_.composite(cluster), 1.0 / total) : 0.0;
+  Centre centre(std::int64_t cluster) const {
+    return {partition_.composite(cluster), inverse_of(partition_.weights[cluster]), squares_.at(cluster)};
+  }
+  double distance(const Row& x, std::int64_t cluster) const {
+    return partition_.weights[cluster] > 0.0 ? rows_.distance(x, centre(cluster)) : 0.0;
   }
 
   double price(std::int64_t cluster) const {
@@ -226,9 +233,9 @@ class Sweep {
         offers_.add(offer_of(proposal, from));
       return;
     }
-    const Terms terms = terms_of(proposal.row, to, fetched_.get());
+    const Terms terms = terms_of(proposal.row, to, fetched_);
     if (!improves(terms.leave + price(from), reluctance_ * terms.enter + price(to), proposal.norm)) return;
-    take(proposal.row, to, fetched_.get(), terms);
+    take(proposal.row, to, fetched_, terms);
   }
 
   static Offer offer_of(const Proposal& proposal, std::int32_t from) {
@@ -270,10 +277,10 @@ class Sweep {
   bool move_both(const Proposal& proposal, std::int32_t from, const Offer& offer) {
     const double w = row_weights_[proposal.row], v = row_weights_[offer.row];
     if (!may_leave(partition_, offer.from, v)) return false;
-    const Terms partner = terms_of(offer.row, offer.to, other_.get());
+    const Terms partner = terms_of(offer.row, offer.to, other_);
     save(offer);
-    move(offer.row, offer.from, offer.to, v, other_.get());
-    const Terms own = terms_of(proposal.row, proposal.target, fetched_.get());
+    move(offer.row, offer.from, offer.to, v, other_);
+    const Terms own = terms_of(proposal.row, proposal.target, fetched_);
     const double leave = w * own.leave + v * partner.leave;
     const double enter = w * own.enter + v * partner.enter;
     const double norm = std::max(w, v) * std::max<double>(proposal.norm, partner.norm);
@@ -283,55 +290,62 @@ class Sweep {
     }
     result_.gain += v * (partner.leave - partner.enter);
     ++result_.moves;
-    take(proposal.row, proposal.target, fetched_.get(), own);
+    take(proposal.row, proposal.target, fetched_, own);
     return true;
   }
 
-  // The two clusters of a partner as they were, to the last bit.
+  // The two clusters of a partner (which is `other_`) as they were, to the last bit.
   void save(const Offer& offer) {
-    const std::int64_t d = partition_.n_features;
-    std::copy_n(partition_.composite(offer.from), d, saved_.get());
-    std::copy_n(partition_.composite(offer.to), d, saved_.get() + d);
-    saved_weights_[0] = partition_.weights[offer.from];
-    saved_weights_[1] = partition_.weights[offer.to];
+    rows_.save(other_, partition_.composite(offer.from), saved_.get());
+    rows_.save(other_, partition_.composite(offer.to), saved_.get() + rows_.most_cells());
+    saved_values_[0] = {partition_.weights[offer.from], squares_.at(offer.from)};
+    saved_values_[1] = {partition_.weights[offer.to], squares_.at(offer.to)};
   }
   void restore(const Offer& offer) {
-    const std::int64_t d = partition_.n_features;
-    std::copy_n(saved_.get(), d, partition_.composite(offer.from));
-    std::copy_n(saved_.get() + d, d, partition_.composite(offer.to));
-    partition_.weights[offer.from] = saved_weights_[0];
-    partition_.weights[offer.to] = saved_weights_[1];
+    restore_cluster(offer.from, 0);
+    restore_cluster(offer.to, 1);
     ++partition_.counts[offer.from];
     --partition_.counts[offer.to];
     partition_.labels[offer.row] = offer.from;
+  }
+  void restore_cluster(std::int64_t cluster, int i) {
+    rows_.restore(other_, saved_.get() + i * rows_.most_cells(), partition_.composite(cluster));
+    update_lines(looks_.table(), other_, cluster, partition_.composite(cluster));
+    partition_.weights[cluster] = saved_values_[i].weight;
+    if constexpr (Rows::kSparse) squares_[cluster] = saved_values_[i].square;
   }
 
   // What a row costs where it is and where it would go; |x|^2, where rows are exchanged. Fetches it.
   struct Terms {
     double leave, enter, norm;
   };
-  Terms terms_of(std::int64_t row, std::int32_t to, double* x) const {
+  Terms terms_of(std::int64_t row, std::int32_t to, Row& x) const {
     const std::int32_t from = partition_.labels[row];
     const double w = row_weights_[row];
     rows_.fetch(row, x);
     return {leaving(partition_.weights[from], w, distance(x, from)),
             entering(partition_.weights[to], w, distance(x, to)),
-            options_.exchange ? std::inner_product(x, x + partition_.n_features, x, 0.0) : 0.0};
+            options_.exchange ? rows_.norm(x) : 0.0};
   }
 
-  void take(std::int64_t row, std::int32_t to, const double* x, const Terms& terms) {
+  void take(std::int64_t row, std::int32_t to, const Row& x, const Terms& terms) {
     const double w = row_weights_[row];
     move(row, partition_.labels[row], to, w, x);
     result_.gain += w * (terms.leave - terms.enter);
     ++result_.moves;
   }
 
-  void move(std::int64_t row, std::int32_t from, std::int32_t to, double w, const double* x) {
-    rows_.add(x, -w, partition_.composite(from));
+  void move(std::int64_t row, std::int32_t from, std::int32_t to, double w, const Row& x) {
     // An empty cluster's composite may be anything: it begins with this row.
-    if (partition_.counts[to] == 0)
+    if (partition_.counts[to] == 0) {
       std::fill_n(partition_.composite(to), partition_.n_features, 0.0);
-    rows_.add(x, w, partition_.composite(to));
+      clear_lines(looks_.table(), to);
+      squares_.add(to, -squares_.at(to));
+    }
+    squares_.add(from, rows_.add(x, -w, partition_.composite(from)));
+    squares_.add(to, rows_.add(x, w, partition_.composite(to)));
+    update_lines(looks_.table(), x, from, partition_.composite(from));
+    update_lines(looks_.table(), x, to, partition_.composite(to));
     partition_.weights[from] -= w;
     partition_.weights[to] += w;
     --partition_.counts[from];
@@ -342,7 +356,7 @@ class Sweep {
     looks_.moved(from, to);
   }
 
-  const DenseRows& rows_;
+  const Rows& rows_;
   RowWeights row_weights_;
   const Partition& partition_;
   const SweepOptions& options_;
@@ -350,13 +364,17 @@ class Sweep {
   const Rule rule_;
   Looks& looks_;
   Team& team_;
+  Squares<Rows> squares_;
   std::vector<unsigned char> touched_;
   std::vector<std::int64_t> touched_list_;
-  std::vector<std::unique_ptr<Workplace>> places_;
+  std::vector<std::unique_ptr<Workplace<Rows>>> places_;
   std::vector<Proposal> proposals_;
   std::vector<Task> tasks_;
-  Buffer<double> fetched_, other_, saved_;
-  double saved_weights_[2] = {0.0, 0.0};
+  Row fetched_, other_;
+  Buffer<double> saved_;
+  struct {
+    double weight, square;
+  } saved_values_[2];
   Offers offers_;
   double smallest_ = 0.0;  // weight of a row
   SweepResult result_;
@@ -364,17 +382,28 @@ class Sweep {
 
 }  // namespace
 
-SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+template <class Rows>
+SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team) {
-  AllClusters looks(rows, partition, visit, bytes_of(rows, options));
+  AllClusters<Rows> looks(rows, partition, visit, bytes_of(rows, options));
   return Sweep(rows, row_weights, partition, options, looks, team).run();
 }
 
-SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+template <class Rows>
+SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
                   const CandidateVisit& visit, Neighbourhoods& neighbourhoods,
                   const SweepOptions& options, Team& team) {
-  Candidates looks(rows, partition, visit, neighbourhoods, team.size());
+  Candidates<Rows> looks(rows, partition, visit, neighbourhoods, team.size());
   return Sweep(rows, row_weights, partition, options, looks, team).run();
 }
+
+#define BK_INSTANTIATE(Rows)                                                                             \
+  template SweepResult sweep(const Rows&, RowWeights, const Partition&, const Visit&,                    \
+                             const SweepOptions&, Team&);                                                \
+  template SweepResult sweep(const Rows&, RowWeights, const Partition&, const CandidateVisit&,           \
+                             Neighbourhoods&, const SweepOptions&, Team&)
+BK_INSTANTIATE(DenseRows);
+BK_INSTANTIATE(SparseRows);
+#undef BK_INSTANTIATE
 
 }  // namespace boostkmeans

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "dense_rows.hpp"
 #include "limits.hpp"
 #include "partition.hpp"
 #include "team.hpp"
@@ -65,10 +64,12 @@ struct SweepResult {
   double gain = 0.0;  // by how much the inertia fell
 };
 
-SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+template <class Rows>
+SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team);
 // Moves `neighbourhoods.clock` on. `options.exact` and `options.low` must be false.
-SweepResult sweep(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
+template <class Rows>
+SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
                   const CandidateVisit& visit, Neighbourhoods& neighbourhoods,
                   const SweepOptions& options, Team& team);
 

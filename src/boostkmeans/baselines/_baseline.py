@@ -13,7 +13,7 @@ from boostkmeans import _threads
 from boostkmeans._centre_model import CentreModel
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker, check_n_clusters
-from boostkmeans._partition import Labels, nearest
+from boostkmeans._partition import Labels, nearest, own_distances
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._weights import RowWeights
 from boostkmeans.baselines._stopwatch import Stopwatch
@@ -34,6 +34,13 @@ class Data:
         with self.watch.paused():
             labels, gaps = nearest(self.rows, self.rows.frame.enter(centres), self.n_threads)
             return labels, self.rows.frame.inertia(self.weights.total_of(gaps))
+
+    def inertia(self, centres: Floats, labels: Labels) -> float:
+        """That of given labels, which need not be those of the nearest centres. Not counted either."""
+        with self.watch.paused():
+            in_frame = self.rows.frame.enter(centres)
+            gaps, _ = own_distances(self.rows, in_frame, labels, self.n_threads)
+            return self.rows.frame.inertia(self.weights.total_of(gaps))
 
 
 @dataclass(frozen=True)

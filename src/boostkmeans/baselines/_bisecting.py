@@ -4,7 +4,6 @@ import numpy as np
 from sklearn import cluster
 
 from boostkmeans._history import SweepRecord
-from boostkmeans._labelled_rows import squared_gaps
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels
 from boostkmeans._rows import Floats
@@ -73,8 +72,7 @@ class BisectingKMeans(ScikitLearnBaseline):
     def _run(self, data: Data, rng: np.random.RandomState) -> Run:
         centres, labels = self._grow(data, rng)
         seconds = data.watch.seconds
-        with data.watch.paused():
-            inertia = data.weights.total_of(squared_gaps(data.array, labels, centres))
+        inertia = data.inertia(centres, labels)
         record = SweepRecord(seconds, 0, inertia, 0, "tree")
         return Run(centres, labels, inertia, [record], 1)
 

@@ -1,0 +1,80 @@
+// Which centres go with which rows.
+#pragma once
+
+#include "centres.hpp"
+#include "dense_rows.hpp"
+#include "sparse_centres.hpp"
+#include "sparse_rows.hpp"
+
+namespace boostkmeans {
+
+// All: centres that every row is scored against. Table: those of which some are Gathered for some rows.
+template <class Rows>
+struct Kind;
+
+template <>
+struct Kind<DenseRows> {
+  using All = Centres;
+  using Table = CentreTable;
+  using Gathered = Centres;
+};
+
+template <>
+struct Kind<SparseRows> {
+  using All = SparseCentres;
+  using Table = SparseCentres;
+  using Gathered = GatheredCentres;
+};
+
+// A centre := composite / weight; `square` is |composite|^2, where rows need it.
+template <class Packed>
+void set_centre(Packed& packed, std::int64_t cluster, const double* composite, double weight, double) {
+  packed.set(cluster, composite, weight);
+}
+inline void set_centre(SparseCentres& packed, std::int64_t cluster, const double*, double weight,
+                       double square) {
+  packed.set(cluster, weight, square);
+}
+
+// What is to be done before and beside that: nothing, but for sparse rows, whose lines are kept up to date
+// with the composites.
+template <class Packed>
+void fill_lines(Packed&, const double*, Team&) {}
+inline void fill_lines(SparseCentres& packed, const double* composites, Team& team) {
+  packed.fill(composites, team);
+}
+template <class Packed>
+void update_lines(Packed&, const DenseRows::Row&, std::int64_t, const double*) {}
+inline void update_lines(SparseCentres& packed, const SparseRows::Row& x, std::int64_t cluster,
+                         const double* composite) {
+  for (std::int64_t t = 0; t < x.count; ++t)
+    packed.set_term(x.columns[t], cluster, composite[x.columns[t]]);
+}
+template <class Packed>
+void clear_lines(Packed&, std::int64_t) {}
+inline void clear_lines(SparseCentres& packed, std::int64_t cluster) { packed.clear(cluster); }
+
+// |composite|^2 of all clusters, where rows need it.
+template <class Rows>
+class Squares {
+ public:
+  Squares(const Rows& rows, const double* composites, std::int64_t n_clusters, Team& team)
+      : values_(static_cast<std::size_t>(Rows::kSparse ? n_clusters : 0)) {
+    const std::int64_t d = rows.n_features();
+    team.for_each(static_cast<std::int64_t>(values_.size()), [&](std::int64_t c, int) {
+      (*this)[c] = rows.centre(composites + c * d, 1.0).square;
+    });
+  }
+  double& operator[](std::int64_t cluster) { return values_[static_cast<std::size_t>(cluster)]; }
+  double at(std::int64_t cluster) const {
+    return Rows::kSparse ? values_[static_cast<std::size_t>(cluster)] : 0.0;
+  }
+  void add(std::int64_t cluster, double change) {
+    if constexpr (Rows::kSparse) (*this)[cluster] = std::max(0.0, at(cluster) + change);
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+}  // namespace boostkmeans

@@ -1,0 +1,68 @@
+#include "sparse_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace boostkmeans {
+
+namespace {
+
+constexpr int kWideExponent = 1000;  // of a power of two that is safe as one factor
+
+}  // namespace
+
+SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
+                       std::int64_t n_features, int scale_exponent, const double* factors)
+    : kernel_(kernel), source_(source), n_rows_(n_rows), n_features_(n_features), factors_(factors) {
+  const int first = std::clamp(scale_exponent, -kWideExponent, kWideExponent);
+  scale_[0] = std::ldexp(1.0, first);
+  scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
+  for (std::int64_t row = 0; row < n_rows; ++row) longest_ = std::max(longest_, length(row));
+}
+
+void SparseRows::fetch(std::int64_t row, Row& out) const {
+  const std::int64_t begin = source_.start(row);
+  const double factor = factors_ == nullptr ? 1.0 : factors_[row];
+  out.count = length(row);
+  source_.as_typed([&](const auto* values, const auto* columns) {
+    double norm = 0.0;
+    for (std::int64_t t = 0; t < out.count; ++t) {
+      const double x = static_cast<double>(values[begin + t]) * factor * scale_[0] * scale_[1];
+      out.columns[t] = static_cast<std::int32_t>(columns[begin + t]);
+      out.values[t] = x;
+      norm += x * x;
+    }
+    out.norm = norm;
+  });
+}
+
+void SparseRows::prefetch(std::int64_t row) const {
+  constexpr std::int64_t kCacheLine = 64, kMost = 8;  // lines; the processor asks for more by itself
+  const std::int64_t begin = source_.start(row), count = length(row);
+  source_.as_typed([&](const auto* values, const auto* columns) {
+    const auto ask = [&](const auto* from) {
+      const auto bytes = count * static_cast<std::int64_t>(sizeof *from);
+      const char* at = reinterpret_cast<const char*>(from);
+      for (std::int64_t i = 0; i < std::min(bytes, kMost * kCacheLine); i += kCacheLine)
+        __builtin_prefetch(at + i, 0, 2);
+    };
+    ask(values + begin);
+    ask(columns + begin);
+  });
+}
+
+double SparseRows::gap(const Row& x, const Row& y) const {
+  double sum = 0.0;
+  std::int64_t i = 0, j = 0;
+  while (i < x.count || j < y.count) {
+    const bool here = j == y.count || (i < x.count && x.columns[i] <= y.columns[j]);
+    const bool there = i == x.count || (j < y.count && y.columns[j] <= x.columns[i]);
+    const double difference = (here ? x.values[i] : 0.0) - (there ? y.values[j] : 0.0);
+    sum += difference * difference;
+    i += here;
+    j += there;
+  }
+  return sum;
+}
+
+}  // namespace boostkmeans
