@@ -30,7 +30,7 @@ class OnlineKMeans(Baseline):
     init : {"random", "k-means++"} or array (k, d), default="random"
         Centres to start from: k random rows, k rows drawn by greedy k-means++, or given ones.
     rate : float, default=0.01
-        How far a centre goes towards a row, as a fraction of the way, in the first iteration.
+        How far a centre goes towards a row, as a fraction of the way, in the first iteration: below 1.
     decay : float, default=4e-4
         By how much the rate is lower in each further iteration, until it is 0.
     n_init : int, default=1
@@ -119,6 +119,6 @@ class OnlineKMeans(Baseline):
         check_seeding(self)
         check = ParameterChecker(self)
         check.real("rate", self.rate, positive=True)
-        if self.rate > 1:
-            check.fail("rate", "a float in the range (0, 1]", self.rate)
+        if self.rate >= 1:
+            check.fail("rate", "a float in the range (0, 1)", self.rate)
         check.real("decay", self.decay)

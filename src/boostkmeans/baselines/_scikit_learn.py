@@ -23,7 +23,8 @@ class ScikitLearnBaseline(Baseline):
         """Within it, scikit-learn uses `n_threads`; if that is None, what it deems right."""
         if self.n_threads is None:
             return nullcontext()
-        return threadpool_limits(_threads.resolve(self.n_threads))
+        limited: AbstractContextManager[Any] = threadpool_limits(_threads.resolve(self.n_threads))
+        return limited
 
 
 def for_scikit_learn(array: Any) -> Any:
