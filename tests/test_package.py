@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[1]
 
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
-        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "SweepRecord", "instruction_set",
-        "instruction_sets", "select",
+        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "SweepRecord", "baselines",
+        "instruction_set", "instruction_sets", "metrics", "select",
     ]  # fmt: skip
     public = {name for name in vars(boostkmeans) if not name.startswith("_")}
     assert public == set(boostkmeans.__all__)
@@ -65,8 +65,11 @@ def test_the_examples_of_a_page_run(page: str) -> None:
 def test_docstring_examples_run() -> None:
     import doctest
 
-    from boostkmeans import _bisecting, _boost_kmeans, _tree
+    from boostkmeans import _bisecting, _boost_kmeans, _tree, baselines, metrics
+    from boostkmeans.baselines import _bisecting as _lloyd_tree
+    from boostkmeans.baselines import _kmeans, _mini_batch, _online, _rbk
 
-    for module in (boostkmeans, _boost_kmeans, _bisecting, _tree):
+    ours = (boostkmeans, _boost_kmeans, _bisecting, _tree, metrics)
+    for module in (*ours, baselines, _kmeans, _mini_batch, _lloyd_tree, _online, _rbk):
         failed, tried = doctest.testmod(module)
         assert (failed, tried > 0) == (0, True)

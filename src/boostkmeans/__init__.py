@@ -9,7 +9,7 @@
 
 from importlib.metadata import version as _version
 
-from boostkmeans import select
+from boostkmeans import baselines, metrics, select
 from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._history import SweepRecord
@@ -21,8 +21,10 @@ __all__ = [
     "BoostKMeans",
     "ClusterTree",
     "SweepRecord",
+    "baselines",
     "instruction_set",
     "instruction_sets",
+    "metrics",
     "select",
 ]
 __version__ = _version("boostkmeans")
