@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
         "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "SweepRecord",
-        "documents", "instruction_set", "instruction_sets", "metrics", "select",
+        "baselines", "documents", "instruction_set", "instruction_sets", "metrics", "select",
     ]  # fmt: skip
     public = {name for name in vars(boostkmeans) if not name.startswith("_")}
     assert public - {"cli"} == set(boostkmeans.__all__)  # which is there once it was imported
@@ -67,10 +67,14 @@ def test_the_examples_of_a_page_run(page: str) -> None:
 def test_docstring_examples_run() -> None:
     import doctest
 
-    from boostkmeans import _bisecting, _boost_kmeans, _tree, documents, metrics
+    from boostkmeans import _bisecting, _boost_kmeans, _tree, baselines, documents, metrics
+    from boostkmeans.baselines import _bisecting as _lloyd_tree
+    from boostkmeans.baselines import _kmeans, _mini_batch, _online, _rbk
     from boostkmeans.documents import _clusters, _corpus, _reading, _weighting
 
+    ours = (boostkmeans, _boost_kmeans, _bisecting, _tree, metrics)
+    of_baselines = (baselines, _kmeans, _mini_batch, _lloyd_tree, _online, _rbk)
     of_documents = (documents, _clusters, _corpus, _reading, _weighting)
-    for module in (boostkmeans, _boost_kmeans, _bisecting, _tree, metrics, *of_documents):
+    for module in (*ours, *of_baselines, *of_documents):
         failed, tried = doctest.testmod(module)
         assert (failed, tried > 0) == (0, True)

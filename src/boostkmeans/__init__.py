@@ -9,7 +9,7 @@
 
 from importlib.metadata import version as _version
 
-from boostkmeans import documents, metrics, select
+from boostkmeans import baselines, documents, metrics, select
 from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._errors import DataFormatError
@@ -23,6 +23,7 @@ __all__ = [
     "ClusterTree",
     "DataFormatError",
     "SweepRecord",
+    "baselines",
     "documents",
     "instruction_set",
     "instruction_sets",

@@ -21,7 +21,7 @@ from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._course import Course, StopRules
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
-from boostkmeans._parameters import ParameterChecker
+from boostkmeans._parameters import ParameterChecker, check_n_clusters
 from boostkmeans._partition import nearest, put_weightless
 from boostkmeans._plan import QUALITIES, Plan, Wishes, plan_for
 from boostkmeans._rows import Array, Rows
@@ -61,7 +61,7 @@ class Clusterer(CentreModel):
         self._check_parameters()
         array = self._validate(X, reset=True)
         weights = RowWeights.of(sample_weight, array.shape[0])
-        self._check_n_clusters(array.shape[0], weights.n_positive)
+        check_n_clusters(self.n_clusters, array.shape[0], weights.n_positive)
         threads = _threads.resolve(self.n_threads)
         rows = Rows.in_own_frame(array, self.metric, threads)
         with _progress.shown(self.verbose):
@@ -219,15 +219,6 @@ class Clusterer(CentreModel):
                 "'auto', a temperature in [0, 1), or a tuple of it and a number of sweeps, no more than "
                 f"max_iter={self._most_sweeps}",
                 annealing,
-            )
-
-    def _check_n_clusters(self, n_rows: int, n_positive: int) -> None:
-        if n_rows < self.n_clusters:
-            raise ValueError(f"n_samples={n_rows} should be >= n_clusters={self.n_clusters}.")
-        if n_positive < self.n_clusters:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} needs as many rows with a positive weight; "
-                f"sample_weight has {n_positive}."
             )
 
     def _warn_about_result(self) -> None:

@@ -19,7 +19,7 @@ class SweepRecord:
     kind: str = "sweep"
     """"sweep"; "candidates" for one over neighbour lists; "certify" for one that decides in float64
     wherever float32 cannot; "tree" for the making of a tree; "repair" for swaps of clusters, with the
-    sweeps over what they touched."""
+    sweeps over what they touched. Baselines have "lloyd", "batch" and "online"."""
     temperature: float = 0.0
     """Of annealing: above 0, moves that cost a little were taken too."""
     swaps: int = 0

@@ -33,3 +33,14 @@ class ParameterChecker:
         """One of some words."""
         if not isinstance(value, str) or value not in choices:
             self.fail(name, f"a str among {{{', '.join(map(repr, choices))}}}", value)
+
+
+def check_n_clusters(n_clusters: int, n_rows: int, n_positive: int) -> None:
+    """Whether there are rows enough, and rows with a positive weight."""
+    if n_rows < n_clusters:
+        raise ValueError(f"n_samples={n_rows} should be >= n_clusters={n_clusters}.")
+    if n_positive < n_clusters:
+        raise ValueError(
+            f"n_clusters={n_clusters} needs as many rows with a positive weight; "
+            f"sample_weight has {n_positive}."
+        )

@@ -23,7 +23,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_array
 
 from boostkmeans._labelled_rows import Numbers, cluster_sums, squared_gaps
-from boostkmeans._rows import Array, Floats
+from boostkmeans._rows import Array, Floats, canonical
 from boostkmeans._weights import RowWeights
 
 __all__ = [
@@ -177,10 +177,7 @@ def size_imbalance(labels: ArrayLike, n_clusters: int | None = None) -> float:
 def _rows(X: ArrayLike) -> Any:
     """X as an array or as CSR without repeated entries; not copied if it is one."""
     rows = check_array(X, accept_sparse="csr")
-    if sparse.issparse(rows) and not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return rows
+    return canonical(rows) if sparse.issparse(rows) else rows
 
 
 def _centres(centers: ArrayLike, n_features: int) -> Floats:

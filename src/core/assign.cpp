@@ -22,8 +22,8 @@ struct Task {
 
 template <class Rows>
 struct Workplace {
-  Workplace(const Rows& rows, std::int64_t most)
-      : piece(rows), gathered(rows.kernel(), most, rows.n_features()) {}
+  Workplace(const Rows& rows, std::int64_t n_clusters, std::int64_t most)
+      : piece(rows), gathered(gathered_centres(rows, n_clusters, most)) {}
   Piece<Rows> piece;
   typename Kind<Rows>::Gathered gathered;
   std::vector<std::int32_t> list;
@@ -54,7 +54,7 @@ void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_c
                        std::int32_t* row_groups, const Groups& groups, std::int32_t* labels,
                        Team& team) {
   const std::int64_t d = rows.n_features();
-  typename Kind<Rows>::Table table(rows.kernel(), n_clusters, d);
+  auto table = centre_table(rows, n_clusters);
   const Squares<Rows> squares(rows, centres, n_clusters, team);
   fill_lines(table, centres, team);
   team.for_each(n_clusters, [&](std::int64_t c, int) {
@@ -70,7 +70,7 @@ void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_c
     most = std::max(most, n);
   }
   std::vector<std::unique_ptr<Workplace<Rows>>> places;
-  for (int t = 0; t < team.size(); ++t) places.push_back(std::make_unique<Workplace<Rows>>(rows, most));
+  for (int t = 0; t < team.size(); ++t) places.push_back(std::make_unique<Workplace<Rows>>(rows, n_clusters, most));
   team.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
     const Task& task = tasks[static_cast<std::size_t>(i)];
     Workplace<Rows>& place = *places[static_cast<std::size_t>(thread)];

@@ -15,6 +15,8 @@ inline void add_lines(const float* const* lines, const float* values, int64_t co
   Floats sums[V] = {};
   for (int64_t t = 0; t < count; ++t) {
     const float* line = lines[t] + begin;
+    // Else the compiler keeps one address for each vector, and has no registers left for that.
+    __asm__("" : "+r"(line));
     const Floats x = splat(values[t]);
 #pragma GCC unroll 16
     for (int v = 0; v < V; ++v) sums[v] += x * load<Floats>(line + v * kLanes);

@@ -26,6 +26,28 @@ struct Kind<SparseRows> {
   using Gathered = GatheredCentres;
 };
 
+// Room for all centres; in low precision, if rows can be scored in it.
+inline Centres all_centres(const DenseRows& rows, std::int64_t n_clusters, bool low = false) {
+  return {rows.kernel(), n_clusters, rows.n_features(), low ? &rows : nullptr};
+}
+inline SparseCentres all_centres(const SparseRows& rows, std::int64_t n_clusters, bool = false) {
+  return {rows, n_clusters};
+}
+inline CentreTable centre_table(const DenseRows& rows, std::int64_t n_clusters) {
+  return {rows.kernel(), n_clusters, rows.n_features()};
+}
+inline SparseCentres centre_table(const SparseRows& rows, std::int64_t n_clusters) {
+  return {rows, n_clusters};
+}
+// Room for some of them.
+inline Centres gathered_centres(const DenseRows& rows, std::int64_t, std::int64_t most_gathered) {
+  return {rows.kernel(), most_gathered, rows.n_features()};
+}
+inline GatheredCentres gathered_centres(const SparseRows& rows, std::int64_t n_clusters,
+                                        std::int64_t most_gathered) {
+  return {rows, n_clusters, most_gathered};
+}
+
 // A centre := composite / weight; `square` is |composite|^2, where rows need it.
 template <class Packed>
 void set_centre(Packed& packed, std::int64_t cluster, const double* composite, double weight, double) {
@@ -44,11 +66,12 @@ inline void fill_lines(SparseCentres& packed, const double* composites, Team& te
   packed.fill(composites, team);
 }
 template <class Packed>
-void update_lines(Packed&, const DenseRows::Row&, std::int64_t, const double*) {}
+void update_lines(Packed&, const DenseRows::Row&, std::int64_t, const double*, double) {}
+// After a row of that weight entered or left.
 inline void update_lines(SparseCentres& packed, const SparseRows::Row& x, std::int64_t cluster,
-                         const double* composite) {
+                         const double* composite, double weight) {
   for (std::int64_t t = 0; t < x.count; ++t)
-    packed.set_term(x.columns[t], cluster, composite[x.columns[t]]);
+    packed.set_term(x.columns[t], cluster, composite[x.columns[t]], weight * x.values[t]);
 }
 template <class Packed>
 void clear_lines(Packed&, std::int64_t) {}

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "kinds.hpp"
@@ -33,10 +32,9 @@ struct Task {
 template <class Rows>
 class AllClusters {
  public:
-  // `bytes`: the rows, if they are to be scored in low precision; or null.
-  AllClusters(const Rows& rows, const Partition& partition, const Visit& visit, const Rows* bytes)
-      : rows_(rows), visit_(visit),
-        centres_(rows.kernel(), partition.n_clusters, partition.n_features, bytes) {}
+  // `low`: rows are scored in low precision.
+  AllClusters(const Rows& rows, const Partition& partition, const Visit& visit, bool low)
+      : rows_(rows), visit_(visit), centres_(all_centres(rows, partition.n_clusters, low)) {}
 
   // The rows of the next block; false if there is none.
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
@@ -82,10 +80,9 @@ class Candidates {
       : visit_(visit), near_(neighbourhoods),
         members_(sort_by_cluster(grouped_by(partition), partition.n_clusters, rows.n_rows())),
         entered_(static_cast<std::size_t>(partition.n_clusters), 0),
-        table_(rows.kernel(), partition.n_clusters, partition.n_features) {
+        table_(centre_table(rows, partition.n_clusters)) {
     for (int t = 0; t < n_threads; ++t)
-      gathered_.push_back(
-          std::make_unique<Gathered>(rows.kernel(), near_.length, partition.n_features));
+      gathered_.push_back(gathered_centres(rows, partition.n_clusters, near_.length));
   }
 
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
@@ -119,7 +116,7 @@ class Candidates {
     entered_[static_cast<std::size_t>(to)] = 1;
   }
   typename Kind<Rows>::Gathered& centres(std::int64_t owner, int thread) {
-    Gathered& gathered = *gathered_[static_cast<std::size_t>(thread)];
+    Gathered& gathered = gathered_[static_cast<std::size_t>(thread)];
     gathered.gather(table_, list(owner), n_columns(owner));
     return gathered;
   }
@@ -170,7 +167,7 @@ class Candidates {
   std::int64_t next_ = 0;   // cluster in the order ...
   std::int64_t taken_ = 0;  // ... and its rows that are in earlier blocks
   typename Kind<Rows>::Table table_;
-  std::vector<std::unique_ptr<Gathered>> gathered_;
+  std::vector<Gathered> gathered_;  // by thread
 };
 
 }  // namespace boostkmeans

@@ -43,7 +43,7 @@ class Search {
          const std::int32_t* exclude, Team& team)
       : rows_(rows), centres_(centres), n_clusters_(n_clusters), exclude_(exclude), team_(team),
         squares_(rows, centres, n_clusters, team),
-        packed_(rows.kernel(), n_clusters, rows.n_features()), fetched_(row_for_each_thread(rows, team)) {
+        packed_(all_centres(rows, n_clusters)), fetched_(row_for_each_thread(rows, team)) {
     for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece<Rows>>(rows));
   }
 

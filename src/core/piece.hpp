@@ -42,6 +42,12 @@ class Piece {
     for (std::int64_t r = 0; r < count; ++r) rows_.prefetch(ids(r));
   }
 
+  // What `scan` begins with. If `gap` is asked for before, it is cheaper afterwards.
+  template <class Centres>
+  void meet(Centres& centres) {
+    const std::int64_t end = std::min(panels_at_once(centres), centres.n_panels());
+    tile_.meet(centres, 0, end * rows_.kernel().panel_width);
+  }
   // Scores the piece against all centres; false if the watch stopped it.
   template <class Centres>
   bool scan(Rule rule, bool weighted, Centres& centres, Watch& watch, int thread) {
@@ -51,7 +57,8 @@ class Piece {
     for (std::int64_t p = 0; p < centres.n_panels(); p += step) {
       if (p > 0 && watch.look(thread)) return false;
       const std::int64_t end = std::min(p + step, centres.n_panels());
-      tile_.meet(centres, p * kernel.panel_width, (end - p) * kernel.panel_width);
+      const std::int64_t first = p * kernel.panel_width, count = (end - p) * kernel.panel_width;
+      if (!tile_.has_met(centres, first, count)) tile_.meet(centres, first, count);
       kernel.scan(rule, weighted, view(), centres.view(), p, end, state());
     }
     kernel.reduce(rule, n_padded_, state());
@@ -59,7 +66,7 @@ class Piece {
   }
   // Prepares `view` for the first of these columns.
   template <class Columns>
-  void meet(Columns& columns, std::int64_t n_columns) {
+  void meet_columns(Columns& columns, std::int64_t n_columns) {
     tile_.meet(columns, 0, n_columns);
   }
   // |x - C|^2 of a row and the centre of its cluster, about as exactly as it is scored.

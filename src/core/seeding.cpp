@@ -73,9 +73,11 @@ class Columns<SparseRows> {
   }
   // Dot products of a piece with the first columns.
   void meet(Piece<SparseRows>& piece, std::int64_t n_vectors) const {
-    piece.meet(*this, n_vectors * lanes_);
+    piece.meet_columns(*this, n_vectors * lanes_);
   }
   const float* line(std::int64_t term) const { return lines_.get() + term * step_; }
+  ShortLine short_line(std::int64_t) const { return {nullptr, 0}; }  // there are none here
+  std::int64_t n_clusters() const { return step_; }
   const float* scales() const { return scales_.get(); }
   const float* values() const { return nullptr; }
   const float* norms() const { return norms_.get(); }

@@ -1,14 +1,36 @@
 #include "sparse_centres.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace boostkmeans {
 
-SparseCentres::SparseCentres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
-                             const SparseRows*)
-    : width_(kernel.panel_width), n_clusters_(n_clusters), n_features_(n_features),
-      n_panels_((n_clusters + width_ - 1) / width_), step_(n_panels_ * width_),
-      lines_(step_ * n_features), vectors_(step_), scales_(step_) {
+namespace {
+
+// Short lines of so many of the clusters, at most, are worth while.
+constexpr double kShortest = 1.0 / 2.0;
+// What is left of a value after that share of it was taken away is rounding.
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
+SparseCentres::SparseCentres(const SparseRows& rows, std::int64_t n_clusters)
+    : width_(rows.kernel().panel_width), n_clusters_(n_clusters), n_features_(rows.n_features()),
+      n_panels_((n_clusters + width_ - 1) / width_), step_(n_panels_ * width_), lines_(0), entries_(0),
+      vectors_(step_), scales_(step_) {
+  const auto limit = static_cast<std::int64_t>(kShortest * static_cast<double>(n_clusters));
+  std::int64_t n_lines = 0, n_short = 0;
+  for (std::int64_t j = 0; j < n_features_; ++j) {
+    const std::int64_t frequency = rows.frequency(j);
+    const bool is_short = frequency <= limit;
+    places_.push_back(is_short ? ~n_short : n_lines * step_);
+    most_.push_back(static_cast<std::int32_t>(is_short ? frequency : 0));
+    n_short += is_short ? frequency : 0;
+    n_lines += is_short ? 0 : 1;
+  }
+  counts_.assign(most_.size(), 0);
+  lines_ = Buffer<float>(n_lines * step_);
+  entries_ = Buffer<Entry>(n_short);
   for (std::int64_t c = 0; c < step_; ++c) set_never(c);
 }
 
@@ -16,10 +38,20 @@ void SparseCentres::fill(const double* composites, Team& team) {
   constexpr std::int64_t kTerms = 64;  // so that reading and writing both go over whole cache lines
   team.for_each((n_features_ + kTerms - 1) / kTerms, [&](std::int64_t block, int) {
     const std::int64_t begin = block * kTerms, end = std::min(n_features_, begin + kTerms);
+    for (std::int64_t j = begin; j < end; ++j) {
+      counts_[static_cast<std::size_t>(j)] = 0;
+      const std::int64_t at = places_[static_cast<std::size_t>(j)];
+      if (at >= 0) std::fill(lines_.get() + at + n_clusters_, lines_.get() + at + step_, 0.0f);
+    }
     for (std::int64_t c = 0; c < n_clusters_; ++c)
-      for (std::int64_t j = begin; j < end; ++j) set_term(j, c, composites[c * n_features_ + j]);
-    for (std::int64_t j = begin; j < end; ++j)
-      std::fill(lines_.get() + j * step_ + n_clusters_, lines_.get() + (j + 1) * step_, 0.0f);
+      for (std::int64_t j = begin; j < end; ++j) {
+        const std::int64_t at = places_[static_cast<std::size_t>(j)];
+        const double value = composites[c * n_features_ + j];
+        if (at >= 0)
+          lines_[at + c] = static_cast<float>(value);
+        else if (value != 0.0)
+          set_short(j, c, static_cast<float>(value));
+      }
   });
 }
 
@@ -34,8 +66,43 @@ void SparseCentres::set_never(std::int64_t cluster) {
   scales_[cluster] = 0.0f;
 }
 
+void SparseCentres::set_term(std::int64_t term, std::int64_t cluster, double value, double step) {
+  const std::int64_t at = places_[static_cast<std::size_t>(term)];
+  if (at >= 0)
+    lines_[at + cluster] = static_cast<float>(value);
+  else
+    set_short(term, cluster, std::abs(value) <= kRounding * std::abs(step) ? 0.0f : static_cast<float>(value));
+}
+
+// There is room for as many clusters as rows have the term. Should rounding ever leave more than that, the
+// line lacks one, and rows may miss a move.
+void SparseCentres::set_short(std::int64_t term, std::int64_t cluster, float value) {
+  Entry* entries = entries_.get() + ~places_[static_cast<std::size_t>(term)];
+  std::int32_t& count = counts_[static_cast<std::size_t>(term)];
+  Entry* end = entries + count;
+  Entry* at = entries + (ShortLine{entries, count}.from(cluster) - entries);
+  const bool has = at != end && at->cluster == cluster;
+  if (has && value != 0.0f) {
+    at->value = value;
+  } else if (has) {
+    std::move(at + 1, end, at);
+    --count;
+  } else if (value != 0.0f && count < most_[static_cast<std::size_t>(term)]) {
+    std::move_backward(at, end, end + 1);
+    *at = {static_cast<std::int32_t>(cluster), value};
+    ++count;
+  }
+}
+
 void SparseCentres::clear(std::int64_t cluster) {
-  for (std::int64_t j = 0; j < n_features_; ++j) lines_[j * step_ + cluster] = 0.0f;
+  for (std::int64_t j = 0; j < n_features_; ++j) set_term(j, cluster, 0.0, 0.0);
+}
+
+float SparseCentres::value(std::int64_t term, std::int64_t cluster) const {
+  if (const float* line = this->line(term)) return line[cluster];
+  const ShortLine line = short_line(term);
+  const Entry* at = line.from(cluster);
+  return at != line.end() && at->cluster == cluster ? at->value : 0.0f;
 }
 
 PanelView SparseCentres::view() const {
@@ -43,15 +110,17 @@ PanelView SparseCentres::view() const {
           static_cast<std::int32_t>(n_clusters_)};
 }
 
-GatheredCentres::GatheredCentres(const Kernel& kernel, std::int64_t most_clusters,
-                                 std::int64_t n_features)
-    : width_(kernel.panel_width), step_((most_clusters + width_ - 1) / width_ * width_),
-      line_of_(static_cast<std::size_t>(n_features), nullptr), vectors_(step_), scales_(step_) {}
+GatheredCentres::GatheredCentres(const SparseRows& rows, std::int64_t n_clusters,
+                                 std::int64_t most_gathered)
+    : width_(rows.kernel().panel_width), step_((most_gathered + width_ - 1) / width_ * width_),
+      line_of_(static_cast<std::size_t>(rows.n_features()), nullptr),
+      column_(static_cast<std::size_t>(n_clusters), -1), vectors_(step_), scales_(step_) {}
 
 void GatheredCentres::gather(const SparseCentres& table, const std::int32_t* clusters,
                              std::int64_t count) {
   for (const std::int64_t term : terms_) line_of_[static_cast<std::size_t>(term)] = nullptr;
   terms_.clear();
+  std::fill(column_.begin(), column_.end(), -1);
   table_ = &table;
   clusters_ = clusters;
   n_clusters_ = count;
@@ -59,6 +128,7 @@ void GatheredCentres::gather(const SparseCentres& table, const std::int32_t* clu
   for (std::int64_t i = 0; i < count; ++i) {
     vectors_.copy(i, table.vectors_, clusters[i]);
     scales_[i] = table.scales_[clusters[i]];
+    column_[static_cast<std::size_t>(clusters[i])] = static_cast<std::int32_t>(i);
   }
   for (std::int64_t i = count; i < n_panels_ * width_; ++i) {
     vectors_.set_never(i);
@@ -71,11 +141,23 @@ const float* GatheredCentres::line(std::int64_t term) {
   if (line == nullptr) {
     line = new_line();
     terms_.push_back(term);
-    const float* from = table_->line(term);
-    for (std::int64_t i = 0; i < n_clusters_; ++i) line[i] = from[clusters_[i]];
-    std::fill(line + n_clusters_, line + n_panels_ * width_, 0.0f);
+    fill_line(term, line);
   }
   return line;
+}
+
+void GatheredCentres::fill_line(std::int64_t term, float* line) const {
+  if (const float* from = table_->line(term)) {
+    for (std::int64_t i = 0; i < n_clusters_; ++i) line[i] = from[clusters_[i]];
+    std::fill(line + n_clusters_, line + n_panels_ * width_, 0.0f);
+    return;
+  }
+  std::fill(line, line + n_panels_ * width_, 0.0f);
+  const ShortLine from = table_->short_line(term);
+  for (const Entry* entry = from.entries; entry != from.end(); ++entry) {
+    const std::int32_t column = column_[static_cast<std::size_t>(entry->cluster)];
+    if (column >= 0) line[column] = entry->value;
+  }
 }
 
 float* GatheredCentres::new_line() {

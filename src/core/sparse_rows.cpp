@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace boostkmeans {
 
@@ -18,6 +19,14 @@ SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64
   scale_[0] = std::ldexp(1.0, first);
   scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
   for (std::int64_t row = 0; row < n_rows; ++row) longest_ = std::max(longest_, length(row));
+  frequencies_.assign(static_cast<std::size_t>(n_features), 0);
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  source.as_typed([&](const auto*, const auto* columns) {
+    for (std::int64_t t = 0; t < n_values(); ++t) {
+      std::int32_t& frequency = frequencies_[static_cast<std::size_t>(columns[t])];
+      frequency += frequency < kMost;
+    }
+  });
 }
 
 void SparseRows::fetch(std::int64_t row, Row& out) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "buffer.hpp"
 #include "centre.hpp"
@@ -35,6 +36,8 @@ class SparseRows {
   std::int64_t n_rows() const { return n_rows_; }
   std::int64_t n_features() const { return n_features_; }
   std::int64_t n_values() const { return source_.start(n_rows_); }
+  // Rows that have a value in a column.
+  std::int64_t frequency(std::int64_t column) const { return frequencies_[static_cast<std::size_t>(column)]; }
   // Terms of the row that has the most of them.
   std::int64_t longest() const { return longest_; }
   std::int64_t length(std::int64_t row) const { return source_.length(row); }
@@ -86,6 +89,7 @@ class SparseRows {
   const Kernel& kernel_;
   CsrSource source_;
   std::int64_t n_rows_, n_features_, longest_ = 0;
+  std::vector<std::int32_t> frequencies_;
   double scale_[2];
   const double* factors_;
 };

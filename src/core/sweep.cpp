@@ -19,11 +19,11 @@ struct Workplace {
   typename Rows::Row fetched;
 };
 
-// The rows if they are to be scored in low precision, else null. A certificate is not to be had that way.
-const DenseRows* bytes_of(const DenseRows& rows, const SweepOptions& options) {
-  return options.low && !options.exact && rows.are_bytes() ? &rows : nullptr;
+// Whether rows are scored in low precision. A certificate is not to be had that way.
+bool is_low(const DenseRows& rows, const SweepOptions& options) {
+  return options.low && !options.exact && rows.are_bytes();
 }
-const SparseRows* bytes_of(const SparseRows&, const SweepOptions&) { return nullptr; }
+bool is_low(const SparseRows&, const SweepOptions&) { return false; }
 
 template <class Rows, class Looks>
 class Sweep {
@@ -37,7 +37,7 @@ class Sweep {
         touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows), other_(rows),
         saved_(2 * rows.most_cells()), offers_(options.exchange ? partition.n_clusters : 0) {
     if (options.limits) smallest_ = smallest_weight();
-    const bool low = bytes_of(rows, options) != nullptr;
+    const bool low = is_low(rows, options);
     for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace<Rows>>(rows, low));
     fill_lines(looks.table(), partition.composites, team);
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
@@ -117,6 +117,7 @@ class Sweep {
     Workplace<Rows>& place = *places_[static_cast<std::size_t>(thread)];
     Piece<Rows>& piece = place.piece;
     piece.load(count, [=](std::int64_t r) { return proposals[r].row; });
+    piece.meet(centres);
     double stay[kPieceRows];
     std::int32_t own[kPieceRows];
     const Proposal* last = proposals_.data() + proposals_.size() - 1;
@@ -310,7 +311,7 @@ class Sweep {
   }
   void restore_cluster(std::int64_t cluster, int i) {
     rows_.restore(other_, saved_.get() + i * rows_.most_cells(), partition_.composite(cluster));
-    update_lines(looks_.table(), other_, cluster, partition_.composite(cluster));
+    update_lines(looks_.table(), other_, cluster, partition_.composite(cluster), 1.0);
     partition_.weights[cluster] = saved_values_[i].weight;
     if constexpr (Rows::kSparse) squares_[cluster] = saved_values_[i].square;
   }
@@ -344,8 +345,8 @@ class Sweep {
     }
     squares_.add(from, rows_.add(x, -w, partition_.composite(from)));
     squares_.add(to, rows_.add(x, w, partition_.composite(to)));
-    update_lines(looks_.table(), x, from, partition_.composite(from));
-    update_lines(looks_.table(), x, to, partition_.composite(to));
+    update_lines(looks_.table(), x, from, partition_.composite(from), w);
+    update_lines(looks_.table(), x, to, partition_.composite(to), w);
     partition_.weights[from] -= w;
     partition_.weights[to] += w;
     --partition_.counts[from];
@@ -385,7 +386,7 @@ class Sweep {
 template <class Rows>
 SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
                   const Visit& visit, const SweepOptions& options, Team& team) {
-  AllClusters<Rows> looks(rows, partition, visit, bytes_of(rows, options));
+  AllClusters<Rows> looks(rows, partition, visit, is_low(rows, options));
   return Sweep(rows, row_weights, partition, options, looks, team).run();
 }
 

@@ -10,6 +10,7 @@
 #include "buffer.hpp"
 #include "dense_rows.hpp"
 #include "kernel.hpp"
+#include "sparse_centres.hpp"
 #include "sparse_rows.hpp"
 
 namespace boostkmeans {
@@ -36,6 +37,10 @@ class Tile<DenseRows> {
   // Prepares for `count` columns of the centres, from `first` on.
   template <class Centres>
   void meet(Centres&, std::int64_t, std::int64_t) {}
+  template <class Centres>
+  bool has_met(const Centres&, std::int64_t, std::int64_t) const {
+    return true;
+  }
   void complete(TileView& view) const {
     view.values = values_.get();
     view.quads = quads_.get();
@@ -67,8 +72,7 @@ class Tile<DenseRows> {
 template <>
 class Tile<SparseRows> {
  public:
-  Tile(const SparseRows& rows, bool)
-      : rows_(rows), fetched_(rows), dots_(kPieceRows * kMostPanels * rows.kernel().panel_width) {}
+  Tile(const SparseRows& rows, bool) : rows_(rows), fetched_(rows), dots_(0) {}
 
   void load(const std::int64_t* rows, std::int64_t count, std::int64_t n_padded, float* norms) {
     columns_.clear();
@@ -86,50 +90,105 @@ class Tile<SparseRows> {
       norms[r] = norms_[r];
       starts_.push_back(values_.size());
     }
+    met_ = nullptr;
   }
   template <class Centres>
   void meet(Centres& centres, std::int64_t first, std::int64_t n_columns) {
-    dots_first_ = first;
-    dots_step_ = n_columns;
+    met_ = &centres;
+    first_ = first;
+    n_columns_ = n_columns;
     scales_ = centres.scales();
-    lines_.resize(columns_.size());
-    for (std::size_t t = 0; t < columns_.size(); ++t) lines_[t] = centres.line(columns_[t]) + first;
-    for (std::size_t r = 0; r + 1 < starts_.size(); ++r) {
-      const std::size_t at = starts_[r], count = starts_[r + 1] - at;
-      rows_.kernel().sparse_dots(lines_.data() + at, values_.data() + at,
-                                 static_cast<std::int64_t>(count), dots_step_,
-                                 dots_.get() + static_cast<std::int64_t>(r) * dots_step_);
+    if (kPieceRows * n_columns > room_) {
+      room_ = kPieceRows * n_columns;
+      dots_ = Buffer<float>(room_);
     }
+    for (std::size_t r = 0; r + 1 < starts_.size(); ++r) meet_row(centres, r);
+  }
+  template <class Centres>
+  bool has_met(const Centres& centres, std::int64_t first, std::int64_t n_columns) const {
+    return met_ == &centres && first_ == first && n_columns_ == n_columns;
   }
   void complete(TileView& view) const {
     view.dots = dots_.get();
-    view.dots_step = dots_step_;
-    view.dots_first = dots_first_;
+    view.dots_step = n_columns_;
+    view.dots_first = first_;
     view.scales = scales_;
   }
-  static constexpr std::int64_t kMostPanels = 32;
+  static constexpr std::int64_t kMostPanels = 256;
 
-  // In float32, from the lines that the row is about to be scored by.
+  // In float32, as rows are scored.
   template <class Table>
   double gap(std::int64_t r, const Centre&, const Table& table, std::int64_t cluster) const {
-    float dot = 0.0f;
-    const auto row = static_cast<std::size_t>(r);
-    for (std::size_t t = starts_[row]; t < starts_[row + 1]; ++t)
-      dot += values_[t] * table.line(columns_[t])[cluster];
+    const bool known = met_ == &table && first_ == 0 && cluster < n_columns_;
+    const float dot = known ? dots_[r * n_columns_ + cluster] : dot_with(table, r, cluster);
     return std::max(0.0, static_cast<double>(table.distance(norms_[r], dot, cluster)));
   }
 
  private:
+  static constexpr std::size_t kShortAhead = 3;
+
+  struct Short {
+    const Entry *begin, *end;
+    float value;
+  };
+
+  // The lines are added up in the kernel, the short ones here.
+  template <class Centres>
+  void meet_row(Centres& centres, std::size_t r) {
+    lines_.clear();
+    factors_.clear();
+    short_.clear();
+    for (std::size_t t = starts_[r]; t < starts_[r + 1]; ++t) {
+      if (const float* line = centres.line(columns_[t])) {
+        lines_.push_back(line + first_);
+        factors_.push_back(values_[t]);
+      } else {
+        const ShortLine found = centres.short_line(columns_[t]);
+        const bool all = first_ == 0 && centres.n_clusters() <= n_columns_;
+        short_.push_back({all ? found.entries : found.from(first_),
+                          all ? found.end() : found.from(first_ + n_columns_), values_[t]});
+      }
+    }
+    float* dots = dots_.get() + static_cast<std::int64_t>(r) * n_columns_;
+    for (std::size_t i = 0; i < std::min(kShortAhead, short_.size()); ++i) prefetch(short_[i]);
+    rows_.kernel().sparse_dots(lines_.data(), factors_.data(), static_cast<std::int64_t>(lines_.size()),
+                               n_columns_, dots);
+    for (std::size_t i = 0; i < short_.size(); ++i) {
+      if (i + kShortAhead < short_.size()) prefetch(short_[i + kShortAhead]);
+      const Short& line = short_[i];
+      for (const Entry* entry = line.begin; entry != line.end; ++entry)
+        dots[entry->cluster - first_] += line.value * entry->value;
+    }
+  }
+  // Short lines lie all over the memory: they are asked for a few lines ahead.
+  static void prefetch(const Short& line) {
+    constexpr std::int64_t kEntriesInLine = 64 / sizeof(Entry);
+    for (const Entry* at = line.begin; at < line.end; at += kEntriesInLine) __builtin_prefetch(at, 0, 3);
+  }
+  template <class Table>
+  float dot_with(const Table& table, std::int64_t r, std::int64_t cluster) const {
+    float dot = 0.0f;
+    const auto row = static_cast<std::size_t>(r);
+    for (std::size_t t = starts_[row]; t < starts_[row + 1]; ++t)
+      dot += values_[t] * table.value(columns_[t], cluster);
+    return dot;
+  }
+
   const SparseRows& rows_;
   SparseRows::Row fetched_;
   std::vector<std::int32_t> columns_;
   std::vector<float> values_;
   std::vector<std::size_t> starts_;
-  std::vector<const float*> lines_;
   float norms_[kPieceRows];
+  // Of the row that is at hand: its lines with the values that go with them, and the short ones.
+  std::vector<const float*> lines_;
+  std::vector<float> factors_;
+  std::vector<Short> short_;
+  // x . D of all rows and the columns from `first` on.
   Buffer<float> dots_;
-  std::int64_t dots_step_ = 0, dots_first_ = 0;
+  std::int64_t room_ = 0, first_ = 0, n_columns_ = 0;
   const float* scales_ = nullptr;
+  const void* met_ = nullptr;
 };
 
 }  // namespace boostkmeans

@@ -1,0 +1,117 @@
+"""What all baselines share: checks, runs of which the best is kept, and how a run is measured."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from boostkmeans import _threads
+from boostkmeans._centre_model import CentreModel
+from boostkmeans._history import SweepRecord
+from boostkmeans._parameters import ParameterChecker, check_n_clusters
+from boostkmeans._partition import Labels, nearest, own_distances
+from boostkmeans._rows import Floats, Rows
+from boostkmeans._weights import RowWeights
+from boostkmeans.baselines._stopwatch import Stopwatch
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows of a fit, and the clock that runs meanwhile."""
+
+    array: Any
+    rows: Rows
+    weights: RowWeights
+    n_threads: int
+    watch: Stopwatch
+
+    def measure(self, centres: Floats) -> tuple[Labels, float]:
+        """The nearest centre of each row, and the inertia: exact, and not counted as time of the fit."""
+        with self.watch.paused():
+            labels, gaps = nearest(self.rows, self.rows.frame.enter(centres), self.n_threads)
+            return labels, self.rows.frame.inertia(self.weights.total_of(gaps))
+
+    def inertia(self, centres: Floats, labels: Labels) -> float:
+        """That of given labels, which need not be those of the nearest centres. Not counted either."""
+        with self.watch.paused():
+            in_frame = self.rows.frame.enter(centres)
+            gaps, _ = own_distances(self.rows, in_frame, labels, self.n_threads)
+            return self.rows.frame.inertia(self.weights.total_of(gaps))
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run leaves behind, in the user's space and unit."""
+
+    centres: Floats
+    labels: Labels
+    inertia: float
+    history: list[SweepRecord]
+    n_iter: int
+
+
+class Baseline(CentreModel):
+    """Base of the baselines."""
+
+    n_clusters: int
+    n_init: int
+    max_iter: int
+    tol: float
+    random_state: int | np.random.RandomState | None
+
+    @abstractmethod
+    def _run(self, data: Data, rng: np.random.RandomState) -> Run:
+        """From a new start to the end."""
+
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Self:
+        watch = Stopwatch()
+        self._check_parameters()
+        array = self._validate(X, reset=True)
+        weights = RowWeights.of(sample_weight, array.shape[0])
+        check_n_clusters(self.n_clusters, array.shape[0], weights.n_positive)
+        threads = _threads.resolve(self.n_threads)
+        data = Data(array, Rows.in_own_frame(array, "euclidean", threads), weights, threads, watch)
+        rng = check_random_state(self.random_state)
+        best = min((self._run(data, rng) for _ in range(self.n_init)), key=lambda run: run.inertia)
+        self._adopt(best, data)
+        return self
+
+    def _adopt(self, run: Run, data: Data) -> None:
+        self._frame = data.rows.frame
+        self.cluster_centers_ = run.centres
+        self.labels_ = run.labels
+        self.cluster_sizes_ = np.bincount(run.labels, minlength=len(run.centres))
+        self.inertia_ = run.inertia
+        self.distortion_ = run.inertia / data.weights.total
+        self.history_ = run.history
+        self.n_iter_ = run.n_iter
+
+    def _check_parameters(self) -> None:
+        check = ParameterChecker(self)
+        check.integer("n_clusters", self.n_clusters, 1)
+        check.integer("n_init", self.n_init, 1)
+        check.integer("max_iter", self.max_iter, 1)
+        check.real("tol", self.tol)
+        if self.n_threads is not None:
+            check.integer("n_threads", self.n_threads, 1)
+
+
+def follow(data: Data, steps: Iterator[tuple[Floats, int]], kind: str, tol: float) -> Run:
+    """A run whose `steps` give the centres after each iteration, and the distances that it computed.
+
+    It ends with them, or when the inertia falls by less than `tol` of it in one iteration.
+    """
+    labels = np.full(data.rows.n_rows, -1, dtype=np.int32)
+    history: list[SweepRecord] = []
+    for centres, evaluations in steps:
+        before, seconds = labels, data.watch.seconds
+        labels, inertia = data.measure(centres)
+        moves = int(np.count_nonzero(labels != before))
+        history.append(SweepRecord(seconds, moves, inertia, evaluations, kind))
+        if tol > 0 and len(history) > 1 and history[-2].inertia - inertia < tol * history[-2].inertia:
+            break
+    return Run(centres, labels, inertia, history, len(history))

@@ -1,0 +1,41 @@
+"""The rows of the paper's table of document clustering, as estimators."""
+
+from collections.abc import Callable
+from typing import Any
+
+from boostkmeans._bisecting import BisectingBoostKMeans
+from boostkmeans._boost_kmeans import BoostKMeans
+from boostkmeans._centre_model import CentreModel
+from boostkmeans.baselines._bisecting import BisectingKMeans
+from boostkmeans.baselines._kmeans import KMeans
+from boostkmeans.baselines._mini_batch import MiniBatchKMeans
+from boostkmeans.baselines._online import OnlineKMeans
+from boostkmeans.baselines._rbk import RBK
+
+Method = Callable[[int, int | None], Any]
+
+
+def _method(estimator: Callable[..., CentreModel], **settings: Any) -> Method:
+    def make(n_clusters: int, random_state: int | None) -> CentreModel:
+        return estimator(n_clusters, random_state=random_state, **settings)
+
+    return make
+
+
+# The paper's own k-way method looks at all clusters, and knows neither repair nor annealing.
+_PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0}
+
+PAPER_METHODS: dict[str, Method] = {
+    "k-means": _method(KMeans, init="random"),
+    "k-means++": _method(KMeans, init="k-means++"),
+    "Mini-Batch": _method(MiniBatchKMeans),
+    "LVQ": _method(OnlineKMeans),
+    "BKM(non)": _method(BoostKMeans, init="random-partition", **_PLAIN),
+    "BKM(rnd)+Fast": _method(BoostKMeans, init="random", moves="first", **_PLAIN),
+    "BsKM": _method(BisectingKMeans, init="random"),
+    "BsKM++": _method(BisectingKMeans, init="k-means++"),
+    "BsBKM(non)": _method(BisectingBoostKMeans, init="random-partition"),
+    "RBK": _method(RBK),
+}
+"""From `(n_clusters, random_state)` to an estimator that is not fitted, by the paper's names, in the
+order of its table."""

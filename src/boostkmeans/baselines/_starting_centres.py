@@ -1,0 +1,30 @@
+"""The parameter `init` of the baselines."""
+
+from typing import Any
+
+import numpy as np
+
+from boostkmeans._parameters import ParameterChecker
+from boostkmeans._rows import Floats
+
+SEEDINGS = ("random", "k-means++")
+
+
+def check_seeding(estimator: Any) -> None:
+    """The `init` of an estimator: a name, or an array of centres, which is looked at later."""
+    init = estimator.init
+    if isinstance(init, str) or np.ndim(init) != 2:
+        ParameterChecker(estimator).choice("init", init, SEEDINGS)
+
+
+def given_centres(init: Any, n_clusters: int, n_features: int) -> Floats:
+    """Checks an array that the user gives as `init`."""
+    centres = np.array(init, dtype=np.float64)
+    if centres.shape != (n_clusters, n_features):
+        raise ValueError(
+            f"Centres given as init have shape {centres.shape}, expected "
+            f"(n_clusters, n_features) = ({n_clusters}, {n_features})."
+        )
+    if not np.isfinite(centres).all():
+        raise ValueError("Centres given as init contain NaN or infinity.")
+    return centres
