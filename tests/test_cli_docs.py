@@ -326,6 +326,7 @@ def test_a_bar_on_a_terminal() -> None:
         os.close(ours)
     assert "\x1b" in seen
     assert "0:00:0" in seen
+    assert "describing clusters" in seen
     assert b"\x1b" not in result.stdout
     assert b"cluster 2" in result.stdout
 

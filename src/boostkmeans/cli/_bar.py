@@ -40,21 +40,26 @@ def shown_progress(*, verbose: bool) -> Iterator[Shown]:
 
 @contextmanager
 def _bar(console: Console) -> Iterator[Shown]:
-    """One bar for all that happens; what the package logs stands before it."""
+    """One bar for all that happens; where no end is known, what the package logs stands beside it."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=None)
+        number = bar.add_task("starting", total=None)
+        (task,) = bar.tasks
         last = 0.0
 
         def update(what: str, done: int, total: int | None) -> None:
             nonlocal last
-            if time.monotonic() - last > PAUSE:
-                bar.update(task, description=escape(what), completed=done, total=total)
+            if total is None and (done == 0 or task.total is not None):
+                bar.update(number, description=escape(what))
+                task.total = None  # which `update` takes for "as it was"
+            elif total is not None and time.monotonic() - last > PAUSE:
+                bar.update(number, description=escape(what), completed=done, total=total)
                 last = time.monotonic()
 
         class Describe(logging.Handler):
             def emit(self, record: logging.LogRecord) -> None:
-                bar.update(task, description=escape(record.getMessage()))
+                if task.total is None:
+                    bar.update(number, description=escape(record.getMessage()))
 
         with _listening(Describe()):
             yield Shown(update, 2)

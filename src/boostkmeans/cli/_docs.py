@@ -61,7 +61,8 @@ def docs(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: all there is.")] = False,
     output: Annotated[str, typer.Option(help="Where to print the clusters to.")] = STDOUT,
     labels: Annotated[
-        str | None, typer.Option(help="Where to write the cluster of each document: NAME, tab, NUMBER.")
+        str | None,
+        typer.Option(help="Where to write each document's NAME, tab, CLUSTER; - prints them alone."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
     terms: Annotated[int, typer.Option(min=0, help="Terms to show of each cluster.")] = 10,
