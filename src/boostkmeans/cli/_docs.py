@@ -62,7 +62,7 @@ def docs(
     output: Annotated[str, typer.Option(help="Where to print the clusters to.")] = STDOUT,
     labels: Annotated[
         str | None,
-        typer.Option(help="Where to write each document's NAME, tab, CLUSTER; - prints them alone."),
+        typer.Option(help="Where to write lines of NAME, tab, CLUSTER; - prints only these."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
     terms: Annotated[int, typer.Option(min=0, help="Terms to show of each cluster.")] = 10,
