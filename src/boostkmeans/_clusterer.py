@@ -152,7 +152,7 @@ class Clusterer(CentreModel):
             inertia = frame.inertia(weights.total_of(gaps))
         elif weights.values is not None and (not fit.certified or fit.limits):
             put_weightless(labels, rows, weights.values, in_frame, threads)
-        centres = frame.leave(in_frame)
+        centres = frame.leave(in_frame, in_place=True)
         return {
             "_frame": frame,
             "_cluster_weights": fit.partition.weights * fit.row_weights.unit,
@@ -251,10 +251,10 @@ def has_nearest_labels(fit: Fit) -> bool:
         return False
     if values is not None and values.min() < LEAST_SHARE * partition.weights.max():
         return False
-    centres = partition.centres
     if not frame.is_exact:
+        centres = partition.centres
         rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
         if rounded > MOST_ROUNDING:
             return False
-    first = first_at_same_place(centres)
+    first = first_at_same_place(partition)
     return bool((first == np.arange(len(first))).all())

@@ -9,29 +9,36 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from boostkmeans._rows import Floats
+from boostkmeans._partition import Partition
 
 # Relative to the distance from the origin of the frame: well above the rounding of a mean.
 SAME_PLACE = 1e-9
 
 
-def first_at_same_place(centres: Floats) -> NDArray[np.int64]:
-    """For each centre the first one at the same place: itself, as a rule.
+def first_at_same_place(partition: Partition) -> NDArray[np.int64]:
+    """For each cluster the first one whose centre is at the same place: itself, as a rule.
 
     Neighbours are sought along one direction only: those at the same place follow each other there.
     """
-    direction = np.random.default_rng(0).normal(size=centres.shape[1])
-    shadow = centres @ (direction / np.linalg.norm(direction))
-    reach = SAME_PLACE * np.linalg.norm(centres, axis=1)
+    composites = partition.composites
+    inverse = 1 / np.where(partition.weights > 0, partition.weights, 1.0)
+    direction = np.random.default_rng(0).normal(size=composites.shape[1])
+    shadow = (composites @ (direction / np.linalg.norm(direction))) * inverse
+    reach = SAME_PLACE * np.sqrt(np.einsum("ij,ij->i", composites, composites)) * inverse
     order = np.argsort(shadow, kind="stable")
     near = np.flatnonzero(np.diff(shadow[order]) <= reach[order[1:]])
     a, b = order[near], order[near + 1]
-    same = np.linalg.norm(centres[a] - centres[b], axis=1) <= reach[b]
+    gaps = [
+        np.linalg.norm(composites[i] * inverse[i] - composites[j] * inverse[j])
+        for i, j in zip(a, b, strict=True)
+    ]
+    same = np.array(gaps) <= reach[b]
+    k = partition.n_clusters
     if not same.any():
-        return np.arange(len(centres))
-    links = coo_array((np.ones(same.sum()), (a[same], b[same])), shape=(len(centres),) * 2)
+        return np.arange(k)
+    links = coo_array((np.ones(same.sum()), (a[same], b[same])), shape=(k, k))
     _, group = connected_components(links, directed=False)
-    firsts = np.full(len(centres), len(centres))
-    np.minimum.at(firsts, group, np.arange(len(centres)))
+    firsts = np.full(k, k)
+    np.minimum.at(firsts, group, np.arange(k))
     first: NDArray[np.int64] = firsts[group]
     return first

@@ -169,14 +169,18 @@ class Fit:
 
     def release_coincident(self) -> bool:
         """Joins clusters that share a centre, and gives the free ones to rows that gain by it."""
-        centres = self.partition.centres
-        first = first_at_same_place(centres)
+        first = first_at_same_place(self.partition)
         free = np.flatnonzero(first != np.arange(len(first)))
         if len(free) == 0 or self.n_pinned or self.limits:
             return False
         # A new one, so that an interrupt finds the old one as it was.
         joined = Partition.of(first[self.partition.labels], len(first), self.rows.n_features)
-        joined.composites[free] = centres[first[free]]  # a position, as long as they are empty
+        at = first[free]
+        weights = self.partition.weights[at]  # of the first ones, of which none is empty beside others
+        # A position, as long as they are empty.
+        joined.composites[free] = (
+            self.partition.composites[at] / np.where(weights > 0, weights, 1.0)[:, None]
+        )
         joined.recompute(self.rows, self.row_weights.values, self.n_threads)
         moved = fill_empty(joined, self.rows, self.row_weights.values, self.n_threads, strict=True)
         if moved:

@@ -225,8 +225,8 @@ class Repair:
         k, d = self.partition.composites.shape
         if len(a) * d <= MOST_MERGE_VALUES:
             return a, b
-        looks = _merge_costs(self._points, self.partition.weights, a, b)
-        chosen = np.argsort(looks, kind="stable")[: max(2 * k, MOST_MERGE_VALUES // d)]
+        looks = _merge_costs(self._points, np.ones(k), self.partition.weights, a, b)
+        chosen = np.argsort(looks, kind="stable")[: max(k, MOST_MERGE_VALUES // d)]
         return a[chosen], b[chosen]
 
     def _neighbours(self) -> tuple[Ints, Ints]:
@@ -263,15 +263,18 @@ class Repair:
 
 def merge_costs(partition: Partition, a: Ints, b: Ints) -> Floats:
     """By how much the inertia rises if clusters are merged, pair by pair."""
-    return _merge_costs(partition.centres, partition.weights, a, b)
+    inverse = 1 / np.where(partition.weights > 0, partition.weights, 1.0)
+    return _merge_costs(partition.composites, inverse, partition.weights, a, b)
 
 
-def _merge_costs(centres: Floats, weights: Floats, a: Ints, b: Ints) -> Floats:
+def _merge_costs(points: Floats, factors: Floats, weights: Floats, a: Ints, b: Ints) -> Floats:
+    """By centres that are points times factors, which are never there all at once: they may be large."""
     together = weights[a] + weights[b]
-    factors = np.divide(weights[a] * weights[b], together, out=np.zeros(len(a)), where=together > 0)
+    shares = np.divide(weights[a] * weights[b], together, out=np.zeros(len(a)), where=together > 0)
     costs = np.empty(len(a))
-    at_once = max(1, VALUES_AT_ONCE // centres.shape[1])
+    at_once = max(1, VALUES_AT_ONCE // points.shape[1])
     for begin in range(0, len(a), at_once):
-        some = slice(begin, begin + at_once)
-        costs[some] = ((centres[a[some]] - centres[b[some]]) ** 2).sum(axis=1)
-    return np.asarray(costs * factors)
+        i, j = a[begin : begin + at_once], b[begin : begin + at_once]
+        gaps = points[i] * factors[i, None] - points[j] * factors[j, None]
+        costs[begin : begin + at_once] = np.einsum("ij,ij->i", gaps, gaps)
+    return np.asarray(costs * shares)

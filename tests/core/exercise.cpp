@@ -11,6 +11,7 @@
 #include "describe.hpp"
 #include "nearest.hpp"
 #include "neighbours.hpp"
+#include "online.hpp"
 #include "partition.hpp"
 #include "seeding.hpp"
 #include "split.hpp"
@@ -44,7 +45,8 @@ std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) 
 }
 
 // Lists by groups of three, sweeps over them, and rows to the nearest of a list.
-void exercise_candidates(const DenseRows& rows, RowWeights w, const Partition& partition, Team& team) {
+template <class Rows>
+void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partition, Team& team) {
   const std::int64_t k = partition.n_clusters, length = std::min<std::int64_t>(4, k - 1);
   std::vector<std::int32_t> order(static_cast<std::size_t>(k)), lists(static_cast<std::size_t>(k * length));
   std::iota(order.begin(), order.end(), 0);
@@ -78,7 +80,8 @@ void exercise_candidates(const DenseRows& rows, RowWeights w, const Partition& p
 }
 
 // Sweeps that are relaxed, at prices, and within limits, in which rows change places.
-void exercise_limits(const DenseRows& rows, RowWeights w, const Partition& partition, const Visit& visit,
+template <class Rows>
+void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition, const Visit& visit,
                      Team& team) {
   const std::int64_t k = partition.n_clusters;
   sweep(rows, w, partition, visit, {false, 5, false, false, 0.3}, team);
@@ -98,7 +101,8 @@ void exercise_limits(const DenseRows& rows, RowWeights w, const Partition& parti
 }
 
 // Two levels of splits, and the way down.
-void exercise_split(const DenseRows& rows, RowWeights w, const Partition& partition, Team& team) {
+template <class Rows>
+void exercise_split(const Rows& rows, RowWeights w, const Partition& partition, Team& team) {
   std::vector<std::int64_t> members;
   for (std::int64_t i = 0; i < rows.n_rows(); ++i)
     if (w[i] > 0.0) members.push_back(i);
@@ -126,7 +130,45 @@ void exercise_split(const DenseRows& rows, RowWeights w, const Partition& partit
   const std::vector<std::int32_t> children{1, 2, -1, -1, -1, -1};
   std::vector<std::int32_t> leaves(static_cast<std::size_t>(rows.n_rows()));
   if (partition.n_clusters >= 3)
-    descend(rows, children.data(), 2, partition.composites, leaves.data(), team);
+    descend(rows, children.data(), 3, 2, partition.composites, leaves.data(), team);
+}
+
+// All that works on rows of any kind.
+template <class Rows>
+void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, Team& team) {
+  const std::int64_t n = rows.n_rows(), d = rows.n_features();
+  std::vector<double> norms(static_cast<std::size_t>(n));
+  row_norms(rows, norms.data(), team);
+
+  std::vector<std::int64_t> chosen(static_cast<std::size_t>(k)), counts(chosen.size()), order;
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(n)), near(labels.size());
+  plus_plus(rows, w, k, 15, 3, chosen.data(), labels.data(), team);
+  std::vector<double> composites(static_cast<std::size_t>(k * d)), weights(chosen.size());
+  const Partition partition{labels.data(), composites.data(), weights.data(), counts.data(), k, d};
+  double inertia = recompute(rows, w, partition, nullptr, team).inertia;
+  for (std::int64_t run = 0; run * 4 < n; ++run) order.push_back(run);
+  for (int s = 0; s < 4; ++s) {
+    const SweepResult result =
+        sweep(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64},
+              {s == 1, 5, s == 3, s == 2}, team);
+    const double after = recompute(rows, w, partition, nullptr, team).inertia;
+    check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
+    check(result.evaluations == n * k, "all rows look at all clusters");
+    inertia = after;
+  }
+  exercise_limits(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64}, team);
+  exercise_candidates(rows, w, partition, team);
+  exercise_split(rows, w, partition, team);
+  std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(n * k));
+  nearest(rows, composites.data(), k, nullptr, near.data(), gaps.data(), team);
+  own_distances(rows, composites.data(), k, near.data(), gaps.data(), norms.data(), team);
+  nearest(rows, composites.data(), k, near.data(), labels.data(), nullptr, team);
+  for (std::size_t i = 0; i < labels.size(); ++i) check(labels[i] != near[i], "the second is another");
+  all_distances(rows, composites.data(), k, all.data(), team);
+  std::vector<std::int64_t> rows_in_order(static_cast<std::size_t>(n));
+  std::iota(rows_in_order.begin(), rows_in_order.end(), 0);
+  check(online_pass(rows, composites.data(), k, rows_in_order.data(), n, 0.01, team.watch()) == n,
+        "all rows have their turn");
 }
 
 void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weighted) {
@@ -143,33 +185,36 @@ void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weight
   Watch watch([] { return false; }, 1e9);
   Team team(n_threads, watch);
   check(describe(rows, team).bad_row == -1, "finite");
-  std::vector<double> norms(static_cast<std::size_t>(p.n));
-  row_norms(rows, norms.data(), team);
+  exercise_rows(rows, p.k, w, team);
+}
 
-  std::vector<std::int64_t> chosen(static_cast<std::size_t>(p.k)), counts(chosen.size()), order;
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(p.n)), near(labels.size());
-  plus_plus(rows, w, p.k, 15, 3, chosen.data(), labels.data(), team);
-  std::vector<double> composites(static_cast<std::size_t>(p.k * p.d)), weights(chosen.size());
-  const Partition partition{labels.data(), composites.data(), weights.data(), counts.data(), p.k, p.d};
-  double inertia = recompute(rows, w, partition, nullptr, team).inertia;
-  for (std::int64_t run = 0; run * 4 < p.n; ++run) order.push_back(run);
-  for (int s = 0; s < 4; ++s) {
-    const SweepResult result =
-        sweep(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64},
-              {s == 1, 5, s == 3, s == 2}, team);
-    const double after = recompute(rows, w, partition, nullptr, team).inertia;
-    check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
-    check(result.evaluations == p.n * p.k, "all rows look at all clusters");
-    inertia = after;
+// A CSR matrix of these types, whose rows stay sparse, and are expanded. Some rows are empty, and most
+// terms are in few rows.
+template <class Value, class Index>
+void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::int64_t k, int n_threads,
+                     bool weighted) {
+  std::mt19937 random(7);
+  std::vector<Value> values;
+  std::vector<Index> columns, starts{0};
+  std::vector<double> factors(static_cast<std::size_t>(n), 0.5), row_weights;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = static_cast<std::int64_t>(random() % 3); i % 17 != 0 && j < d;
+         j += 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(2 * j + 2))) {
+      columns.push_back(static_cast<Index>(j));
+      values.push_back(static_cast<Value>(random() % 100) / Value(100));
+    }
+    starts.push_back(static_cast<Index>(values.size()));
+    row_weights.push_back(static_cast<double>(random() % 4));
   }
-  exercise_limits(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64}, team);
-  exercise_candidates(rows, w, partition, team);
-  exercise_split(rows, w, partition, team);
-  std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(p.n * p.k));
-  nearest(rows, composites.data(), p.k, nullptr, near.data(), gaps.data(), team);
-  nearest(rows, composites.data(), p.k, near.data(), labels.data(), nullptr, team);
-  for (std::size_t i = 0; i < labels.size(); ++i) check(labels[i] != near[i], "the second is another");
-  all_distances(rows, composites.data(), p.k, all.data(), team);
+  const CsrSource source{values.data(), columns.data(), starts.data(), sizeof(Value) == 8,
+                         sizeof(Index) == 8, sizeof(Index) == 8};
+  const RowWeights w{weighted ? row_weights.data() : nullptr};
+  const double* by_row = weighted ? factors.data() : nullptr;
+  Watch watch([] { return false; }, 1e9);
+  Team team(n_threads, watch);
+  exercise_rows(SparseRows(kernel, source, n, d, 2, by_row), k, w, team);
+  exercise_rows(DenseRows(kernel, source, n, std::vector<double>(static_cast<std::size_t>(d), 0.1), 2, by_row),
+                k, w, team);
 }
 
 void exercise_errors() {
@@ -212,6 +257,14 @@ int main() {
   for (int n = 0; const Kernel* kernel = available_kernel(n); ++n)
     for (const bool weighted : {false, true})
       exercise(*kernel, {4000, 300, 5, Scalar::uint8, 1}, 4, weighted);
+  for (int n = 0; const Kernel* kernel = available_kernel(n); ++n)
+    for (const int n_threads : {1, 4})
+      for (const bool weighted : {false, true}) {
+        exercise_sparse<float, std::int32_t>(*kernel, 301, 50, 5, n_threads, weighted);
+        exercise_sparse<double, std::int32_t>(*kernel, 120, 700, 37, n_threads, weighted);
+        exercise_sparse<float, std::int64_t>(*kernel, 200, 90, 70, n_threads, weighted);
+        exercise_sparse<double, std::int64_t>(*kernel, 1500, 20, 3, n_threads, weighted);
+      }
   exercise_errors();
   std::puts("1 passed, 0 failed");
 }
