@@ -195,12 +195,6 @@ def test_what_is_no_table_of_numbers(X: Any, error: type[Exception], message: st
         BoostKMeans(2).fit(X)
 
 
-def test_sparse_input_is_refused_by_name() -> None:
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        BoostKMeans(2).fit(sparse.eye_array(10).tocsr())
-
-
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_data_frames(library: str) -> None:
     module = pytest.importorskip(library)
