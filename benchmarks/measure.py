@@ -68,7 +68,7 @@ def keep(name: str, figures: Json) -> None:
 def environment() -> Json:
     """Versions, processor, threads, commit."""
     packages = {}
-    for package in ("boostkmeans", "numpy", "scikit-learn", "faiss-cpu", "superkmeans"):
+    for package in ("boostkmeans", "numpy", "scikit-learn", "faiss-cpu", "superkmeans", "sparsekmeans"):
         try:
             packages[package] = version(package)
         except PackageNotFoundError:

@@ -468,7 +468,6 @@ class TestLargeCentres:
         rows, partition = self.problem()
         everything = _repair.Repair(rows, None, partition, NO_LIMITS, 5, 2)
         monkeypatch.setattr(_repair, "MOST_MERGE_VALUES", 1)
-        monkeypatch.setattr(_repair, "VALUES_AT_ONCE", 1000)
         few = _repair.Repair(rows, None, partition, NO_LIMITS, 5, 2)
         assert len(few.merges[0]) == 20 < len(everything.merges[0])
         for found, expected in zip(few.merges, everything.merges, strict=True):

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# Fitted to 20 newsgroups into 20 and 200; data of which a quarter is explained keeps its temperature.
+PER_SQUARE_EXPLAINED = 2.0
+
 
 @dataclass(frozen=True)
 class Annealing:
@@ -9,7 +12,17 @@ class Annealing:
 
     temperature: float
     n_sweeps: int
+    adapts: bool = False
+    """Whether it is lower where the clusters explain little: see `at`."""
 
-    def at(self, sweep: int) -> float:
-        """Temperature of a sweep, counted from 0."""
-        return self.temperature * (1 - sweep / self.n_sweeps)
+    def at(self, sweep: int, explained: float = 1.0) -> float:
+        """Temperature of a sweep, counted from 0.
+
+        `explained` is the share of the inertia of all rows that the clusters account for. Where it is
+        small, as with documents, rows are about as far from all centres. A temperature that suits other
+        data would have nearly all of them move, and undo what was found.
+        """
+        highest = self.temperature
+        if self.adapts:
+            highest = min(highest, PER_SQUARE_EXPLAINED * explained**2)
+        return highest * (1 - sweep / self.n_sweeps)

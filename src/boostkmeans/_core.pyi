@@ -67,6 +67,9 @@ def neighbours(centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     Nearest other centres of each centre, nearest first, -1 where there are no more, in place. Centres come in groups and look into the groups of their group's list.
     """
 
+def pair_gaps(composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], a: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], isa: str, n_threads: int) -> None:
+    """Squared distances of pairs of centres, in place."""
+
 def nearest(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, exclude: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None:
     """
     Exact nearest centre (other than `exclude`) and squared distance of each row, in place.

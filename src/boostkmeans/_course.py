@@ -94,12 +94,11 @@ class Course:
         What is in the wrong place is set right as early as that, so that the other sweeps build on it.
         """
         fit = self.fit
-        if self.annealing is None:
-            temperatures = [0.0] if self.repair_rounds else []
-        else:
-            temperatures = [self.annealing.at(i) for i in range(self.annealing.n_sweeps)]
-        repairs = [0, len(temperatures) // 2] if len(temperatures) >= LONG_ANNEALING else [0]
-        for i, temperature in enumerate(temperatures):
+        annealing = self.annealing
+        n_sweeps = (1 if self.repair_rounds else 0) if annealing is None else annealing.n_sweeps
+        repairs = [0, n_sweeps // 2] if n_sweeps >= LONG_ANNEALING else [0]
+        for i in range(n_sweeps):
+            temperature = 0.0 if annealing is None else annealing.at(i, fit.explained)
             if temperature > 0:
                 fit.keep_if_best()
             swept = fit.sweep(self.stop.deadline, temperature)

@@ -129,6 +129,12 @@ class Fit:
         """In the user's unit, by the user's weights."""
         return self.rows.frame.inertia(self.inertia) * self.row_weights.unit
 
+    @property
+    def explained(self) -> float:
+        """The share of the inertia of all rows that the clusters account for."""
+        total = self._energy - self.partition.square_of_all
+        return max(0.0, 1 - self.inertia / total) if total > 0 else 1.0
+
     def keep_if_best(self) -> None:
         """Copies the partition, to come back to it."""
         if self.best is None or self.inertia < self.best.inertia:

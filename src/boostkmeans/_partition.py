@@ -71,6 +71,13 @@ class Partition:
             np.divide(squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0).sum()
         )
 
+    @property
+    def square_of_all(self) -> float:
+        """|D|^2 / W of all rows as one cluster."""
+        weighty = self.weights > 0
+        whole = np.where(weighty, 1.0, 0.0) @ self.composites
+        return float(whole @ whole) / float(self.weights.sum())
+
     def recompute(
         self,
         rows: Rows,

@@ -124,4 +124,4 @@ def _annealing(
         reasons.append(f"no annealing (max_iter={wishes.max_iter} is too few sweeps)")
         return None
     reasons.append(f"annealing: {TEMPERATURE} over {length} sweeps (quality={wishes.quality!r})")
-    return Annealing(TEMPERATURE, length)
+    return Annealing(TEMPERATURE, length, adapts=True)

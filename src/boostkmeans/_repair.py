@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from boostkmeans import _core
 from boostkmeans._growth import MAX_PASSES, STARTS, TOL
+from boostkmeans._instruction_set import instruction_set
 from boostkmeans._limits import Limits
 from boostkmeans._neighbours import neighbour_lists, points_to_compare
 from boostkmeans._partition import Partition
@@ -21,8 +23,8 @@ Ints = NDArray[np.int64]
 
 # Merges are sought among so many nearest clusters of each: the cheapest is rarely farther.
 MERGE_NEIGHBOURS = 16
-# Values that are copied at a time; in composites of the halves; in pairs of centres that are compared.
-VALUES_AT_ONCE, MOST_HALVES_VALUES, MOST_MERGE_VALUES = 2**22, 2**25, 2**26
+# Values in composites of the halves, and in pairs of centres that are compared: at most so many.
+MOST_HALVES_VALUES, MOST_MERGE_VALUES = 2**25, 2**27
 # Gains and costs are sums in float64; what they differ by must be more than their rounding.
 LEAST_ADVANTAGE = 1e-9
 # Swaps that do not gain at once are sought among so many splits and merges, and if the split gains at
@@ -93,7 +95,7 @@ class Repair:
         gains = self._split_gains()
         a, b = self._neighbours()
         a, b = self._cheapest(a, b)
-        costs = merge_costs(self.partition, a, b)
+        costs = merge_costs(self.partition.composites, self.partition.weights, a, b, self.n_threads)
         if self.limits:
             gains, costs = self._count_limits(gains, a, b, costs)
         order = np.argsort(costs, kind="stable")
@@ -151,8 +153,9 @@ class Repair:
             new.recompute(self.rows, self.row_weights, self.n_threads)
             return new
         new = Partition.of(becomes[halves.labels], k, self.rows.n_features)
-        weighty = halves.weights > 0  # the composite of an empty one is no sum
-        np.add.at(new.composites, becomes[weighty], halves.composites[weighty])
+        weighty = np.flatnonzero(halves.weights > 0)  # the composite of an empty one is no sum
+        joins = csr_array((np.ones(len(weighty)), (becomes[weighty], weighty)), shape=(k, 2 * k))
+        new.composites[:] = joins @ halves.composites
         np.add.at(new.weights, becomes, halves.weights)
         np.add.at(new.counts, becomes, halves.counts)
         empty = new.counts == 0
@@ -197,7 +200,7 @@ class Repair:
         halves = Partition.of(new_labels, 2 * k, self.rows.n_features)
         halves.recompute(self.rows, self.row_weights, self.n_threads)
         one = np.arange(k)
-        gains = merge_costs(halves, one, one + k)
+        gains = merge_costs(halves.composites, halves.weights, one, one + k, self.n_threads)
         return Halves(new_labels, halves.weights, halves.counts, gains, halves.composites)
 
     def _light_halves(
@@ -225,7 +228,7 @@ class Repair:
         k, d = self.partition.composites.shape
         if len(a) * d <= MOST_MERGE_VALUES:
             return a, b
-        looks = _merge_costs(self._points, np.ones(k), self.partition.weights, a, b)
+        looks = merge_costs(self._points, np.ones(k), a, b, self.n_threads, self.partition.weights)
         chosen = np.argsort(looks, kind="stable")[: max(k, MOST_MERGE_VALUES // d)]
         return a[chosen], b[chosen]
 
@@ -261,20 +264,16 @@ class Repair:
         return gains + excess, np.where(self.limits.not_too_much(together), cheaper, np.inf)
 
 
-def merge_costs(partition: Partition, a: Ints, b: Ints) -> Floats:
-    """By how much the inertia rises if clusters are merged, pair by pair."""
-    inverse = 1 / np.where(partition.weights > 0, partition.weights, 1.0)
-    return _merge_costs(partition.composites, inverse, partition.weights, a, b)
+def merge_costs(
+    composites: Floats, weights: Floats, a: Ints, b: Ints, n_threads: int, sizes: Floats | None = None
+) -> Floats:
+    """By how much the inertia rises if clusters are merged, pair by pair.
 
-
-def _merge_costs(points: Floats, factors: Floats, weights: Floats, a: Ints, b: Ints) -> Floats:
-    """By centres that are points times factors, which are never there all at once: they may be large."""
-    together = weights[a] + weights[b]
-    shares = np.divide(weights[a] * weights[b], together, out=np.zeros(len(a)), where=together > 0)
-    costs = np.empty(len(a))
-    at_once = max(1, VALUES_AT_ONCE // points.shape[1])
-    for begin in range(0, len(a), at_once):
-        i, j = a[begin : begin + at_once], b[begin : begin + at_once]
-        gaps = points[i] * factors[i, None] - points[j] * factors[j, None]
-        costs[begin : begin + at_once] = np.einsum("ij,ij->i", gaps, gaps)
-    return np.asarray(costs * shares)
+    `sizes` are the weights of the clusters, where the composites are centres already, with weights of 1.
+    """
+    sizes = weights if sizes is None else sizes
+    together = sizes[a] + sizes[b]
+    shares = np.divide(sizes[a] * sizes[b], together, out=np.zeros(len(a)), where=together > 0)
+    gaps = np.empty(len(a))
+    _core.pair_gaps(composites, weights, a, b, gaps, instruction_set(), n_threads)
+    return np.asarray(gaps * shares)

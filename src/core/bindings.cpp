@@ -173,6 +173,21 @@ void find_neighbours(Matrix<const double> centres, Vector<const std::int32_t> or
       });
 }
 
+void find_pair_gaps(Matrix<const double> composites, Vector<const double> weights,
+                    Vector<const std::int64_t> a, Vector<const std::int64_t> b, Vector<double> out,
+                    const std::string& isa, int n_threads) {
+  const auto k = static_cast<std::int64_t>(composites.shape(0));
+  require(weights.shape(0) == composites.shape(0) && a.shape(0) == b.shape(0) && out.shape(0) == a.shape(0),
+          "weights must have one value for each composite, a, b and out one for each pair");
+  check_numbers(a.data(), a.size(), 0, k, "a must name composites");
+  check_numbers(b.data(), b.size(), 0, k, "b must name composites");
+  const auto d = static_cast<std::int64_t>(composites.shape(1));
+  run(n_threads, static_cast<double>(a.size()) * static_cast<double>(d), kNoDeadline, [&](Team& team) {
+    pair_gaps(kernel_named(isa), composites.data(), weights.data(), d, a.data(), b.data(),
+              static_cast<std::int64_t>(a.shape(0)), out.data(), team);
+  });
+}
+
 std::int64_t check_centres(const Rows& rows, const Matrix<const double>& centres) {
   require(centres.shape(0) > 0 &&
               static_cast<std::int64_t>(centres.shape(1)) == rows.n_features(),
@@ -386,6 +401,8 @@ NB_MODULE(_core, m) {
         "out"_a.noconvert(), "isa"_a, "n_threads"_a,
         "Nearest other centres of each centre, nearest first, -1 where there are no more, in place. "
         "Centres come in groups and look into the groups of their group's list.");
+  m.def("pair_gaps", &find_pair_gaps, "composites"_a, "weights"_a, "a"_a, "b"_a, "out"_a.noconvert(),
+        "isa"_a, "n_threads"_a, "Squared distances of pairs of centres, in place.");
   m.def("nearest", &nearest_centres, "rows"_a, "centres"_a, "labels"_a.noconvert(), "distances"_a.noconvert().none(),
         "exclude"_a.none(), "n_threads"_a,
         "Exact nearest centre (other than `exclude`) and squared distance of each row, in place.");

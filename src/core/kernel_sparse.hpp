@@ -30,6 +30,7 @@ void sparse_dots(const float* const* lines, const float* values, int64_t count, 
   for (; c + kSparseVectors * kLanes <= n; c += kSparseVectors * kLanes)
     add_lines<kSparseVectors>(lines, values, count, c, out);
   for (; c + 4 * kLanes <= n; c += 4 * kLanes) add_lines<4>(lines, values, count, c, out);
+  for (; c + 2 * kLanes <= n; c += 2 * kLanes) add_lines<2>(lines, values, count, c, out);
   for (; c < n; c += kLanes) add_lines<1>(lines, values, count, c, out);
 }
 

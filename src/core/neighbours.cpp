@@ -186,4 +186,16 @@ void neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clus
   Neighbours(kernel, centres, n_clusters, n_features, groups, n_neighbours, out, team).run();
 }
 
+void pair_gaps(const Kernel& kernel, const double* composites, const double* weights,
+               std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
+               std::int64_t n_pairs, double* out, Team& team) {
+  const auto weight = [=](std::int64_t c) { return weights[c] > 0.0 ? weights[c] : 1.0; };
+  team.for_each(n_pairs, [&](std::int64_t i, int) {
+    const double u = weight(a[i]), v = weight(b[i]);
+    const double gap = kernel.distance(composites + a[i] * n_features, composites + b[i] * n_features,
+                                       u / v, n_features);
+    out[i] = gap / (u * u);
+  });
+}
+
 }  // namespace boostkmeans

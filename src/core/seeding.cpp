@@ -76,7 +76,8 @@ class Columns<SparseRows> {
     piece.meet_columns(*this, n_vectors * lanes_);
   }
   const float* line(std::int64_t term) const { return lines_.get() + term * step_; }
-  ShortLine short_line(std::int64_t) const { return {nullptr, 0}; }  // there are none here
+  bool has_short_lines() const { return false; }
+  ShortLine short_line(std::int64_t) const { return {nullptr, 0}; }
   std::int64_t n_clusters() const { return step_; }
   const float* scales() const { return scales_.get(); }
   const float* values() const { return nullptr; }

@@ -7,8 +7,9 @@ namespace boostkmeans {
 
 namespace {
 
-// Short lines of so many of the clusters, at most, are worth while.
-constexpr double kShortest = 1.0 / 2.0;
+// A line is short up to that share of the clusters, if there are so many that whole ones cost more.
+constexpr double kLongestShort = 1.0 / 2.0;
+constexpr std::int64_t kClustersForShort = 128;
 // What is left of a value after that share of it was taken away is rounding.
 constexpr double kRounding = 1e-9;
 
@@ -18,7 +19,10 @@ SparseCentres::SparseCentres(const SparseRows& rows, std::int64_t n_clusters)
     : width_(rows.kernel().panel_width), n_clusters_(n_clusters), n_features_(rows.n_features()),
       n_panels_((n_clusters + width_ - 1) / width_), step_(n_panels_ * width_), lines_(0), entries_(0),
       vectors_(step_), scales_(step_) {
-  const auto limit = static_cast<std::int64_t>(kShortest * static_cast<double>(n_clusters));
+  const std::int64_t limit =
+      n_clusters < kClustersForShort
+          ? -1
+          : static_cast<std::int64_t>(kLongestShort * static_cast<double>(n_clusters));
   std::int64_t n_lines = 0, n_short = 0;
   for (std::int64_t j = 0; j < n_features_; ++j) {
     const std::int64_t frequency = rows.frequency(j);
@@ -28,6 +32,7 @@ SparseCentres::SparseCentres(const SparseRows& rows, std::int64_t n_clusters)
     n_short += is_short ? frequency : 0;
     n_lines += is_short ? 0 : 1;
   }
+  has_short_lines_ = n_short > 0 || n_lines < n_features_;
   counts_.assign(most_.size(), 0);
   lines_ = Buffer<float>(n_lines * step_);
   entries_ = Buffer<Entry>(n_short);

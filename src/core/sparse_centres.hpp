@@ -51,6 +51,7 @@ class SparseCentres {
   void set_term(std::int64_t term, std::int64_t cluster, double value, double step);
   void clear(std::int64_t cluster);
 
+  bool has_short_lines() const { return has_short_lines_; }
   // The line of a term; null if it is short.
   const float* line(std::int64_t term) const {
     const std::int64_t at = places_[static_cast<std::size_t>(term)];
@@ -77,6 +78,7 @@ class SparseCentres {
   void set_short(std::int64_t term, std::int64_t cluster, float value);
 
   std::int64_t width_, n_clusters_, n_features_, n_panels_, step_;
+  bool has_short_lines_ = false;
   std::vector<std::int64_t> places_;  // by term: where its line begins; or ~ where its short line does
   std::vector<std::int32_t> counts_;  // by term: length of a short line ...
   std::vector<std::int32_t> most_;    // ... and what there is room for
@@ -95,7 +97,8 @@ class GatheredCentres {
   void gather(const SparseCentres& table, const std::int32_t* clusters, std::int64_t count);
 
   const float* line(std::int64_t term);
-  ShortLine short_line(std::int64_t) const { return {nullptr, 0}; }  // there are none here
+  bool has_short_lines() const { return false; }
+  ShortLine short_line(std::int64_t) const { return {nullptr, 0}; }
   const float* scales() const { return scales_.get(); }
   std::int64_t n_panels() const { return n_panels_; }
   std::int64_t n_clusters() const { return n_clusters_; }

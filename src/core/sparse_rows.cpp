@@ -27,22 +27,36 @@ SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64
       frequency += frequency < kMost;
     }
   });
+  Row x(*this);
+  for (std::int64_t row = 0; row < n_rows; ++row) {
+    load_terms(row, x.columns.get(), x.values.get());
+    norms_.push_back(kernel.dot(x.values.get(), x.values.get(), length(row)));
+  }
+}
+
+// In float64 up to the last step, whatever the types.
+template <class Value>
+void SparseRows::load_terms(std::int64_t row, std::int32_t* columns, Value* values) const {
+  const std::int64_t begin = source_.start(row), count = length(row);
+  const double factor = factors_ == nullptr ? 1.0 : factors_[row];
+  source_.as_typed([&](const auto* from, const auto* from_columns) {
+    for (std::int64_t t = 0; t < count; ++t)
+      columns[t] = static_cast<std::int32_t>(from_columns[begin + t]);
+    for (std::int64_t t = 0; t < count; ++t)
+      values[t] =
+          static_cast<Value>(static_cast<double>(from[begin + t]) * factor * scale_[0] * scale_[1]);
+  });
 }
 
 void SparseRows::fetch(std::int64_t row, Row& out) const {
-  const std::int64_t begin = source_.start(row);
-  const double factor = factors_ == nullptr ? 1.0 : factors_[row];
+  load_terms(row, out.columns.get(), out.values.get());
   out.count = length(row);
-  source_.as_typed([&](const auto* values, const auto* columns) {
-    double norm = 0.0;
-    for (std::int64_t t = 0; t < out.count; ++t) {
-      const double x = static_cast<double>(values[begin + t]) * factor * scale_[0] * scale_[1];
-      out.columns[t] = static_cast<std::int32_t>(columns[begin + t]);
-      out.values[t] = x;
-      norm += x * x;
-    }
-    out.norm = norm;
-  });
+  out.norm = norms_[static_cast<std::size_t>(row)];
+}
+
+float SparseRows::load(std::int64_t row, std::int32_t* columns, float* values) const {
+  load_terms(row, columns, values);
+  return static_cast<float>(norms_[static_cast<std::size_t>(row)]);
 }
 
 void SparseRows::prefetch(std::int64_t row) const {

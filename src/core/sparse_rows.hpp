@@ -43,6 +43,8 @@ class SparseRows {
   std::int64_t length(std::int64_t row) const { return source_.length(row); }
 
   void fetch(std::int64_t row, Row& out) const;
+  // The same in float32, and |x|^2. Room for `length(row)` terms is needed.
+  float load(std::int64_t row, std::int32_t* columns, float* values) const;
   // Asks for a row that will be fetched soon.
   void prefetch(std::int64_t row) const;
 
@@ -89,7 +91,11 @@ class SparseRows {
   const Kernel& kernel_;
   CsrSource source_;
   std::int64_t n_rows_, n_features_, longest_ = 0;
+  template <class Value>
+  void load_terms(std::int64_t row, std::int32_t* columns, Value* values) const;
+
   std::vector<std::int32_t> frequencies_;
+  std::vector<double> norms_;
   double scale_[2];
   const double* factors_;
 };

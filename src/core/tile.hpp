@@ -72,23 +72,19 @@ class Tile<DenseRows> {
 template <>
 class Tile<SparseRows> {
  public:
-  Tile(const SparseRows& rows, bool) : rows_(rows), fetched_(rows), dots_(0) {}
+  Tile(const SparseRows& rows, bool) : rows_(rows), dots_(0) {}
 
   void load(const std::int64_t* rows, std::int64_t count, std::int64_t n_padded, float* norms) {
-    columns_.clear();
-    values_.clear();
     starts_.assign(1, 0);
+    for (std::int64_t r = 0; r < n_padded; ++r)
+      starts_.push_back(starts_.back() +
+                        (r < count ? static_cast<std::size_t>(rows_.length(rows[r])) : 0));
+    columns_.resize(starts_.back());
+    values_.resize(starts_.back());
     for (std::int64_t r = 0; r < n_padded; ++r) {
-      norms_[r] = 0.0f;
-      if (r < count) {
-        rows_.fetch(rows[r], fetched_);
-        columns_.insert(columns_.end(), fetched_.columns.get(), fetched_.columns.get() + fetched_.count);
-        for (std::int64_t t = 0; t < fetched_.count; ++t)
-          values_.push_back(static_cast<float>(fetched_.values[t]));
-        norms_[r] = static_cast<float>(fetched_.norm);
-      }
+      const std::size_t at = starts_[static_cast<std::size_t>(r)];
+      norms_[r] = r < count ? rows_.load(rows[r], columns_.data() + at, values_.data() + at) : 0.0f;
       norms[r] = norms_[r];
-      starts_.push_back(values_.size());
     }
     met_ = nullptr;
   }
@@ -135,23 +131,31 @@ class Tile<SparseRows> {
   // The lines are added up in the kernel, the short ones here.
   template <class Centres>
   void meet_row(Centres& centres, std::size_t r) {
-    lines_.clear();
-    factors_.clear();
+    const std::size_t begin = starts_[r], count = starts_[r + 1] - begin;
+    float* dots = dots_.get() + static_cast<std::int64_t>(r) * n_columns_;
+    lines_.resize(count);
+    if (!centres.has_short_lines()) {
+      for (std::size_t t = 0; t < count; ++t) lines_[t] = centres.line(columns_[begin + t]) + first_;
+      rows_.kernel().sparse_dots(lines_.data(), values_.data() + begin, static_cast<std::int64_t>(count),
+                                 n_columns_, dots);
+      return;
+    }
+    factors_.resize(count);
     short_.clear();
-    for (std::size_t t = starts_[r]; t < starts_[r + 1]; ++t) {
+    std::size_t n_lines = 0;
+    const bool all = first_ == 0 && centres.n_clusters() <= n_columns_;
+    for (std::size_t t = begin; t < begin + count; ++t) {
       if (const float* line = centres.line(columns_[t])) {
-        lines_.push_back(line + first_);
-        factors_.push_back(values_[t]);
+        lines_[n_lines] = line + first_;
+        factors_[n_lines++] = values_[t];
       } else {
         const ShortLine found = centres.short_line(columns_[t]);
-        const bool all = first_ == 0 && centres.n_clusters() <= n_columns_;
         short_.push_back({all ? found.entries : found.from(first_),
                           all ? found.end() : found.from(first_ + n_columns_), values_[t]});
       }
     }
-    float* dots = dots_.get() + static_cast<std::int64_t>(r) * n_columns_;
     for (std::size_t i = 0; i < std::min(kShortAhead, short_.size()); ++i) prefetch(short_[i]);
-    rows_.kernel().sparse_dots(lines_.data(), factors_.data(), static_cast<std::int64_t>(lines_.size()),
+    rows_.kernel().sparse_dots(lines_.data(), factors_.data(), static_cast<std::int64_t>(n_lines),
                                n_columns_, dots);
     for (std::size_t i = 0; i < short_.size(); ++i) {
       if (i + kShortAhead < short_.size()) prefetch(short_[i + kShortAhead]);
@@ -175,7 +179,6 @@ class Tile<SparseRows> {
   }
 
   const SparseRows& rows_;
-  SparseRows::Row fetched_;
   std::vector<std::int32_t> columns_;
   std::vector<float> values_;
   std::vector<std::size_t> starts_;
