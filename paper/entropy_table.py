@@ -1,8 +1,8 @@
 """The paper's table of document clustering: average entropy of ten methods, k = 5, 10, 15, 20.
 
 `python paper/entropy_table.py` measures it (about half an hour on 2 cores) into
-`paper/results/entropy_table.json`, and writes `docs/paper_documents.md` from that. With `--report`, it only
-writes the page.
+`paper/results/entropy_table.json`, and writes `docs/paper_documents.md` from that. With `--report`, it
+only writes the page.
 """
 
 import json
@@ -55,19 +55,20 @@ def measure_set(name: str) -> dict[str, Any]:
     corpus = read_corpus(DATA / f"{name}.npz")
     rows = tfidf(corpus, Weighting()).rows
     assert corpus.classes is not None
+    classes = [str(name) for name in corpus.classes]
     found: dict[str, Any] = {}
     for method, make in PAPER_METHODS.items():
         for k in KS:
             began = time.perf_counter()
             models = [make(k, seed).fit(rows) for seed in range(RUNS)]
             found.setdefault(method, {})[str(k)] = {
-                "entropy": [entropy(corpus.classes, model.labels_) for model in models],
+                "entropy": [entropy(classes, model.labels_) for model in models],
                 "inertia": [float(model.inertia_) for model in models],
                 "seconds": (time.perf_counter() - began) / RUNS,
             }
     print(f"{name}: {rows.shape[0]} documents, {rows.shape[1]} terms", flush=True)
     return {"documents": rows.shape[0], "terms": rows.shape[1],
-            "classes": len(set(corpus.classes)), "methods": found}  # fmt: skip
+            "classes": len(set(classes)), "methods": found}  # fmt: skip
 
 
 def measure() -> None:
@@ -131,8 +132,8 @@ def verdicts(result: dict[str, Any]) -> list[str]:
             place = order.index("BsBKM(non)") + 1
             lines.append(
                 f"- {name}, k={k}: BsBKM(non) is number {place} "
-                f"({table['BsBKM(non)'][i]:.3f}; first: {order[0]} {table[order[0]][i]:.3f}); best of the "
-                f"k-way methods: {k_way[0]} ({table[k_way[0]][i]:.3f}), BKM(rnd)+Fast "
+                f"({table['BsBKM(non)'][i]:.3f}; first: {order[0]} {table[order[0]][i]:.3f}); best of "
+                f"the k-way methods: {k_way[0]} ({table[k_way[0]][i]:.3f}), BKM(rnd)+Fast "
                 f"{table['BKM(rnd)+Fast'][i]:.3f}."
             )
     return lines
@@ -155,9 +156,9 @@ def write_page() -> None:
 
 TEXT = """# The paper's table of document clustering
 
-Written by `paper/entropy_table.py` from `paper/results/entropy_table.json`. Entropy of the classes in the
-clusters, the lower the better, averaged over {n} of the paper's 15 sets: {sets}. Missing: {missing}. TF-IDF
-with log(n / df), unit length, {runs} runs of each method.
+Written by `paper/entropy_table.py` from `paper/results/entropy_table.json`. Entropy of the classes in
+the clusters, the lower the better, averaged over {n} of the paper's 15 sets: {sets}. Missing:
+{missing}. TF-IDF with log(n / df), unit length, {runs} runs of each method.
 
 ## The lowest entropy of {runs} runs
 

@@ -96,6 +96,37 @@ def test_the_temperature_falls_linearly() -> None:
     assert [schedule.at(i) for i in range(4)] == pytest.approx([0.2, 0.15, 0.1, 0.05])
 
 
+def test_it_is_cooler_where_clusters_explain_little() -> None:
+    schedule = Annealing(0.12, 4, adapts=True)
+    assert schedule.at(0, 1.0) == schedule.at(0, 0.25) == 0.12
+    assert schedule.at(0, 0.1) == pytest.approx(0.02)
+    assert schedule.at(2, 0.1) == pytest.approx(0.01)
+    assert schedule.at(0, 0.0) == 0
+    assert Annealing(0.12, 4).at(0, 0.1) == 0.12  # as the user said
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_clusters_explain(weighted: bool) -> None:
+    w = np.random.default_rng(0).uniform(0.1, 2, len(X)) if weighted else None
+    labels = (np.arange(len(X)) * 7 % 5).astype(np.int32)
+    rows, weights = Rows.in_own_frame(X + 100, "euclidean", 1), RowWeights.of(w, len(X))
+    partition = Partition.of(labels, 5, X.shape[1])
+    fit = Fit(rows, weights, partition, np.random.RandomState(0), 1, "best", 0.0)
+    whole = reference.inertia(X, np.zeros_like(labels), w)
+    assert fit.explained == pytest.approx(1 - reference.inertia(X, labels, w) / whole)
+
+
+def test_documents_do_not_boil() -> None:
+    """Rows that are about as far from all centres: few of them move at a time, all the same."""
+    noise = np.random.default_rng(0).normal(size=(1000, 300))
+    model = BoostKMeans(20, random_state=0).fit(noise)
+    annealed = [r for r in model.history_ if r.temperature > 0]
+    assert len(annealed) >= 5
+    assert all(r.temperature < 0.06 for r in annealed)
+    hot = BoostKMeans(20, random_state=0, annealing=0.12).fit(noise)
+    assert max(r.moves for r in hot.history_[1:]) > 2 * max(r.moves for r in annealed[2:])
+
+
 class TestFit:
     def test_the_records_tell_the_temperature(self) -> None:
         model = BoostKMeans(20, annealing=(0.1, 5), repair=False, random_state=0).fit(X)

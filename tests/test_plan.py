@@ -77,7 +77,12 @@ def test_few_sweeps_and_few_clusters() -> None:
 def test_the_first_record_says_what_was_chosen_and_why() -> None:
     model = BoostKMeans(20, quality="best", random_state=0).fit(X)
     note = model.history_[0].note
-    for word in ("start: bisecting (", "repair: up to", "annealing: 0.12 over", "quality='best'"):
+    for word in (
+        "start: bisecting (",
+        "repair: up to",
+        "annealing: at most 0.12 over",
+        "quality='best'",
+    ):
         assert word in note
     assert not any(r.note for r in model.history_[1:])
 

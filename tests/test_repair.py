@@ -43,7 +43,10 @@ class TestRound:
         w = rng.uniform(0.1, 1, 80) if weighted else None
         _, partition, before = partition_of(X, labels, 5, w)
         for a, b in itertools.combinations(range(5), 2):
-            cost = merge_costs(partition, np.array([a]), np.array([b]))[0]
+            pair = np.array([a]), np.array([b])
+            cost = merge_costs(partition.composites, partition.weights, *pair, 1)[0]
+            centres = partition.centres, np.ones(5)
+            assert merge_costs(*centres, *pair, 1, partition.weights)[0] == pytest.approx(cost)
             merged = np.where(labels == b, a, labels)
             assert cost == pytest.approx(partition_of(X, merged, 5, w)[2] - before)
 

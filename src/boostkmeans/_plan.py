@@ -123,5 +123,5 @@ def _annealing(
     if wishes.max_iter < FEWEST_SWEEPS:
         reasons.append(f"no annealing (max_iter={wishes.max_iter} is too few sweeps)")
         return None
-    reasons.append(f"annealing: {TEMPERATURE} over {length} sweeps (quality={wishes.quality!r})")
+    reasons.append(f"annealing: at most {TEMPERATURE} over {length} sweeps (quality={wishes.quality!r})")
     return Annealing(TEMPERATURE, length, adapts=True)
