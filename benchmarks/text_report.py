@@ -19,8 +19,8 @@ def many_section(result: Json) -> str:
     case = result["cases"][0]
     return (
         f"## Many documents\n\n{where(result)}\n{case_table(case)}\n"
-        f"Peers make {case['limits']['max_iter']} iterations from random rows, once: more would take hours. "
-        "All have the same two threads.\n"
+        f"Peers make {case['limits']['max_iter']} iterations from random rows, once: more would take "
+        "hours. All have the same two threads.\n"
     )
 
 
