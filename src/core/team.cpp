@@ -48,6 +48,8 @@ constexpr double kWorthAThread = 2e6;
 // Neighbouring items go to the same thread, as long as every thread gets several shares: threads that
 // take turns write to the same cache lines.
 constexpr std::int64_t kSharesPerThread = 8, kMaxGrain = 16;
+// The bit of the gate that says that a round is open; those below it count who joined.
+constexpr std::uint64_t kOpen = std::uint64_t{1} << 31;
 // How often a thread looks before it sleeps. Rounds follow each other within microseconds.
 constexpr int kSpins = 2000;
 
@@ -88,12 +90,24 @@ void Team::close() {
 }
 
 void Team::serve(int thread) {
-  for (std::uint32_t seen = 0;; ++seen) {
+  std::uint32_t seen = 0;
+  for (;;) {
     wait_while(round_, seen);
+    seen = round_.load(std::memory_order_acquire);
     if (closing_) return;
+    if (!join(seen)) continue;
     work(thread);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+    finished_.fetch_add(1, std::memory_order_release);
+    finished_.notify_one();
   }
+}
+
+// Whether the round was still open: then this thread is one that is waited for.
+bool Team::join(std::uint32_t round) {
+  std::uint64_t gate = gate_.load(std::memory_order_acquire);
+  while ((gate >> 32) == round && (gate & kOpen) != 0)
+    if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) return true;
+  return false;
 }
 
 void Team::work(int thread) {
@@ -118,13 +132,17 @@ void Team::for_each(std::int64_t n_items, const std::function<void(std::int64_t,
   next_.store(0, std::memory_order_relaxed);
   const int others = static_cast<int>(threads_.size());
   if (others > 0 && n_items > 1) {
-    busy_.store(others, std::memory_order_relaxed);
-    round_.fetch_add(1, std::memory_order_release);
+    const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
+    finished_.store(0, std::memory_order_relaxed);
+    gate_.store(std::uint64_t{round} << 32 | kOpen, std::memory_order_release);
+    round_.store(round, std::memory_order_release);
     round_.notify_all();
     work(0);
-    for (int left = busy_.load(std::memory_order_acquire); left > 0;
-         left = busy_.load(std::memory_order_acquire))
-      wait_while(busy_, left);
+    const auto joined =
+        static_cast<std::uint32_t>(gate_.fetch_and(~kOpen, std::memory_order_acq_rel) & (kOpen - 1));
+    for (std::uint32_t n = finished_.load(std::memory_order_acquire); n < joined;
+         n = finished_.load(std::memory_order_acquire))
+      wait_while(finished_, n);
   } else {
     work(0);
   }

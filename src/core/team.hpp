@@ -30,6 +30,7 @@ class Team {
  private:
   void serve(int thread);
   void work(int thread);
+  bool join(std::uint32_t round);
   void close();
 
   Watch& watch_;
@@ -38,7 +39,10 @@ class Team {
   std::int64_t n_items_ = 0;
   std::int64_t grain_ = 1;
   std::atomic<std::uint32_t> round_{0};
-  std::atomic<int> busy_{0};
+  // Who takes part in a round: its number, whether it is open, and how many joined. A thread that has no
+  // processor when its turn comes joins late or not at all, and nobody waits for it.
+  std::atomic<std::uint64_t> gate_{0};
+  std::atomic<std::uint32_t> finished_{0};
   bool closing_ = false;
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
