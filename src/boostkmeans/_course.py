@@ -11,7 +11,7 @@ from boostkmeans._candidates import Candidates
 from boostkmeans._fitting import ROUNDING_OF_INERTIA, Fit, Kept
 from boostkmeans._history import SweepRecord
 from boostkmeans._repair import Repair, Swaps
-from boostkmeans._sweeping import Swept
+from boostkmeans._sweeping import Swept, sweep_all
 
 logger = logging.getLogger("boostkmeans")
 
@@ -19,6 +19,7 @@ logger = logging.getLogger("boostkmeans")
 FULL_BELOW_MOVES = 1 / 2000
 # Sweeps over what a repair touched: at most so many, fewer if they gain little.
 SETTLING_SWEEPS, SETTLED = 5, 1e-4
+FEW_SPARSE_CENTRES = 64
 # Swaps are worth while if they gain that share of `tol`: sweeps that follow gain several times as much.
 WORTH_REPAIRING = 1 / 10
 # Swaps that do not gain at once: so many are tried in a round.
@@ -179,11 +180,14 @@ class Course:
         fit = self.fit
         fit.partition = repair.swapped(swaps)
         fit.account(Swept(0, swaps.gain, 0, late=False))
-        around = Candidates.around(fit.partition, swaps.touched, fit.n_threads)
+        # To gather the lines of sparse centres costs more than to look at all clusters, if they are few.
+        everywhere = fit.rows.stays_sparse and fit.partition.n_clusters <= FEW_SPARSE_CENTRES
+        around = None if everywhere else Candidates.around(fit.partition, swaps.touched, fit.n_threads)
         moves = evaluations = 0
         for _ in range(SETTLING_SWEEPS):
             how = fit.options(self.stop.deadline)
-            swept = around.sweep(fit.rows, fit.row_weights.values, fit.partition, fit.rng, how)
+            data = fit.rows, fit.row_weights.values, fit.partition, fit.rng, how
+            swept = sweep_all(*data) if around is None else around.sweep(*data)
             moves, evaluations = moves + swept.moves, evaluations + swept.evaluations
             fit.account(swept)
             if swept.late or swept.gain <= SETTLED * fit.inertia:

@@ -87,6 +87,7 @@ class Rows:
         self.frame = frame
         self.core = _core_rows(array, frame, factors)
         self.n_rows, self.n_features = array.shape
+        self.stays_sparse = stays_sparse(array)
         self.row_bytes = self.n_features * array.dtype.itemsize
         self._array: Any = array
         self._factors = factors
