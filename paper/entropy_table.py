@@ -62,9 +62,9 @@ def measure_set(name: str) -> dict[str, Any]:
             began = time.perf_counter()
             models = [make(k, seed).fit(rows) for seed in range(RUNS)]
             found.setdefault(method, {})[str(k)] = {
-                "entropy": [entropy(classes, model.labels_) for model in models],
-                "inertia": [float(model.inertia_) for model in models],
-                "seconds": (time.perf_counter() - began) / RUNS,
+                "entropy": [round(entropy(classes, model.labels_), 6) for model in models],
+                "inertia": [round(float(model.inertia_), 4) for model in models],
+                "seconds": round((time.perf_counter() - began) / RUNS, 4),
             }
     print(f"{name}: {rows.shape[0]} documents, {rows.shape[1]} terms", flush=True)
     return {"documents": rows.shape[0], "terms": rows.shape[1],
@@ -82,7 +82,7 @@ def measure() -> None:
         "version": boostkmeans.__version__,
     }
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(content, indent=1) + "\n")
+    RESULT.write_text(json.dumps(content) + "\n")
 
 
 def averages(result: dict[str, Any], choose: str) -> dict[str, list[float]]:

@@ -200,7 +200,7 @@ class TestFits:
 
     @pytest.mark.parametrize("way", TREES)
     def test_trees(self, way: dict[str, Any]) -> None:
-        X, planted = topics(400, 180, 8)
+        X, _ = topics(400, 180, 8)
         found = BisectingBoostKMeans(8, random_state=1, **way).fit(X)
         dense = BisectingBoostKMeans(8, random_state=1, **way).fit(X.toarray())
         assert found.inertia_ == pytest.approx(dense.inertia_, rel=0.05)
@@ -211,18 +211,18 @@ class TestFits:
         )
         np.testing.assert_array_equal(found.predict(X, tree=True), found.predict(X.toarray(), tree=True))
         assert found.cut(3).max() == 2
-        assert len(np.unique(planted)) == 8
 
-    def test_a_tree_by_samples(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """More rows than a split holds: these are sectioned by a sample, and measured afterwards."""
-        X, _ = topics(3000, 60, 4)
-        X = sparse.vstack([X] * 60).tocsr()  # beyond what is held at a time
-        model = BisectingBoostKMeans(4, split="inertia", random_state=0).fit(X)
+    @pytest.mark.parametrize("split", ["largest", "inertia"])
+    def test_a_tree_by_samples(self, split: str) -> None:
+        """More than a split holds: rows are sectioned by a sample, and measured afterwards."""
+        X, planted = topics(1500, 25_000, 4, terms=7000)
+        assert X.nnz * 12 > 2**26
+        model = BisectingBoostKMeans(4, split=split, random_state=0).fit(X)
         leaves = model.tree_.clusters >= 0
         by_cluster = np.empty(4)
         by_cluster[model.tree_.clusters[leaves]] = model.tree_.inertia[leaves]
         assert by_cluster.sum() == pytest.approx(model.inertia_)
-        assert model.cluster_sizes_.min() > 10_000
+        assert same_partition(model.labels_, planted)
 
     @pytest.mark.parametrize("n_sections", [2, 3, 5])
     @pytest.mark.parametrize("start", [0, 1, 2])
@@ -273,9 +273,10 @@ class TestFits:
         assert reference.improving_move(X, model.labels_, k) is None
 
     def test_threads_do_not_matter(self) -> None:
-        X, _ = topics(3000, 200, 9)
+        X, _ = topics(5000, 600, 9, terms=30)
+        assert X.nnz * 150 > 8 * 2e6  # what is worth eight threads
         labels = [
-            BoostKMeans(25, random_state=0, n_threads=n, metric="cosine").fit(X).labels_
+            BoostKMeans(150, random_state=0, n_threads=n, metric="cosine", max_iter=12).fit(X).labels_
             for n in (1, 2, 3, 8)
         ]
         assert all((labels[0] == other).all() for other in labels[1:])
@@ -320,6 +321,119 @@ def _unit(X: Any) -> Any:
     scaled = X.copy()
     scaled.data /= np.repeat(norms, np.diff(scaled.indptr))
     return scaled
+
+
+@pytest.mark.usefixtures("sparsely")
+class TestManyClusters:
+    """Terms that are in few clusters have short lines, from 128 clusters on."""
+
+    def problem(self) -> tuple[Any, NDArray[np.float64]]:
+        """Rows, and centres that have their terms in more clusters than rows have them."""
+        rng = np.random.default_rng(0)
+        X = noise(1500, 300, 0.01, seed=1)
+        centres = rng.uniform(size=(200, 300)) * (rng.random((200, 300)) < 0.2)
+        centres[:, 0] = np.linspace(0, 3, 200)
+        return X, centres
+
+    @pytest.mark.parametrize("n_candidates", [None, 60])
+    def test_new_rows_find_the_nearest_centre(self, n_candidates: int | None) -> None:
+        X, centres = self.problem()
+        model = BoostKMeans(200, init=centres, max_iter=1).fit(np.repeat(centres, 2, axis=0))
+        gaps = ((X.toarray()[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+        found = model.predict(X, n_candidates=n_candidates)
+        dense = model.predict(X.toarray(), n_candidates=n_candidates)
+        np.testing.assert_array_equal(found, dense)
+        if n_candidates is None:
+            np.testing.assert_array_equal(found, gaps.argmin(axis=1))
+            assert model.score(X) == pytest.approx(-gaps.min(axis=1).sum())
+
+    def test_sweeps_equal_the_reference(self) -> None:
+        X, _ = self.problem()
+        labels = np.random.default_rng(2).permutation(np.arange(1500) % 200).astype(np.int32)
+        rows = Rows.in_own_frame(X, "euclidean", 2)
+        partition = Partition.of(labels, 200, 300)
+        partition.recompute(rows, None, 2)
+        for s in range(3):
+            order = np.random.default_rng(s).permutation(1500)
+            expected, _ = reference.sweep(X.toarray(), partition.labels, 200, order.tolist(), 100)
+            _core.sweep(
+                rows.core, None, *partition.arrays, order, 1, 100, False, 0, False, False, np.inf, 2
+            )
+            np.testing.assert_array_equal(partition.labels, expected)
+
+
+@pytest.mark.usefixtures("sparsely")
+class TestTightClusters:
+    """Where |x|^2 is large against distances, these are not differences of large numbers."""
+
+    @pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
+    def test_a_large_column_beside_others(self, far: float) -> None:
+        X = noise(200, 40, 0.5, seed=4).toarray()
+        X[:, 7] = far
+        dense = BoostKMeans(10, random_state=0, tol=0).fit(X)
+        found = BoostKMeans(10, random_state=0, tol=0).fit(sparse.csr_array(X))
+        assert found.stop_reason_ == "certified"
+        assert found.inertia_ == pytest.approx(reference.inertia(X, found.labels_), rel=1e-6)
+        assert found.inertia_ == pytest.approx(dense.inertia_, rel=0.05)
+
+    @pytest.mark.parametrize("apart", [0.0, 1e-8, 1e-4])
+    @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+    def test_copies_and_near_copies(self, apart: float, metric: str) -> None:
+        """More clusters than documents that differ: a fit still comes to an end."""
+        rng = np.random.default_rng(0)
+        X = np.repeat(noise(50, 60, 0.2, seed=5).toarray(), 20, axis=0)
+        X *= 1 + apart * rng.normal(size=X.shape)
+        X = X[rng.permutation(len(X))]
+        model = BoostKMeans(60, random_state=0, metric=metric)
+        if apart == 0:
+            with pytest.warns(UserWarning, match="distinct clusters"):
+                model.fit(sparse.csr_array(X))
+        else:
+            model.fit(sparse.csr_array(X))
+        assert model.stop_reason_ in ("certified", "tol")
+        assert model.n_iter_ < 60
+        limit = 1e-12 if apart < 1e-5 else 1e-6
+        assert model.inertia_ <= limit * (X**2).sum()
+
+
+class TestBothKinds:
+    """Around the size from which on rows stay sparse, parts of a matrix are of the other kind."""
+
+    def test_transform_in_batches(self) -> None:
+        rng = np.random.default_rng(0)
+        model = BoostKMeans(3, random_state=0).fit(5.5 + rng.normal(size=(60, 1100)))
+        X = noise(4500, 1100, 0.02)
+        assert _rows.stays_sparse(X)
+        assert not _rows.stays_sparse(X[4096:])
+        rows = np.r_[0:50, 4400:4500]
+        gaps = X[rows].toarray()[:, None] - model.cluster_centers_
+        np.testing.assert_allclose(model.transform(X)[rows], np.linalg.norm(gaps, axis=2))
+
+    def test_partial_fit(self) -> None:
+        rng = np.random.default_rng(0)
+        first = 5 + rng.normal(size=(400, 2200))
+        batch = noise(2000, 2200, 0.19, seed=2)
+        models = []
+        for data in (batch, batch.toarray()):
+            model = BoostKMeans(190, random_state=0, max_iter=2).fit(first)
+            models.append(model.partial_fit(data))
+        assert models[0].inertia_ == pytest.approx(models[1].inertia_, rel=0.01)
+        rows = batch[:50].toarray()
+        gaps = ((rows[:, None] - models[0].cluster_centers_) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(models[0].labels_[:50], gaps.argmin(axis=1))
+
+    def test_a_sample_is_of_the_kind_of_the_whole(self) -> None:
+        dense = 3 + np.random.default_rng(0).normal(size=(5200, 1000))
+        light = noise(4300, 1000, 0.05)
+        X = sparse.vstack([sparse.csr_array(dense), light]).tocsr()
+        rows = Rows.in_own_frame(X, "euclidean", 2)
+        assert not rows.stays_sparse
+        sample = rows.sample(np.arange(5200, 9500))
+        assert not sample.stays_sparse
+        centres = rows.frame.enter(np.random.default_rng(1).normal(size=(5, 1000)))
+        labels, _ = nearest(sample, centres, 2)
+        gaps = ((light[:100].toarray()[:, None] - rows.frame.leave(centres)) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(labels[:100], gaps.argmin(axis=1))
 
 
 @pytest.mark.usefixtures("sparsely")
@@ -462,6 +576,33 @@ class TestLargeCentres:
             np.testing.assert_array_equal(new.weights, weights)
             assert before - after == pytest.approx(swaps.gain, rel=1e-9)
 
+    @pytest.mark.usefixtures("sparsely")
+    @pytest.mark.parametrize("attempt", [False, True])
+    def test_an_interrupted_repair_leaves_a_partition(
+        self, monkeypatch: pytest.MonkeyPatch, attempt: bool
+    ) -> None:
+        """Of large centres, the one that follows takes over the memory."""
+        monkeypatch.setattr(_repair, "MOST_HALVES_VALUES", 0)
+        X, _ = topics(1500, 200, 12, seed=3)
+        original, calls = _repair.Repair.swapped, [0]
+
+        def interrupted(self: Any, swaps: Any) -> Partition:
+            calls[0] += 1
+            new = original(self, swaps)
+            if not attempt or calls[0] > 2:
+                raise KeyboardInterrupt
+            return new
+
+        monkeypatch.setattr(_repair.Repair, "swapped", interrupted)
+        model = BoostKMeans(14, random_state=1, n_threads=1, init="random", quality="best", max_iter=300)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X)
+        assert calls[0] > 0
+        dense = X.toarray()
+        assert model.inertia_ == pytest.approx(reference.inertia(dense, model.labels_))
+        means = [dense[model.labels_ == c].mean(axis=0) for c in range(14)]
+        np.testing.assert_allclose(model.cluster_centers_, means, atol=1e-9)
+
     def test_merges_are_sought_among_those_that_look_cheap(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -499,7 +640,7 @@ class TestLargeCentres:
         X, planted = topics(2000, 5000, 20, terms=30)
         model = BoostKMeans(20, random_state=0).fit(X)
         for module, name in [(_repair, "MOST_HALVES_VALUES"), (_repair, "MOST_MERGE_VALUES"),
-                             (_neighbours, "MOST_VALUES"), (_fitting, "MOST_KEPT_VALUES")]:  # fmt: skip
+                             (_neighbours, "MOST_VALUES"), (_fitting, "LARGE")]:  # fmt: skip
             monkeypatch.setattr(module, name, 0)
         other = BoostKMeans(20, random_state=0).fit(X)
         assert same_partition(model.labels_, planted)

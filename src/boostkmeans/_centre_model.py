@@ -61,14 +61,15 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_is_fitted(self, "_frame")
         array = self._validate(X, reset=False)
         threads = _threads.resolve(self.n_threads)
-        centres = Rows.frame_for(array, self._frame).enter(self.cluster_centers_)
         dtype = np.float32 if array.dtype == np.float32 else np.float64
         n = array.shape[0]
-        result = np.empty((n, len(centres)), dtype=dtype)
+        result = np.empty((n, len(self.cluster_centers_)), dtype=dtype)
         for begin in range(0, n, ROWS_AT_ONCE):
             batch = array[begin : begin + ROWS_AT_ONCE]
-            distances = np.empty((batch.shape[0], len(centres)))
+            distances = np.empty((batch.shape[0], result.shape[1]))
             rows = Rows.in_frame(batch, self._frame, threads, first_row=begin)
+            # Of a sparse matrix, some batches may stay sparse and others not.
+            centres = rows.frame.enter(self.cluster_centers_)
             _core.distances(rows.core, centres, distances, threads)
             np.sqrt(distances, out=distances)
             with np.errstate(over="ignore"):  # infinite is right where the type holds no more

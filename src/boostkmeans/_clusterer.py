@@ -142,19 +142,15 @@ class Clusterer(CentreModel):
 
         Where the run ended early, some rows are nearer to another centre than to their own: `relabel`.
         """
-        frame = rows.frame
         labels, inertia = fit.partition.labels, fit.user_inertia
-        in_frame = fit.partition.take_centres()
-        if not frame.is_exact:  # as `predict` will see them
-            in_frame = frame.enter(frame.leave(in_frame))
+        centres = fit.partition.take_centres(fit.rows.frame)
         if relabel:
-            labels, gaps = nearest(rows, in_frame, threads)
-            inertia = frame.inertia(weights.total_of(gaps))
+            labels, gaps = nearest(rows, rows.frame.enter(centres), threads)
+            inertia = rows.frame.inertia(weights.total_of(gaps))
         elif weights.values is not None and (not fit.certified or fit.limits):
-            put_weightless(labels, rows, weights.values, in_frame, threads)
-        centres = frame.leave(in_frame, in_place=True)
+            put_weightless(labels, rows, weights.values, rows.frame.enter(centres), threads)
         return {
-            "_frame": frame,
+            "_frame": rows.frame,
             "_cluster_weights": fit.partition.weights * fit.row_weights.unit,
             "cluster_centers_": centres,
             "labels_": labels,

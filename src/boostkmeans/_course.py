@@ -165,7 +165,10 @@ class Course:
         before, partition = fit.inertia, fit.partition
         for swaps in repair.attempts(min(self.attempts, ATTEMPTS_IN_A_ROUND)):
             self.attempts -= 1
-            fit.best = Kept(before, partition.labels, partition)  # which swaps leave as it is
+            # Swaps leave the labels as they are, and the rest of it unless that is very large.
+            fit.best = Kept(
+                before, partition.labels, None if repair.halves.composites is None else partition
+            )
             self._swap(repair, swaps, above=before - least)
             if fit.inertia < before - least:
                 fit.best = None

@@ -11,7 +11,7 @@ from boostkmeans._candidates import Candidates
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._history import SweepRecord
 from boostkmeans._limits import NO_LIMITS, Limits
-from boostkmeans._partition import Labels, Partition
+from boostkmeans._partition import LARGE, Labels, Partition
 from boostkmeans._plan import Plan
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._seeding import fill_empty
@@ -29,8 +29,6 @@ LOW_FROM_CLUSTERS, LOW_ABOVE_MOVES, LOW_ABOVE_SPREAD = 256, 1 / 20, 1 / 8
 # inertia falls by this share, because then it is a small difference of large sums.
 RECOMPUTE_AFTER_MOVES = 1
 RECOMPUTE_AFTER_FALL = 1 / 2
-# Values of composites that are copied to keep a partition. More are recomputed if need be.
-MOST_KEPT_VALUES = 2**24
 # Sums over all rows in float64, in another order, differ by less.
 ROUNDING_OF_INERTIA = 1e-9
 
@@ -47,7 +45,7 @@ class Kept:
     @classmethod
     def copy_of(cls, partition: Partition, inertia: float) -> "Kept":
         """Large composites are not copied."""
-        if partition.composites.size > MOST_KEPT_VALUES:
+        if partition.composites.size > LARGE:
             return cls(inertia, partition.labels.copy(), None)
         copy = partition.copy()
         return cls(inertia, copy.labels, copy)
@@ -150,7 +148,8 @@ class Fit:
             self.partition = best.partition
             self._moves_since += 1  # it is not known when it was recomputed
         else:
-            self.partition.labels[:] = best.labels
+            self.partition.stale = True
+            self.partition.labels = best.labels
             self.recompute()
         if self.candidates is not None:
             self.candidates.forget()
@@ -159,6 +158,8 @@ class Fit:
     def interrupted(self) -> None:
         """What is to be done at once, without another pass over the rows."""
         self.stop_reason = "interrupted"
+        if self.partition.stale:
+            self.recompute()
         # The composites are as good as the labels.
         self.inertia = max(0.0, self._energy - self.partition.objective)
         self.go_back_to_best()
@@ -172,6 +173,7 @@ class Fit:
             self.drift = max(self.drift, drift)
         self._energy = self.inertia + self.partition.objective
         self._moves_since = 0
+        self.partition.stale = False
 
     def release_coincident(self) -> bool:
         """Joins clusters that share a centre, and gives the free ones to rows that gain by it."""

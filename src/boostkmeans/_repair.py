@@ -149,7 +149,8 @@ class Repair:
         becomes[swaps.freed] = becomes[k + swaps.freed] = swaps.kept
         becomes[k + swaps.split] = swaps.freed
         if halves.composites is None:
-            new = replace(self.partition, labels=becomes[halves.labels])
+            new = replace(self.partition, labels=becomes[halves.labels], stale=False)
+            self.partition.stale = True
             new.recompute(self.rows, self.row_weights, self.n_threads)
             return new
         new = Partition.of(becomes[halves.labels], k, self.rows.n_features)

@@ -83,11 +83,14 @@ def _scaled(points: Floats, exponent: int, *, in_place: bool = False) -> Floats:
 class Rows:
     """An array in a frame, as the core reads it."""
 
-    def __init__(self, array: Array, frame: Frame, factors: Floats | None) -> None:
+    def __init__(
+        self, array: Array, frame: Frame, factors: Floats | None, *, stays_sparse: bool = False
+    ) -> None:
+        """`stays_sparse`: a CSR matrix whose rows are not expanded. The frame has no shift then."""
         self.frame = frame
-        self.core = _core_rows(array, frame, factors)
+        self.stays_sparse = stays_sparse
+        self.core = _core_rows(array, frame, factors, stays_sparse)
         self.n_rows, self.n_features = array.shape
-        self.stays_sparse = stays_sparse(array)
         self.row_bytes = self.n_features * array.dtype.itemsize
         self._array: Any = array
         self._factors = factors
@@ -98,34 +101,30 @@ class Rows:
         factors = _unit_factors(array, metric, n_threads)
         if stays_sparse(array):
             frame = Frame(np.zeros(array.shape[1]), _exponent(_largest(array, factors)), metric)
-            return cls(array, frame, factors)
+            return cls(array, frame, factors, stays_sparse=True)
         low, high = _describe(array, factors, n_threads)
         return cls(array, _frame_of(array, factors, low, high, metric), factors)
 
     @classmethod
     def in_frame(cls, array: Array, frame: Frame, n_threads: int, *, first_row: int = 0) -> "Rows":
-        """Rows in a given frame, of a fitted model. Raises ValueError where a value is not finite.
+        """Rows in a given frame, of a fitted model; those that stay sparse in one without its shift.
 
-        `first_row` is the number of the first one to the user, for that error.
+        Raises ValueError where a value is not finite; `first_row` is the number of the first one to the
+        user, for that error.
         """
+        sparsely = stays_sparse(array)
         factors = _unit_factors(array, frame.metric, n_threads, first_row)
-        if stays_sparse(array):
+        if sparsely:
             _check_finite(array, first_row)
+            frame = Frame(np.zeros_like(frame.shift), frame.exponent, frame.metric)
         else:
             _describe(array, factors, n_threads, first_row)
-        return cls(array, cls.frame_for(array, frame), factors)
-
-    @staticmethod
-    def frame_for(array: Array, frame: Frame) -> Frame:
-        """The frame of a model for such rows: without a shift, if they stay sparse."""
-        if not stays_sparse(array) or frame.is_exact:
-            return frame
-        return Frame(np.zeros_like(frame.shift), frame.exponent, frame.metric)
+        return cls(array, frame, factors, stays_sparse=sparsely)
 
     def sample(self, indices: NDArray[np.integer[Any]]) -> "Rows":
         """Some rows, copied, as rows in the same frame."""
         factors = None if self._factors is None else self._factors[indices]
-        return Rows(self._array[indices], self.frame, factors)
+        return Rows(self._array[indices], self.frame, factors, stays_sparse=self.stays_sparse)
 
     def take(self, indices: NDArray[np.integer[Any]]) -> Floats:
         """Some rows, copied, as float64 in the frame, and dense: for rows that become centres."""
@@ -174,10 +173,10 @@ def _dense(some: Any) -> Floats:
     return points
 
 
-def _core_rows(array: Any, frame: Frame, factors: Floats | None) -> _core.Rows:
+def _core_rows(array: Any, frame: Frame, factors: Floats | None, stays_sparse: bool) -> _core.Rows:
     if not sparse.issparse(array):
         return _core.Rows(array, frame.shift.tolist(), frame.exponent, factors, instruction_set())
-    shift = None if stays_sparse(array) else frame.shift.tolist()
+    shift = None if stays_sparse else frame.shift.tolist()
     values, columns, starts = map(np.ascontiguousarray, (array.data, array.indices, array.indptr))
     return _core.Rows(
         values, columns, starts, array.shape[1], shift, frame.exponent, factors, instruction_set()
@@ -185,7 +184,7 @@ def _core_rows(array: Any, frame: Frame, factors: Floats | None) -> _core.Rows:
 
 
 def _unframed(array: Array, factors: Floats | None = None) -> _core.Rows:
-    return _core_rows(array, Frame(np.zeros(array.shape[1]), 0), factors)
+    return _core_rows(array, Frame(np.zeros(array.shape[1]), 0), factors, stays_sparse(array))
 
 
 def _unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0) -> Floats | None:

@@ -21,6 +21,8 @@ NAMES = ("auto", "random-partition", "random", "k-means++", SAMPLED, "bisecting"
 # Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
 # 16 columns are one AVX-512 vector, so that more than that come for free up to k = 400,000.
 N_TRIALS = 15
+# The squared distance of two sparse rows that are equal may be that share of |x|^2, by rounding.
+SPARSE_ROUNDING = 2.0**-44
 # Without repair, "auto" draws k-means++ centres from a sample of the rows. It ends where k-means++ on
 # all rows does, in half of the time; trees and random starts end far above it where there are clusters:
 # see "Starts" in docs/benchmarks.md.
@@ -165,7 +167,8 @@ def fill_empty(
         return False
     gaps, norms = own_distances(rows, partition.centres, partition.labels, n_threads)
     if strict:
-        gaps[gaps <= SAME_PLACE**2 * norms] = -1.0
+        nothing = SPARSE_ROUNDING if rows.stays_sparse else SAME_PLACE**2
+        gaps[gaps <= nothing * norms] = -1.0
     if row_weights is not None:
         gaps[row_weights <= 0] = -1.0
     left = partition.counts.copy()

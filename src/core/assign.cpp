@@ -56,7 +56,7 @@ void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_c
   const std::int64_t d = rows.n_features();
   auto table = centre_table(rows, n_clusters);
   const Squares<Rows> squares(rows, centres, n_clusters, team);
-  fill_lines(table, centres, team);
+  fill_lines(table, centres, false, team);
   team.for_each(n_clusters, [&](std::int64_t c, int) {
     set_centre(table, c, centres + c * d, 1.0, squares.at(c));
   });

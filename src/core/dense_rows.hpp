@@ -86,6 +86,8 @@ class DenseRows {
   double distance(const Row& x, const Centre& centre) const {
     return kernel_.distance(x.values.get(), centre.composite, centre.inverse, source_.n_features);
   }
+  // How far such a distance may be off, as a difference of larger numbers: here it is none.
+  double noise(const Row&, double) const { return 0.0; }
   // Returns by how much |composite|^2 changes; here, where nobody needs it, 0.
   double add(const Row& x, double weight, double* composite) const {
     kernel_.add(composite, x.values.get(), weight, source_.n_features);

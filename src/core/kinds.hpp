@@ -61,9 +61,9 @@ inline void set_centre(SparseCentres& packed, std::int64_t cluster, const double
 // What is to be done before and beside that: nothing, but for sparse rows, whose lines are kept up to date
 // with the composites.
 template <class Packed>
-void fill_lines(Packed&, const double*, Team&) {}
-inline void fill_lines(SparseCentres& packed, const double* composites, Team& team) {
-  packed.fill(composites, team);
+void fill_lines(Packed&, const double*, bool, Team&) {}
+inline void fill_lines(SparseCentres& packed, const double* composites, bool rows_move, Team& team) {
+  packed.fill(composites, rows_move, team);
 }
 template <class Packed>
 void update_lines(Packed&, const DenseRows::Row&, std::int64_t, const double*, double) {}
@@ -82,22 +82,39 @@ template <class Rows>
 class Squares {
  public:
   Squares(const Rows& rows, const double* composites, std::int64_t n_clusters, Team& team)
-      : values_(static_cast<std::size_t>(Rows::kSparse ? n_clusters : 0)) {
+      : rows_(rows), values_(static_cast<std::size_t>(Rows::kSparse ? n_clusters : 0)),
+        largest_(values_.size(), 0.0) {
     const std::int64_t d = rows.n_features();
-    team.for_each(static_cast<std::int64_t>(values_.size()), [&](std::int64_t c, int) {
-      (*this)[c] = rows.centre(composites + c * d, 1.0).square;
-    });
+    team.for_each(static_cast<std::int64_t>(values_.size()),
+                  [&](std::int64_t c, int) { renew(c, composites + c * d); });
   }
-  double& operator[](std::int64_t cluster) { return values_[static_cast<std::size_t>(cluster)]; }
   double at(std::int64_t cluster) const {
     return Rows::kSparse ? values_[static_cast<std::size_t>(cluster)] : 0.0;
   }
-  void add(std::int64_t cluster, double change) {
-    if constexpr (Rows::kSparse) (*this)[cluster] = std::max(0.0, at(cluster) + change);
+  // As it was; and after the composite changed, by so much.
+  void set(std::int64_t cluster, double value) {
+    if constexpr (Rows::kSparse) values_[static_cast<std::size_t>(cluster)] = value;
+  }
+  void add(std::int64_t cluster, double change, const double* composite) {
+    if constexpr (Rows::kSparse) {
+      const auto c = static_cast<std::size_t>(cluster);
+      values_[c] = std::max(0.0, values_[c] + change);
+      largest_[c] = std::max(largest_[c], values_[c]);
+      // What was rounded when it was large would be much of what is left.
+      if (values_[c] < kSmall * largest_[c]) renew(cluster, composite);
+    }
   }
 
  private:
-  std::vector<double> values_;
+  static constexpr double kSmall = 1.0 / 16.0;
+
+  void renew(std::int64_t cluster, const double* composite) {
+    const auto c = static_cast<std::size_t>(cluster);
+    values_[c] = largest_[c] = rows_.centre(composite, 1.0).square;
+  }
+
+  const Rows& rows_;
+  std::vector<double> values_, largest_;
 };
 
 }  // namespace boostkmeans

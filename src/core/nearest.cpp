@@ -49,7 +49,7 @@ class Search {
 
   void run(std::int32_t* labels, double* distances) {
     const std::int64_t n = rows_.n_rows();
-    fill_lines(packed_, centres_, team_);
+    fill_lines(packed_, centres_, false, team_);
     team_.for_each(n_clusters_, [&](std::int64_t c, int) {
       set_centre(packed_, c, centre(c).composite, 1.0, squares_.at(c));
     });

@@ -46,11 +46,12 @@ inline bool may_leave(const Partition& partition, std::int64_t cluster, double w
 }
 
 // Whether a move is a gain beyond rounding. Relative, so that units do not matter; the second term is
-// the rounding of x - C where the cluster is small against its distance from the origin |x|.
-inline bool improves(double leave, double enter, double norm) {
+// the rounding of x - C where the cluster is small against its distance from the origin |x|. `noise` is how
+// far leave and enter may be off together, beside that.
+inline bool improves(double leave, double enter, double norm, double noise) {
   constexpr double kRelative = 1e-12;
   constexpr double kRounding = 8 * 0x1p-53;
-  return leave - enter > kRelative * (leave + enter) +
+  return leave - enter > noise + kRelative * (leave + enter) +
                              kRounding * std::sqrt(norm) * (std::sqrt(leave) + std::sqrt(enter));
 }
 

@@ -16,48 +16,61 @@ constexpr double kRounding = 1e-9;
 }  // namespace
 
 SparseCentres::SparseCentres(const SparseRows& rows, std::int64_t n_clusters)
-    : width_(rows.kernel().panel_width), n_clusters_(n_clusters), n_features_(rows.n_features()),
-      n_panels_((n_clusters + width_ - 1) / width_), step_(n_panels_ * width_), lines_(0), entries_(0),
-      vectors_(step_), scales_(step_) {
-  const std::int64_t limit =
-      n_clusters < kClustersForShort
-          ? -1
-          : static_cast<std::int64_t>(kLongestShort * static_cast<double>(n_clusters));
-  std::int64_t n_lines = 0, n_short = 0;
-  for (std::int64_t j = 0; j < n_features_; ++j) {
-    const std::int64_t frequency = rows.frequency(j);
-    const bool is_short = frequency <= limit;
-    places_.push_back(is_short ? ~n_short : n_lines * step_);
-    most_.push_back(static_cast<std::int32_t>(is_short ? frequency : 0));
-    n_short += is_short ? frequency : 0;
-    n_lines += is_short ? 0 : 1;
-  }
-  has_short_lines_ = n_short > 0 || n_lines < n_features_;
-  counts_.assign(most_.size(), 0);
-  lines_ = Buffer<float>(n_lines * step_);
-  entries_ = Buffer<Entry>(n_short);
+    : rows_(rows), width_(rows.kernel().panel_width), n_clusters_(n_clusters),
+      n_features_(rows.n_features()), n_panels_((n_clusters + width_ - 1) / width_),
+      step_(n_panels_ * width_), lines_(0), entries_(0), vectors_(step_), scales_(step_) {
   for (std::int64_t c = 0; c < step_; ++c) set_never(c);
 }
 
-void SparseCentres::fill(const double* composites, Team& team) {
+void SparseCentres::fill(const double* composites, bool rows_move, Team& team) {
   constexpr std::int64_t kTerms = 64;  // so that reading and writing both go over whole cache lines
-  team.for_each((n_features_ + kTerms - 1) / kTerms, [&](std::int64_t block, int) {
-    const std::int64_t begin = block * kTerms, end = std::min(n_features_, begin + kTerms);
-    for (std::int64_t j = begin; j < end; ++j) {
-      counts_[static_cast<std::size_t>(j)] = 0;
-      const std::int64_t at = places_[static_cast<std::size_t>(j)];
-      if (at >= 0) std::fill(lines_.get() + at + n_clusters_, lines_.get() + at + step_, 0.0f);
-    }
+  const std::int64_t n_blocks = (n_features_ + kTerms - 1) / kTerms;
+  const auto each_value = [&](std::int64_t block, auto body) {
+    const std::int64_t end = std::min(n_features_, (block + 1) * kTerms);
     for (std::int64_t c = 0; c < n_clusters_; ++c)
-      for (std::int64_t j = begin; j < end; ++j) {
-        const std::int64_t at = places_[static_cast<std::size_t>(j)];
-        const double value = composites[c * n_features_ + j];
-        if (at >= 0)
-          lines_[at + c] = static_cast<float>(value);
-        else if (value != 0.0)
-          set_short(j, c, static_cast<float>(value));
-      }
+      for (std::int64_t j = block * kTerms; j < end; ++j) body(j, c, composites[c * n_features_ + j]);
+  };
+  counts_.assign(static_cast<std::size_t>(n_features_), 0);
+  const bool may_be_short = n_clusters_ >= kClustersForShort;
+  if (may_be_short)
+    team.for_each(n_blocks, [&](std::int64_t block, int) {
+      each_value(block, [this](std::int64_t j, std::int64_t, double value) {
+        counts_[static_cast<std::size_t>(j)] += value != 0.0;
+      });
+    });
+  make_room(rows_move, may_be_short);
+  team.for_each(n_blocks, [&](std::int64_t block, int) {
+    each_value(block, [this](std::int64_t j, std::int64_t c, double value) {
+      const std::int64_t at = places_[static_cast<std::size_t>(j)];
+      if (at >= 0)
+        lines_[at + c] = static_cast<float>(value);
+      else if (value != 0.0)
+        set_short(j, c, static_cast<float>(value));
+    });
   });
+}
+
+// A row that enters a cluster may bring its terms there, so that lines grow: by no more than the rows that
+// have the term, in one sweep.
+void SparseCentres::make_room(bool rows_move, bool may_be_short) {
+  const auto limit = static_cast<std::int64_t>(kLongestShort * static_cast<double>(n_clusters_));
+  places_.clear();
+  most_.clear();
+  std::int64_t n_lines = 0, n_short = 0;
+  for (std::int64_t j = 0; j < n_features_; ++j) {
+    const std::int64_t room = counts_[static_cast<std::size_t>(j)] + (rows_move ? rows_.frequency(j) : 0);
+    const bool is_short = may_be_short && room <= limit;
+    places_.push_back(is_short ? ~n_short : n_lines * step_);
+    most_.push_back(static_cast<std::int32_t>(is_short ? room : 0));
+    n_short += is_short ? room : 0;
+    n_lines += is_short ? 0 : 1;
+  }
+  has_short_lines_ = n_lines < n_features_;
+  counts_.assign(counts_.size(), 0);
+  lines_ = Buffer<float>(n_lines * step_);
+  entries_ = Buffer<Entry>(n_short);
+  for (std::int64_t i = 0; i < n_lines; ++i)
+    std::fill(lines_.get() + i * step_ + n_clusters_, lines_.get() + (i + 1) * step_, 0.0f);
 }
 
 void SparseCentres::set(std::int64_t cluster, double weight, double square) {
@@ -79,8 +92,7 @@ void SparseCentres::set_term(std::int64_t term, std::int64_t cluster, double val
     set_short(term, cluster, std::abs(value) <= kRounding * std::abs(step) ? 0.0f : static_cast<float>(value));
 }
 
-// There is room for as many clusters as rows have the term. Should rounding ever leave more than that, the
-// line lacks one, and rows may miss a move.
+// Should a line ever be full, it lacks a cluster, and rows may miss a move.
 void SparseCentres::set_short(std::int64_t term, std::int64_t cluster, float value) {
   Entry* entries = entries_.get() + ~places_[static_cast<std::size_t>(term)];
   std::int32_t& count = counts_[static_cast<std::size_t>(term)];

@@ -41,8 +41,8 @@ class SparseCentres {
  public:
   SparseCentres(const SparseRows& rows, std::int64_t n_clusters);
 
-  // All lines, from the composites (k x d).
-  void fill(const double* composites, Team& team);
+  // All lines, from the composites (k x d). If `rows_move`, there is room for what moves add to them.
+  void fill(const double* composites, bool rows_move, Team& team);
   // Weight and |composite|^2 of a cluster; a weight of 0 makes an empty one, which attracts any row.
   void set(std::int64_t cluster, double weight, double square);
   void set_never(std::int64_t cluster);
@@ -75,8 +75,10 @@ class SparseCentres {
  private:
   friend class GatheredCentres;
 
+  void make_room(bool rows_move, bool may_be_short);
   void set_short(std::int64_t term, std::int64_t cluster, float value);
 
+  const SparseRows& rows_;
   std::int64_t width_, n_clusters_, n_features_, n_panels_, step_;
   bool has_short_lines_ = false;
   std::vector<std::int64_t> places_;  // by term: where its line begins; or ~ where its short line does

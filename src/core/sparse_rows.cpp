@@ -74,6 +74,22 @@ void SparseRows::prefetch(std::int64_t row) const {
   });
 }
 
+double SparseRows::small_distance(const Row& x, const Centre& centre) const {
+  double sum = 0.0;
+  std::int64_t j = 0;
+  const auto add_centre_up_to = [&](std::int64_t end) {
+    for (; j < end; ++j) sum += centre.composite[j] * centre.inverse * centre.composite[j] * centre.inverse;
+  };
+  for (std::int64_t t = 0; t < x.count; ++t) {
+    add_centre_up_to(x.columns[t]);
+    const double difference = x.values[t] - centre.composite[j] * centre.inverse;
+    sum += difference * difference;
+    ++j;
+  }
+  add_centre_up_to(n_features_);
+  return sum;
+}
+
 double SparseRows::gap(const Row& x, const Row& y) const {
   double sum = 0.0;
   std::int64_t i = 0, j = 0;

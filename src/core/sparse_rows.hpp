@@ -54,7 +54,12 @@ class SparseRows {
   double distance(const Row& x, const Centre& centre) const {
     const double dot = this->dot(x, centre.composite) * centre.inverse;
     const double gap = x.norm - 2.0 * dot + centre.square * centre.inverse * centre.inverse;
-    return gap > 0.0 ? gap : 0.0;
+    return gap < kTrusted * x.norm ? small_distance(x, centre) : gap;
+  }
+  // How far such a distance may be off, as a difference of larger numbers.
+  double noise(const Row& x, double distance) const {
+    constexpr double kRounding = 32 * 0x1p-53;
+    return distance < kTrusted * x.norm ? 0.0 : kRounding * x.norm;
   }
   double dot(const Row& x, const double* composite) const {
     double sum = 0.0;
@@ -88,6 +93,11 @@ class SparseRows {
   }
 
  private:
+  // A distance below this share of |x|^2 is computed from all features, without differences of large numbers.
+  static constexpr double kTrusted = 1e-9;
+
+  double small_distance(const Row& x, const Centre& centre) const;
+
   const Kernel& kernel_;
   CsrSource source_;
   std::int64_t n_rows_, n_features_, longest_ = 0;

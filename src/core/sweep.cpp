@@ -39,7 +39,7 @@ class Sweep {
     if (options.limits) smallest_ = smallest_weight();
     const bool low = is_low(rows, options);
     for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace<Rows>>(rows, low));
-    fill_lines(looks.table(), partition.composites, team);
+    fill_lines(looks.table(), partition.composites, true, team);
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
   }
 
@@ -189,15 +189,18 @@ class Sweep {
     rows_.fetch(row, x);
     const std::int32_t own = partition_.labels[row];
     const double w = row_weights_[row];
-    const double leave = leaving(partition_.weights[own], w, distance(x, own));
-    double best = leave;
+    const double at_home = distance(x, own);
+    const double leave = leaving(partition_.weights[own], w, at_home);
+    double best = leave, noise = 0.0;
     std::int32_t found = -1;
     for (std::int32_t c = 0; c < static_cast<std::int32_t>(partition_.n_clusters); ++c) {
       if (c == own || !options_.limits.not_too_much(partition_.weights[c] + w)) continue;
-      const double enter = entering(partition_.weights[c], w, distance(x, c));
-      if (enter < best) best = enter, found = c;
+      const double gap = distance(x, c);
+      const double enter = entering(partition_.weights[c], w, gap);
+      if (enter < best) best = enter, found = c, noise = rows_.noise(x, gap);
     }
-    return found >= 0 && improves(leave, best, norm) ? found : -1;
+    noise += leaving(partition_.weights[own], w, rows_.noise(x, at_home));
+    return found >= 0 && improves(leave, best, norm, noise) ? found : -1;
   }
 
   Centre centre(std::int64_t cluster) const {
@@ -235,7 +238,8 @@ class Sweep {
       return;
     }
     const Terms terms = terms_of(proposal.row, to, fetched_);
-    if (!improves(terms.leave + price(from), reluctance_ * terms.enter + price(to), proposal.norm)) return;
+    const double leave = terms.leave + price(from), enter = reluctance_ * terms.enter + price(to);
+    if (!improves(leave, enter, proposal.norm, terms.noise)) return;
     take(proposal.row, to, fetched_, terms);
   }
 
@@ -285,7 +289,8 @@ class Sweep {
     const double leave = w * own.leave + v * partner.leave;
     const double enter = w * own.enter + v * partner.enter;
     const double norm = std::max(w, v) * std::max<double>(proposal.norm, partner.norm);
-    if (!may_leave(partition_, from, w) || !improves(leave, reluctance_ * enter, norm)) {
+    const double noise = w * own.noise + v * partner.noise;
+    if (!may_leave(partition_, from, w) || !improves(leave, reluctance_ * enter, norm, noise)) {
       restore(offer);
       return false;
     }
@@ -303,30 +308,33 @@ class Sweep {
     saved_values_[1] = {partition_.weights[offer.to], squares_.at(offer.to)};
   }
   void restore(const Offer& offer) {
-    restore_cluster(offer.from, 0);
-    restore_cluster(offer.to, 1);
+    restore_cluster(offer.from, offer.row, 0);
+    restore_cluster(offer.to, offer.row, 1);
     ++partition_.counts[offer.from];
     --partition_.counts[offer.to];
     partition_.labels[offer.row] = offer.from;
   }
-  void restore_cluster(std::int64_t cluster, int i) {
+  void restore_cluster(std::int64_t cluster, std::int64_t row, int i) {
     rows_.restore(other_, saved_.get() + i * rows_.most_cells(), partition_.composite(cluster));
-    update_lines(looks_.table(), other_, cluster, partition_.composite(cluster), 1.0);
+    const double w = row_weights_[row];
+    update_lines(looks_.table(), other_, cluster, partition_.composite(cluster), w);
     partition_.weights[cluster] = saved_values_[i].weight;
-    if constexpr (Rows::kSparse) squares_[cluster] = saved_values_[i].square;
+    squares_.set(cluster, saved_values_[i].square);
   }
 
-  // What a row costs where it is and where it would go; |x|^2, where rows are exchanged. Fetches it.
+  // What a row costs where it is and where it would go, and how far these may be off; |x|^2, where rows are
+  // exchanged. Fetches it.
   struct Terms {
-    double leave, enter, norm;
+    double leave, enter, norm, noise;
   };
   Terms terms_of(std::int64_t row, std::int32_t to, Row& x) const {
     const std::int32_t from = partition_.labels[row];
     const double w = row_weights_[row];
     rows_.fetch(row, x);
-    return {leaving(partition_.weights[from], w, distance(x, from)),
-            entering(partition_.weights[to], w, distance(x, to)),
-            options_.exchange ? rows_.norm(x) : 0.0};
+    const double out = partition_.weights[from], in = partition_.weights[to];
+    const double from_gap = distance(x, from), to_gap = distance(x, to);
+    return {leaving(out, w, from_gap), entering(in, w, to_gap), options_.exchange ? rows_.norm(x) : 0.0,
+            leaving(out, w, rows_.noise(x, from_gap)) + entering(in, w, rows_.noise(x, to_gap))};
   }
 
   void take(std::int64_t row, std::int32_t to, const Row& x, const Terms& terms) {
@@ -341,10 +349,12 @@ class Sweep {
     if (partition_.counts[to] == 0) {
       std::fill_n(partition_.composite(to), partition_.n_features, 0.0);
       clear_lines(looks_.table(), to);
-      squares_.add(to, -squares_.at(to));
+      squares_.set(to, 0.0);
     }
-    squares_.add(from, rows_.add(x, -w, partition_.composite(from)));
-    squares_.add(to, rows_.add(x, w, partition_.composite(to)));
+    const double lost = rows_.add(x, -w, partition_.composite(from));
+    squares_.add(from, lost, partition_.composite(from));
+    const double won = rows_.add(x, w, partition_.composite(to));
+    squares_.add(to, won, partition_.composite(to));
     update_lines(looks_.table(), x, from, partition_.composite(from), w);
     update_lines(looks_.table(), x, to, partition_.composite(to), w);
     partition_.weights[from] -= w;

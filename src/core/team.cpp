@@ -83,7 +83,7 @@ Team::Team(int n_threads, Watch& watch) : watch_(watch) {
 Team::~Team() { close(); }
 
 void Team::close() {
-  closing_ = true;
+  closing_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (auto& thread : threads_) thread.join();
@@ -94,7 +94,7 @@ void Team::serve(int thread) {
   for (;;) {
     wait_while(round_, seen);
     seen = round_.load(std::memory_order_acquire);
-    if (closing_) return;
+    if (closing_.load(std::memory_order_relaxed)) return;
     if (!join(seen)) continue;
     work(thread);
     finished_.fetch_add(1, std::memory_order_release);

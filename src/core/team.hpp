@@ -43,7 +43,7 @@ class Team {
   // processor when its turn comes joins late or not at all, and nobody waits for it.
   std::atomic<std::uint64_t> gate_{0};
   std::atomic<std::uint32_t> finished_{0};
-  bool closing_ = false;
+  std::atomic<bool> closing_{false};
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
   alignas(kAlignment) std::atomic<std::int64_t> next_{0};  // written by all: on a line of its own
