@@ -96,8 +96,7 @@ void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_node
   const std::int64_t d = rows.n_features();
   constexpr std::int64_t kBatch = 64;
   const Squares<Rows> squares(rows, centres, n_nodes, team);
-  std::vector<typename Rows::Row> fetched;
-  for (int t = 0; t < team.size(); ++t) fetched.emplace_back(rows);
+  auto fetched = row_for_each_thread(rows, team);
   team.for_each((rows.n_rows() + kBatch - 1) / kBatch, [&](std::int64_t batch, int thread) {
     typename Rows::Row& x = fetched[static_cast<std::size_t>(thread)];
     const std::int64_t end = std::min(rows.n_rows(), (batch + 1) * kBatch);

@@ -75,8 +75,7 @@ std::int64_t n_values(const SparseRows&, const SparseRows::Row& x) { return x.co
 template <class Rows>
 void row_norms(const Rows& rows, double* norms, Team& team) {
   const std::int64_t n = rows.n_rows();
-  std::vector<typename Rows::Row> fetched;
-  for (int t = 0; t < team.size(); ++t) fetched.emplace_back(rows);
+  auto fetched = row_for_each_thread(rows, team);
   team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
     typename Rows::Row& row_of = fetched[static_cast<std::size_t>(thread)];
     for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {

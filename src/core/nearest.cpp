@@ -15,13 +15,6 @@ namespace {
 // Rows that are measured in one go.
 constexpr std::int64_t kBatch = 64;
 
-template <class Rows>
-std::vector<typename Rows::Row> row_for_each_thread(const Rows& rows, const Team& team) {
-  std::vector<typename Rows::Row> fetched;
-  for (int t = 0; t < team.size(); ++t) fetched.emplace_back(rows);
-  return fetched;
-}
-
 // body(row, fetched) for every row.
 template <class Rows, class Body>
 void each_row(const Rows& rows, Team& team, Body body) {

@@ -61,9 +61,7 @@ class Recomputation {
         sorted_(sort_by_cluster(partition.labels, partition.n_clusters, rows.n_rows())),
         spans_(spans_of(sorted_, span_rows(rows), n_parts_)),
         totals_(spans_.size()), parts_(n_parts_ * partition.n_features),
-        sums_(team.size() * partition.n_features) {
-    for (int t = 0; t < team.size(); ++t) fetched_.emplace_back(rows);
-  }
+        fetched_(row_for_each_thread(rows, team)), sums_(team.size() * partition.n_features) {}
 
   Recomputed run() {
     team_.for_each(n_spans(), [this](std::int64_t s, int t) { sum_span(s, t); });

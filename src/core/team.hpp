@@ -49,6 +49,14 @@ class Team {
   alignas(kAlignment) std::atomic<std::int64_t> next_{0};  // written by all: on a line of its own
 };
 
+// A row to be fetched, for each thread.
+template <class Rows>
+std::vector<typename Rows::Row> row_for_each_thread(const Rows& rows, const Team& team) {
+  std::vector<typename Rows::Row> fetched;
+  for (int t = 0; t < team.size(); ++t) fetched.emplace_back(rows);
+  return fetched;
+}
+
 // As many threads as the work feeds: below kWorthAThread operations each, starting one costs more.
 int threads_for(double operations, int n_threads);
 
