@@ -304,12 +304,20 @@ def test_duplicates_make_fewer_clusters() -> None:
         ({"n_clusters": 2, "n_terms": -1}, "n_terms must be"),
         ({"n_clusters": 2, "n_central": True}, "n_central must be"),
         ({"n_clusters": 2, "n_init": 0}, "n_init"),
-        ({"n_clusters": 2, "quality": "superb"}, "quality"),
+        ({"n_clusters": 2, "method": "k-way", "quality": "superb"}, "'quality' parameter"),
+        ({"n_clusters": 2, "quality": "best"}, "quality is for the methods 'refined' and 'k-way'"),
     ],
 )
 def test_wrong_arguments(options: dict[str, Any], what: str) -> None:
     with pytest.raises(ValueError, match=what):
         cluster_documents(TEXTS, **options)
+
+
+@pytest.mark.parametrize("method", ["refined", "k-way"])
+def test_quality_where_it_counts(method: str) -> None:
+    for quality, expected in ((None, "balanced"), ("fast", "fast")):
+        found = cluster_documents(TEXTS, 2, method=method, quality=quality, random_state=0)
+        assert found.model.quality == expected
 
 
 def test_progress_of_clustering() -> None:
