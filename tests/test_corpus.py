@@ -293,6 +293,22 @@ def test_json_lines(tmp_path: Path) -> None:
     assert "line 1: a list instead of a JSON object" in failure(written(tmp_path / "c.json", "[1]\n"))
 
 
+def test_remedies_fit_what_is_wrong(tmp_path: Path) -> None:
+    for content in ('[{"text": "a"}]\n', '[\n{"text": "a"},\n{"text": "b"},\n]\n', '"a"\n'):
+        message = failure(written(tmp_path / "a.json", content))
+        assert "one JSON object a line" in message
+        assert "encoding" not in message
+    assert "one JSON object a line" in failure(written(tmp_path / "a.json", ""))
+    assert "'latin-1'" in failure(written(tmp_path / "a.json", b'{"text": "caf\xe9"}\n'))
+    message = failure(written(tmp_path / "a.csv", 'text,n\n"a"b,5\n'))
+    assert "not a row of a table" in message
+    assert "a row for each document" in message
+    assert "encoding" not in message
+    (tmp_path / "docs").mkdir()
+    os.mkfifo(tmp_path / "docs" / "pipe")
+    assert "pipe: not a file. Expected is plain text." in failure(tmp_path / "docs")
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl"])
 def test_tables_with_nothing_in_them(tmp_path: Path, name: str) -> None:
     assert f"{name}: empty" in failure(written(tmp_path / name, ""))

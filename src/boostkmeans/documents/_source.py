@@ -158,6 +158,11 @@ def fault_of(text: str, encoding: str) -> str | None:
     return None
 
 
+def is_of_encoding(reason: str, encoding: str) -> bool:
+    """Whether a document was skipped since it is in another encoding."""
+    return reason.startswith((f"not {encoding}:", f"not {encoding},"))
+
+
 def _size(raw: io.BufferedReader) -> int:
     """Of a regular file; 0 for a pipe and the like, which does not tell."""
     try:

@@ -25,6 +25,9 @@ LONGEST_FIELD = 1 << 26
 # Characters of a name that a message shows, and how many names.
 SHOWN_CHARACTERS, SHOWN_NAMES = 30, 20
 
+ROWS_EXPECTED = "Expected is a row for each document, with as many columns as the first row."
+OBJECTS_EXPECTED = "Expected is one JSON object a line: of an array, jq -c '.[]' makes these."
+
 Record = Mapping[str, Any]
 
 
@@ -49,6 +52,7 @@ class _Table:
     source: Source
     encoding: str
     columns: Columns
+    expected: str
     names: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     classes: list[str | None] = field(default_factory=list)
@@ -78,7 +82,7 @@ class _Table:
 
     def corpus(self) -> Corpus:
         if not self.texts:
-            raise DataFormatError(nothing_in_file(self.source.name, self.skipped))
+            raise self.nothing()
         known = self.columns.label is not None and any(self.classes)
         return Corpus(
             names=self.names,
@@ -86,6 +90,12 @@ class _Table:
             classes=self.classes if known else None,
             skipped=self.skipped,
             source=self.source.name,
+        )
+
+    def nothing(self) -> DataFormatError:
+        """The error for a table in which no document is left."""
+        return DataFormatError(
+            nothing_in_file(self.source.name, self.skipped, self.encoding, self.expected)
         )
 
 
@@ -96,11 +106,11 @@ def read_separated(
 
     CSV is separated by commas; or by semicolons or tabs, where the first line makes more columns so.
     """
-    table = _Table(source, encoding, columns)
+    table = _Table(source, encoding, columns, ROWS_EXPECTED)
     rows = _rows(table, separator, progress)
     _, first = next(rows, (0, None))
     if first is None:
-        raise DataFormatError(nothing_in_file(source.name, table.skipped))
+        raise table.nothing()
     header = _header(first, columns, source.name)
     if header is None:
         header = [str(i + 1) for i in range(len(first))]
@@ -111,7 +121,7 @@ def read_separated(
 
 def read_json_lines(source: Source, columns: Columns, encoding: str, progress: Progress) -> Corpus:
     """A JSON object on each line."""
-    table = _Table(source, encoding, columns)
+    table = _Table(source, encoding, columns, OBJECTS_EXPECTED)
     _fill(table, _json_records(table, progress), None)
     return table.corpus()
 
