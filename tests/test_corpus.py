@@ -293,6 +293,24 @@ def test_json_lines(tmp_path: Path) -> None:
     assert "line 1: a list instead of a JSON object" in failure(written(tmp_path / "c.json", "[1]\n"))
 
 
+def test_what_cannot_be_decoded_in_any_column(tmp_path: Path) -> None:
+    rows = b"id,text,class,note\n1,a rose,caf\xe9,\n\xe9,the sea,x,\n3,the sky,y,\xe9\n4,\xe9,\xe9,\n"
+    corpus = read_corpus(written(tmp_path / "a.csv", rows), text_column="text", name_column="id")
+    assert (corpus.names, corpus.classes) == (["3"], ["y"]), "columns that are not used do not matter"
+    assert corpus.skipped == [
+        Skipped("line 2", "not utf-8: byte 0xe9 at character 4 of column 'class'"),
+        Skipped("line 3", "not utf-8: byte 0xe9 at character 1 of column 'id'"),
+        Skipped("line 5", "not utf-8: byte 0xe9 at character 1"),
+    ]
+    lines = (r'{"text": "a \ud83d"}', r'{"text": "b", "class": "\ud83d"}', r'{"text": "\ud83d\ude00"}')
+    corpus = read_corpus(written(tmp_path / "a.jsonl", "\n".join(lines)))
+    assert corpus.texts == ["\U0001f600"]
+    assert corpus.skipped == [
+        Skipped("line 1", "half of a character: U+D83D at character 3"),
+        Skipped("line 2", "half of a character: U+D83D at character 1 of column 'class'"),
+    ]
+
+
 def test_remedies_fit_what_is_wrong(tmp_path: Path) -> None:
     for content in ('[{"text": "a"}]\n', '[\n{"text": "a"},\n{"text": "b"},\n]\n', '"a"\n'):
         message = failure(written(tmp_path / "a.json", content))

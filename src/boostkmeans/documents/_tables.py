@@ -68,11 +68,12 @@ class _Table:
             found = "nothing" if text is None else type(text).__name__
             self.skip(line, f"{found} instead of a text in column {columns.text!r}")
             return
-        name, label = (
-            None if column is None or record.get(str(column)) is None else str(record[str(column)])
-            for column in (columns.name, columns.label)
-        )
+        name, label = _cell(record, columns.name), _cell(record, columns.label)
         reason = fault_of(text, self.encoding) or (None if text.strip() else "empty")
+        for column, cell in ((columns.name, name), (columns.label, label)):
+            fault = None if cell is None else fault_of(cell, self.encoding)
+            if fault and not reason:
+                reason = f"{fault} of column {column!r}"
         if reason:
             self.skip(line, reason)
             return
@@ -97,6 +98,12 @@ class _Table:
         return DataFormatError(
             nothing_in_file(self.source.name, self.skipped, self.encoding, self.expected)
         )
+
+
+def _cell(record: Record, column: str | int | None) -> str | None:
+    """What stands in a column that need not be there, as a string."""
+    value = None if column is None else record.get(str(column))
+    return None if value is None else str(value)
 
 
 def read_separated(
