@@ -112,6 +112,14 @@ def test_ready_weights_and_extreme_values() -> None:
             tfidf(Corpus.from_matrix(rows), Weighting(**options))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("idf", ["smooth", "plain", "none"])
+def test_sublinear_is_for_counts(idf: str) -> None:
+    weighting = Weighting(sublinear_tf=True, idf=idf)
+    with pytest.raises(ValueError, match=r"sublinear_tf is for counts.*the least is 0\.2"):
+        tfidf(Corpus.from_matrix(COUNTS / 10), weighting)
+    assert (tfidf(Corpus.from_matrix(COUNTS), weighting).rows.data > 0).all()
+
+
 def test_nothing_left() -> None:
     with pytest.raises(DataFormatError, match="no words of two letters"):
         tfidf(Corpus.from_texts(["!", "?", "a b c"]))
