@@ -83,6 +83,25 @@ def test_bad_files_do_not_lose_the_rest(tmp_path: Path) -> None:
     ]
 
 
+def test_folders_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a/1", "b/c/1", "b/1"):
+        written(tmp_path / name, "some text")
+    scandir, closed = os.scandir, {str(tmp_path / "b" / "c")}
+
+    def refused(path: Any) -> Any:  # the superuser may read all folders
+        if os.fspath(path) in closed:
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    corpus = read_corpus(tmp_path)
+    assert corpus.names == [str(Path("a/1")), str(Path("b/1"))]
+    assert corpus.skipped == [Skipped(f"{Path('b/c')}{os.sep}", "folder: Permission denied")]
+    closed.add(str(tmp_path))
+    with pytest.raises(PermissionError):
+        read_corpus(tmp_path)
+
+
 def test_a_folder_with_nothing_to_read(tmp_path: Path) -> None:
     assert "no files in this folder" in failure(tmp_path)
     written(tmp_path / "latin.txt", "caf\xe9".encode("latin-1"))

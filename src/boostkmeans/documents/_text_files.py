@@ -24,8 +24,9 @@ def read_folder(folder: Path, encoding: str, progress: Progress) -> Corpus:
     If all of them lie in sub-folders, these are the classes. Names that begin with a dot are
     passed over.
     """
-    names, texts, skipped = [], [], []
-    files = sorted(_files_below(folder))
+    names, texts = [], []
+    skipped: list[Skipped] = []
+    files = sorted(_files_below(folder, skipped))
     for i, name in enumerate(files):
         progress(f"reading file {i + 1} of {len(files)}", i, len(files))
         text, reason = _read_document(folder / name, encoding)
@@ -77,9 +78,20 @@ def nothing_in_file(name: str, skipped: list[Skipped], encoding: str, expected: 
     )
 
 
-def _files_below(folder: Path) -> Iterator[str]:
-    """Paths relative to the folder. Links to folders are not followed: they may go round in circles."""
-    for where, folders, files in os.walk(folder):
+def _files_below(folder: Path, skipped: list[Skipped]) -> Iterator[str]:
+    """Paths relative to the folder. Links to folders are not followed: they may go round in circles.
+
+    Sub-folders that cannot be read are added to `skipped`.
+    """
+
+    def skip(error: OSError) -> None:
+        where = Path(error.filename)
+        if where == folder:  # then there is nothing to go on with
+            raise error
+        reason = error.strerror or str(error)
+        skipped.append(Skipped(f"{where.relative_to(folder)}{os.sep}", f"folder: {reason}"))
+
+    for where, folders, files in os.walk(folder, onerror=skip):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             if not name.startswith("."):
