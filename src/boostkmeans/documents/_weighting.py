@@ -119,7 +119,7 @@ def tfidf(
 
 
 def _check_sublinear(corpus: Corpus, counts: csr_array) -> None:
-    """Of what is below 1 the logarithm is negative: a term would count against its document, or not."""
+    """1 + log(value) is negative below 1/e: the term would count against its document."""
     least = counts.data.min(initial=1.0)
     if least < 1:
         raise ValueError(
