@@ -289,6 +289,13 @@ def test_the_result_for_machines_and_people() -> None:
     assert "\\x1b[31mc" in table
 
 
+def test_one_of_each_is_singular() -> None:
+    corpus = Corpus(names=["a"], texts=["rose"], n_blank=1, source="corpus.txt")
+    table = cluster_documents(corpus, 1, random_state=0).table()
+    assert "corpus.txt: 1 document, 1 term, 1 non-zero\n1 cluster (bisecting)" in table
+    assert "1 blank line\n" in table
+
+
 def test_the_same_seed_gives_the_same_clusters() -> None:
     corpus = read_corpus(SENTENCES)
     first, second = (cluster_documents(corpus, 5, random_state=3, n_threads=n) for n in (1, 2))
