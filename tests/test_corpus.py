@@ -544,6 +544,18 @@ def test_a_column_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert tfidf(Corpus.from_matrix(COUNTS)).terms == ["column 1", "column 2", "column 3"]
 
 
+def test_columns_of_svmlight_are_named_as_in_the_file(tmp_path: Path) -> None:
+    for rows, terms in (
+        ("1 0:2 3:1\n2 5:1\n", ["column 0", "column 3", "column 5"]),
+        ("1 1:2 3:1\n2 5:1\n", ["column 1", "column 3", "column 5"]),
+        ("1 2:2 3:1\n2 5:1\n", ["column 2", "column 3", "column 5"]),
+    ):
+        assert tfidf(read_corpus(written(tmp_path / "a.svm", rows))).terms == terms
+    written(tmp_path / "a.svm.clabel", "a\nb\nc\nd\ne\nf\n")
+    written(tmp_path / "a.svm", "1 0:2 3:1\n2 5:1\n")
+    assert tfidf(read_corpus(tmp_path / "a.svm")).terms == ["a", "d", "f"]
+
+
 def test_the_matrix_of_the_caller_stays(tmp_path: Path) -> None:
     data, columns, starts = np.array([5, 0, 7, 1]), np.array([2, 0, 1, 0]), np.array([0, 3, 4])
     for dtype in (np.float64, np.uint16):

@@ -187,7 +187,7 @@ def _select(corpus: Corpus, options: Weighting) -> tuple[csr_array, list[str]]:
     selected = _with_columns(matrix, places, kept, len(columns))
     numbers = columns[kept].tolist()
     if corpus.terms is None:
-        return selected, [f"column {number + 1}" for number in numbers]
+        return selected, [f"column {number + corpus.first_column}" for number in numbers]
     return selected, [corpus.terms[number] for number in numbers]
 
 
