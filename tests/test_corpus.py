@@ -256,6 +256,23 @@ def test_a_table_without_header(tmp_path: Path) -> None:
     assert corpus.names == ["line 1", "line 2"]
 
 
+def test_a_header_where_numbers_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    corpus = read_corpus(written(path, "kind,body\nx,a rose\ny,the sea\nz,\n"), text_column=2)
+    assert corpus.texts == ["a rose", "the sea"]
+    assert corpus.skipped == [Skipped("line 1", "looks like a header"), Skipped("line 4", "empty")]
+    for rows in (
+        "kind,a body\nx,a rose\ny,the sea\n",
+        "kind,body\nx,rose\ny,the sea\n",
+        "body,body\nx,a rose\ny,the sea\n",
+        "7,body\nx,a rose\ny,the sea\n",
+        f"kind,{'body' * 8}\nx,a rose\ny,the sea\n",
+        "kind,body\nx,a rose\n",
+    ):
+        assert read_corpus(written(path, rows), text_column=2).skipped == []
+    assert read_corpus(written(path, "\nx,a rose\n"), text_column=2).names == ["line 2"]
+
+
 def test_bad_rows_do_not_lose_the_rest(tmp_path: Path) -> None:
     rows = b'text,n\na rose,1\ntoo,many,2\nfew\ncaf\xe9,3\n,4\n"a"b,5\nthe sea,6\n'
     corpus = read_corpus(written(tmp_path / "a.csv", rows))

@@ -20,6 +20,8 @@ SEPARATORS = (",", ";", "\t")
 # Names that speak for themselves, in any case of letters.
 TEXT_NAMES = ("text",)
 CLASS_NAMES = ("class", "label")
+# Of a column, in characters, where a table is said to have no names; and the least rows below them.
+LONGEST_NAME, LEAST_BELOW_HEADER = 30, 2
 # The longest field, in characters. What is longer has lost its closing quote.
 LONGEST_FIELD = 1 << 26
 # Characters of a name that a message shows, and how many names.
@@ -115,13 +117,18 @@ def read_separated(
     """
     table = _Table(source, encoding, columns, ROWS_EXPECTED)
     rows = _rows(table, separator, progress)
-    _, first = next(rows, (0, None))
+    line, first = next(rows, (0, None))
     if first is None:
         raise table.nothing()
     header = _header(first, columns, source.name)
     if header is None:
         header = [str(i + 1) for i in range(len(first))]
-        rows = chain([(1, first)], rows)
+        sample = list(islice(rows, SAMPLE))
+        if _looks_like_header(first, [row for _, row in sample], columns):
+            table.skip(line, "looks like a header")
+        else:
+            sample.insert(0, (line, first))
+        rows = chain(sample, rows)
     _fill(table, _as_records(table, rows, header), header)
     return table.corpus()
 
@@ -195,6 +202,20 @@ def _header(first: list[str], columns: Columns, name: str) -> list[str] | None:
     if too_high:
         raise DataFormatError(f"{name}: there is no column {too_high[0]}, only {len(first)}.")
     return None
+
+
+def _looks_like_header(first: list[str], others: list[list[str]], columns: Columns) -> bool:
+    """Whether a row that was given as a document names the columns: short words, all different, above
+    texts of several words."""
+    cells = [cell.strip() for cell in first]
+    short = all(cell and len(cell) <= LONGEST_NAME and len(cell.split()) == 1 for cell in cells)
+    if not short or len(set(cells)) < len(cells) or any(map(_is_number, cells)):
+        return False
+    if not isinstance(columns.text, int):
+        return False
+    texts = [row[columns.text - 1].split() for row in others if len(row) == len(first)]
+    lengths = [len(words) for words in texts if words]
+    return len(lengths) >= LEAST_BELOW_HEADER and min(lengths) > 1
 
 
 def _as_records(
