@@ -19,6 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from boostkmeans import DataFormatError
 from boostkmeans.documents import Corpus, Skipped, read_corpus, tfidf
+from boostkmeans.documents import _tables as tables_module
 from boostkmeans.documents import _weighting as weighting_module
 
 COUNTS = np.array([[3.0, 4, 0], [4, 3, 0], [0, 0, 5], [0, 0, 2]])
@@ -288,10 +289,25 @@ def test_bad_rows_do_not_lose_the_rest(tmp_path: Path) -> None:
     assert reasons["line 7"].startswith("not a row of a table")
 
 
-def test_a_quote_that_is_not_closed(tmp_path: Path) -> None:
-    rows = 'text,n\na rose,1\n"the sea,2\nthe sky,3\n'
-    message = failure(written(tmp_path / "a.csv", rows))
-    assert "a.csv, line 3: a quote that opens here is not closed" in message
+def test_a_quote_that_is_not_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.csv"
+    rows = (
+        'text,n\na rose,1\n"the sea,2\nthe sky,3\n"the\nhill",4\n"the wood,5\nthe lake,6\n"a"b,7\nz,8\n'
+    )
+    corpus = read_corpus(written(path, rows))
+    assert corpus.texts == ["a rose", "the sky", "the\nhill", "the lake", "z"]
+    assert corpus.names == [f"line {i}" for i in (2, 4, 5, 8, 10)]
+    assert [one.name for one in corpus.skipped] == ["line 3", "line 7", "line 9"]
+    assert corpus.skipped[0].reason.startswith(
+        "a quote that opens here is not closed where a field ends"
+    )
+    assert corpus.skipped[0].reason.endswith("line 5)")
+    message = failure(written(path, 'text,"n\na rose,1\nthe sea,2\n'))
+    assert "a.csv, line 1: a quote that opens here is not closed" in message
+    monkeypatch.setattr(tables_module, "MOST_AGAIN", 2)
+    assert "line 3: a quote that opens here is not closed" in failure(
+        written(path, 'text,n\na rose,1\n"the sea,2\nthe sky,3\nx,4\nz,5\n')
+    )
 
 
 def test_long_texts_in_a_table(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 import csv
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Self
 
 from boostkmeans._errors import DataFormatError
 from boostkmeans._progress import Progress
@@ -24,6 +25,8 @@ CLASS_NAMES = ("class", "label")
 LONGEST_NAME, LEAST_BELOW_HEADER = 30, 2
 # The longest field, in characters. What is longer has lost its closing quote.
 LONGEST_FIELD = 1 << 26
+# Lines that are read again, after quotes that are not closed, before a file is given up.
+MOST_AGAIN = 20_000_000
 # Characters of a name that a message shows, and how many names.
 SHOWN_CHARACTERS, SHOWN_NAMES = 30, 20
 
@@ -152,6 +155,31 @@ def _fill(table: _Table, records: Iterator[tuple[int, Record]], header: list[str
         table.add(line, record)
 
 
+class _Rewindable:
+    """Lines, of which those after the first of a record can be taken once more."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._again: deque[str] = deque()
+        self.taken: list[str] = []
+        """Lines of this record. Whoever begins a new one empties it."""
+        self.n_again = 0
+        """How many lines were put back, in all."""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._lines)
+        self.taken.append(line)
+        return line
+
+    def back_to_second(self) -> None:
+        """The next line will be the second one of this record."""
+        self._again.extendleft(reversed(self.taken[1:]))
+        self.n_again += len(self.taken) - 1
+
+
 def _rows(table: _Table, separator: str, progress: Progress) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV or TSV, and the lines where they begin."""
     lines = table.source.lines(table.encoding, "", progress)
@@ -160,32 +188,44 @@ def _rows(table: _Table, separator: str, progress: Progress) -> Iterator[tuple[i
         first = next(lines, "")
         separator = max(SEPARATORS, key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
         lines = chain([first], lines) if first else lines
+    source = _Rewindable(lines)
     # In tab-separated values there are no quotes: a line is a row.
     reader = csv.reader(
-        lines,
+        source,
         delimiter=separator,
         strict=True,
         quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
     )
-    begin = 0
-    limit = csv.field_size_limit(LONGEST_FIELD)
-    try:
-        while True:
-            begin = reader.line_num + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                if reader.line_num > begin:
-                    raise DataFormatError(
-                        f"{table.source.name}, line {begin}: a quote that opens here is not closed where"
-                        f" a field ends ({error}, line {reader.line_num}). Double the quotes in a text."
-                    ) from None
+    while True:
+        begin = reader.line_num + 1 - source.n_again
+        source.taken.clear()
+        try:
+            row = _next_row(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if len(source.taken) <= 1:
                 table.skip(begin, f"not a row of a table: {error}")
                 continue
-            if row:
-                yield begin, row
+            end = begin + len(source.taken) - 1
+            reason = f"a quote that opens here is not closed where a field ends ({error}, line {end})"
+            source.back_to_second()
+            # Without its header, the next row would be taken for it.
+            if begin == 1 or source.n_again > MOST_AGAIN:
+                raise DataFormatError(
+                    f"{table.source.name}, line {begin}: {reason}. Double the quotes in a text."
+                ) from None
+            table.skip(begin, reason)
+            continue
+        if row:
+            yield begin, row
+
+
+def _next_row(reader: Iterator[list[str]]) -> list[str]:
+    # The limit is that of the whole process: changed for no longer than a row takes.
+    limit = csv.field_size_limit(LONGEST_FIELD)
+    try:
+        return next(reader)
     finally:
         csv.field_size_limit(limit)
 
