@@ -99,6 +99,27 @@ def test_fitted_attributes_agree(method: Any) -> None:
     assert seconds[0] > 0
 
 
+def test_an_interrupt_leaves_no_half_of_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = blobs(60, 2, 3)
+    model = KMeans(3, random_state=0).fit(X)
+    before, run = dict(model.__dict__), KMeans._run
+
+    class Interrupted:
+        def __init__(self, *given: Any) -> None:
+            self.run = run(*given)
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "history":
+                raise KeyboardInterrupt
+            return getattr(self.run, name)
+
+    monkeypatch.setattr(KMeans, "_run", lambda *given: Interrupted(*given))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X + 1)
+    assert all(model.__dict__[name] is value for name, value in before.items())
+    assert model.__dict__.keys() == before.keys()
+
+
 @pytest.mark.parametrize("method", WITH_CENTRES)
 def test_labels_are_those_of_the_nearest_centres(method: Any) -> None:
     X, _ = blobs(300, 4, 5, spread=1.0)

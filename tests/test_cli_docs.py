@@ -19,6 +19,7 @@ import boostkmeans
 from boostkmeans import _whole_file
 from boostkmeans._whole_file import write_whole
 from boostkmeans.cli._app import app
+from boostkmeans.cli._docs import _stop_words
 from conftest import SHARED, run_python, same_partition
 
 ROOT = Path(__file__).parents[1]
@@ -221,6 +222,7 @@ def test_bad_data_is_exit_code_3(tmp_path: Path) -> None:
         (["docs", SENTENCES, "-k", "3", "--encoding", "utf-9"], "utf-9"),
         (["docs", SENTENCES, "-k", "3", "--text-column", "text"], "Columns can only be named"),
         (["docs", SENTENCES, "-k", "3", "--format", "docx"], "--format"),
+        (["docs", SENTENCES, "-k", "3", "--quality", "best"], "quality is for the methods 'refined'"),
         (["docs", SENTENCES, "-k", "3", "--nonsense"], "--nonsense"),
         (["nonsense"], "nonsense"),
     ],
@@ -230,6 +232,16 @@ def test_wrong_use_is_exit_code_2(arguments: list[str], what: str) -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert what in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_stop_words_in_another_encoding(tmp_path: Path) -> None:
+    words = tmp_path / "stop.txt"
+    words.write_bytes("the\ncaf\xe9\n".encode("latin-1"))
+    result = run("docs", SENTENCES, "-k", "3", "--stop-words", words)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert f"{words}: stop words must be in UTF-8, and byte 7 is not. Convert the file" in result.stderr
+    words.write_bytes("\ufeffthe\n".encode())
+    assert _stop_words(str(words)) == ["the"], "without the mark that some programs put first"
 
 
 def test_failures_are_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from boostkmeans import DataFormatError
 from boostkmeans.documents import Corpus, Skipped, read_corpus, tfidf
+from boostkmeans.documents import _tables as tables_module
 from boostkmeans.documents import _weighting as weighting_module
 
 COUNTS = np.array([[3.0, 4, 0], [4, 3, 0], [0, 0, 5], [0, 0, 2]])
@@ -81,6 +82,25 @@ def test_bad_files_do_not_lose_the_rest(tmp_path: Path) -> None:
         Skipped("pipe", "not a file"),
         Skipped("wide.txt", "not utf-8, but by its first bytes utf-16"),
     ]
+
+
+def test_folders_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a/1", "b/c/1", "b/1"):
+        written(tmp_path / name, "some text")
+    scandir, closed = os.scandir, {str(tmp_path / "b" / "c")}
+
+    def refused(path: Any) -> Any:  # the superuser may read all folders
+        if os.fspath(path) in closed:
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    corpus = read_corpus(tmp_path)
+    assert corpus.names == [str(Path("a/1")), str(Path("b/1"))]
+    assert corpus.skipped == [Skipped(f"{Path('b/c')}{os.sep}", "folder: Permission denied")]
+    closed.add(str(tmp_path))
+    with pytest.raises(PermissionError):
+        read_corpus(tmp_path)
 
 
 def test_a_folder_with_nothing_to_read(tmp_path: Path) -> None:
@@ -237,6 +257,23 @@ def test_a_table_without_header(tmp_path: Path) -> None:
     assert corpus.names == ["line 1", "line 2"]
 
 
+def test_a_header_where_numbers_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    corpus = read_corpus(written(path, "kind,body\nx,a rose\ny,the sea\nz,\n"), text_column=2)
+    assert corpus.texts == ["a rose", "the sea"]
+    assert corpus.skipped == [Skipped("line 1", "looks like a header"), Skipped("line 4", "empty")]
+    for rows in (
+        "kind,a body\nx,a rose\ny,the sea\n",
+        "kind,body\nx,rose\ny,the sea\n",
+        "body,body\nx,a rose\ny,the sea\n",
+        "7,body\nx,a rose\ny,the sea\n",
+        f"kind,{'body' * 8}\nx,a rose\ny,the sea\n",
+        "kind,body\nx,a rose\n",
+    ):
+        assert read_corpus(written(path, rows), text_column=2).skipped == []
+    assert read_corpus(written(path, "\nx,a rose\n"), text_column=2).names == ["line 2"]
+
+
 def test_bad_rows_do_not_lose_the_rest(tmp_path: Path) -> None:
     rows = b'text,n\na rose,1\ntoo,many,2\nfew\ncaf\xe9,3\n,4\n"a"b,5\nthe sea,6\n'
     corpus = read_corpus(written(tmp_path / "a.csv", rows))
@@ -252,10 +289,25 @@ def test_bad_rows_do_not_lose_the_rest(tmp_path: Path) -> None:
     assert reasons["line 7"].startswith("not a row of a table")
 
 
-def test_a_quote_that_is_not_closed(tmp_path: Path) -> None:
-    rows = 'text,n\na rose,1\n"the sea,2\nthe sky,3\n'
-    message = failure(written(tmp_path / "a.csv", rows))
-    assert "a.csv, line 3: a quote that opens here is not closed" in message
+def test_a_quote_that_is_not_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.csv"
+    rows = (
+        'text,n\na rose,1\n"the sea,2\nthe sky,3\n"the\nhill",4\n"the wood,5\nthe lake,6\n"a"b,7\nz,8\n'
+    )
+    corpus = read_corpus(written(path, rows))
+    assert corpus.texts == ["a rose", "the sky", "the\nhill", "the lake", "z"]
+    assert corpus.names == [f"line {i}" for i in (2, 4, 5, 8, 10)]
+    assert [one.name for one in corpus.skipped] == ["line 3", "line 7", "line 9"]
+    assert corpus.skipped[0].reason.startswith(
+        "a quote that opens here is not closed where a field ends"
+    )
+    assert corpus.skipped[0].reason.endswith("line 5)")
+    message = failure(written(path, 'text,"n\na rose,1\nthe sea,2\n'))
+    assert "a.csv, line 1: a quote that opens here is not closed" in message
+    monkeypatch.setattr(tables_module, "MOST_AGAIN", 2)
+    assert "line 3: a quote that opens here is not closed" in failure(
+        written(path, 'text,n\na rose,1\n"the sea,2\nthe sky,3\nx,4\nz,5\n')
+    )
 
 
 def test_long_texts_in_a_table(tmp_path: Path) -> None:
@@ -291,6 +343,40 @@ def test_json_lines(tmp_path: Path) -> None:
     assert "'title', 'body'" in message
     assert read_corpus(tmp_path / "b.jsonl", text_column="body").texts == ["b"]
     assert "line 1: a list instead of a JSON object" in failure(written(tmp_path / "c.json", "[1]\n"))
+
+
+def test_what_cannot_be_decoded_in_any_column(tmp_path: Path) -> None:
+    rows = b"id,text,class,note\n1,a rose,caf\xe9,\n\xe9,the sea,x,\n3,the sky,y,\xe9\n4,\xe9,\xe9,\n"
+    corpus = read_corpus(written(tmp_path / "a.csv", rows), text_column="text", name_column="id")
+    assert (corpus.names, corpus.classes) == (["3"], ["y"]), "columns that are not used do not matter"
+    assert corpus.skipped == [
+        Skipped("line 2", "not utf-8: byte 0xe9 at character 4 of column 'class'"),
+        Skipped("line 3", "not utf-8: byte 0xe9 at character 1 of column 'id'"),
+        Skipped("line 5", "not utf-8: byte 0xe9 at character 1"),
+    ]
+    lines = (r'{"text": "a \ud83d"}', r'{"text": "b", "class": "\ud83d"}', r'{"text": "\ud83d\ude00"}')
+    corpus = read_corpus(written(tmp_path / "a.jsonl", "\n".join(lines)))
+    assert corpus.texts == ["\U0001f600"]
+    assert corpus.skipped == [
+        Skipped("line 1", "half of a character: U+D83D at character 3"),
+        Skipped("line 2", "half of a character: U+D83D at character 1 of column 'class'"),
+    ]
+
+
+def test_remedies_fit_what_is_wrong(tmp_path: Path) -> None:
+    for content in ('[{"text": "a"}]\n', '[\n{"text": "a"},\n{"text": "b"},\n]\n', '"a"\n'):
+        message = failure(written(tmp_path / "a.json", content))
+        assert "one JSON object a line" in message
+        assert "encoding" not in message
+    assert "one JSON object a line" in failure(written(tmp_path / "a.json", ""))
+    assert "'latin-1'" in failure(written(tmp_path / "a.json", b'{"text": "caf\xe9"}\n'))
+    message = failure(written(tmp_path / "a.csv", 'text,n\n"a"b,5\n'))
+    assert "not a row of a table" in message
+    assert "a row for each document" in message
+    assert "encoding" not in message
+    (tmp_path / "docs").mkdir()
+    os.mkfifo(tmp_path / "docs" / "pipe")
+    assert "pipe: not a file. Expected is plain text." in failure(tmp_path / "docs")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl"])
@@ -489,6 +575,18 @@ def test_a_column_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert documents.terms == ["column 1", "column 5", "column 2147483647"]
     monkeypatch.setattr(weighting_module, "MOST_COUNTERS", 0)
     assert tfidf(Corpus.from_matrix(COUNTS)).terms == ["column 1", "column 2", "column 3"]
+
+
+def test_columns_of_svmlight_are_named_as_in_the_file(tmp_path: Path) -> None:
+    for rows, terms in (
+        ("1 0:2 3:1\n2 5:1\n", ["column 0", "column 3", "column 5"]),
+        ("1 1:2 3:1\n2 5:1\n", ["column 1", "column 3", "column 5"]),
+        ("1 2:2 3:1\n2 5:1\n", ["column 2", "column 3", "column 5"]),
+    ):
+        assert tfidf(read_corpus(written(tmp_path / "a.svm", rows))).terms == terms
+    written(tmp_path / "a.svm.clabel", "a\nb\nc\nd\ne\nf\n")
+    written(tmp_path / "a.svm", "1 0:2 3:1\n2 5:1\n")
+    assert tfidf(read_corpus(tmp_path / "a.svm")).terms == ["a", "d", "f"]
 
 
 def test_the_matrix_of_the_caller_stays(tmp_path: Path) -> None:

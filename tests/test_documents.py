@@ -112,6 +112,14 @@ def test_ready_weights_and_extreme_values() -> None:
             tfidf(Corpus.from_matrix(rows), Weighting(**options))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("idf", ["smooth", "plain", "none"])
+def test_sublinear_is_for_counts(idf: str) -> None:
+    weighting = Weighting(sublinear_tf=True, idf=idf)
+    with pytest.raises(ValueError, match=r"sublinear_tf is for counts.*the least is 0\.2"):
+        tfidf(Corpus.from_matrix(COUNTS / 10), weighting)
+    assert (tfidf(Corpus.from_matrix(COUNTS), weighting).rows.data > 0).all()
+
+
 def test_nothing_left() -> None:
     with pytest.raises(DataFormatError, match="no words of two letters"):
         tfidf(Corpus.from_texts(["!", "?", "a b c"]))
@@ -281,6 +289,13 @@ def test_the_result_for_machines_and_people() -> None:
     assert "\\x1b[31mc" in table
 
 
+def test_one_of_each_is_singular() -> None:
+    corpus = Corpus(names=["a"], texts=["rose"], n_blank=1, source="corpus.txt")
+    table = cluster_documents(corpus, 1, random_state=0).table()
+    assert "corpus.txt: 1 document, 1 term, 1 non-zero\n1 cluster (bisecting)" in table
+    assert "1 blank line\n" in table
+
+
 def test_the_same_seed_gives_the_same_clusters() -> None:
     corpus = read_corpus(SENTENCES)
     first, second = (cluster_documents(corpus, 5, random_state=3, n_threads=n) for n in (1, 2))
@@ -304,12 +319,20 @@ def test_duplicates_make_fewer_clusters() -> None:
         ({"n_clusters": 2, "n_terms": -1}, "n_terms must be"),
         ({"n_clusters": 2, "n_central": True}, "n_central must be"),
         ({"n_clusters": 2, "n_init": 0}, "n_init"),
-        ({"n_clusters": 2, "quality": "superb"}, "quality"),
+        ({"n_clusters": 2, "method": "k-way", "quality": "superb"}, "'quality' parameter"),
+        ({"n_clusters": 2, "quality": "best"}, "quality is for the methods 'refined' and 'k-way'"),
     ],
 )
 def test_wrong_arguments(options: dict[str, Any], what: str) -> None:
     with pytest.raises(ValueError, match=what):
         cluster_documents(TEXTS, **options)
+
+
+@pytest.mark.parametrize("method", ["refined", "k-way"])
+def test_quality_where_it_counts(method: str) -> None:
+    for quality, expected in ((None, "balanced"), ("fast", "fast")):
+        found = cluster_documents(TEXTS, 2, method=method, quality=quality, random_state=0)
+        assert found.model.quality == expected
 
 
 def test_progress_of_clustering() -> None:

@@ -148,6 +148,28 @@ def all_of(rows: Any, labels: Any, weights: Any, centres: Any) -> list[float]:
     ]
 
 
+def test_a_large_column_of_sparse_rows_hides_nothing() -> None:
+    # Means (1e8, 1/2): every row is 1/2 away from it.
+    rows = np.array([[1e8, 0], [1e8, 0], [1e8, 1], [1e8, 1]])
+    assert metrics.average_distortion(sparse.csr_array(rows), [0] * 4) == 0.25
+    assert metrics.i2(sparse.csr_array(rows), [0] * 4) == pytest.approx(2 * 4 / 3)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-9, 1.0, 1e9, 1e140])
+def test_sparse_rows_near_their_centres(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((60, 300)) < 0.1, rng.normal(size=(60, 300)), 0.0)
+    rows[:, ::3] = 1e10 * rng.normal(size=100)  # equal in all rows
+    rows *= scale
+    centre = rows.copy()[:1]
+    centre[0, 0] *= 1 + 1e-15
+    for centres in (rows.mean(axis=0)[None], centre, np.zeros((1, 300))):
+        labels = np.zeros(60, dtype=int)
+        expected = metrics.average_distortion(rows, labels, centers=centres)
+        found = metrics.average_distortion(sparse.csr_array(rows), labels, centers=centres)
+        assert found == pytest.approx(expected, rel=1e-6, abs=0)
+
+
 def test_repeated_entries_of_csr_are_added() -> None:
     # One row (1 + 2, 0) and one row (0, 0), both in cluster 0: mean (1.5, 0).
     rows = sparse.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2, 2])), shape=(2, 2))

@@ -77,18 +77,9 @@ class Baseline(CentreModel):
         data = Data(array, Rows.in_own_frame(array, "euclidean", threads), weights, threads, watch)
         rng = check_random_state(self.random_state)
         best = min((self._run(data, rng) for _ in range(self.n_init)), key=lambda run: run.inertia)
-        self._adopt(best, data)
+        # All attributes at once, so that Ctrl-C cannot leave half of them.
+        self.__dict__.update(_attributes(best, data))
         return self
-
-    def _adopt(self, run: Run, data: Data) -> None:
-        self._frame = data.rows.frame
-        self.cluster_centers_ = run.centres
-        self.labels_ = run.labels
-        self.cluster_sizes_ = np.bincount(run.labels, minlength=len(run.centres))
-        self.inertia_ = run.inertia
-        self.distortion_ = run.inertia / data.weights.total
-        self.history_ = run.history
-        self.n_iter_ = run.n_iter
 
     def _check_parameters(self) -> None:
         check = ParameterChecker(self)
@@ -98,6 +89,20 @@ class Baseline(CentreModel):
         check.real("tol", self.tol)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
+
+
+def _attributes(run: Run, data: Data) -> dict[str, Any]:
+    """Those of a fitted estimator."""
+    return {
+        "_frame": data.rows.frame,
+        "cluster_centers_": run.centres,
+        "labels_": run.labels,
+        "cluster_sizes_": np.bincount(run.labels, minlength=len(run.centres)),
+        "inertia_": run.inertia,
+        "distortion_": run.inertia / data.weights.total,
+        "history_": run.history,
+        "n_iter_": run.n_iter,
+    }
 
 
 def follow(data: Data, steps: Iterator[tuple[Floats, int]], kind: str, tol: float) -> Run:

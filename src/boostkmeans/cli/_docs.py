@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from boostkmeans._errors import DataFormatError
 from boostkmeans._printable import printable
 from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._errors import exit_codes, say
@@ -98,7 +99,10 @@ def docs(
         ),
     ] = None,
     n_init: Annotated[int, typer.Option(min=1, help="Runs, of which the best is kept.")] = 1,
-    quality: Annotated[Quality, typer.Option(help="Effort of refined and k-way.")] = Quality.BALANCED,
+    quality: Annotated[
+        Quality | None,
+        typer.Option(help="Effort of refined and k-way, and for these only. By default balanced."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of random numbers.")] = 0,
     threads: Annotated[
         int | None, typer.Option(min=1, help="By default one for each processor.")
@@ -154,7 +158,7 @@ def docs(
                 n_terms=terms,
                 n_central=central,
                 n_init=n_init,
-                quality=quality.value,
+                quality=None if quality is None else quality.value,
                 random_state=seed,
                 n_threads=threads,
                 progress=shown.progress,
@@ -220,4 +224,10 @@ def _frequency(option: str, given: str) -> float:
 def _stop_words(given: str | None) -> str | list[str] | None:
     if given is None or given == "english":
         return given
-    return Path(given).read_text(encoding="utf-8").split()
+    try:
+        return Path(given).read_text(encoding="utf-8-sig").split()
+    except UnicodeDecodeError as error:
+        raise DataFormatError(
+            f"{given}: stop words must be in UTF-8, and byte {error.start} is not. Convert the file: "
+            "'iconv -f latin1 -t utf-8', for example."
+        ) from None

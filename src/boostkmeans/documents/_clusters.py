@@ -19,6 +19,8 @@ from boostkmeans.documents._listing import listing
 from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
 
 METHODS = ("bisecting", "refined", "k-way")
+# Those with sweeps after the start, which are what `quality` is about.
+SWEEPING = ("refined", "k-way")
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def cluster_documents(
     n_terms: int = 10,
     n_central: int = 5,
     n_init: int = 1,
-    quality: str = "balanced",
+    quality: str | None = None,
     random_state: int | np.random.RandomState | None = None,
     n_threads: int | None = None,
     progress: _progress.Progress | None = None,
@@ -98,7 +100,9 @@ def cluster_documents(
         Which terms count, and how much. None: as `Weighting()`.
     n_terms, n_central : int, default=10, 5
         Terms, and central documents, that a cluster is described by.
-    n_init, quality, random_state, n_threads
+    quality : {"fast", "balanced", "best"}, default=None
+        As in `BoostKMeans`; for "refined" and "k-way" only. None: "balanced".
+    n_init, random_state, n_threads
         As in `BoostKMeans`.
     progress : callable, default=None
         Called as `progress(what, done, total)`.
@@ -117,6 +121,7 @@ def cluster_documents(
     """
     documents = corpus if isinstance(corpus, Corpus) else Corpus.from_texts(corpus)
     _check(documents, n_clusters, method, n_terms, n_central)
+    _check_quality(method, quality)
     show = progress or _progress.ignored
     model = _model(method, n_clusters, n_init, quality, random_state, n_threads, verbose)
     with _progress.shown(verbose):
@@ -175,11 +180,19 @@ def _check(corpus: Corpus, n_clusters: int, method: str, n_terms: int, n_central
         )
 
 
+def _check_quality(method: str, quality: str | None) -> None:
+    if quality is not None and method not in SWEEPING:
+        raise ValueError(
+            f"quality is for the methods {' and '.join(map(repr, SWEEPING))}: with {method!r} it would "
+            "change nothing. Leave it out, or choose one of these methods."
+        )
+
+
 def _model(
     method: str,
     n_clusters: int,
     n_init: int,
-    quality: str,
+    quality: str | None,
     random_state: int | np.random.RandomState | None,
     n_threads: int | None,
     verbose: int,
@@ -187,7 +200,7 @@ def _model(
     common: dict[str, Any] = {
         "metric": "cosine",
         "n_init": n_init,
-        "quality": quality,
+        "quality": "balanced" if quality is None else quality,
         "random_state": random_state,
         "n_threads": n_threads,
         "verbose": verbose,

@@ -44,6 +44,8 @@ class Corpus:
     """Lines without anything on them, where a line is a document."""
     source: str = "the documents"
     """Where they come from, for messages."""
+    first_column: int = 1
+    """What columns without names are counted from: 0 if their file does."""
 
     def __post_init__(self) -> None:
         if (self.texts is None) == (self.matrix is None):

@@ -19,18 +19,23 @@ def listing(result: dict[str, Any]) -> str:
 
 def _facts(result: dict[str, Any]) -> str:
     lines = [
-        f"{printable(result['source'])}: {result['n_documents']} documents, {result['n_terms']} terms, "
-        f"{result['n_nonzeros']} non-zeros",
-        f"{len(result['clusters'])} clusters ({result['method']}), inertia {result['inertia']:.6g}",
+        f"{printable(result['source'])}: {_counted(result['n_documents'], 'document')}, "
+        f"{_counted(result['n_terms'], 'term')}, {_counted(result['n_nonzeros'], 'non-zero')}",
+        f"{_counted(len(result['clusters']), 'cluster')} ({result['method']}), "
+        f"inertia {result['inertia']:.6g}",
     ]
     skipped = [f"{document['name']} ({document['reason']})" for document in result["skipped"]]
     lines += _named("skipped", skipped) + _named("without terms", result["empty"])
     if result["n_blank"]:
-        lines.append(f"{result['n_blank']} blank lines")
+        lines.append(_counted(result["n_blank"], "blank line"))
     if result["scores"] is not None:
         entropy, purity, nmi = (result["scores"][name] for name in ("entropy", "purity", "nmi"))
         lines.append(f"entropy {entropy:.4f}, purity {purity:.4f}, NMI {nmi:.4f}")
     return "\n".join(lines)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
 
 
 def _named(what: str, names: list[str]) -> list[str]:
@@ -42,7 +47,7 @@ def _named(what: str, names: list[str]) -> list[str]:
 
 def _cluster(cluster: dict[str, Any]) -> str:
     number, size = cluster["number"], cluster["size"]
-    head = f"cluster {number}: {size} document{'s' if size != 1 else ''}"
+    head = f"cluster {number}: {_counted(size, 'document')}"
     if size:
         head += f", similarity {cluster['similarity']:.3f}"
     lines = [head]

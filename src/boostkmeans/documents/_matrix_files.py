@@ -37,6 +37,7 @@ class _Labelled:
     matrix: Any
     terms: list[str] | None = None
     classes: list[str] | None = None
+    first_column: int = 1
 
 
 def read_matrix(source: Source, kind: str) -> Corpus:
@@ -64,6 +65,7 @@ def read_matrix(source: Source, kind: str) -> Corpus:
         terms=found.terms or _beside(source, "clabel", n_columns),
         classes=None if classes is None else list(classes),
         source=source.name,
+        first_column=found.first_column,
     )
 
 
@@ -78,7 +80,7 @@ def _matrix_market(source: Source) -> _Labelled:
 def _svmlight(source: Source) -> _Labelled:
     try:
         with source.opened() as stream:
-            matrix, labels = load_svmlight_file(stream)
+            matrix, labels = load_svmlight_file(stream, zero_based=True)
     except (ValueError, OverflowError) as error:
         with source.opened() as stream:
             line = _first_wrong_line(stream)
@@ -87,7 +89,18 @@ def _svmlight(source: Source) -> _Labelled:
             f"{source.name}{place}: expected 'label column:value column:value ...', columns ascending "
             f"({error})."
         ) from None
-    return _Labelled(matrix, classes=[f"{label:g}" for label in labels])
+    first_column = 0 if matrix.indices.min(initial=1) == 0 else 1
+    return _Labelled(
+        _without_first(matrix) if first_column else matrix,
+        classes=[f"{label:g}" for label in labels],
+        first_column=first_column,
+    )
+
+
+def _without_first(matrix: Any) -> csr_array:
+    """The matrix without its first column, which is empty: the file counts from 1."""
+    shape = (matrix.shape[0], max(matrix.shape[1] - 1, 0))
+    return csr_array((matrix.data, matrix.indices - 1, matrix.indptr), shape=shape)
 
 
 def _first_wrong_line(lines: Iterable[bytes]) -> int | None:

@@ -26,6 +26,8 @@ HEAD = 1024
 LINES_PER_REPORT = 1000
 # What "surrogateescape" makes of bytes that cannot be decoded.
 UNDECODABLE = re.compile("[\udc80-\udcff]")
+# Halves of characters, which no encoding can write: JSON's escapes can stand for one alone.
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,15 @@ def fault_of(text: str, encoding: str) -> str | None:
     bad = UNDECODABLE.search(text)
     if bad:
         return f"not {encoding}: byte 0x{ord(bad[0]) - 0xDC00:02x} at character {bad.start() + 1}"
+    half = SURROGATE.search(text)
+    if half:
+        return f"half of a character: U+{ord(half[0]):04X} at character {half.start() + 1}"
     return None
+
+
+def is_of_encoding(reason: str, encoding: str) -> bool:
+    """Whether a document was skipped since it is in another encoding."""
+    return reason.startswith((f"not {encoding}:", f"not {encoding},"))
 
 
 def _size(raw: io.BufferedReader) -> int:

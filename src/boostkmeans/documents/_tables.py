@@ -2,10 +2,11 @@
 
 import csv
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Self
 
 from boostkmeans._errors import DataFormatError
 from boostkmeans._progress import Progress
@@ -20,10 +21,17 @@ SEPARATORS = (",", ";", "\t")
 # Names that speak for themselves, in any case of letters.
 TEXT_NAMES = ("text",)
 CLASS_NAMES = ("class", "label")
+# Of a column, in characters, where a table is said to have no names; and the least rows below them.
+LONGEST_NAME, LEAST_BELOW_HEADER = 30, 2
 # The longest field, in characters. What is longer has lost its closing quote.
 LONGEST_FIELD = 1 << 26
+# Lines that are read again, after quotes that are not closed, before a file is given up.
+MOST_AGAIN = 20_000_000
 # Characters of a name that a message shows, and how many names.
 SHOWN_CHARACTERS, SHOWN_NAMES = 30, 20
+
+ROWS_EXPECTED = "Expected is a row for each document, with as many columns as the first row."
+OBJECTS_EXPECTED = "Expected is one JSON object a line: of an array, jq -c '.[]' makes these."
 
 Record = Mapping[str, Any]
 
@@ -49,6 +57,7 @@ class _Table:
     source: Source
     encoding: str
     columns: Columns
+    expected: str
     names: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     classes: list[str | None] = field(default_factory=list)
@@ -64,11 +73,12 @@ class _Table:
             found = "nothing" if text is None else type(text).__name__
             self.skip(line, f"{found} instead of a text in column {columns.text!r}")
             return
-        name, label = (
-            None if column is None or record.get(str(column)) is None else str(record[str(column)])
-            for column in (columns.name, columns.label)
-        )
+        name, label = _cell(record, columns.name), _cell(record, columns.label)
         reason = fault_of(text, self.encoding) or (None if text.strip() else "empty")
+        for column, cell in ((columns.name, name), (columns.label, label)):
+            fault = None if cell is None else fault_of(cell, self.encoding)
+            if fault and not reason:
+                reason = f"{fault} of column {column!r}"
         if reason:
             self.skip(line, reason)
             return
@@ -78,7 +88,7 @@ class _Table:
 
     def corpus(self) -> Corpus:
         if not self.texts:
-            raise DataFormatError(nothing_in_file(self.source.name, self.skipped))
+            raise self.nothing()
         known = self.columns.label is not None and any(self.classes)
         return Corpus(
             names=self.names,
@@ -88,6 +98,18 @@ class _Table:
             source=self.source.name,
         )
 
+    def nothing(self) -> DataFormatError:
+        """The error for a table in which no document is left."""
+        return DataFormatError(
+            nothing_in_file(self.source.name, self.skipped, self.encoding, self.expected)
+        )
+
+
+def _cell(record: Record, column: str | int | None) -> str | None:
+    """What stands in a column that need not be there, as a string."""
+    value = None if column is None else record.get(str(column))
+    return None if value is None else str(value)
+
 
 def read_separated(
     source: Source, separator: str, columns: Columns, encoding: str, progress: Progress
@@ -96,22 +118,27 @@ def read_separated(
 
     CSV is separated by commas; or by semicolons or tabs, where the first line makes more columns so.
     """
-    table = _Table(source, encoding, columns)
+    table = _Table(source, encoding, columns, ROWS_EXPECTED)
     rows = _rows(table, separator, progress)
-    _, first = next(rows, (0, None))
+    line, first = next(rows, (0, None))
     if first is None:
-        raise DataFormatError(nothing_in_file(source.name, table.skipped))
+        raise table.nothing()
     header = _header(first, columns, source.name)
     if header is None:
         header = [str(i + 1) for i in range(len(first))]
-        rows = chain([(1, first)], rows)
+        sample = list(islice(rows, SAMPLE))
+        if _looks_like_header(first, [row for _, row in sample], columns):
+            table.skip(line, "looks like a header")
+        else:
+            sample.insert(0, (line, first))
+        rows = chain(sample, rows)
     _fill(table, _as_records(table, rows, header), header)
     return table.corpus()
 
 
 def read_json_lines(source: Source, columns: Columns, encoding: str, progress: Progress) -> Corpus:
     """A JSON object on each line."""
-    table = _Table(source, encoding, columns)
+    table = _Table(source, encoding, columns, OBJECTS_EXPECTED)
     _fill(table, _json_records(table, progress), None)
     return table.corpus()
 
@@ -128,6 +155,31 @@ def _fill(table: _Table, records: Iterator[tuple[int, Record]], header: list[str
         table.add(line, record)
 
 
+class _Rewindable:
+    """Lines, of which those after the first of a record can be taken once more."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._again: deque[str] = deque()
+        self.taken: list[str] = []
+        """Lines of this record. Whoever begins a new one empties it."""
+        self.n_again = 0
+        """How many lines were put back, in all."""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._lines)
+        self.taken.append(line)
+        return line
+
+    def back_to_second(self) -> None:
+        """The next line will be the second one of this record."""
+        self._again.extendleft(reversed(self.taken[1:]))
+        self.n_again += len(self.taken) - 1
+
+
 def _rows(table: _Table, separator: str, progress: Progress) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV or TSV, and the lines where they begin."""
     lines = table.source.lines(table.encoding, "", progress)
@@ -136,32 +188,44 @@ def _rows(table: _Table, separator: str, progress: Progress) -> Iterator[tuple[i
         first = next(lines, "")
         separator = max(SEPARATORS, key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
         lines = chain([first], lines) if first else lines
+    source = _Rewindable(lines)
     # In tab-separated values there are no quotes: a line is a row.
     reader = csv.reader(
-        lines,
+        source,
         delimiter=separator,
         strict=True,
         quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
     )
-    begin = 0
-    limit = csv.field_size_limit(LONGEST_FIELD)
-    try:
-        while True:
-            begin = reader.line_num + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                if reader.line_num > begin:
-                    raise DataFormatError(
-                        f"{table.source.name}, line {begin}: a quote that opens here is not closed where"
-                        f" a field ends ({error}, line {reader.line_num}). Double the quotes in a text."
-                    ) from None
+    while True:
+        begin = reader.line_num + 1 - source.n_again
+        source.taken.clear()
+        try:
+            row = _next_row(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if len(source.taken) <= 1:
                 table.skip(begin, f"not a row of a table: {error}")
                 continue
-            if row:
-                yield begin, row
+            end = begin + len(source.taken) - 1
+            reason = f"a quote that opens here is not closed where a field ends ({error}, line {end})"
+            source.back_to_second()
+            # Without its header, the next row would be taken for it.
+            if begin == 1 or source.n_again > MOST_AGAIN:
+                raise DataFormatError(
+                    f"{table.source.name}, line {begin}: {reason}. Double the quotes in a text."
+                ) from None
+            table.skip(begin, reason)
+            continue
+        if row:
+            yield begin, row
+
+
+def _next_row(reader: Iterator[list[str]]) -> list[str]:
+    # The limit is that of the whole process: changed for no longer than a row takes.
+    limit = csv.field_size_limit(LONGEST_FIELD)
+    try:
+        return next(reader)
     finally:
         csv.field_size_limit(limit)
 
@@ -178,6 +242,20 @@ def _header(first: list[str], columns: Columns, name: str) -> list[str] | None:
     if too_high:
         raise DataFormatError(f"{name}: there is no column {too_high[0]}, only {len(first)}.")
     return None
+
+
+def _looks_like_header(first: list[str], others: list[list[str]], columns: Columns) -> bool:
+    """Whether a row that was given as a document names the columns: short words, all different, above
+    texts of several words."""
+    cells = [cell.strip() for cell in first]
+    short = all(cell and len(cell) <= LONGEST_NAME and len(cell.split()) == 1 for cell in cells)
+    if not short or len(set(cells)) < len(cells) or any(map(_is_number, cells)):
+        return False
+    if not isinstance(columns.text, int):
+        return False
+    texts = [row[columns.text - 1].split() for row in others if len(row) == len(first)]
+    lengths = [len(words) for words in texts if words]
+    return len(lengths) >= LEAST_BELOW_HEADER and min(lengths) > 1
 
 
 def _as_records(

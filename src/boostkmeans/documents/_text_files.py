@@ -7,7 +7,15 @@ from pathlib import Path
 from boostkmeans._errors import DataFormatError
 from boostkmeans._progress import Progress
 from boostkmeans.documents._corpus import Corpus, Skipped
-from boostkmeans.documents._source import Source, fault_of, utf_16_mark, without_mark
+from boostkmeans.documents._source import (
+    Source,
+    fault_of,
+    is_of_encoding,
+    utf_16_mark,
+    without_mark,
+)
+
+PLAIN_TEXT = "Expected is plain text."
 
 
 def read_folder(folder: Path, encoding: str, progress: Progress) -> Corpus:
@@ -16,8 +24,9 @@ def read_folder(folder: Path, encoding: str, progress: Progress) -> Corpus:
     If all of them lie in sub-folders, these are the classes. Names that begin with a dot are
     passed over.
     """
-    names, texts, skipped = [], [], []
-    files = sorted(_files_below(folder))
+    names, texts = [], []
+    skipped: list[Skipped] = []
+    files = sorted(_files_below(folder, skipped))
     for i, name in enumerate(files):
         progress(f"reading file {i + 1} of {len(files)}", i, len(files))
         text, reason = _read_document(folder / name, encoding)
@@ -27,7 +36,7 @@ def read_folder(folder: Path, encoding: str, progress: Progress) -> Corpus:
             names.append(name)
             texts.append(text)
     if not names:
-        raise DataFormatError(_nothing_in_folder(folder, skipped))
+        raise DataFormatError(_nothing_in_folder(folder, skipped, encoding))
     classes: list[str | None] = [os.path.dirname(name) or None for name in names]  # noqa: PTH120
     return Corpus(
         names=names,
@@ -53,23 +62,36 @@ def read_lines(source: Source, encoding: str, progress: Progress) -> Corpus:
         else:
             n_blank += 1
     if not names:
-        raise DataFormatError(nothing_in_file(source.name, skipped))
+        raise DataFormatError(nothing_in_file(source.name, skipped, encoding))
     return Corpus(names=names, texts=texts, skipped=skipped, n_blank=n_blank, source=source.name)
 
 
-def nothing_in_file(name: str, skipped: list[Skipped]) -> str:
-    """The message for a file in which no document is left."""
+def nothing_in_file(name: str, skipped: list[Skipped], encoding: str, expected: str = PLAIN_TEXT) -> str:
+    """The message for a file in which no document is left. What is `expected` is a sentence."""
+    if not skipped and expected != PLAIN_TEXT:
+        return f"{name}: empty. {expected}"
     if not skipped:
         return f"{name}: empty. Expected is a text with a document on each line."
     return (
         f"{name}: none of its {len(skipped)} documents can be used. {skipped[0].name}: "
-        f"{skipped[0].reason}. {_remedy(skipped)}"
+        f"{skipped[0].reason}. {_remedy(skipped, encoding, expected)}"
     )
 
 
-def _files_below(folder: Path) -> Iterator[str]:
-    """Paths relative to the folder. Links to folders are not followed: they may go round in circles."""
-    for where, folders, files in os.walk(folder):
+def _files_below(folder: Path, skipped: list[Skipped]) -> Iterator[str]:
+    """Paths relative to the folder. Links to folders are not followed: they may go round in circles.
+
+    Sub-folders that cannot be read are added to `skipped`.
+    """
+
+    def skip(error: OSError) -> None:
+        where = Path(error.filename)
+        if where == folder:  # then there is nothing to go on with
+            raise error
+        reason = error.strerror or str(error)
+        skipped.append(Skipped(f"{where.relative_to(folder)}{os.sep}", f"folder: {reason}"))
+
+    for where, folders, files in os.walk(folder, onerror=skip):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in files:
             if not name.startswith("."):
@@ -106,7 +128,7 @@ def _why_not(content: bytes, encoding: str, error: UnicodeError) -> str:
     return f"not {encoding}: {error}"
 
 
-def _nothing_in_folder(folder: Path, skipped: list[Skipped]) -> str:
+def _nothing_in_folder(folder: Path, skipped: list[Skipped], encoding: str) -> str:
     if not skipped:
         return (
             f"{folder}: no files in this folder. Expected are text files, one for each document, in it "
@@ -114,11 +136,11 @@ def _nothing_in_folder(folder: Path, skipped: list[Skipped]) -> str:
         )
     return (
         f"{folder}: none of its {len(skipped)} files can be used. {skipped[0].name}: "
-        f"{skipped[0].reason}. {_remedy(skipped)}"
+        f"{skipped[0].reason}. {_remedy(skipped, encoding, PLAIN_TEXT)}"
     )
 
 
-def _remedy(skipped: list[Skipped]) -> str:
-    if any(document.reason.startswith("not ") for document in skipped):
+def _remedy(skipped: list[Skipped], encoding: str, expected: str) -> str:
+    if any(is_of_encoding(document.reason, encoding) for document in skipped):
         return "If these are texts in another encoding, give it: 'latin-1', for example."
-    return "Expected is plain text."
+    return expected

@@ -48,7 +48,7 @@ class Weighting:
     max_features: int | None = None
     """The most frequent terms, so many of them."""
     sublinear_tf: bool = False
-    """1 + log(count) instead of the count."""
+    """1 + log(count) instead of the count. For values of 1 or more only."""
     idf: str | None = None
     """The weight of a term by the number df of its documents, of n in all. "smooth": log((1 + n) /
     (1 + df)) + 1, as scikit-learn has it; "plain": log(n / df), as CLUTO and the paper have it, under
@@ -105,6 +105,8 @@ def tfidf(
             f"{corpus.source}: TF-IDF is for counts, but there are negative values. For a matrix that "
             'is weighted already, use idf="none".'
         )
+    if options.sublinear_tf:
+        _check_sublinear(corpus, counts)
     rows = _unit(_weighted(counts, idf, options.sublinear_tf))
     empty = np.flatnonzero(np.diff(rows.indptr) == 0).tolist()
     if len(empty) == len(corpus):
@@ -114,6 +116,16 @@ def tfidf(
         )
     _progress.logger.info("%d documents, %d terms, %d non-zeros", *rows.shape, rows.nnz)
     return WeightedDocuments(rows, terms, empty)
+
+
+def _check_sublinear(corpus: Corpus, counts: csr_array) -> None:
+    """1 + log(value) is negative below 1/e: the term would count against its document."""
+    least = counts.data.min(initial=1.0)
+    if least < 1:
+        raise ValueError(
+            f"{corpus.source}: sublinear_tf is for counts, but there are values below 1 (the least is "
+            f"{least:g}). Leave it out for a matrix that is weighted already, or give its counts."
+        )
 
 
 def _count(
@@ -175,7 +187,7 @@ def _select(corpus: Corpus, options: Weighting) -> tuple[csr_array, list[str]]:
     selected = _with_columns(matrix, places, kept, len(columns))
     numbers = columns[kept].tolist()
     if corpus.terms is None:
-        return selected, [f"column {number + 1}" for number in numbers]
+        return selected, [f"column {number + corpus.first_column}" for number in numbers]
     return selected, [corpus.terms[number] for number in numbers]
 
 
