@@ -143,12 +143,15 @@ class Clusterer(CentreModel):
         Where the run ended early, some rows are nearer to another centre than to their own: `relabel`.
         """
         labels, inertia = fit.partition.labels, fit.user_inertia
-        centres = fit.partition.take_centres(fit.rows.frame)
+        in_frame = fit.partition.take_centres()
+        if rows is not fit.rows or not rows.frame.is_exact:  # as `predict` will see them
+            in_frame = rows.frame.enter(fit.rows.frame.leave(in_frame))
         if relabel:
-            labels, gaps = nearest(rows, rows.frame.enter(centres), threads)
+            labels, gaps = nearest(rows, in_frame, threads)
             inertia = rows.frame.inertia(weights.total_of(gaps))
         elif weights.values is not None and (not fit.certified or fit.limits):
-            put_weightless(labels, rows, weights.values, rows.frame.enter(centres), threads)
+            put_weightless(labels, rows, weights.values, in_frame, threads)
+        centres = fit.rows.frame.leave(fit.partition.take_centres())
         return {
             "_frame": rows.frame,
             "_cluster_weights": fit.partition.weights * fit.row_weights.unit,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
-from boostkmeans._rows import Floats, Frame, Rows
+from boostkmeans._rows import Floats, Rows
 
 Labels = NDArray[np.int32]
 
@@ -27,8 +27,8 @@ class Partition:
     counts: NDArray[np.int64]
     stale: bool = False
     """Whether the composites may not be those of the labels: another partition has taken them over."""
-    _taken: Floats | None = None
-    """What `take_centres` returned."""
+    _has_centres: bool = False
+    """Whether the composites are centres by now: see `take_centres`."""
 
     @classmethod
     def of(cls, labels: NDArray[np.integer[Any]], n_clusters: int, n_features: int) -> "Partition":
@@ -60,16 +60,12 @@ class Partition:
         """Means of the clusters. An empty one has its composite, which is then a position."""
         return self.composites / np.where(self.weights > 0, self.weights, 1.0)[:, None]
 
-    def take_centres(self, frame: Frame) -> Floats:
-        """The centres outside of the frame, at the end of a fit; large ones in the memory of the
-        composites, which are gone then.
-        """
-        if self._taken is None:
-            weights = np.where(self.weights > 0, self.weights, 1.0)[:, None]
-            large = self.composites.size > LARGE
-            centres = np.divide(self.composites, weights, out=self.composites if large else None)
-            self._taken = frame.leave(centres, in_place=True)
-        return self._taken
+    def take_centres(self) -> Floats:
+        """The same in the memory of the composites, which are gone then: for the end of a fit."""
+        if not self._has_centres:
+            self.composites /= np.where(self.weights > 0, self.weights, 1.0)[:, None]
+            self._has_centres = True
+        return self.composites
 
     @property
     def objective(self) -> float:

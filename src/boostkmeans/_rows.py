@@ -52,9 +52,9 @@ class Frame:
         """Points of the user's space (centres, say) in the frame."""
         return np.ascontiguousarray(_scaled(points - self.shift, self.exponent))
 
-    def leave(self, points: Floats, *, in_place: bool = False) -> Floats:
+    def leave(self, points: Floats) -> Floats:
         """Points of the frame in the user's space."""
-        result = _scaled(points, -self.exponent, in_place=in_place)
+        result = _scaled(points, -self.exponent)
         if not self.is_exact:
             result += self.shift
         return result
@@ -72,12 +72,11 @@ class Frame:
             return math.inf
 
 
-def _scaled(points: Floats, exponent: int, *, in_place: bool = False) -> Floats:
+def _scaled(points: Floats, exponent: int) -> Floats:
     """Times 2**exponent, exactly. A product is many times as fast as ldexp, where it serves."""
-    out = points if in_place else np.empty_like(points)
-    if abs(exponent) < LARGEST_EXPONENT:
-        return np.multiply(points, math.ldexp(1.0, exponent), out=out)
-    return np.asarray(np.ldexp(points, exponent, out=out))
+    fits = abs(exponent) < LARGEST_EXPONENT
+    result: Floats = points * math.ldexp(1.0, exponent) if fits else np.ldexp(points, exponent)
+    return result
 
 
 class Rows:

@@ -10,6 +10,7 @@ namespace {
 // A line is short up to that share of the clusters, if there are so many that whole ones cost more.
 constexpr double kLongestShort = 1.0 / 2.0;
 constexpr std::int64_t kClustersForShort = 128;
+constexpr std::int64_t kSpare = 4;
 // What is left of a value after that share of it was taken away is rounding.
 constexpr double kRounding = 1e-9;
 
@@ -50,15 +51,16 @@ void SparseCentres::fill(const double* composites, bool rows_move, Team& team) {
   });
 }
 
-// A row that enters a cluster may bring its terms there, so that lines grow: by no more than the rows that
-// have the term, in one sweep.
+// A row that enters a cluster may bring its terms there, so that lines grow: a term is in no more clusters
+// than rows have it, but for what rounding leaves behind.
 void SparseCentres::make_room(bool rows_move, bool may_be_short) {
   const auto limit = static_cast<std::int64_t>(kLongestShort * static_cast<double>(n_clusters_));
   places_.clear();
   most_.clear();
   std::int64_t n_lines = 0, n_short = 0;
   for (std::int64_t j = 0; j < n_features_; ++j) {
-    const std::int64_t room = counts_[static_cast<std::size_t>(j)] + (rows_move ? rows_.frequency(j) : 0);
+    const std::int64_t now = counts_[static_cast<std::size_t>(j)];
+    const std::int64_t room = rows_move ? std::max(now, rows_.frequency(j)) + kSpare : now;
     const bool is_short = may_be_short && room <= limit;
     places_.push_back(is_short ? ~n_short : n_lines * step_);
     most_.push_back(static_cast<std::int32_t>(is_short ? room : 0));
