@@ -144,7 +144,8 @@ def compete(name: str, X: Any, k: int, repeats: int, **limits: int) -> Json:
                 shown = {key: value for key, value in figures.items() if key != "curve"}
                 print(f"  {name}, k={k}, {contestant}: {shown}", flush=True)
                 runs.setdefault(contestant, []).append(figures)
-    return {"data": name, "k": k, "nnz": int(X.nnz), "rows": summary(runs), "limits": limits}
+    return {"data": name, "k": k, "nnz": int(X.nnz), "rows": summary(runs), "limits": limits,
+            "repeats": repeats}  # fmt: skip
 
 
 def summary(runs: dict[str, list[Json]]) -> list[Json]:
