@@ -41,7 +41,8 @@ def case_table(case: Json) -> str:
             cells.append("" if own not in row else ratio(row["seconds"], row[own]))
         rows.append(cells)
     header = ["", "time", "inertia", "peak above the input", "ours reach its inertia", "the fast ones"]
-    return f"{case['data']}, {case['nnz']:,} values, k = {case['k']}, runs: {case['repeats']}.\n\n{table(header, rows)}"
+    what = f"{case['data']}, {case['nnz']:,} values, k = {case['k']}, runs: {case['repeats']}."
+    return f"{what}\n\n{table(header, rows)}"
 
 
 def ratio(its: float, own: float) -> str:
