@@ -56,7 +56,11 @@ class Clusterer(CentreModel):
     n_samples_seen_: int
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Clusters the rows of X. `y` is ignored, as scikit-learn's pipelines want it."""
+        """Clusters the rows of X, a dense array or a sparse matrix.
+
+        CSR is read as it is, other sparse formats are converted. `y` is ignored, as scikit-learn's
+        pipelines want it.
+        """
         began = time.perf_counter()
         self._check_parameters()
         array = self._validate(X, reset=True)

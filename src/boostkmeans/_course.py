@@ -19,6 +19,7 @@ logger = logging.getLogger("boostkmeans")
 FULL_BELOW_MOVES = 1 / 2000
 # Sweeps over what a repair touched: at most so many, fewer if they gain little.
 SETTLING_SWEEPS, SETTLED = 5, 1e-4
+# Of sparse rows, these sweeps are over all clusters, if there are no more than that: see `_swap`.
 FEW_SPARSE_CENTRES = 1024
 # Swaps are worth while if they gain that share of `tol`: sweeps that follow gain several times as much.
 WORTH_REPAIRING = 1 / 10

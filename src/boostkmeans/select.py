@@ -143,7 +143,7 @@ def scan(
     Parameters
     ----------
     X : array (n, d)
-        The rows.
+        The rows. Not a sparse matrix: the gap is measured against rows that are dense.
     ks : iterable of int
         Numbers of clusters to try, e.g. `range(2, 21)`.
     metric : {"euclidean", "cosine"}, default="euclidean"
