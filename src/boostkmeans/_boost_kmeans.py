@@ -58,8 +58,8 @@ class BoostKMeans(Clusterer):
         The temperature t of the first sweeps: a move is taken if (1 - t) x what it costs to go is below
         (1 + t) x what it costs to stay. It falls linearly to 0, over so many sweeps as `quality` says or
         as are given with it. 0: none. "auto": as `quality` says, lower where clusters explain little of
-        the inertia; none if `init` is an array, for moves="first", and if `max_iter` is below 20. What is
-        returned is the best partition seen.
+        the inertia; none if `init` is an array, for moves="first", and if `max_iter` is below 20. What
+        is returned is the best partition seen.
     quality : {"fast", "balanced", "best"}, default="balanced"
         What "auto" stands for: "fast" repairs a little, "balanced" anneals for 10 to 20 sweeps and
         repairs, "best" anneals for 90 sweeps. `history_[0].note` tells what was chosen.
