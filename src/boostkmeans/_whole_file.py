@@ -2,12 +2,14 @@
 
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raises the error that `write_whole` would: before hours of work, not after them."""
+    """Raises the error that `whole_file` would: before hours of work, not after them."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder, not a file to write to.")
@@ -18,20 +20,27 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
-    """Writes a text beside its place, and puts it there when it is complete.
+    """Writes a text as a whole."""
+    with whole_file(path, force=force) as file:
+        file.write(text.encode("utf-8", errors="backslashreplace"))
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
+    """A file to write to: it lies beside its place, and is put there when the block ends without error.
 
     What is there already stays, unless `force`d. What is not a file (a pipe, a device) is written to.
     """
     check_target(path, force=force)
     target = Path(path).resolve()  # the file that a link leads to, not the link
-    content = text.encode("utf-8", errors="backslashreplace")
     if target.exists() and not target.is_file():
-        target.write_bytes(content)
+        with target.open("wb") as file:
+            yield file
         return
     beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with beside.open("xb") as file:
-            file.write(content)
+        with beside.open("w+b") as file:  # an old one is of a process that was killed
+            yield file
             file.flush()
             os.fsync(file.fileno())
         _put(beside, target, force)
