@@ -177,7 +177,8 @@ n_threads, verbose
         n_leaves = len(growth.leaves(order))
         partition = Partition.of(growth.labels(order), n_leaves, rows.n_features)
         inertias = np.zeros(n_leaves)
-        fit = TreeFit(rows, weights, partition, rng, threads, self.moves, began, inertias=inertias)
+        fit = TreeFit(rows, weights, partition, rng, threads, self.moves, began)
+        fit.begin(inertias)
         fit.tree = build_tree(growth, order, partition, inertias)
         fit.record(len(growth.members), 0, "tree")
         if self._refines:

@@ -205,6 +205,7 @@ class BoostKMeans(Clusterer):
         )
         partition = Partition.of(labels, self.n_clusters, rows.n_features)
         fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
+        fit.begin()
         self._follow(fit, plan)
         if limits:
             fit.keep_within(limits, self._stop_rules(began).deadline)
@@ -236,6 +237,7 @@ class BoostKMeans(Clusterer):
             began=began,
             n_pinned=k,
         )
+        fit.begin()
         Course(fit, self._stop_rules(began)).run()
         frame = Frame(rows.frame.shift, rows.frame.exponent, self.metric)
         in_frame = Rows.in_frame(array, frame, threads)

@@ -11,7 +11,8 @@ from boostkmeans import _core
 from boostkmeans._neighbours import Lists, neighbour_lists, points_to_compare
 from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Floats, Rows
-from boostkmeans._sweeping import SweepOptions, Swept, block_rows
+from boostkmeans._state import SavedState, State
+from boostkmeans._sweeping import NOTHING_SWEPT, SweepOptions, Swept, block_rows
 
 # Lists are made anew after 1, 2 and 4 sweeps, and every so many from then on. The last of these sweeps
 # goes by the runners-up. See "Candidates" in docs/benchmarks.md.
@@ -21,6 +22,9 @@ LONGEST_USE = 4
 AUTO_CANDIDATES, AUTO_FROM_CLUSTERS, AUTO_ALL_UP_TO = 128, 512, 2048
 # Few rows do not repay the gathering of many centres: below so many rows a cluster, so many candidates.
 FEW_ROWS, AUTO_CANDIDATES_OF_FEW = 32, 32
+# What says where the sweeps are, beside the arrays.
+FLAGS = ("then_all", "_outdated", "_by_runner_up", "_last_resort")
+NUMBERS = ("n_candidates", "clock", "_uses", "_longest_use")
 # What rows look at around clusters that a repair touched.
 AROUND = 32
 
@@ -41,6 +45,7 @@ class Candidates:
     lists: Lists = field(init=False)
     changed: NDArray[np.int64] = field(init=False)
     visited: NDArray[np.int64] = field(init=False)
+    """For each part of the rows, and each cluster."""
     runners_up: Labels | None = None
     clock: int = 0
     _uses: int = 0
@@ -65,47 +70,79 @@ class Candidates:
         if time.perf_counter() >= how.deadline:
             return Swept(0, 0.0, 0, late=True)
         if self._outdated:
-            self._refresh(partition)
+            self._refresh(partition, rows.n_parts)
         if self.runners_up is None and not how.first:  # of which no best one is known
             self.runners_up = np.zeros(rows.n_rows, dtype=np.int32)
-        moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
-            rows.core,
-            row_weights,
-            *partition.arrays,
-            self.lists,
-            self.changed,
-            self.visited,
-            self.clock,
-            rng.permutation(partition.n_clusters).astype(np.int32),
-            block_rows(rows.n_rows),
-            self.runners_up,
-            self._by_runner_up,
-            how.first,
-            int(rng.randint(2**31 - 1)),
-            max(0.0, how.deadline - time.perf_counter()),
-            how.n_threads,
-            how.temperature,
-            how.limits.least,
-            how.limits.most,
-            how.exchange,
-            how.prices,
-        )
+        swept = NOTHING_SWEPT
+        for part in rows.parts(rng):
+            moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
+                part.rows.core,
+                None if row_weights is None else row_weights[part.where],
+                *partition.of_part(part).arrays,
+                self.lists,
+                self.changed,
+                self.visited[part.number],
+                self.clock,
+                rng.permutation(partition.n_clusters).astype(np.int32),
+                block_rows(rows.n_rows),
+                None if self.runners_up is None else self.runners_up[part.where],
+                self._by_runner_up,
+                how.first,
+                int(rng.randint(2**31 - 1)),
+                max(0.0, how.deadline - time.perf_counter()),
+                how.n_threads,
+                how.temperature,
+                how.limits.least,
+                how.limits.most,
+                how.exchange,
+                how.prices,
+            )
+            swept = swept.plus(Swept(moves, gain, evaluations, late))
+            if swept.late:
+                break
         self._uses += 1
         self._outdated = self._uses >= self._longest_use
         last_of_many = self._uses == LONGEST_USE - 1
         self._by_runner_up = last_of_many and not self._outdated and self.runners_up is not None
-        return Swept(moves, gain, evaluations, late)
+        return swept
 
     @classmethod
     def around(cls, partition: Partition, touched: NDArray[np.int64], n_threads: int) -> "Candidates":
         """For sweeps over these clusters and their neighbours alone, and over what changes then."""
         candidates = cls(min(AROUND, partition.n_clusters - 1), n_threads)
-        candidates._refresh(partition)
+        candidates._refresh(partition, n_parts=1)
         candidates._outdated, candidates._longest_use = False, sys.maxsize
         candidates.visited[:] = 0
         candidates.changed[touched] = 0
         candidates.clock = 1
         return candidates
+
+    def state(self) -> State:
+        """All of it; lists that are not used any more are left out."""
+        names = [*FLAGS, *NUMBERS, "runners_up"]
+        names += [] if self._outdated else ["lists", "changed", "visited"]
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def restored(cls, saved: SavedState, rows: Rows, n_clusters: int, n_threads: int) -> "Candidates":
+        """What `state` gave."""
+        k = n_clusters
+        found = cls(0, n_threads)
+        for name in FLAGS:
+            setattr(found, name, saved.flag(name))
+        for name in NUMBERS:
+            setattr(found, name, saved.integer(name))
+        if saved.value("runners_up") is not None:
+            found.runners_up = saved.array("runners_up", np.int32, (rows.n_rows,), 0, k - 1)
+        if not found._outdated:
+            found.lists = saved.array("lists", np.int32, (k, None), -1, k - 1)
+            found.changed = saved.array("changed", np.int64, (k,), -1, found.clock)
+            found.visited = saved.array("visited", np.int64, (rows.n_parts, k), -1, found.clock)
+        return found
+
+    def without_lists(self) -> "Candidates":
+        """What is left of it when all sweeps are made."""
+        return Candidates(self.n_candidates, self.n_threads, self.then_all)
 
     def revisit(self) -> None:
         """The next sweep passes no cluster over."""
@@ -132,11 +169,11 @@ class Candidates:
         self._by_runner_up = self._last_resort = self.runners_up is not None
         return self._last_resort
 
-    def _refresh(self, partition: Partition) -> None:
+    def _refresh(self, partition: Partition, n_parts: int) -> None:
         """Lists for the centres as they are."""
         self.lists = neighbour_lists(points_to_compare(partition), self.n_candidates, self.n_threads)
         self.changed = np.full(partition.n_clusters, -1, dtype=np.int64)
-        self.visited = np.full(partition.n_clusters, -1, dtype=np.int64)
+        self.visited = np.full((n_parts, partition.n_clusters), -1, dtype=np.int64)
         self.clock = 0
         self._uses = 0
         self._longest_use = min(max(1, 2 * self._longest_use), LONGEST_USE)

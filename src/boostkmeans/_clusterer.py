@@ -22,7 +22,7 @@ from boostkmeans._course import Course, StopRules
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker, check_n_clusters
-from boostkmeans._partition import nearest, put_weightless
+from boostkmeans._partition import assigned, put_weightless
 from boostkmeans._plan import QUALITIES, Plan, Wishes, plan_for
 from boostkmeans._rows import Array, Rows
 from boostkmeans._weights import RowWeights
@@ -151,8 +151,8 @@ class Clusterer(CentreModel):
         if rows is not fit.rows or not rows.frame.is_exact:  # as `predict` will see them
             in_frame = rows.frame.enter(fit.rows.frame.leave(in_frame))
         if relabel:
-            labels, gaps = nearest(rows, in_frame, threads)
-            inertia = rows.frame.inertia(weights.total_of(gaps))
+            labels, total = assigned(rows, weights, in_frame, threads)
+            inertia = rows.frame.inertia(total)
         elif weights.values is not None and (not fit.certified or fit.limits):
             put_weightless(labels, rows, weights.values, in_frame, threads)
         centres = fit.rows.frame.leave(fit.partition.take_centres())

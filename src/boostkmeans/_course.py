@@ -11,6 +11,7 @@ from boostkmeans._candidates import Candidates
 from boostkmeans._fitting import ROUNDING_OF_INERTIA, Fit, Kept
 from boostkmeans._history import SweepRecord
 from boostkmeans._repair import Repair, Swaps
+from boostkmeans._state import SavedState, State
 from boostkmeans._sweeping import Swept, sweep_all
 
 logger = logging.getLogger("boostkmeans")
@@ -29,8 +30,13 @@ ATTEMPTS_IN_A_ROUND = 8
 FROZEN = 1 / 1000
 # Annealing that is so long is interrupted for a repair half-way.
 LONG_ANNEALING = 40
-# Ends that are reached because there is little left to gain.
-AT_REST = ("certified", "tol")
+# Ends that are reached because there is little left to gain; and those that have nothing to do with it.
+AT_REST, ENDED_FROM_OUTSIDE = ("certified", "tol"), ("max_time", "callback")
+# The phases of a course.
+PHASES = ("beginning", "early repair", "descent", "rest", "repair", "end")
+BEGINNING, EARLY_REPAIR, DESCENT, REST, REPAIR, END = PHASES
+# What a course counts.
+KEPT_COUNTS = ("annealed", "repair_rounds", "attempts", "_quiet_sweeps")
 
 
 @dataclass(frozen=True)
@@ -44,17 +50,30 @@ class StopRules:
     callback: Callable[[SweepRecord], bool | None] | None = None
 
 
+def _nothing(course: "Course") -> None:
+    """Nobody keeps the run."""
+
+
 @dataclass
 class Course:
-    """Takes a run from its start to a stop, as its plan says; sets its `stop_reason`."""
+    """Takes a run from its start to a stop, as its plan says; sets its `stop_reason`.
+
+    It goes step by step: a step is a sweep or a round of repair, and what is to follow is in `phase`. So
+    between two steps a run can be kept, and taken up again by another process.
+    """
 
     fit: Fit
     stop: StopRules
-    annealing: Annealing | None = field(init=False)
+    after_step: Callable[["Course"], None] = _nothing
+    phase: str = BEGINNING
+    annealed: int = 0
+    """Sweeps of the beginning that were made."""
     repair_rounds: int = field(init=False)
     """How many are left."""
     attempts: int = field(init=False)
     """How many swaps may still be tried although they do not gain at once."""
+    _swapped: bool = False
+    """Whether this repair has changed anything."""
     _quiet_sweeps: int = 0
     """How many of the last ones gained little."""
     _imposed: str = ""
@@ -64,26 +83,53 @@ class Course:
 
     def __post_init__(self) -> None:
         plan = self.fit.plan
-        self.annealing = None if plan is None else plan.annealing
         self.repair_rounds = 0 if plan is None else plan.repair_rounds
         self.attempts = 0 if plan is None else plan.attempts
 
+    def state(self) -> State:
+        """Where it is, beside the state of its run."""
+        return {name: getattr(self, name) for name in (*KEPT_COUNTS, "phase", "_swapped", "_imposed")}
+
+    def restore(self, saved: SavedState) -> None:
+        """Goes on from what `state` gave."""
+        self.phase = saved.choice("phase", PHASES)
+        for name in KEPT_COUNTS:
+            setattr(self, name, saved.integer(name))
+        self._swapped = saved.flag("_swapped")
+        self._imposed = saved.text("_imposed")
+
     def run(self) -> None:
         """Begins, descends, repairs, until a rule applies."""
+        steps = {
+            BEGINNING: self._begin,
+            EARLY_REPAIR: self._repair_early,
+            DESCENT: self._descend,
+            REST: self._rest,
+            REPAIR: self._repair,
+        }
         fit = self.fit
         try:
-            self._begin()
-            self._descend()
-            if fit.go_back_to_best() and self._may_go_on:
-                fit.stop_reason = ""
-                self._descend()
-            while self._may_go_on and self._repair():
-                self._descend()
+            while self.phase != END:
+                steps[self.phase]()
+                # What a clock or a user ended goes on, when taken up, as if it had not been.
+                if fit.stop_reason not in ENDED_FROM_OUTSIDE:
+                    self.after_step(self)
         except KeyboardInterrupt:
             fit.interrupted()
             raise
-        fit.recompute()
+        fit.finish()
         logger.debug("drift of the composites: %.1e", fit.drift)
+
+    @property
+    def _annealing(self) -> Annealing | None:
+        return None if self.fit.plan is None else self.fit.plan.annealing
+
+    @property
+    def _first_sweeps(self) -> int:
+        """How many sweeps the beginning has."""
+        if self._annealing is not None:
+            return self._annealing.n_sweeps
+        return 1 if self.fit.plan is not None and self.fit.plan.repair_rounds else 0
 
     @property
     def _may_go_on(self) -> bool:
@@ -91,60 +137,81 @@ class Course:
         return self.fit.stop_reason in AT_REST and not self._imposed
 
     def _begin(self) -> None:
-        """Sweeps at falling temperatures, with a repair after the first one, and half-way if it is long.
+        """A sweep at the next temperature; a repair follows the first, and the middle one if it is long.
 
         What is in the wrong place is set right as early as that, so that the other sweeps build on it.
         """
-        fit = self.fit
-        annealing = self.annealing
-        n_sweeps = (1 if self.repair_rounds else 0) if annealing is None else annealing.n_sweeps
+        fit, annealing, n_sweeps = self.fit, self._annealing, self._first_sweeps
+        if self.annealed >= n_sweeps:
+            self.phase = DESCENT
+            return
+        temperature = 0.0 if annealing is None else annealing.at(self.annealed, fit.explained)
+        if temperature > 0:
+            fit.keep_if_best()
+        swept = fit.sweep(self.stop.deadline, temperature)
         repairs = [0, n_sweeps // 2] if n_sweeps >= LONG_ANNEALING else [0]
-        for i in range(n_sweeps):
-            temperature = 0.0 if annealing is None else annealing.at(i, fit.explained)
-            if temperature > 0:
-                fit.keep_if_best()
-            swept = fit.sweep(self.stop.deadline, temperature)
-            fit.stop_reason = self._imposed_end(swept.late)
-            if fit.stop_reason:
-                return
-            if i in repairs:
-                self._repair()
-                if fit.stop_reason:
-                    return
-            elif swept.moves < FROZEN * fit.rows.n_rows:
-                return
+        repairs_now = self.annealed in repairs
+        self.annealed += 1
+        fit.stop_reason = self._imposed_end(swept.late)
+        if fit.stop_reason:
+            self.phase = REST
+        elif repairs_now:
+            self.phase = EARLY_REPAIR
+        elif swept.moves < FROZEN * fit.rows.n_rows:
+            self.phase = DESCENT
 
     def _descend(self) -> None:
-        """Sweeps that lower the inertia, until little is left to gain."""
+        """A sweep that lowers the inertia; there is rest once little is left to gain."""
         fit = self.fit
-        self._quiet_sweeps = 0
-        while not fit.stop_reason:
-            before = fit.inertia
-            swept = fit.sweep(self.stop.deadline)
-            fit.stop_reason = self._reason(before, swept.late)
-            if fit.stop_reason in AT_REST and fit.release_coincident():
-                fit.stop_reason = "" if fit.n_sweeps < self.stop.max_iter else "max_iter"
+        before = fit.inertia
+        swept = fit.sweep(self.stop.deadline)
+        fit.stop_reason = self._reason(before, swept.late)
+        if fit.stop_reason in AT_REST and fit.release_coincident():
+            fit.stop_reason = "" if fit.n_sweeps < self.stop.max_iter else "max_iter"
+        if fit.stop_reason:
+            self.phase = REST
 
-    def _repair(self) -> bool:
-        """Rounds of swaps, for as long as they gain; whether there was any. Renews `stop_reason`."""
+    def _rest(self) -> None:
+        """Nothing is left to gain by sweeps from here: from the best partition so far, or by repair?"""
+        self._quiet_sweeps = 0
+        if self.fit.go_back_to_best() and self._may_go_on:
+            self.fit.stop_reason = ""
+            self.phase = DESCENT
+        else:
+            self.phase = REPAIR if self._may_go_on else END
+
+    def _repair_early(self) -> None:
+        """A round of repair within the beginning, which then goes on."""
+        if not self._one_round():
+            self._end_repair(REST if self.fit.stop_reason else BEGINNING)
+
+    def _repair(self) -> None:
+        """A round of repair; sweeps follow the last one, if there was any that changed something."""
+        if not self._one_round():
+            self._end_repair((REST if self.fit.stop_reason else DESCENT) if self._swapped else END)
+
+    def _end_repair(self, phase: str) -> None:
+        if self._swapped and self.fit.candidates is not None:
+            self.fit.candidates.forget()
+        self._swapped = False
+        self.phase = phase
+
+    def _one_round(self) -> bool:
+        """A round of swaps; whether another one may follow. Renews `stop_reason` if it gained."""
         fit = self.fit
-        swapped = False
-        while self.repair_rounds > 0 and fit.n_sweeps < self.stop.max_iter:
-            began = time.perf_counter()
-            if began + self._round_seconds >= self.stop.deadline:  # half a round is none
-                break
-            self.repair_rounds -= 1
-            gained = self._repair_round()
-            self._round_seconds = time.perf_counter() - began
-            if not gained:
-                break
-            swapped = True
-            fit.stop_reason = self._imposed_end(late=False)
-            if fit.stop_reason:
-                break
-        if swapped and fit.candidates is not None:
-            fit.candidates.forget()
-        return swapped
+        if self.repair_rounds <= 0 or fit.n_sweeps >= self.stop.max_iter:
+            return False
+        began = time.perf_counter()
+        if began + self._round_seconds >= self.stop.deadline:  # half a round is none
+            return False
+        self.repair_rounds -= 1
+        gained = self._repair_round()
+        self._round_seconds = time.perf_counter() - began
+        if not gained:
+            return False
+        self._swapped = True
+        fit.stop_reason = self._imposed_end(late=False)
+        return not fit.stop_reason
 
     def _repair_round(self) -> bool:
         """Swaps of clusters, and sweeps over what they touched; False if there is little to gain."""

@@ -1,6 +1,7 @@
 """A run: its partition, its sweeps, and a record of each."""
 
 import logging
+import math
 import time
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +16,7 @@ from boostkmeans._partition import LARGE, Labels, Partition
 from boostkmeans._plan import Plan
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._seeding import fill_empty
+from boostkmeans._state import SavedState, State
 from boostkmeans._sweeping import SweepOptions, Swept, sweep_all
 from boostkmeans._weights import RowWeights
 
@@ -31,6 +33,8 @@ RECOMPUTE_AFTER_MOVES = 1
 RECOMPUTE_AFTER_FALL = 1 / 2
 # Sums over all rows in float64, in another order, differ by less.
 ROUNDING_OF_INERTIA = 1e-9
+# What a run counts and adds up.
+KEPT_NUMBERS = ("inertia", "drift", "_moves_since", "_energy")
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,21 @@ class Kept:
             return cls(inertia, partition.labels.copy(), None)
         copy = partition.copy()
         return cls(inertia, copy.labels, copy)
+
+    def state(self) -> State:
+        """All of it."""
+        if self.partition is None:
+            return {"inertia": self.inertia, "labels": self.labels}
+        return {"inertia": self.inertia, "partition": self.partition.state()}
+
+    @classmethod
+    def restored(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Kept":
+        """What `state` gave."""
+        inertia, partition = saved.number("inertia"), saved.part("partition")
+        if partition is None:
+            return cls(inertia, saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1), None)
+        found = Partition.restored(partition, n_rows, n_clusters, n_features)
+        return cls(inertia, found.labels, found)
 
 
 @dataclass
@@ -71,9 +90,7 @@ class Fit:
     plan: Plan | None = None
     note: str = ""
     """For the next record."""
-    inertias: Floats | None = None
-    """Filled with the inertias of the clusters at the start."""
-    inertia: float = field(init=False)
+    inertia: float = math.inf
     """In the frame, by the weights of the core."""
     drift: float = 0.0
     """The largest that was seen of the composites, relative."""
@@ -83,17 +100,58 @@ class Fit:
     """The best partition seen, where the inertia may rise."""
     _exchange: bool = False
     """With limits: whether rows changed places in the last sweep. Every other time they do."""
-    _moves_since: int = 0
+    _moves_since: float = 0
     """Moves since the composites were recomputed."""
     _energy: float = 0.0
     """Inertia and objective add up to this, whatever the partition."""
 
-    def __post_init__(self) -> None:
-        self.recompute(self.inertias)
+    def begin(self, inertias: Floats | None = None) -> None:
+        """From the labels of the start. `inertias` is filled with those of the clusters."""
+        self.recompute(inertias)
         if not self.n_pinned and fill_empty(
             self.partition, self.rows, self.row_weights.values, self.n_threads
         ):
             self.recompute()
+
+    def finish(self) -> None:
+        """When all sweeps are made."""
+        self.recompute()
+        if self.candidates is not None:
+            self.candidates = self.candidates.without_lists()
+
+    def state(self) -> State:
+        """All that the rest of the run depends on, but for rows, weights, limits and random numbers."""
+        return {
+            **{name: getattr(self, name) for name in KEPT_NUMBERS},
+            "stop_reason": self.stop_reason,
+            "exchange": self._exchange,
+            "note": self.note,
+            "history": {str(i): record.state() for i, record in enumerate(self.history)},
+            "partition": self.partition.state(),
+            "plan": None if self.plan is None else self.plan.state(),
+            "candidates": None if self.candidates is None else self.candidates.state(),
+            "best": None if self.best is None else self.best.state(),
+        }
+
+    def restore(self, saved: SavedState) -> None:
+        """Goes on from what `state` gave. The rows must be the same."""
+        n, (k, d) = self.rows.n_rows, self.partition.composites.shape
+        for name in KEPT_NUMBERS:
+            setattr(self, name, saved.number(name))
+        self.stop_reason = saved.text("stop_reason")
+        self._exchange = saved.flag("exchange")
+        self.note = saved.text("note")
+        history = saved.needed("history")
+        self.history = [SweepRecord.restored(history.needed(str(i))) for i in range(len(history))]
+        if self.history:
+            self.began = time.perf_counter() - self.history[-1].seconds
+        self.partition = Partition.restored(saved.needed("partition"), n, k, d)
+        plan, candidates, best = map(saved.part, ("plan", "candidates", "best"))
+        self.plan = None if plan is None else Plan.restored(plan)
+        self.candidates = (
+            None if candidates is None else Candidates.restored(candidates, self.rows, k, self.n_threads)
+        )
+        self.best = None if best is None else Kept.restored(best, n, k, d)
 
     def keep_within(self, limits: Limits, deadline: float) -> None:
         """From now on, no cluster is smaller or larger than that."""

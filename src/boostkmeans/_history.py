@@ -1,6 +1,8 @@
 """What a fit leaves behind about itself."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+from boostkmeans._state import SavedState, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +28,21 @@ class SweepRecord:
     """Of a repair: how often two clusters were merged and a third one split."""
     note: str = ""
     """What was chosen, and why, where something was to be chosen."""
+
+    def state(self) -> State:
+        """As plain values."""
+        return asdict(self)
+
+    @classmethod
+    def restored(cls, saved: SavedState) -> "SweepRecord":
+        """What `state` gave."""
+        return cls(
+            seconds=saved.number("seconds"),
+            moves=saved.integer("moves"),
+            inertia=saved.number("inertia"),
+            evaluations=saved.integer("evaluations"),
+            kind=saved.text("kind"),
+            temperature=saved.number("temperature"),
+            swaps=saved.integer("swaps"),
+            note=saved.text("note"),
+        )

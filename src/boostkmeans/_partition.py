@@ -1,13 +1,15 @@
 """Partition: the one representation of a clustering. Plain arrays, in the frame of the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
-from boostkmeans._rows import Floats, Rows
+from boostkmeans._rows import Floats, Part, Rows
+from boostkmeans._state import SavedState, State
+from boostkmeans._weights import RowWeights
 
 Labels = NDArray[np.int32]
 
@@ -40,10 +42,33 @@ class Partition:
             counts=np.zeros(n_clusters, dtype=np.int64),
         )
 
+    def state(self) -> State:
+        """All of it."""
+        labels, composites, weights, counts = self.arrays
+        return {
+            "labels": labels, "composites": composites, "weights": weights, "counts": counts,
+            "stale": self.stale,
+        }  # fmt: skip
+
+    @classmethod
+    def restored(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Partition":
+        """What `state` gave."""
+        return cls(
+            labels=saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1),
+            composites=saved.array("composites", np.float64, (n_clusters, n_features)),
+            weights=saved.array("weights", np.float64, (n_clusters,)),
+            counts=saved.array("counts", np.int64, (n_clusters,), 0, n_rows),
+            stale=saved.flag("stale"),
+        )
+
     @property
     def arrays(self) -> tuple[Labels, Floats, Floats, NDArray[np.int64]]:
         """As the core wants them."""
         return self.labels, self.composites, self.weights, self.counts
+
+    def of_part(self, part: Part) -> "Partition":
+        """The same, with the labels of some rows: what moves there, moves here."""
+        return replace(self, labels=self.labels[part.where])
 
     def copy(self) -> "Partition":
         """One that shares no memory with this one."""
@@ -68,12 +93,18 @@ class Partition:
         return self.composites
 
     @property
+    def squares(self) -> Floats:
+        """|D|^2 / W of each cluster."""
+        squares = np.einsum("ij,ij->i", self.composites, self.composites)
+        divided: Floats = np.divide(
+            squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0
+        )
+        return divided
+
+    @property
     def objective(self) -> float:
         """Sum of |D|^2 / W, the paper's I1*: what a fit raises as it lowers the inertia."""
-        squares = np.einsum("ij,ij->i", self.composites, self.composites)
-        return float(
-            np.divide(squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0).sum()
-        )
+        return float(self.squares.sum())
 
     @property
     def square_of_all(self) -> float:
@@ -94,13 +125,35 @@ class Partition:
 
         `inertias` is filled with the inertia of each cluster.
         """
-        return _core.recompute(
-            rows.core,
-            row_weights,
-            *self.arrays,
-            inertias,
-            n_threads,
-        )
+        if rows.n_parts == 1:
+            return _core.recompute(rows.core, row_weights, *self.arrays, inertias, n_threads)
+        found, energies = self._sums_of_parts(rows, row_weights, n_threads)
+        filled = found.counts > 0
+        change = np.abs(found.composites[filled] - self.composites[filled]).max(initial=0.0)
+        self.composites[filled] = found.composites[filled]  # that of an empty one is a position
+        self.weights[:], self.counts[:] = found.weights, found.counts
+        each = np.maximum(energies - self.squares, 0.0)
+        if inertias is not None:
+            inertias[:] = each
+        return float(each.sum()), float(change / np.abs(self.composites).max(initial=1e-300))
+
+    def _sums_of_parts(
+        self, rows: Rows, row_weights: Floats | None, n_threads: int
+    ) -> tuple["Partition", Floats]:
+        """Composites, weights and counts by the labels; and sums of weighted |x|^2."""
+        k, d = self.composites.shape
+        total, found = Partition.of(self.labels, k, d), Partition.of(self.labels, k, d)
+        energies, inertias = np.zeros(k), np.zeros(k)
+        for part in rows.parts():
+            weights = None if row_weights is None else row_weights[part.where]
+            of_part = found.of_part(part)
+            of_part.composites[:] = 0.0
+            _core.recompute(part.rows.core, weights, *of_part.arrays, inertias, n_threads)
+            energies += inertias + of_part.squares
+            total.composites += of_part.composites
+            total.weights += of_part.weights
+            total.counts += of_part.counts
+        return total, energies
 
 
 def nearest(
@@ -116,6 +169,18 @@ def nearest(
     return labels, distances
 
 
+def assigned(
+    rows: Rows, row_weights: RowWeights, centres: Floats, n_threads: int
+) -> tuple[Labels, float]:
+    """Exact nearest centre of each row, and the inertia in the frame, by the user's weights."""
+    labels = np.empty(rows.n_rows, dtype=np.int32)
+    total = 0.0
+    for part in rows.parts():
+        labels[part.where], distances = nearest(part.rows, centres, n_threads)
+        total += row_weights.total_of(distances, part.where)
+    return labels, total
+
+
 def own_distances(rows: Rows, centres: Floats, labels: Labels, n_threads: int) -> tuple[Floats, Floats]:
     """Squared distance of each row to the centre that its label names, and |x|^2, in the frame."""
     distances, norms = np.empty(rows.n_rows), np.empty(rows.n_rows)
@@ -127,7 +192,9 @@ def put_weightless(
     labels: Labels, rows: Rows, row_weights: Floats, centres: Floats, n_threads: int
 ) -> None:
     """Puts rows without weight, which no sweep moves, to their nearest centre, in place."""
-    weightless = np.flatnonzero(row_weights <= 0)
-    for begin in range(0, len(weightless), WEIGHTLESS_AT_ONCE):
-        some = weightless[begin : begin + WEIGHTLESS_AT_ONCE]
-        labels[some] = nearest(rows.sample(some), centres, n_threads)[0]
+    for part in rows.parts():
+        weightless = np.flatnonzero(row_weights[part.where] <= 0)
+        in_part = labels[part.where]
+        for begin in range(0, len(weightless), WEIGHTLESS_AT_ONCE):
+            some = weightless[begin : begin + WEIGHTLESS_AT_ONCE]
+            in_part[some] = nearest(part.rows.sample(some), centres, n_threads)[0]

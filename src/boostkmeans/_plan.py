@@ -7,6 +7,7 @@ import numpy as np
 from boostkmeans._annealing import Annealing
 from boostkmeans._candidates import candidates_for
 from boostkmeans._seeding import automatic_start
+from boostkmeans._state import SavedState, State
 
 QUALITIES = ("fast", "balanced", "best")
 
@@ -56,6 +57,32 @@ class Plan:
 
     def __str__(self) -> str:
         return "; ".join(self.reasons)
+
+    def state(self) -> State:
+        """What matters once a run has begun."""
+        annealing = self.annealing
+        return {
+            "repair_rounds": self.repair_rounds,
+            "attempts": self.attempts,
+            "annealing": None if annealing is None else vars(annealing),
+        }
+
+    @classmethod
+    def restored(cls, saved: SavedState) -> "Plan":
+        """What `state` gave."""
+        annealing = saved.part("annealing")
+        return cls(
+            init=None,
+            repair_rounds=saved.integer("repair_rounds"),
+            attempts=saved.integer("attempts"),
+            annealing=None
+            if annealing is None
+            else Annealing(
+                annealing.number("temperature"), annealing.integer("n_sweeps"), annealing.flag("adapts")
+            ),
+            n_candidates=None,
+            then_all=False,
+        )
 
 
 def plan_for(wishes: Wishes, n_rows: int, n_features: int, n_clusters: int) -> Plan:

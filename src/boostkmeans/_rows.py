@@ -4,8 +4,9 @@ The user's array or CSR matrix, seen through a frame, never copied whole.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +80,19 @@ def _scaled(points: Floats, exponent: int) -> Floats:
     return result
 
 
+class Part(NamedTuple):
+    """Rows that are in memory at the same time."""
+
+    number: int
+    where: slice
+    """Which of all rows they are."""
+    rows: "Rows"
+
+
 class Rows:
-    """An array in a frame, as the core reads it."""
+    """An array in a frame, as the core reads it. It is one part; `StreamedRows` have many."""
+
+    n_parts = 1
 
     def __init__(
         self, array: Array, frame: Frame, factors: Floats | None, *, stays_sparse: bool = False
@@ -119,6 +131,10 @@ class Rows:
         else:
             _describe(array, factors, n_threads, first_row)
         return cls(array, frame, factors, stays_sparse=sparsely)
+
+    def parts(self, rng: np.random.RandomState | None = None) -> Iterator[Part]:
+        """All rows, part by part; in random order if there are many and `rng` is given."""
+        yield Part(0, slice(None), self)
 
     def sample(self, indices: NDArray[np.integer[Any]]) -> "Rows":
         """Some rows, copied, as rows in the same frame."""

@@ -11,8 +11,9 @@ from sklearn.preprocessing import normalize
 from boostkmeans import _core
 from boostkmeans._coincidence import SAME_PLACE
 from boostkmeans._growth import Growth, SplitRules
-from boostkmeans._partition import Labels, Partition, nearest, own_distances
+from boostkmeans._partition import Labels, Partition, assigned, own_distances
 from boostkmeans._rows import Array, Floats, Rows
+from boostkmeans._weights import RowWeights
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 SAMPLED = "sampled-k-means++"
@@ -91,7 +92,8 @@ class Start:
 
     def from_centres(self, centres: Floats) -> Labels:
         """The nearest of given centres, which are in the frame."""
-        return nearest(self.rows, centres, self.n_threads)[0]
+        everything = RowWeights.of(None, self.rows.n_rows)
+        return assigned(self.rows, everything, centres, self.n_threads)[0]
 
     def given(self, array: Array) -> Labels:
         """Centres (k, d) or labels (n,) that the user gives."""
@@ -158,6 +160,8 @@ def fill_empty(
 ) -> bool:
     """Gives each empty cluster a row: those farthest from their centres that are not alone there.
 
+    Of rows in parts, those of the first part that has enough of them.
+
     Sweeps would do so too, with the first row that they meet; and not at all where every row lies on
     its centre. Such rows stay if `strict`. Returns whether any moved; then the partition is to be
     recomputed.
@@ -165,19 +169,24 @@ def fill_empty(
     empty = np.flatnonzero(partition.counts == 0)
     if len(empty) == 0:
         return False
-    gaps, norms = own_distances(rows, partition.centres, partition.labels, n_threads)
-    if strict:
-        nothing = SPARSE_ROUNDING if rows.stays_sparse else SAME_PLACE**2
-        gaps[gaps <= nothing * norms] = -1.0
-    if row_weights is not None:
-        gaps[row_weights <= 0] = -1.0
+    centres = partition.centres
     left = partition.counts.copy()
     waiting = deque(empty.tolist())
-    for row in np.argsort(-gaps, kind="stable"):
-        own = partition.labels[row]
-        if not waiting or gaps[row] < 0:
+    for part in rows.parts():
+        labels = partition.labels[part.where]
+        gaps, norms = own_distances(part.rows, centres, labels, n_threads)
+        if strict:
+            nothing = SPARSE_ROUNDING if rows.stays_sparse else SAME_PLACE**2
+            gaps[gaps <= nothing * norms] = -1.0
+        if row_weights is not None:
+            gaps[row_weights[part.where] <= 0] = -1.0
+        for row in np.argsort(-gaps, kind="stable"):
+            own = labels[row]
+            if not waiting or gaps[row] < 0:
+                break
+            if left[own] > 1:
+                left[own] -= 1
+                labels[row] = waiting.popleft()
+        if not waiting:
             break
-        if left[own] > 1:
-            left[own] -= 1
-            partition.labels[row] = waiting.popleft()
     return len(waiting) < len(empty)

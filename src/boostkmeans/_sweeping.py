@@ -53,6 +53,18 @@ class Swept(NamedTuple):
     late: bool
     """Whether it ran out of time."""
 
+    def plus(self, other: "Swept") -> "Swept":
+        """Both, as one."""
+        return Swept(
+            self.moves + other.moves,
+            self.gain + other.gain,
+            self.evaluations + other.evaluations,
+            self.late or other.late,
+        )
+
+
+NOTHING_SWEPT = Swept(0, 0.0, 0, late=False)
+
 
 def sweep_all(
     rows: Rows,
@@ -63,12 +75,13 @@ def sweep_all(
     n_pinned: int = 0,
 ) -> Swept:
     """Every row but the first `n_pinned` looks at all clusters."""
-    order, run_length = visit(rows, rng, n_pinned)
-    return Swept(
-        *_core.sweep(
-            rows.core,
-            row_weights,
-            *partition.arrays,
+    swept = NOTHING_SWEPT
+    for part in rows.parts(rng):
+        order, run_length = visit(part.rows, rng, n_pinned)
+        found = _core.sweep(
+            part.rows.core,
+            None if row_weights is None else row_weights[part.where],
+            *partition.of_part(part).arrays,
             order,
             run_length,
             block_rows(rows.n_rows),
@@ -84,7 +97,10 @@ def sweep_all(
             how.exchange,
             how.prices,
         )
-    )
+        swept = swept.plus(Swept(*found))
+        if swept.late:
+            break
+    return swept
 
 
 def visit(rows: Rows, rng: np.random.RandomState, n_pinned: int) -> tuple[NDArray[np.int64], int]:

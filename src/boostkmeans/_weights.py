@@ -40,9 +40,9 @@ class RowWeights:
             int(np.count_nonzero(weights)),
         )
 
-    def total_of(self, values: Floats) -> float:
-        """Sum of a value for each row, by the user's weights."""
-        total = values.sum() if self.values is None else values @ self.values
+    def total_of(self, values: Floats, where: slice = slice(None)) -> float:
+        """Sum of a value for each of these rows, by the user's weights."""
+        total = values.sum() if self.values is None else values @ self.values[where]
         return float(total) * self.unit
 
 

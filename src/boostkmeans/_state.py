@@ -1,0 +1,163 @@
+"""The state of a run as plain data: what a checkpoint keeps, and how it is read back."""
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans._errors import DataFormatError
+
+State = dict[str, Any]
+"""Names of values: numbers, strings, lists of them, arrays, None, or states in turn."""
+
+INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+
+
+def split_arrays(state: State, prefix: str = "") -> tuple[State, dict[str, NDArray[Any]]]:
+    """A state as what JSON can hold, and its arrays by their names, with a dot for each level."""
+    plain: State = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, value in state.items():
+        if isinstance(value, np.ndarray):
+            arrays[prefix + name] = value
+        elif isinstance(value, dict):
+            plain[name], inner = split_arrays(value, f"{prefix}{name}.")
+            arrays.update(inner)
+        else:
+            plain[name] = plain_value(value)
+    return plain, arrays
+
+
+def plain_value(value: Any) -> Any:
+    """As JSON can hold it, which has no infinity."""
+    if isinstance(value, list | tuple):
+        return [plain_value(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def join_arrays(plain: State, arrays: dict[str, NDArray[Any]]) -> State:
+    """What `split_arrays` took apart."""
+    state = {name: join_arrays(v, {}) if isinstance(v, dict) else v for name, v in plain.items()}
+    for path, array in arrays.items():
+        *parts, name = path.split(".")
+        inner = state
+        for part in parts:
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise ValueError(f"{path!r} is within a value")
+        inner[name] = array
+    return state
+
+
+class SavedState:
+    """A state from a file, which may hold anything: what is taken from it is what it should be."""
+
+    def __init__(self, state: State, source: str, place: str = "") -> None:
+        """`source` and `place` are for messages: the file, and where in it."""
+        self._state = state
+        self._source = source
+        self._place = place
+
+    def __len__(self) -> int:
+        return len(self._state)
+
+    def part(self, name: str) -> "SavedState | None":
+        """A state within this one, if there is one."""
+        value = self._state.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            self.fail(name, "a group of values", value)
+        return SavedState(value, self._source, f"{self._place}{name}.")
+
+    def needed(self, name: str) -> "SavedState":
+        """A state within this one, which must be there."""
+        part = self.part(name)
+        if part is None:
+            self.fail(name, "a group of values", None)
+        return part
+
+    def value(self, name: str) -> Any:
+        """Whatever it is."""
+        return self._state.get(name)
+
+    def text(self, name: str) -> str:
+        """A string."""
+        value = self._state.get(name)
+        if not isinstance(value, str):
+            self.fail(name, "a text", value)
+        return value
+
+    def choice(self, name: str, options: tuple[str, ...]) -> str:
+        """One of some strings."""
+        value = self.text(name)
+        if value not in options:
+            self.fail(name, f"one of {', '.join(map(repr, options))}", value)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self._state.get(name)
+        if not isinstance(value, bool):
+            self.fail(name, "true or false", value)
+        return value
+
+    def integer(self, name: str, low: int = 0, high: int = 2**63 - 1) -> int:
+        """An integer from `low` to `high`."""
+        value = self._state.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            self.fail(name, f"an integer from {low} to {high}", value)
+        return value
+
+    def number(self, name: str, low: float = 0.0) -> float:
+        """A number, at least that; infinity is one."""
+        value = self._state.get(name)
+        value = INFINITIES.get(value, value) if isinstance(value, str) else value
+        if not isinstance(value, int | float) or isinstance(value, bool) or not value >= low:
+            self.fail(name, f"a number of at least {low:g}", value)
+        return float(value)
+
+    def array(
+        self,
+        name: str,
+        dtype: Any,
+        shape: tuple[int | None, ...],
+        low: int | None = None,
+        high: int | None = None,
+    ) -> NDArray[Any]:
+        """An array of that type and shape (None: any length), with values from `low` to `high`.
+
+        Without limits, numbers with a fraction must be finite.
+        """
+        value = self._state.get(name)
+        if (
+            not isinstance(value, np.ndarray)
+            or value.dtype != dtype
+            or value.ndim != len(shape)
+            or any(b is not None and a != b for a, b in zip(value.shape, shape, strict=True))
+        ):
+            wanted = " x ".join("any" if n is None else str(n) for n in shape)
+            self.fail(name, f"an array of {np.dtype(dtype)}, {wanted}", _described(value))
+        if value.size and low is not None and value.min() < low:
+            self.fail(name, f"values of at least {low}", value.min())
+        if value.size and high is not None and value.max() > high:
+            self.fail(name, f"values of at most {high}", value.max())
+        if value.dtype.kind == "f" and low is None and not np.isfinite(value).all():
+            self.fail(name, "finite values", "others among them")
+        return value
+
+    def fail(self, name: str, expected: str, got: Any) -> NoReturn:
+        """Raises the error."""
+        raise DataFormatError(
+            f"{self._source}: {self._place}{name} must be {expected}. Got {str(got)[:100]!r}. The file "
+            "is damaged, or not of this package."
+        )
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}, {' x '.join(map(str, value.shape))}"
+    return "nothing" if value is None else type(value).__name__
