@@ -1,5 +1,6 @@
 """`BisectingBoostKMeans`: a tree of splits, each by boost k-means (the paper's Alg. 2)."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans import _core, _threads
+from boostkmeans._checkpoint import Keeper
 from boostkmeans._clusterer import Clusterer
+from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
 from boostkmeans._growth import SPLITS, STARTS, Growth, SplitRules
 from boostkmeans._history import SweepRecord
@@ -17,6 +20,8 @@ from boostkmeans._neighbours import nearest_candidate
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Array, Rows
+from boostkmeans._seeding import grown
+from boostkmeans._state import SavedState, State
 from boostkmeans._tree import ClusterTree, build_tree
 from boostkmeans._weights import RowWeights
 
@@ -29,6 +34,15 @@ class TreeFit(Fit):
     """A run that began with a tree."""
 
     tree: ClusterTree | None = None
+
+    def state(self) -> State:
+        """With the tree."""
+        return {**super().state(), "tree": None if self.tree is None else self.tree.state()}
+
+    def restore(self, saved: SavedState) -> None:
+        """With the tree."""
+        super().restore(saved)
+        self.tree = ClusterTree.restored(saved.needed("tree"), self.rows.n_rows, self.rows.n_features)
 
 
 class BisectingBoostKMeans(Clusterer):
@@ -57,6 +71,8 @@ n_threads, verbose
         refinement.
     n_init : int, default=1
         Trees (with their refinements) from different random numbers, of which the best is kept.
+    checkpoint : path, default=None
+        As in `BoostKMeans`; the tree is kept, too, while it grows.
     max_time : float, default=None
         Seconds after which the refinement stops. A tree is completed, whatever the time, and so are the
         `n_init` trees without refinement.
@@ -104,6 +120,7 @@ n_threads, verbose
         tol: float = 1e-4,
         max_time: float | None = None,
         callback: Callable[[SweepRecord], bool | None] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_threads: int | None = None,
         verbose: int = 0,
@@ -124,6 +141,7 @@ n_threads, verbose
         self.tol = tol
         self.max_time = max_time
         self.callback = callback
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_threads = n_threads
         self.verbose = verbose
@@ -167,13 +185,19 @@ n_threads, verbose
         return self.tree_.cut(n_clusters)
 
     def _start_fit(
-        self, array: Array, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float
+        self,
+        array: Array,
+        rows: Rows,
+        weights: RowWeights,
+        rng: np.random.RandomState,
+        began: float,
+        keeper: Keeper,
     ) -> Fit:
         threads = _threads.resolve(self.n_threads)
         rules = SplitRules(self.n_sections, self.init, self.split)
         seed = int(rng.randint(2**63 - 1, dtype=np.int64))
         growth = Growth.over(rows, weights.values, rules, seed, threads)
-        order = growth.grow(self.n_clusters)
+        order = grown(growth, self.n_clusters, keeper)
         n_leaves = len(growth.leaves(order))
         partition = Partition.of(growth.labels(order), n_leaves, rows.n_features)
         inertias = np.zeros(n_leaves)
@@ -185,15 +209,20 @@ n_threads, verbose
             self._follow(fit, self._plan("bisecting", rows, n_leaves))
         return fit
 
+    def _no_fit(self, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float) -> Fit:
+        nothing = Partition.of(np.zeros(0, dtype=np.int32), self.n_clusters, rows.n_features)
+        threads = _threads.resolve(self.n_threads)
+        return TreeFit(rows, weights, nothing, rng, threads, self.moves, began)
+
     @property
     def _refines(self) -> bool:
         return not isinstance(self.refine, bool | np.bool_) or bool(self.refine)
 
-    def _run_fit(self, fit: Fit, began: float) -> None:
+    def _run(self, course: Course) -> None:
         if self._refines:
-            super()._run_fit(fit, began)
+            super()._run(course)
         else:
-            fit.stop_reason = "tree"
+            course.fit.stop_reason = "tree"
 
     @property
     def _most_sweeps(self) -> int:

@@ -1,5 +1,6 @@
 """`BoostKMeans`: direct k-way boost k-means with scikit-learn's contract."""
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any, Self
@@ -10,6 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
+from boostkmeans._checkpoint import Keeper
 from boostkmeans._clusterer import Clusterer
 from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
@@ -80,6 +82,10 @@ class BoostKMeans(Clusterer):
         and without candidates the rows get the labels of their nearest centres, whatever the time.
     callback : callable, default=None
         Called as `callback(record)` with a `SweepRecord` after each sweep; a true value stops the fit.
+    checkpoint : path, default=None
+        A file for the state of the fit, written after each sweep (as long as this takes less than 5 % of
+        the time, and at least once in a minute). If it is there when `fit` begins, and is of the same
+        data and parameters, the fit goes on from it, and ends as if it had never been stopped.
     random_state : int, RandomState or None, default=None
         An int gives the same result every time, on any number of threads.
     n_threads : int, default=None
@@ -143,6 +149,7 @@ class BoostKMeans(Clusterer):
         tol: float = 1e-4,
         max_time: float | None = None,
         callback: Callable[[SweepRecord], bool | None] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_threads: int | None = None,
         verbose: int = 0,
@@ -162,6 +169,7 @@ class BoostKMeans(Clusterer):
         self.tol = tol
         self.max_time = max_time
         self.callback = callback
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_threads = n_threads
         self.verbose = verbose
@@ -178,6 +186,8 @@ class BoostKMeans(Clusterer):
         """
         if self.min_size is not None or self.max_size is not None:
             raise ValueError("partial_fit cannot keep min_size and max_size: use fit.")
+        if self.checkpoint is not None:
+            raise ValueError("partial_fit has no checkpoints: save the model after each batch.")
         if not hasattr(self, "_frame"):
             return self.fit(X, sample_weight=sample_weight)
         began = time.perf_counter()
@@ -189,7 +199,13 @@ class BoostKMeans(Clusterer):
         return self
 
     def _start_fit(
-        self, array: Array, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float
+        self,
+        array: Array,
+        rows: Rows,
+        weights: RowWeights,
+        rng: np.random.RandomState,
+        began: float,
+        keeper: Keeper,
     ) -> Fit:
         threads = _threads.resolve(self.n_threads)
         limits = Limits.of(self.min_size, self.max_size, weights, self.n_clusters)
@@ -199,7 +215,7 @@ class BoostKMeans(Clusterer):
             if isinstance(init, str):
                 ParameterChecker(self).choice("init", init, NAMES)
         plan = self._plan(init, rows, self.n_clusters)
-        start = Start(rows, weights.values, self.n_clusters, rng, threads)
+        start = Start(rows, weights.values, self.n_clusters, rng, threads, keeper)
         labels = (
             start.named(plan.init) if isinstance(plan.init, str) else start.given(np.asarray(plan.init))
         )
@@ -210,6 +226,12 @@ class BoostKMeans(Clusterer):
         if limits:
             fit.keep_within(limits, self._stop_rules(began).deadline)
         return fit
+
+    def _no_fit(self, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float) -> Fit:
+        nothing = Partition.of(np.zeros(0, dtype=np.int32), self.n_clusters, rows.n_features)
+        limits = Limits.of(self.min_size, self.max_size, weights, self.n_clusters)
+        threads = _threads.resolve(self.n_threads)
+        return Fit(rows, weights, nothing, rng, threads, self.moves, began, limits=limits)
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:
         """Past and batch as one set of rows, of which only the batch is visited."""

@@ -2,6 +2,7 @@
 
 import logging
 import math
+import os
 import time
 import warnings
 from abc import abstractmethod
@@ -17,20 +18,26 @@ from sklearn.utils import check_random_state
 from boostkmeans import _progress, _threads
 from boostkmeans._candidates import Candidates
 from boostkmeans._centre_model import CentreModel
+from boostkmeans._checkpoint import Keeper, identity_of, random_state, set_random_state
 from boostkmeans._coincidence import first_at_same_place
-from boostkmeans._course import Course, StopRules
+from boostkmeans._course import ENDED_FROM_OUTSIDE, Course, StopRules
+from boostkmeans._errors import DataFormatError
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
 from boostkmeans._parameters import ParameterChecker, check_n_clusters
 from boostkmeans._partition import assigned, put_weightless
 from boostkmeans._plan import QUALITIES, Plan, Wishes, plan_for
 from boostkmeans._rows import Array, Rows
+from boostkmeans._state import SavedState
 from boostkmeans._weights import RowWeights
+from boostkmeans._whole_file import check_target
 
 logger = logging.getLogger("boostkmeans")
 
 METRICS = ("euclidean", "cosine")
 MOVES = ("best", "first")
+# The stage of a run in which there is a partition.
+SWEEPS = "sweeps"
 # What the tolerance of a move (1e-12 of its terms) can hide: the weight of a row in its cluster, and the
 # rounding of a centre in the frame.
 LEAST_SHARE, MOST_ROUNDING = 1e-9, 1e-13
@@ -51,6 +58,7 @@ class Clusterer(CentreModel):
     tol: float
     max_time: float | None
     callback: Callable[[SweepRecord], bool | None] | None
+    checkpoint: str | os.PathLike[str] | None
     random_state: int | np.random.RandomState | None
     verbose: int
     n_samples_seen_: int
@@ -75,28 +83,88 @@ class Clusterer(CentreModel):
 
     @abstractmethod
     def _start_fit(
-        self, array: Array, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float
+        self,
+        array: Array,
+        rows: Rows,
+        weights: RowWeights,
+        rng: np.random.RandomState,
+        began: float,
+        keeper: Keeper,
     ) -> Fit:
         """A run before its first sweep."""
 
-    def _run_fit(self, fit: Fit, began: float) -> None:
-        Course(fit, self._stop_rules(began)).run()
+    @abstractmethod
+    def _no_fit(self, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float) -> Fit:
+        """A run that is yet to be restored."""
+
+    def _restored(
+        self,
+        saved: SavedState,
+        rows: Rows,
+        weights: RowWeights,
+        rng: np.random.RandomState,
+        began: float,
+    ) -> Fit:
+        """A run that a checkpoint has kept."""
+        fit = self._no_fit(rows, weights, rng, began)
+        fit.restore(saved)
+        return fit
+
+    def _next_run(
+        self,
+        array: Array,
+        rows: Rows,
+        weights: RowWeights,
+        rng: np.random.RandomState,
+        began: float,
+        keeper: Keeper,
+    ) -> Course:
+        """A run that begins, or goes on from a checkpoint."""
+
+        def keep(course: Course) -> None:
+            keeper.keep(
+                SWEEPS,
+                lambda: {"rng": random_state(rng), "fit": fit.state(), "course": course.state()},
+            )
+
+        saved = keeper.saved(SWEEPS)
+        if saved is None:
+            fit = self._start_fit(array, rows, weights, rng, began, keeper)
+            return Course(fit, self._stop_rules(began), keep)
+        set_random_state(rng, saved.needed("rng"))
+        fit = self._restored(saved.needed("fit"), rows, weights, rng, began)
+        course = Course(fit, self._stop_rules(began), keep)
+        course.restore(saved.needed("course"))
+        return course
+
+    def _run(self, course: Course) -> None:
+        course.run()
 
     def _fit_rows(
         self, array: Array, rows: Rows, weights: RowWeights, began: float, threads: int
     ) -> None:
         rng = check_random_state(self.random_state)
+        identity = {} if self.checkpoint is None else identity_of(self, rows, weights)
+        keeper = Keeper(self.checkpoint, identity)
         best: Fit | None = None
+        if keeper.best is not None:
+            best = self._restored(keeper.best, rows, weights, rng, began)
         try:
-            for _ in range(self.n_init):
-                fit = self._start_fit(array, rows, weights, rng, began)
+            for _ in range(keeper.n_done, self.n_init):
+                keeper.begin_run(rng, None if best is None else best.state())
+                course = self._next_run(array, rows, weights, rng, began, keeper)
+                fit = course.fit
                 try:
-                    self._run_fit(fit, began)
+                    self._run(course)
                 finally:  # interrupted or not, it may be the best so far
                     best = fit if best is None or fit.inertia < best.inertia else best
-                if fit.stop_reason in ("callback", "max_time"):
+                if fit.stop_reason in ENDED_FROM_OUTSIDE:
                     break
-            assert best is not None
+                keeper.n_done += 1
+            if best is None:
+                raise DataFormatError(f"{self.checkpoint}: the checkpoint is damaged: it has no runs.")
+            if keeper.n_done == self.n_init:
+                keeper.finish(best.state())
             # Where rows did not look at all clusters, this would take longer than the whole fit did.
             # Within limits, the nearest centre may be one that has no room.
             relabel = best.saw_all and not best.limits and not has_nearest_labels(best)
@@ -194,6 +262,10 @@ class Clusterer(CentreModel):
             check.real("max_time", self.max_time, positive=True)
         if self.callback is not None and not callable(self.callback):
             check.fail("callback", "callable or None", self.callback)
+        if self.checkpoint is not None:
+            if not isinstance(self.checkpoint, str | os.PathLike):
+                check.fail("checkpoint", "a path or None", self.checkpoint)
+            check_target(self.checkpoint, force=True)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
         if not isinstance(self.verbose, bool):

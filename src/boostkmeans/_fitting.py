@@ -123,6 +123,7 @@ class Fit:
         """All that the rest of the run depends on, but for rows, weights, limits and random numbers."""
         return {
             **{name: getattr(self, name) for name in KEPT_NUMBERS},
+            "n_clusters": self.partition.n_clusters,
             "stop_reason": self.stop_reason,
             "exchange": self._exchange,
             "note": self.note,
@@ -134,8 +135,9 @@ class Fit:
         }
 
     def restore(self, saved: SavedState) -> None:
-        """Goes on from what `state` gave. The rows must be the same."""
-        n, (k, d) = self.rows.n_rows, self.partition.composites.shape
+        """Goes on from what `state` gave. The rows must be the same, and no more clusters."""
+        n, d = self.rows.n_rows, self.rows.n_features
+        k = saved.integer("n_clusters", 1, self.partition.n_clusters)
         for name in KEPT_NUMBERS:
             setattr(self, name, saved.number(name))
         self.stop_reason = saved.text("stop_reason")

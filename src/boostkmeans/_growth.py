@@ -2,6 +2,7 @@
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._partition import Partition, put_weightless
 from boostkmeans._rows import Floats, Rows
+from boostkmeans._state import SavedState, State
 
 logger = logging.getLogger("boostkmeans")
 
@@ -23,6 +25,9 @@ MAX_PASSES, TOL = 10, 1e-4
 TOGETHER = 1 / 2
 # Where fewer are still needed than that makes, this share of those that are needed.
 AT_THE_END = 0.6
+
+# What says how far a growth is.
+KEPT = ("members", "begins", "ends", "priorities", "first_child", "n_children", "closed")
 
 Ints = NDArray[np.int64]
 
@@ -79,8 +84,27 @@ class Growth:
         self.n_children = np.zeros(1, dtype=np.int64)
         self.closed = self.ends - self.begins < 2
 
-    def grow(self, n_leaves: int) -> Ints:
-        """Splits until `n_leaves` parts are left, or none can be split; the splits in their order."""
+    def state(self) -> State:
+        """All that the rest of it depends on, but for rows, weights and rules."""
+        return {name: getattr(self, name) for name in KEPT}
+
+    def restore(self, saved: SavedState) -> None:
+        """Goes on from what `state` gave."""
+        n = len(self.members)
+        self.members = saved.array("members", np.int64, (n,), 0, self.rows.n_rows - 1)
+        self.begins = saved.array("begins", np.int64, (None,), 0, n)
+        n_sets = len(self.begins)
+        self.ends = saved.array("ends", np.int64, (n_sets,), 0, n)
+        self.priorities = saved.array("priorities", np.float64, (n_sets,), 0)
+        self.first_child = saved.array("first_child", np.int64, (n_sets,), -1, n_sets - 1)
+        self.n_children = saved.array("n_children", np.int64, (n_sets,), 0, n_sets)
+        self.closed = saved.array("closed", np.bool_, (n_sets,))
+
+    def grow(self, n_leaves: int, after_round: Callable[[], None] | None = None) -> Ints:
+        """Splits until `n_leaves` parts are left, or none can be split; the splits in their order.
+
+        `after_round` is called after each round of splits.
+        """
         while True:
             order = self._order()
             made = np.cumsum(self.n_children[order] - 1)
@@ -100,6 +124,8 @@ class Growth:
                 ranked if len(ranked) <= needed / 2 else ranked[: math.ceil(needed * AT_THE_END)]
             )
             logger.debug("tree: %d of %d leaves are certain", leaves, n_leaves)
+            if after_round is not None:
+                after_round()
         n_splits = int(np.searchsorted(made, n_leaves - 1)) + 1
         order = order[:n_splits]
         if len(order) and made[len(order) - 1] > n_leaves - 1:

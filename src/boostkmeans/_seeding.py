@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import normalize
 
 from boostkmeans import _core
+from boostkmeans._checkpoint import NOT_KEPT, Keeper
 from boostkmeans._coincidence import SAME_PLACE
 from boostkmeans._growth import Growth, SplitRules
 from boostkmeans._partition import Labels, Partition, assigned, own_distances
@@ -17,6 +18,8 @@ from boostkmeans._weights import RowWeights
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 SAMPLED = "sampled-k-means++"
+# The stage of a run in which there is a part of a tree.
+GROWTH = "growth"
 NAMES = ("auto", "random-partition", "random", "k-means++", SAMPLED, "bisecting")
 
 # Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
@@ -44,6 +47,7 @@ class Start:
     n_clusters: int
     rng: np.random.RandomState
     n_threads: int
+    keeper: Keeper = NOT_KEPT
 
     def named(self, name: str) -> Labels:
         """Labels by the start of that name."""
@@ -74,7 +78,7 @@ class Start:
         """The leaves of a bisecting tree. There may be fewer than k, where rows are equal."""
         seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
         growth = Growth.over(self.rows, self.row_weights, SplitRules(), seed, self.n_threads)
-        return growth.labels(growth.grow(self.n_clusters))
+        return growth.labels(grown(growth, self.n_clusters, self.keeper))
 
     def sampled_plus_plus(self) -> Labels:
         """K-means++ with the k rows drawn from a random sample."""
@@ -129,6 +133,14 @@ class Start:
         weighty, others = np.flatnonzero(self.row_weights > 0), np.flatnonzero(self.row_weights <= 0)
         drawn = self.rng.choice(weighty, min(n_drawn, len(weighty)), replace=False)
         return np.concatenate([drawn, others[: n_drawn - len(drawn)]])
+
+
+def grown(growth: Growth, n_leaves: int, keeper: Keeper) -> NDArray[np.int64]:
+    """The splits of a tree of so many leaves, which goes on from a checkpoint if there is one."""
+    saved = keeper.saved(GROWTH)
+    if saved is not None:
+        growth.restore(saved)
+    return growth.grow(n_leaves, lambda: keeper.keep(GROWTH, growth.state))
 
 
 def automatic_start(n_rows: int, n_clusters: int, *, repaired: bool) -> tuple[str, str]:

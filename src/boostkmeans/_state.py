@@ -80,6 +80,11 @@ class SavedState:
             self.fail(name, "a group of values", None)
         return part
 
+    @property
+    def values(self) -> State:
+        """All of it, unchecked."""
+        return self._state
+
     def value(self, name: str) -> Any:
         """Whatever it is."""
         return self._state.get(name)

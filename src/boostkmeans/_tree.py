@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 from boostkmeans._growth import Growth, Ints
 from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Floats
+from boostkmeans._state import SavedState, State
 
 Nodes = NDArray[np.int32]
+
+# What a tree has for each node: other nodes, and sums.
+NODES, SUMS = ("children", "parents", "splits", "clusters"), ("sizes", "weights", "inertia")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,28 @@ class ClusterTree:
     """(nodes,): number of the cluster that a leaf is; -1 for nodes with parts."""
     labels: Labels
     """(n,): cluster of each row."""
+
+    def state(self) -> State:
+        """All of it."""
+        return {name: getattr(self, name) for name in (*NODES, *SUMS, "centers", "labels")}
+
+    @classmethod
+    def restored(cls, saved: SavedState, n_rows: int, n_features: int) -> "ClusterTree":
+        """What `state` gave."""
+        children = saved.array("children", np.int32, (None, None), -1)
+        n = len(children)
+        nodes = {name: saved.array(name, np.int32, (n,), -1, n - 1) for name in ("parents", "clusters")}
+        return cls(
+            children=saved.array("children", np.int32, (n, None), -1, n - 1),
+            parents=nodes["parents"],
+            splits=saved.array("splits", np.int32, (None,), 0, n - 1),
+            sizes=saved.array("sizes", np.int64, (n,), 0, n_rows),
+            weights=saved.array("weights", np.float64, (n,), 0),
+            inertia=saved.array("inertia", np.float64, (n,), 0),
+            centers=saved.array("centers", np.float64, (n, n_features)),
+            clusters=nodes["clusters"],
+            labels=saved.array("labels", np.int32, (n_rows,), 0, n - 1),
+        )
 
     @property
     def n_leaves(self) -> int:
