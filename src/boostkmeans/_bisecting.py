@@ -20,8 +20,10 @@ from boostkmeans._neighbours import nearest_candidate
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Array, Rows
+from boostkmeans._sampling import Sample, labels_by_tree
 from boostkmeans._seeding import grown
 from boostkmeans._state import SavedState, State
+from boostkmeans._streamed_rows import StreamedRows
 from boostkmeans._tree import ClusterTree, build_tree
 from boostkmeans._weights import RowWeights
 
@@ -194,6 +196,8 @@ n_threads, verbose
         keeper: Keeper,
     ) -> Fit:
         threads = _threads.resolve(self.n_threads)
+        if isinstance(rows, StreamedRows):
+            return self._start_from_sample(array, rows, weights, rng, began, keeper)
         rules = SplitRules(self.n_sections, self.init, self.split)
         seed = int(rng.randint(2**63 - 1, dtype=np.int64))
         growth = Growth.over(rows, weights.values, rules, seed, threads)
@@ -207,6 +211,34 @@ n_threads, verbose
         fit.record(len(growth.members), 0, "tree")
         if self._refines:
             self._follow(fit, self._plan("bisecting", rows, n_leaves))
+        return fit
+
+    def _start_from_sample(
+        self,
+        array: Array,
+        rows: StreamedRows,
+        weights: RowWeights,
+        rng: np.random.RandomState,
+        began: float,
+        keeper: Keeper,
+    ) -> Fit:
+        """The tree of a sample, which all rows go down."""
+        threads = _threads.resolve(self.n_threads)
+        sample = Sample.of(rows, weights, rng)
+        grown_from = self._start_fit(array, sample.rows, sample.weights, rng, began, keeper)
+        assert isinstance(grown_from, TreeFit)
+        tree = grown_from.tree
+        assert tree is not None
+        partition = Partition.of(labels_by_tree(rows, tree, threads), tree.n_leaves, rows.n_features)
+        fit = TreeFit(rows, weights, partition, rng, threads, self.moves, began)
+        fit.begin()
+        inertias = np.zeros(tree.n_leaves)
+        fit.recompute(inertias)
+        fit.tree = tree.of_partition(fit.partition, inertias)
+        fit.note = f"the tree of a sample of {sample.rows.n_rows} rows; then all rows, in parts"
+        fit.record(rows.n_rows, 0, "tree")
+        if self._refines:
+            self._follow(fit, self._plan("bisecting", rows, tree.n_leaves).without_repair())
         return fit
 
     def _no_fit(self, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float) -> Fit:

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
 from boostkmeans._checkpoint import Keeper
-from boostkmeans._clusterer import Clusterer
+from boostkmeans._clusterer import SAMPLE, Clusterer
 from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
@@ -20,7 +21,9 @@ from boostkmeans._limits import Limits
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Partition, nearest
 from boostkmeans._rows import Array, Frame, Rows, canonical
+from boostkmeans._sampling import Sample, labels_by_centres
 from boostkmeans._seeding import NAMES, Init, Start
+from boostkmeans._streamed_rows import StreamedRows
 from boostkmeans._weights import RowWeights
 
 
@@ -210,6 +213,12 @@ class BoostKMeans(Clusterer):
         threads = _threads.resolve(self.n_threads)
         limits = Limits.of(self.min_size, self.max_size, weights, self.n_clusters)
         init = self.init
+        if isinstance(rows, StreamedRows):
+            if limits or callable(init):
+                what = "A callable init needs" if callable(init) else "Limits on sizes need"
+                raise ValueError(f"{what} all rows in memory, and they are too many for it.")
+            if isinstance(init, str):
+                return self._start_from_sample(array, rows, weights, rng, began, keeper)
         if callable(init):
             init = init(array, self.n_clusters, rng)
             if isinstance(init, str):
@@ -226,6 +235,37 @@ class BoostKMeans(Clusterer):
         if limits:
             fit.keep_within(limits, self._stop_rules(began).deadline)
         return fit
+
+    def _start_from_sample(
+        self,
+        array: Array,
+        rows: StreamedRows,
+        weights: RowWeights,
+        rng: np.random.RandomState,
+        began: float,
+        keeper: Keeper,
+    ) -> Fit:
+        """A sample is clustered as the parameters say; its centres are the start of all rows."""
+        threads = _threads.resolve(self.n_threads)
+        sample = Sample.of(rows, weights, rng)
+        saved = keeper.saved(SAMPLE)
+        if saved is None:
+            fit = self._start_fit(array, sample.rows, sample.weights, rng, began, keeper)
+        else:
+            fit = self._restored(saved.needed("fit"), sample.rows, sample.weights, rng, began)
+        stop = replace(self._stop_rules(began), callback=None)
+        self._course(fit, saved, stop, keeper, SAMPLE).run()
+        plan = self._plan(self.init, rows, self.n_clusters).after_sample(
+            sample.rows.n_rows, fit.n_sweeps
+        )
+        labels = labels_by_centres(rows, fit.partition.centres, plan.n_candidates, threads)
+        whole = Fit(
+            rows, weights, Partition.of(labels, self.n_clusters, rows.n_features), rng, threads,
+            self.moves, began,
+        )  # fmt: skip
+        whole.begin()
+        self._follow(whole, plan)
+        return whole
 
     def _no_fit(self, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float) -> Fit:
         nothing = Partition.of(np.zeros(0, dtype=np.int32), self.n_clusters, rows.n_features)

@@ -29,6 +29,7 @@ from boostkmeans._partition import assigned, put_weightless
 from boostkmeans._plan import QUALITIES, Plan, Wishes, plan_for
 from boostkmeans._rows import Array, Rows
 from boostkmeans._state import SavedState
+from boostkmeans._streamed_rows import MappedRows, RowSource, StreamedRows, has_to_stream
 from boostkmeans._weights import RowWeights
 from boostkmeans._whole_file import check_target
 
@@ -36,8 +37,8 @@ logger = logging.getLogger("boostkmeans")
 
 METRICS = ("euclidean", "cosine")
 MOVES = ("best", "first")
-# The stage of a run in which there is a partition.
-SWEEPS = "sweeps"
+# The stages of a run in which there is a partition: of a sample, if rows are not in memory; and of all.
+SAMPLE, SWEEPS = "sample", "sweeps"
 # What the tolerance of a move (1e-12 of its terms) can hide: the weight of a row in its cluster, and the
 # rounding of a centre in the frame.
 LEAST_SHARE, MOST_ROUNDING = 1e-9, 1e-13
@@ -66,20 +67,34 @@ class Clusterer(CentreModel):
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Clusters the rows of X, a dense array or a sparse matrix.
 
-        CSR is read as it is, other sparse formats are converted. `y` is ignored, as scikit-learn's
-        pipelines want it.
+        CSR is read as it is, other sparse formats are converted. What `boostkmeans.io.open_vectors`
+        gives is taken too; if it is larger than its `max_memory` (or half of the machine's memory), a
+        sample of it is clustered, and from there all rows, which are read from the file in each sweep.
+        `y` is ignored, as scikit-learn's pipelines want it.
         """
         began = time.perf_counter()
         self._check_parameters()
-        array = self._validate(X, reset=True)
-        weights = RowWeights.of(sample_weight, array.shape[0])
-        check_n_clusters(self.n_clusters, array.shape[0], weights.n_positive)
         threads = _threads.resolve(self.n_threads)
-        rows = Rows.in_own_frame(array, self.metric, threads)
+        source = self._source_to_stream(X)
+        array = self._validate(X if source is None else source.read(0, 1), reset=True)
+        n = array.shape[0] if source is None else source.shape[0]
+        weights = RowWeights.of(sample_weight, n)
+        check_n_clusters(self.n_clusters, n, weights.n_positive)
         with _progress.shown(self.verbose):
+            if source is None:
+                rows = Rows.in_own_frame(array, self.metric, threads)
+            else:
+                rows = StreamedRows.of(source, self.metric, self.n_clusters, threads)
+                logger.info("rows are read in %d parts: there are too many for the memory", rows.n_parts)
             self._fit_rows(array, rows, weights, began, threads)
         self._warn_about_result()
         return self
+
+    def _source_to_stream(self, X: Any) -> RowSource | None:
+        """What rows are read from in each sweep, if there are too many for the memory."""
+        if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
+            X = MappedRows(X)
+        return X if isinstance(X, RowSource) and has_to_stream(X, self.n_clusters) else None
 
     @abstractmethod
     def _start_fit(
@@ -121,20 +136,28 @@ class Clusterer(CentreModel):
     ) -> Course:
         """A run that begins, or goes on from a checkpoint."""
 
-        def keep(course: Course) -> None:
-            keeper.keep(
-                SWEEPS,
-                lambda: {"rng": random_state(rng), "fit": fit.state(), "course": course.state()},
-            )
-
         saved = keeper.saved(SWEEPS)
         if saved is None:
             fit = self._start_fit(array, rows, weights, rng, began, keeper)
-            return Course(fit, self._stop_rules(began), keep)
-        set_random_state(rng, saved.needed("rng"))
-        fit = self._restored(saved.needed("fit"), rows, weights, rng, began)
-        course = Course(fit, self._stop_rules(began), keep)
-        course.restore(saved.needed("course"))
+        else:
+            fit = self._restored(saved.needed("fit"), rows, weights, rng, began)
+        return self._course(fit, saved, self._stop_rules(began), keeper, SWEEPS)
+
+    def _course(
+        self, fit: Fit, saved: SavedState | None, stop: StopRules, keeper: Keeper, stage: str
+    ) -> Course:
+        """The course of a run, which goes on from what was kept of that stage, if there is something."""
+
+        def keep(course: Course) -> None:
+            keeper.keep(
+                stage,
+                lambda: {"rng": random_state(fit.rng), "fit": fit.state(), "course": course.state()},
+            )
+
+        course = Course(fit, stop, keep)
+        if saved is not None:
+            set_random_state(fit.rng, saved.needed("rng"))
+            course.restore(saved.needed("course"))
         return course
 
     def _run(self, course: Course) -> None:

@@ -1,6 +1,6 @@
 """What "auto" stands for: the start, the candidates, repair and annealing for a quality."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -57,6 +57,15 @@ class Plan:
 
     def __str__(self) -> str:
         return "; ".join(self.reasons)
+
+    def after_sample(self, n_rows: int, n_sweeps: int) -> "Plan":
+        """For rows that are read in parts: annealing and repair were for the sample."""
+        reasons = [f"a sample of {n_rows} rows ({n_sweeps} sweeps): {self}", "then all rows, in parts"]
+        return replace(self.without_repair(), reasons=reasons)
+
+    def without_repair(self) -> "Plan":
+        """For rows that are read in parts: neither that nor annealing."""
+        return replace(self, repair_rounds=0, attempts=0, annealing=None)
 
     def state(self) -> State:
         """What matters once a run has begun."""

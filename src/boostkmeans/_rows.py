@@ -4,7 +4,7 @@ The user's array or CSR matrix, seen through a frame, never copied whole.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -109,12 +109,17 @@ class Rows:
     @classmethod
     def in_own_frame(cls, array: Array, metric: str, n_threads: int) -> "Rows":
         """Rows in the frame that suits them. Raises ValueError where a value is not finite."""
-        factors = _unit_factors(array, metric, n_threads)
+        factors = unit_factors(array, metric, n_threads)
         if stays_sparse(array):
             frame = Frame(np.zeros(array.shape[1]), _exponent(_largest(array, factors)), metric)
             return cls(array, frame, factors, stays_sparse=True)
-        low, high = _describe(array, factors, n_threads)
-        return cls(array, _frame_of(array, factors, low, high, metric), factors)
+        low, high = describe(array, factors, n_threads)
+
+        def take(few: NDArray[np.int64]) -> Floats:
+            points = _dense(array[few])
+            return points if factors is None else points * factors[few, None]
+
+        return cls(array, frame_of(take, array.shape[0], array.dtype, low, high, metric), factors)
 
     @classmethod
     def in_frame(cls, array: Array, frame: Frame, n_threads: int, *, first_row: int = 0) -> "Rows":
@@ -124,12 +129,12 @@ class Rows:
         user, for that error.
         """
         sparsely = stays_sparse(array)
-        factors = _unit_factors(array, frame.metric, n_threads, first_row)
+        factors = unit_factors(array, frame.metric, n_threads, first_row)
         if sparsely:
             _check_finite(array, first_row)
             frame = Frame(np.zeros_like(frame.shift), frame.exponent, frame.metric)
         else:
-            _describe(array, factors, n_threads, first_row)
+            describe(array, factors, n_threads, first_row)
         return cls(array, frame, factors, stays_sparse=sparsely)
 
     def parts(self, rng: np.random.RandomState | None = None) -> Iterator[Part]:
@@ -202,7 +207,7 @@ def _unframed(array: Array, factors: Floats | None = None) -> _core.Rows:
     return _core_rows(array, Frame(np.zeros(array.shape[1]), 0), factors, stays_sparse(array))
 
 
-def _unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0) -> Floats | None:
+def unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0) -> Floats | None:
     """1 / |x| for each row if rows count by their direction. A zero row has none and stays zero."""
     if metric != "cosine":
         return None
@@ -226,9 +231,10 @@ def _not_finite_at(array: Array, row: int) -> tuple[int, float]:
     return column, float(values[column])
 
 
-def _describe(
+def describe(
     array: Array, factors: Floats | None, n_threads: int, first_row: int = 0
 ) -> tuple[Floats, Floats]:
+    """The lowest and the highest value of each column. Raises ValueError where one is not finite."""
     low, high, bad_row = _core.describe(_unframed(array, factors), n_threads)
     if bad_row >= 0:
         column, value = _not_finite_at(array, bad_row)
@@ -261,8 +267,16 @@ def _largest(matrix: Any, factors: Floats | None) -> float:
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
-def _frame_of(array: Array, factors: Floats | None, low: Floats, high: Floats, metric: str) -> Frame:
-    shift = _middle(array, factors)
+def frame_of(
+    take: Callable[[NDArray[np.int64]], Floats],
+    n_rows: int,
+    dtype: np.dtype[Any],
+    low: Floats,
+    high: Floats,
+    metric: str,
+) -> Frame:
+    """The frame that suits rows with values between `low` and `high`, of which `take` gives some."""
+    shift = _middle(take, n_rows, dtype)
     with np.errstate(over="ignore"):
         spread = float(np.maximum(high - shift, shift - low).max())
     if not math.isfinite(spread):  # near the end of float64: such data needs no centring
@@ -276,14 +290,11 @@ def _exponent(spread: float) -> int:
     return -math.frexp(spread)[1] if spread > 0 else 0
 
 
-def _middle(array: Array, factors: Floats | None) -> Floats:
+def _middle(take: Callable[[NDArray[np.int64]], Floats], n_rows: int, dtype: np.dtype[Any]) -> Floats:
     """Median of a few rows by column. Unlike a mean, it stays with the data if some rows are far off.
 
     Rounded so that the core can subtract it in the rows' own precision without a second rounding.
     """
-    few = np.unique(np.linspace(0, array.shape[0] - 1, ROWS_FOR_MEDIAN).astype(np.int64))
-    points = _dense(array[few])
-    if factors is not None:
-        points *= factors[few, None]
-    middle: Floats = np.quantile(points, 0.5, axis=0, method="lower")
-    return middle if array.dtype == np.float64 else middle.astype(np.float32).astype(np.float64)
+    few = np.unique(np.linspace(0, n_rows - 1, ROWS_FOR_MEDIAN).astype(np.int64))
+    middle: Floats = np.quantile(take(few), 0.5, axis=0, method="lower")
+    return middle if dtype == np.float64 else middle.astype(np.float32).astype(np.float64)

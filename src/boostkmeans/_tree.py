@@ -79,6 +79,10 @@ class ClusterTree:
         """How many clusters there are."""
         return int(self.clusters.max()) + 1
 
+    def of_partition(self, partition: Partition, inertias: Floats) -> "ClusterTree":
+        """The same splits with other rows in the leaves, in the frame of these."""
+        return _with_sums(self.children, self.parents, self.splits, self.clusters, partition, inertias)
+
     def cut(self, n_clusters: int) -> Labels:
         """Labels of all rows as they were when there were only so many clusters."""
         return self._ranks(n_clusters)[self.labels]

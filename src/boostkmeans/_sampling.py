@@ -1,0 +1,59 @@
+"""A sample of rows that are too many to be in memory: what a fit of all of them starts from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans import _core
+from boostkmeans._neighbours import nearest_candidate
+from boostkmeans._partition import Labels, assigned
+from boostkmeans._rows import Floats, Rows
+from boostkmeans._streamed_rows import StreamedRows
+from boostkmeans._tree import ClusterTree
+from boostkmeans._weights import RowWeights
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some of the rows, in memory."""
+
+    rows: Rows
+    weights: RowWeights
+
+    @classmethod
+    def of(cls, rows: StreamedRows, weights: RowWeights, rng: np.random.RandomState) -> "Sample":
+        """One row from each of as many stretches of the file as there is room for."""
+        if weights.values is None:
+            some = _spread(rows.n_rows, rows.sample_rows, rng)
+            return cls(rows.sample(some), RowWeights.of(None, len(some)))
+        weighty = np.flatnonzero(weights.values > 0)
+        some = weighty[_spread(len(weighty), rows.sample_rows, rng)]
+        return cls(rows.sample(some), RowWeights.of(weights.values[some], len(some)))
+
+
+def _spread(n: int, n_drawn: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Numbers below n, ascending, none of them twice."""
+    n_drawn = min(n, n_drawn)
+    borders = np.linspace(0, n, n_drawn + 1).astype(np.int64)
+    return borders[:-1] + (rng.random_sample(n_drawn) * np.diff(borders)).astype(np.int64)
+
+
+def labels_by_centres(rows: Rows, centres: Floats, n_candidates: int | None, n_threads: int) -> Labels:
+    """The nearest centre of each row; among so many candidates, where that is wanted."""
+    if n_candidates is None:
+        return assigned(rows, RowWeights.of(None, rows.n_rows), centres, n_threads)[0]
+    labels = np.empty(rows.n_rows, dtype=np.int32)
+    for part in rows.parts():
+        labels[part.where] = nearest_candidate(part.rows, centres, n_candidates, n_threads)
+    return labels
+
+
+def labels_by_tree(rows: Rows, tree: ClusterTree, n_threads: int) -> Labels:
+    """The leaf of each row, which goes down the tree, always to the nearest part."""
+    labels = np.empty(rows.n_rows, dtype=np.int32)
+    for part in rows.parts():
+        leaves = np.empty(part.rows.n_rows, dtype=np.int32)
+        _core.descend(part.rows.core, tree.children, tree.centers, leaves, n_threads)
+        labels[part.where] = tree.clusters[leaves]
+    return labels
