@@ -44,7 +44,7 @@ def expected(model: Any) -> dict[str, Any]:
         "inertia": float(model.inertia_).hex(),
         "n_iter": model.n_iter_,
         "kinds": [record.kind for record in model.history_],
-        "cut": model.cut(4).tolist() if hasattr(model, "tree_") else None,
+        "cut": model.cut(3).tolist() if hasattr(model, "tree_") else None,
     }
 
 
