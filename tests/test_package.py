@@ -17,7 +17,8 @@ ROOT = Path(__file__).parents[1]
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
         "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "SweepRecord",
-        "baselines", "documents", "instruction_set", "instruction_sets", "metrics", "select",
+        "baselines", "documents", "instruction_set", "instruction_sets", "load_model",
+        "metrics", "select",
     ]  # fmt: skip
     public = {name for name in vars(boostkmeans) if not name.startswith("_")}
     assert public - {"cli"} == set(boostkmeans.__all__)  # which is there once it was imported
@@ -53,13 +54,19 @@ def test_versions_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/large_k.md", "docs/better_optima.md", "docs/documents.md"]
+    "page",
+    ["README.md", "docs/large_k.md", "docs/better_optima.md", "docs/documents.md", "docs/models.md"],
 )
-def test_the_examples_of_a_page_run(page: str) -> None:
+def test_the_examples_of_a_page_run(page: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     result = subprocess.run(  # as a reader would: one after the other
-        [sys.executable, "-c", "\n".join(blocks)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", "\n".join(blocks)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
 
@@ -67,12 +74,12 @@ def test_the_examples_of_a_page_run(page: str) -> None:
 def test_docstring_examples_run() -> None:
     import doctest
 
-    from boostkmeans import _bisecting, _boost_kmeans, _tree, baselines, documents, metrics
+    from boostkmeans import _bisecting, _boost_kmeans, _model_file, _tree, baselines, documents, metrics
     from boostkmeans.baselines import _bisecting as _lloyd_tree
     from boostkmeans.baselines import _kmeans, _mini_batch, _online, _rbk
     from boostkmeans.documents import _clusters, _corpus, _reading, _weighting
 
-    ours = (boostkmeans, _boost_kmeans, _bisecting, _tree, metrics)
+    ours = (boostkmeans, _boost_kmeans, _bisecting, _tree, _model_file, metrics)
     of_baselines = (baselines, _kmeans, _mini_batch, _lloyd_tree, _online, _rbk)
     of_documents = (documents, _clusters, _corpus, _reading, _weighting)
     for module in (*ours, *of_baselines, *of_documents):

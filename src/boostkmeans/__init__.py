@@ -15,6 +15,7 @@ from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._errors import DataFormatError
 from boostkmeans._history import SweepRecord
 from boostkmeans._instruction_set import instruction_set, instruction_sets
+from boostkmeans._model_file import load_model
 from boostkmeans._tree import ClusterTree
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "documents",
     "instruction_set",
     "instruction_sets",
+    "load_model",
     "metrics",
     "select",
 ]

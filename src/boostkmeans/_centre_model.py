@@ -1,9 +1,11 @@
-"""What every estimator with centres can do once it is fitted: predict, transform, score."""
+"""What every estimator with centres can do once it is fitted: predict, transform, score, save."""
 
-from typing import Any
+import os
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
@@ -14,6 +16,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostkmeans import _core, _threads
+from boostkmeans._history import SweepRecord
 from boostkmeans._neighbours import nearest_candidate
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, nearest
@@ -27,6 +30,7 @@ from boostkmeans._rows import (
     Rows,
     canonical,
 )
+from boostkmeans._scikit_learn_model import as_scikit_learn
 from boostkmeans._weights import RowWeights
 
 
@@ -35,6 +39,11 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
     n_threads: int | None
     cluster_centers_: Floats
+    cluster_sizes_: NDArray[np.int64]
+    labels_: Labels
+    inertia_: float
+    n_iter_: int
+    history_: list[SweepRecord]
     _frame: Frame
 
     def predict(self, X: ArrayLike, *, n_candidates: int | None = None) -> Labels:
@@ -75,6 +84,42 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             with np.errstate(over="ignore"):  # infinite is right where the type holds no more
                 result[begin : begin + len(distances)] = np.ldexp(distances, -self._frame.exponent)
         return result
+
+    def save(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
+        """Writes the fitted estimator to a file, which is replaced if it is there.
+
+        The old or the new file is there at any time, whenever the machine stops. Without `labels`, the
+        file has nothing that grows with the number of rows, and a loaded estimator has no `labels_` and
+        cannot `cut` its tree. A callback, a RandomState and a callable `init` are not stored.
+        """
+        from boostkmeans._model_file import save_model  # late: it knows all estimators, this one too
+
+        save_model(self, path, labels=labels)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The estimator that `save` wrote to a file, which does what the saved one did, to the last bit.
+
+        Raises `DataFormatError` if the file is damaged, and ValueError if it has another class: see
+        `boostkmeans.load_model`, which takes any. Nothing in the file is executed.
+        """
+        from boostkmeans._model_file import load_as
+
+        model: Self = load_as(cls, path)
+        return model
+
+    def to_sklearn(self, *, dtype: DTypeLike = np.float64) -> Any:
+        """A fitted `sklearn.cluster.KMeans` with the same centres; it shares no memory with this one.
+
+        With metric="cosine", it is a fitted pipeline of `Normalizer` and `KMeans`. `dtype` is that of
+        the rows it is for: scikit-learn's k-means wants centres of the same type, float64 or float32.
+        It predicts the same, but for rows that are equally near to two centres up to rounding.
+        """
+        return as_scikit_learn(self, dtype)
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raises ValueError for a parameter that is not as it should be."""
 
     def _nearest(self, X: ArrayLike) -> tuple[Labels, Floats]:
         """Labels, and squared distances in the frame."""

@@ -178,8 +178,8 @@ def _check_tensors(path: str, file: Any, names: list[str], size: int) -> None:
 
 
 def _native(tensor: NDArray[Any]) -> NDArray[Any]:
-    """In the byte order of this machine, and with memory of its own."""
-    return np.array(tensor, dtype=tensor.dtype.newbyteorder("="), order="C")
+    """In the byte order of this machine, aligned and writable: copied where it is not so already."""
+    return np.require(tensor, tensor.dtype.newbyteorder("="), ["C", "A", "W"])
 
 
 def _fail(

@@ -50,7 +50,7 @@ class ClusterTree:
     clusters: Nodes
     """(nodes,): number of the cluster that a leaf is; -1 for nodes with parts."""
     labels: Labels
-    """(n,): cluster of each row."""
+    """(n,): cluster of each row; empty if the model was saved without labels."""
 
     def state(self) -> State:
         """All of it."""
@@ -85,6 +85,11 @@ class ClusterTree:
 
     def cut(self, n_clusters: int) -> Labels:
         """Labels of all rows as they were when there were only so many clusters."""
+        if not len(self.labels):
+            raise ValueError(
+                "This tree does not know its rows: the model was saved without labels. Use cut_nodes, "
+                "or save it with labels=True."
+            )
         return self._ranks(n_clusters)[self.labels]
 
     def cut_nodes(self, n_clusters: int) -> Nodes:

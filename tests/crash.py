@@ -1,0 +1,92 @@
+"""Kills processes while they write files, and looks at what is left.
+
+    python tests/crash.py --saves 200
+
+Of a model file that is saved again and again, the old or the new one must load, whole.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from boostkmeans import BoostKMeans
+
+# Seconds after the first save of a child at which it is killed, at most: some saves long.
+LONGEST = 0.03
+
+
+def two_models() -> list[BoostKMeans]:
+    """Of different sizes, so that a mixture of both could not be taken for one."""
+    X = np.random.default_rng(0).normal(size=(20_000, 16))
+    return [BoostKMeans(k, random_state=0, max_iter=2, quality="fast").fit(X[:n])
+            for k, n in ((40, 20_000), (60, 15_000))]  # fmt: skip
+
+
+def kill_saves(n_kills: int, folder: Path, seed: int = 0) -> Counter[str]:
+    """How often which model was found, and how many kills left a file that was not complete."""
+    models = two_models()
+    path = folder / "model.safetensors"
+    models[0].save(path)
+    moments = random.Random(seed)
+    found: Counter[str] = Counter()
+    for number in range(n_kills):
+        _kill_one(models, path, moments.uniform(0, LONGEST), first=number)
+        found[_which(models, path)] += 1
+        for part in folder.glob(".*.part"):
+            found["in the middle"] += 1
+            part.unlink()
+        assert sorted(folder.iterdir()) == [path]
+    return found
+
+
+def _kill_one(models: list[BoostKMeans], path: Path, seconds: float, first: int) -> None:
+    """A child that saves one model after the other over the same file, until it is killed."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            number = first
+            while True:
+                models[number % 2].save(path)
+                number += 1
+                os.write(writing, b".")
+        finally:  # an error ends the child before it is killed, which is noticed
+            os._exit(1)
+    os.close(writing)
+    assert os.read(reading, 1), "the child could not save"
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    os.close(reading)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+def _which(models: list[BoostKMeans], path: Path) -> str:
+    loaded = BoostKMeans.load(path)
+    for name, model in zip(("first", "second"), models, strict=True):
+        if model.n_clusters == loaded.n_clusters:
+            assert np.array_equal(model.cluster_centers_, loaded.cluster_centers_)
+            assert np.array_equal(model.labels_, loaded.labels_)
+            assert model.history_ == loaded.history_
+            return name
+    raise AssertionError("a model that nobody saved")
+
+
+def main(arguments: list[str]) -> None:
+    """Prints what was found; an assertion fails if a file is not whole."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--saves", type=int, default=200, help="kills while models are saved")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"{options.saves} kills of saves:", dict(kill_saves(options.saves, Path(folder))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
