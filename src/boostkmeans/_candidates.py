@@ -129,10 +129,10 @@ class Candidates:
         k = n_clusters
         found = cls(0, n_threads)
         for name in FLAGS:
-            setattr(found, name, saved.flag(name))
+            setattr(found, name, saved.truth(name))
         for name in NUMBERS:
             setattr(found, name, saved.integer(name))
-        if saved.value("runners_up") is not None:
+        if saved.values.get("runners_up") is not None:
             found.runners_up = saved.array("runners_up", np.int32, (rows.n_rows,), 0, k - 1)
         if not found._outdated:
             found.lists = saved.array("lists", np.int32, (k, None), -1, k - 1)

@@ -1,7 +1,9 @@
 """What every estimator with centres can do once it is fitted: predict, transform, score, save."""
 
 import os
+import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +33,7 @@ from boostkmeans._rows import (
     canonical,
 )
 from boostkmeans._scikit_learn_model import as_scikit_learn
+from boostkmeans._streamed_rows import RowSource, in_batches
 from boostkmeans._weights import RowWeights
 
 
@@ -53,17 +56,21 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         that is nearest to them. For many rows and clusters this is many times faster. How often it finds
         the same is measured in "Assignment of new rows" of docs/benchmarks.md.
         """
-        if n_candidates is None:
-            return self._nearest(X)[0]
-        ParameterChecker(self).integer("n_candidates", n_candidates, 1)
-        rows, centres, threads = self._rows_and_centres(X)
-        return nearest_candidate(rows, centres, n_candidates, threads)
+        if n_candidates is not None:
+            ParameterChecker(self).integer("n_candidates", n_candidates, 1)
+        found = []
+        for rows, centres, threads in self._batches(X):
+            if n_candidates is None:
+                found.append(nearest(rows, centres, threads)[0])
+            else:
+                found.append(nearest_candidate(rows, centres, n_candidates, threads))
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the inertia of X: its sum of squared distances to the nearest centres, weighted."""
-        _, gaps = self._nearest(X)
-        weights = RowWeights.of(sample_weight, len(gaps))
-        return -self._frame.inertia(weights.total_of(gaps))
+        gaps = [nearest(*batch)[1] for batch in self._batches(X)]
+        weights = RowWeights.of(sample_weight, sum(map(len, gaps)))
+        return -self._frame.inertia(weights.total_of(np.concatenate(gaps)))
 
     def transform(self, X: ArrayLike) -> Array:
         """Distances of each row to all centres, in float64, or in float32 for float32 input."""
@@ -121,10 +128,19 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as it should be."""
 
-    def _nearest(self, X: ArrayLike) -> tuple[Labels, Floats]:
-        """Labels, and squared distances in the frame."""
-        rows, centres, threads = self._rows_and_centres(X)
-        return nearest(rows, centres, threads)
+    def _batches(self, X: Any) -> Iterator[tuple[Rows, Floats, int]]:
+        """Rows and centres in the frame, and the number of threads: for all rows, or if they are in a
+        file for some of them at a time.
+        """
+        if not isinstance(X, RowSource) or X.is_sparse or X.shape[0] == 0:
+            yield self._rows_and_centres(X)
+            return
+        check_is_fitted(self, "_frame")
+        self._validate_source(X, reset=False, whole=False)
+        threads = _threads.resolve(self.n_threads)
+        for begin, array in in_batches(X):
+            rows = Rows.in_frame(array, self._frame, threads, first_row=begin)
+            yield rows, rows.frame.enter(self.cluster_centers_), threads
 
     def _rows_and_centres(self, X: ArrayLike) -> tuple[Rows, Floats, int]:
         """Rows and centres in the frame, and the number of threads."""
@@ -139,6 +155,8 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
 
         Whether it is finite is checked later.
         """
+        if isinstance(X, RowSource):
+            return self._validate_source(X, reset=reset, whole=True)
         if isinstance(X, np.ndarray) and X.dtype == np.bool_:
             X = X.view(np.uint8)
         dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
@@ -146,6 +164,24 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             self, X, reset=reset, dtype=dtypes, accept_sparse="csr", ensure_all_finite=False
         )
         return canonical(array) if sparse.issparse(array) else np.asarray(array)
+
+    def _validate_source(self, source: RowSource, *, reset: bool, whole: bool) -> Array:
+        """What is in a file, as a whole or its first row, with its names of features."""
+        names = source.feature_names
+        with warnings.catch_warnings():
+            # scikit-learn does not see the names.
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            array = self._validate(source.load() if whole else source.read(0, 1), reset=reset)
+        known = getattr(self, "feature_names_in_", None)
+        if reset and names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif not reset and names is not None and known is not None and names != known.tolist():
+            wrong = next(i for i, name in enumerate(names) if name != known[i])
+            raise ValueError(
+                f"The feature names should match those that were passed during fit: column {wrong + 1} "
+                f"of {source.name} is {names[wrong]!r}, and was {known[wrong]!r}."
+            )
+        return array
 
     @property
     def _n_features_out(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from boostkmeans._errors import DataFormatError
 from boostkmeans._printable import printable
 from boostkmeans._rows import Rows
 from boostkmeans._state import SavedState, State, join_arrays, plain_value, split_arrays
@@ -63,7 +64,7 @@ class Keeper:
 
     def saved(self, stage: str) -> SavedState | None:
         """What was kept of a stage, if it is the one at which the fit was stopped; once."""
-        if self._saved is None or self._saved.value("stage") != stage:
+        if self._saved is None or self._saved.values.get("stage") != stage:
             return None
         state, self._saved = self._saved.needed(stage), None
         logger.info("going on from %s", self._path)
@@ -93,18 +94,18 @@ class Keeper:
         name = printable(str(path))
         _, header, arrays = read_tensors(path, FORMAT, VERSION)
         try:
-            saved = SavedState(join_arrays(header, arrays), name)
+            saved = SavedState(name, "state", join_arrays(header, arrays))
         except ValueError as error:
-            raise ValueError(f"{name}: the checkpoint is damaged: {error}.") from None
+            raise DataFormatError(f"{name}: the checkpoint is damaged: {error}. Remove it.") from None
         self._check_identity(name, saved.needed("identity"))
         self.n_done = saved.integer("n_done")
         self.best = saved.part("best")
-        if saved.value("stage") is not None:
+        if saved.values.get("stage") is not None:
             self._saved = saved
 
     def _check_identity(self, name: str, found: SavedState) -> None:
         for what, own in self._identity.items():
-            other = found.value(what)
+            other = found.values.get(what)
             if other != own:
                 raise ValueError(
                     f"{name} is the checkpoint of another fit: its {what} is {_short(other)}, that of "

@@ -76,7 +76,10 @@ class Clusterer(CentreModel):
         self._check_parameters()
         threads = _threads.resolve(self.n_threads)
         source = self._source_to_stream(X)
-        array = self._validate(X if source is None else source.read(0, 1), reset=True)
+        if source is None:
+            array = self._validate(X, reset=True)
+        else:
+            array = self._validate_source(source, reset=True, whole=False)
         n = array.shape[0] if source is None else source.shape[0]
         weights = RowWeights.of(sample_weight, n)
         check_n_clusters(self.n_clusters, n, weights.n_positive)

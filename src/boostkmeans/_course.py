@@ -92,10 +92,10 @@ class Course:
 
     def restore(self, saved: SavedState) -> None:
         """Goes on from what `state` gave."""
-        self.phase = saved.choice("phase", PHASES)
+        self.phase = saved.text("phase", PHASES)
         for name in KEPT_COUNTS:
             setattr(self, name, saved.integer(name))
-        self._swapped = saved.flag("_swapped")
+        self._swapped = saved.truth("_swapped")
         self._imposed = saved.text("_imposed")
 
     def run(self) -> None:

@@ -127,7 +127,7 @@ class Fit:
             "stop_reason": self.stop_reason,
             "exchange": self._exchange,
             "note": self.note,
-            "history": {str(i): record.state() for i, record in enumerate(self.history)},
+            "history": [record.state() for record in self.history],
             "partition": self.partition.state(),
             "plan": None if self.plan is None else self.plan.state(),
             "candidates": None if self.candidates is None else self.candidates.state(),
@@ -141,10 +141,9 @@ class Fit:
         for name in KEPT_NUMBERS:
             setattr(self, name, saved.number(name))
         self.stop_reason = saved.text("stop_reason")
-        self._exchange = saved.flag("exchange")
+        self._exchange = saved.truth("exchange")
         self.note = saved.text("note")
-        history = saved.needed("history")
-        self.history = [SweepRecord.restored(history.needed(str(i))) for i in range(len(history))]
+        self.history = [SweepRecord.restored(record) for record in saved.objects("history")]
         if self.history:
             self.began = time.perf_counter() - self.history[-1].seconds
         self.partition = Partition.restored(saved.needed("partition"), n, k, d)

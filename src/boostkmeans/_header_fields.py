@@ -39,21 +39,21 @@ class Fields:
         """A text, or one of some."""
         value = self._get(name)
         if not isinstance(value, str) or (choices and value not in choices):
-            self._fail(name, f"one of {', '.join(map(repr, choices))}" if choices else "a text", value)
+            self.fail(name, f"one of {', '.join(map(repr, choices))}" if choices else "a text", value)
         return value
 
     def integer(self, name: str, low: int = 0, high: int = LARGEST_INTEGER) -> int:
         """An integer from low to high."""
         value = self._get(name)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            self._fail(name, f"an integer from {low} to {high}", value)
+            self.fail(name, f"an integer from {low} to {high}", value)
         return value
 
     def truth(self, name: str) -> bool:
         """True or false."""
         value = self._get(name)
         if not isinstance(value, bool):
-            self._fail(name, "true or false", value)
+            self.fail(name, "true or false", value)
         return value
 
     def measure(self, name: str) -> float:
@@ -62,14 +62,14 @@ class Fields:
         if isinstance(value, str) and value in BEYOND_NUMBERS:
             return BEYOND_NUMBERS[value]
         if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > LARGEST_FLOAT:
-            self._fail(name, 'a number, "inf" or "nan"', value)
+            self.fail(name, 'a number, "inf" or "nan"', value)
         return float(value)
 
     def items(self, name: str) -> list[Any]:
         """A list."""
         value = self._get(name)
         if not isinstance(value, list):
-            self._fail(name, "a list", value)
+            self.fail(name, "a list", value)
         return value
 
     def objects(self, name: str) -> list["Fields"]:
@@ -86,7 +86,8 @@ class Fields:
             )
         return self.values[name]
 
-    def _fail(self, name: str, expected: str, value: object) -> NoReturn:
+    def fail(self, name: str, expected: str, value: object) -> NoReturn:
+        """Says what was expected, and what was there."""
         fail(self.path, f"{self.place}.{name}", expected, value)
 
 

@@ -1,8 +1,13 @@
 """What a fit leaves behind about itself."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
 
-from boostkmeans._state import SavedState, State
+from boostkmeans._header_fields import Fields, as_measure
+from boostkmeans._state import State
+
+# How fields of each type are read.
+KINDS_OF_FIELDS: dict[Any, str] = {float: "measure", int: "integer", str: "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +35,17 @@ class SweepRecord:
     """What was chosen, and why, where something was to be chosen."""
 
     def state(self) -> State:
-        """As plain values."""
-        return asdict(self)
+        """As plain values, which JSON can hold."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: as_measure(v) if isinstance(v, float) else v for name, v in values.items()}
 
     @classmethod
-    def restored(cls, saved: SavedState) -> "SweepRecord":
-        """What `state` gave."""
+    def restored(cls, saved: Fields) -> "SweepRecord":
+        """What `state` gave. A field that later versions added has its default."""
         return cls(
-            seconds=saved.number("seconds"),
-            moves=saved.integer("moves"),
-            inertia=saved.number("inertia"),
-            evaluations=saved.integer("evaluations"),
-            kind=saved.text("kind"),
-            temperature=saved.number("temperature"),
-            swaps=saved.integer("swaps"),
-            note=saved.text("note"),
+            **{
+                field.name: getattr(saved, KINDS_OF_FIELDS[field.type])(field.name)
+                for field in fields(cls)
+                if field.name in saved.values or field.default is MISSING
+            }
         )

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, asdict, fields
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from boostkmeans._model_layout import (
     ARRAYS,
     ATTRIBUTES,
     FORMAT,
-    KINDS_OF_FIELDS,
     LARGEST_EXPONENT,
     LEAST_EXPONENT,
     MOST_ROWS,
@@ -85,7 +83,7 @@ def save_model(model: CentreModel, path: str | os.PathLike[str], *, labels: bool
             for name, kind, owner in ATTRIBUTES
             if isinstance(model, owner)
         },
-        "history": [_record_to_json(record) for record in model.history_],
+        "history": [record.state() for record in model.history_],
     }
     tensors = _tensors_of(model, labels)
     # So that no file is written that cannot be read again, whatever was done to the attributes.
@@ -166,7 +164,7 @@ def _fitted(
             for name, kind, owner in ATTRIBUTES
             if issubclass(estimator, owner)
         },
-        "history_": [_record_from(record) for record in header.objects("history")],
+        "history_": [SweepRecord.restored(record) for record in header.objects("history")],
     }
     if "n_samples_seen_" in found:
         fitted.integer("n_samples_seen_", header.integer("n_rows"))
@@ -228,21 +226,3 @@ def _names_from(header: Fields, n_features: int) -> dict[str, Any]:
     if len(names) != n_features or not all(isinstance(name, str) for name in names):
         fail(header.path, "header.feature_names", f"{n_features} texts", names)
     return {"feature_names_in_": np.array(names, dtype=object)}
-
-
-def _record_to_json(record: SweepRecord) -> dict[str, Any]:
-    values = asdict(record)
-    return {
-        field.name: TO_JSON[KINDS_OF_FIELDS[field.type]](values[field.name]) for field in fields(record)
-    }
-
-
-def _record_from(record: Fields) -> SweepRecord:
-    """A field that later versions added has its default."""
-    return SweepRecord(
-        **{
-            field.name: getattr(record, KINDS_OF_FIELDS[field.type])(field.name)
-            for field in fields(SweepRecord)
-            if field.name in record.values or field.default is MISSING
-        }
-    )

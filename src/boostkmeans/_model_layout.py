@@ -68,8 +68,6 @@ ATTRIBUTES = (
     Attribute("converged_", "truth", Clusterer),
 )
 
-# Of the fields of a SweepRecord, by their types.
-KINDS_OF_FIELDS: dict[Any, str] = {float: "measure", int: "integer", str: "text"}
 
 # Of the power of two of a frame: those of the smallest and the largest number of float64.
 LEAST_EXPONENT, LARGEST_EXPONENT = -1024, 1074

@@ -87,7 +87,7 @@ class Plan:
             annealing=None
             if annealing is None
             else Annealing(
-                annealing.number("temperature"), annealing.integer("n_sweeps"), annealing.flag("adapts")
+                annealing.number("temperature"), annealing.integer("n_sweeps"), annealing.truth("adapts")
             ),
             n_candidates=None,
             then_all=False,

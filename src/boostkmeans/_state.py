@@ -1,17 +1,15 @@
 """The state of a run as plain data: what a checkpoint keeps, and how it is read back."""
 
 import math
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._errors import DataFormatError
+from boostkmeans._header_fields import Fields
 
 State = dict[str, Any]
 """Names of values: numbers, strings, lists of them, arrays, None, or states in turn."""
-
-INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 
 
 def split_arrays(state: State, prefix: str = "") -> tuple[State, dict[str, NDArray[Any]]]:
@@ -52,78 +50,27 @@ def join_arrays(plain: State, arrays: dict[str, NDArray[Any]]) -> State:
     return state
 
 
-class SavedState:
+class SavedState(Fields):
     """A state from a file, which may hold anything: what is taken from it is what it should be."""
 
-    def __init__(self, state: State, source: str, place: str = "") -> None:
-        """`source` and `place` are for messages: the file, and where in it."""
-        self._state = state
-        self._source = source
-        self._place = place
-
     def __len__(self) -> int:
-        return len(self._state)
+        return len(self.values)
 
     def part(self, name: str) -> "SavedState | None":
         """A state within this one, if there is one."""
-        value = self._state.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, dict):
-            self.fail(name, "a group of values", value)
-        return SavedState(value, self._source, f"{self._place}{name}.")
+        return None if self.values.get(name) is None else self.needed(name)
 
     def needed(self, name: str) -> "SavedState":
         """A state within this one, which must be there."""
-        part = self.part(name)
-        if part is None:
-            self.fail(name, "a group of values", None)
-        return part
+        found = self.inner(name)
+        return SavedState(found.path, found.place, found.values)
 
-    @property
-    def values(self) -> State:
-        """All of it, unchecked."""
-        return self._state
-
-    def value(self, name: str) -> Any:
-        """Whatever it is."""
-        return self._state.get(name)
-
-    def text(self, name: str) -> str:
-        """A string."""
-        value = self._state.get(name)
-        if not isinstance(value, str):
-            self.fail(name, "a text", value)
+    def number(self, name: str) -> float:
+        """A number that is not below 0; infinity is one."""
+        value = self.measure(name)
+        if not value >= 0:
+            self.fail(name, "a number of at least 0", value)
         return value
-
-    def choice(self, name: str, options: tuple[str, ...]) -> str:
-        """One of some strings."""
-        value = self.text(name)
-        if value not in options:
-            self.fail(name, f"one of {', '.join(map(repr, options))}", value)
-        return value
-
-    def flag(self, name: str) -> bool:
-        """True or false."""
-        value = self._state.get(name)
-        if not isinstance(value, bool):
-            self.fail(name, "true or false", value)
-        return value
-
-    def integer(self, name: str, low: int = 0, high: int = 2**63 - 1) -> int:
-        """An integer from `low` to `high`."""
-        value = self._state.get(name)
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            self.fail(name, f"an integer from {low} to {high}", value)
-        return value
-
-    def number(self, name: str, low: float = 0.0) -> float:
-        """A number, at least that; infinity is one."""
-        value = self._state.get(name)
-        value = INFINITIES.get(value, value) if isinstance(value, str) else value
-        if not isinstance(value, int | float) or isinstance(value, bool) or not value >= low:
-            self.fail(name, f"a number of at least {low:g}", value)
-        return float(value)
 
     def array(
         self,
@@ -137,7 +84,7 @@ class SavedState:
 
         Without limits, numbers with a fraction must be finite.
         """
-        value = self._state.get(name)
+        value = self.values.get(name)
         if (
             not isinstance(value, np.ndarray)
             or value.dtype != dtype
@@ -153,13 +100,6 @@ class SavedState:
         if value.dtype.kind == "f" and low is None and not np.isfinite(value).all():
             self.fail(name, "finite values", "others among them")
         return value
-
-    def fail(self, name: str, expected: str, got: Any) -> NoReturn:
-        """Raises the error."""
-        raise DataFormatError(
-            f"{self._source}: {self._place}{name} must be {expected}. Got {str(got)[:100]!r}. The file "
-            "is damaged, or not of this package."
-        )
 
 
 def _described(value: Any) -> str:

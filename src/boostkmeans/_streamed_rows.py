@@ -13,6 +13,8 @@ from boostkmeans._rows import DTYPES, Array, Floats, Frame, Part, Rows, describe
 
 # Bytes that are read at a time to pick some rows from.
 BYTES_TO_PICK_FROM = 2**23
+# Bytes of rows that get their labels at a time.
+BATCH_BYTES = 2**26
 
 
 @runtime_checkable
@@ -23,6 +25,7 @@ class RowSource(Protocol):
     dtype: np.dtype[Any]
     is_sparse: bool
     max_memory: int | None
+    feature_names: list[str] | None
     name: str
 
     def read(self, begin: int, end: int, out: Array | None = None) -> Array:
@@ -36,6 +39,7 @@ class MappedRows:
     """A memory-mapped array as a source: it is read, so that no more of it is mapped than a part."""
 
     is_sparse = False
+    feature_names: list[str] | None = None
     name = "X"
 
     def __init__(self, array: Array, max_memory: int | None = None) -> None:
@@ -75,6 +79,15 @@ def has_to_stream(source: RowSource, n_clusters: int) -> bool:
     """Whether the rows are too many to be in memory at once. Sparse ones have to be there."""
     limit = limit_of_machine() if source.max_memory is None else source.max_memory
     return not source.is_sparse and not need_of(source, n_clusters).fits(limit)
+
+
+def in_batches(source: RowSource) -> Iterator[tuple[int, Array]]:
+    """All rows, some at a time, and the number of the first one of each batch."""
+    n, d = source.shape
+    at_once = max(1, BATCH_BYTES // max(1, d * read_type(source).itemsize))
+    for begin in range(0, n, at_once):
+        array = source.read(begin, min(begin + at_once, n))
+        yield begin, array.astype(read_type(source), copy=False)
 
 
 class StreamedRows(Rows):

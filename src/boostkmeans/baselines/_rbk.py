@@ -50,6 +50,7 @@ class RBK(BisectingBoostKMeans):
     tol = 1e-4
     max_time = None
     callback = None
+    checkpoint = None
 
     def __init__(
         self,
