@@ -10,8 +10,9 @@ import pytest
 from scipy.sparse import random_array
 
 from boostkmeans import DataFormatError
-from boostkmeans.documents import _number_lines, read_corpus
-from boostkmeans.documents._cluto import read_cluto
+from boostkmeans.documents import read_corpus
+from boostkmeans.io import _number_lines
+from boostkmeans.io._cluto import read_cluto
 
 SPARSE = b"3 5 4\n1 2.5 4 1\n\n2 3 5 10\n"
 SPARSE_VALUES = [[2.5, 0, 0, 1, 0], [0, 0, 0, 0, 0], [0, 3, 0, 0, 10]]

@@ -428,7 +428,7 @@ def test_npz_that_does_not_fit(tmp_path: Path) -> None:
         ({"data": np.ones(6, dtype=complex)}, "real numbers"),
         ({"data": np.array(list("abcdef"))}, "real numbers"),
         ({"format": b"dia"}, "csr, csc or coo"),
-        ({"terms": np.zeros(3, dtype="V0")}, "terms.npy have no length"),
+        ({"terms": np.zeros(3, dtype="V0")}, "terms.npy: the values have no length"),
     ):
         np.savez(path, **{**members, **changes})
         assert what in failure(path)

@@ -6,9 +6,9 @@ from pathlib import Path
 from boostkmeans import _progress
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._matrix_files import READERS, read_matrix
-from boostkmeans.documents._source import Source, check_encoding
 from boostkmeans.documents._tables import Columns, read_json_lines, read_separated
 from boostkmeans.documents._text_files import read_folder, read_lines
+from boostkmeans.io._source import Source, check_encoding
 
 FORMATS = ("lines", "csv", "tsv", "jsonl", *READERS)
 BY_ENDING = {

@@ -11,8 +11,8 @@ from typing import Any, Self
 from boostkmeans._errors import DataFormatError
 from boostkmeans._progress import Progress
 from boostkmeans.documents._corpus import Corpus, Skipped
-from boostkmeans.documents._source import Source, fault_of
 from boostkmeans.documents._text_files import nothing_in_file
+from boostkmeans.io._source import Source, fault_of
 
 # Records that tell which columns hold text.
 SAMPLE = 100

@@ -7,7 +7,7 @@ from pathlib import Path
 from boostkmeans._errors import DataFormatError
 from boostkmeans._progress import Progress
 from boostkmeans.documents._corpus import Corpus, Skipped
-from boostkmeans.documents._source import (
+from boostkmeans.io._source import (
     Source,
     fault_of,
     is_of_encoding,

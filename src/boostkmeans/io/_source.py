@@ -1,4 +1,4 @@
-"""Opening what documents are read from: a file, a compressed one, or standard input."""
+"""Opening what is read: a file, a compressed one, or standard input."""
 
 import codecs
 import gzip
@@ -24,6 +24,11 @@ MOST_EXPANSION = 1032
 HEAD = 1024
 # Lines between two reports of progress.
 LINES_PER_REPORT = 1000
+# What a text is expected to be, unless somebody knows better.
+DOCUMENTS = (
+    "Expected are documents as plain text, one a line; or a folder of such files, a table or a matrix "
+    "with its usual ending."
+)
 # What "surrogateescape" makes of bytes that cannot be decoded.
 UNDECODABLE = re.compile("[\udc80-\udcff]")
 # Halves of characters, which no encoding can write: JSON's escapes can stand for one alone.
@@ -58,16 +63,29 @@ class Source:
         with self._raw() as raw, self._content(raw) as stream:
             yield stream
 
-    def lines(self, encoding: str, newline: str, progress: Progress) -> Iterator[str]:
-        """The lines of a text. Bytes that are not in that encoding leave traces: see `fault_of`."""
+    def lines(
+        self,
+        encoding: str,
+        newline: str | None,
+        progress: Progress,
+        *,
+        expected: str = DOCUMENTS,
+        longest: int = -1,
+    ) -> Iterator[str]:
+        """The lines of a text. Bytes that are not in that encoding leave traces: see `fault_of`.
+
+        `expected` is for the message about what is no text. Of lines that are longer than `longest`
+        characters, each piece is given like a line.
+        """
         with self._raw() as raw, self._content(raw) as stream:
-            self._refuse_binary(stream.peek(HEAD)[:HEAD], encoding)
+            self._refuse_binary(stream.peek(HEAD)[:HEAD], encoding, expected)
             total = _size(raw)
             text = io.TextIOWrapper(
                 stream, encoding=without_mark(encoding), errors="surrogateescape", newline=newline
             )
             try:
-                for i, line in enumerate(text):
+                lines = text if longest < 0 else iter(lambda: text.readline(longest), "")
+                for i, line in enumerate(lines):
                     if total and i % LINES_PER_REPORT == 0:
                         progress("reading", raw.tell(), total)
                     yield line
@@ -107,7 +125,7 @@ class Source:
                 " uncompress what is left of it with 'gzip -dc'."
             ) from None
 
-    def _refuse_binary(self, head: bytes, encoding: str) -> None:
+    def _refuse_binary(self, head: bytes, encoding: str, expected: str) -> None:
         if b"\0" in "a".encode(encoding):  # UTF-16 and its like: NUL says nothing
             return
         mark = utf_16_mark(head)
@@ -116,10 +134,7 @@ class Source:
         at = head.find(b"\0")
         if at >= 0 or head.startswith(b"%PDF"):
             what = f"a NUL at byte {at}" if at >= 0 else "a PDF"
-            raise DataFormatError(
-                f"{self.name}: not a text, but binary ({what}). Expected are documents as plain text, "
-                "one a line; or a folder of such files, a table or a matrix with its usual ending."
-            )
+            raise DataFormatError(f"{self.name}: not a text, but binary ({what}). {expected}")
 
 
 def check_encoding(encoding: str) -> None:

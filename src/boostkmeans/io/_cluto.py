@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from boostkmeans._errors import DataFormatError
-from boostkmeans.documents._number_lines import (
+from boostkmeans.io._number_lines import (
     Floats,
     Ints,
     NumberLines,

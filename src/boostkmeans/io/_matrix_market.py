@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from boostkmeans._errors import DataFormatError
-from boostkmeans.documents._number_lines import (
+from boostkmeans.io._number_lines import (
     Floats,
     NumberLines,
     blocks,

@@ -1,0 +1,19 @@
+"""Vectors in files: opening them whatever their format, also beyond memory, and writing them.
+
+>>> import numpy as np
+>>> from boostkmeans.io import open_vectors, write_vectors
+>>> import tempfile, pathlib
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = pathlib.Path(folder, "some.fvecs")
+...     write_vectors(path, np.eye(3))
+...     open_vectors(path).shape
+(3, 3)
+"""
+
+from boostkmeans.io._formats import FORMATS
+from boostkmeans.io._opening import open_vectors
+from boostkmeans.io._sizes import parse_bytes
+from boostkmeans.io._vectors import Vectors
+from boostkmeans.io._writing import WRITABLE, write_vectors
+
+__all__ = ["FORMATS", "WRITABLE", "Vectors", "open_vectors", "parse_bytes", "write_vectors"]

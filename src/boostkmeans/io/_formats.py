@@ -1,0 +1,72 @@
+"""Names of formats, and how a file tells its own."""
+
+from pathlib import Path
+
+from boostkmeans._errors import DataFormatError
+
+BY_ENDING = {
+    ".npy": "npy",
+    ".npz": "npz",
+    ".fvecs": "fvecs",
+    ".ivecs": "ivecs",
+    ".bvecs": "bvecs",
+    ".fbin": "fbin",
+    ".ibin": "ibin",
+    ".u8bin": "u8bin",
+    ".i8bin": "i8bin",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
+    ".hdf5": "hdf5",
+    ".h5": "hdf5",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".mtx": "matrix-market",
+    ".svm": "svmlight",
+    ".libsvm": "svmlight",
+    ".svmlight": "svmlight",
+    ".mat": "cluto",
+}
+FORMATS = tuple(dict.fromkeys(BY_ENDING.values()))
+TEXTS = ("csv", "tsv")
+SPARSE = ("matrix-market", "svmlight", "cluto")
+# First bytes that only one format has.
+BY_MAGIC = {
+    b"\x93NUMPY": "npy",
+    b"PK\x03\x04": "npz",
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\x89HDF\r\n": "hdf5",
+    b"%%MatrixMarket": "matrix-market",
+}
+
+
+def format_of(path: str) -> str | None:
+    """The format that the ending of a file tells, if any."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    return BY_ENDING.get(suffixes[-1]) if suffixes else None
+
+
+def format_by_magic(head: bytes) -> str | None:
+    """The format that the first bytes tell, if any."""
+    return next((kind for magic, kind in BY_MAGIC.items() if head.startswith(magic)), None)
+
+
+def check_format(given: str | None, allowed: tuple[str, ...] = FORMATS) -> None:
+    """Raises an error if there is no such format."""
+    if given is not None and given not in allowed:
+        raise ValueError(f"format must be one of {', '.join(map(repr, allowed))}. Got {given!r}.")
+
+
+def unknown(name: str) -> DataFormatError:
+    """The error for a file that does not tell what it is."""
+    return DataFormatError(
+        f"{name}: neither the ending of the file nor its first bytes tell what it is. Give its format: "
+        f"format=... with one of {', '.join(map(repr, FORMATS))}."
+    )

@@ -1,0 +1,181 @@
+"""HDF5. Its library finds the dataset; rows that lie in one piece are then read without it.
+
+What leads out of the file (links, external and virtual data) and what needs code from elsewhere
+(filters) is not followed: files come from strangers.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans._errors import DataFormatError
+from boostkmeans.io._binary_file import BinaryFile
+from boostkmeans.io._choice import chosen
+from boostkmeans.io._npy import NUMERIC, check_shape
+from boostkmeans.io._row_file import RowFile
+from boostkmeans.io._source import MOST_EXPANSION
+from boostkmeans.io._store import Store
+
+# Filters that are part of HDF5 or h5py: deflate, shuffle, fletcher32, szip, nbit, scale-offset, lzf.
+FILTERS = (1, 2, 3, 4, 5, 6, 32000)
+# Chunks up to this size need no justification by the size of the file.
+SMALL_CHUNK = 1 << 22
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+
+class ChunkedRows(Store):
+    """A dataset in chunks, compressed or not, read by the library."""
+
+    def __init__(self, file: BinaryFile, archive: Any, dataset: Any, shape: tuple[int, int]) -> None:
+        self._file, self._archive, self._dataset = file, archive, dataset
+        self._lock = threading.Lock()
+        self.shape = shape
+        self.dtype = np.dtype(dataset.dtype).newbyteorder("=")
+
+    def fill(self, begin: int, target: NDArray[Any]) -> None:
+        """Reads the chunks that the rows are in."""
+        self._file.check_unchanged()
+        with self._lock, _faults(self._file.name):
+            if len(target):
+                self._dataset.read_direct(target, np.s_[begin : begin + len(target)])
+
+    def load(self) -> NDArray[Any]:
+        """All of it, in memory."""
+        return np.asarray(self.rows(0, self.shape[0]))
+
+    def close(self) -> None:
+        """Closes the library's file and ours."""
+        self._archive.close()
+        self._file.close()
+
+
+def open_hdf5(file: BinaryFile, key: str | None) -> Store:
+    """The dataset of that name, the only one of two dimensions, or "train"."""
+    if not file.head(len(SIGNATURE)) == SIGNATURE:
+        raise DataFormatError(
+            f"{file.name}: not an HDF5 file: it does not begin with {SIGNATURE!r}. For a file of "
+            "another kind, give its format."
+        )
+    with _faults(file.name):
+        archive = _h5py().File(file.file, "r")
+        kept = False
+        try:
+            dataset = _dataset(file.name, archive, key)
+            store = _opened(file, archive, dataset)
+            kept = isinstance(store, ChunkedRows)
+            return store
+        finally:
+            if not kept:
+                archive.close()
+
+
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ImportError:
+        raise ImportError(
+            "HDF5 files are read by h5py, which is not installed: pip install 'boostkmeans[hdf5]'"
+        ) from None
+    return h5py
+
+
+def _dataset(name: str, archive: Any, key: str | None) -> Any:
+    if key is None:
+        every = [one for one in archive if _is_dataset(archive, one)]
+        key = chosen(name, "dataset", None, [one for one in every if archive[one].ndim == 2] or every)
+    group = archive
+    *folders, last = key.strip("/").split("/")
+    for folder in folders:
+        if not _is_own(group, folder) or group.get(folder, getclass=True) is not _h5py().Group:
+            raise DataFormatError(f"{name}: there is no group {folder!r} on the way to {key!r}.")
+        group = group[folder]
+    if not _is_dataset(group, last):
+        chosen(name, "dataset", last, [one for one in group if _is_dataset(group, one)])
+    return group[last]
+
+
+def _is_own(group: Any, name: str) -> bool:
+    """Whether it lies in this file, and not where a link leads to."""
+    return name in group and isinstance(group.get(name, getlink=True), _h5py().HardLink)
+
+
+def _is_dataset(group: Any, name: str) -> bool:
+    return _is_own(group, name) and group.get(name, getclass=True) is _h5py().Dataset
+
+
+def _opened(file: BinaryFile, archive: Any, dataset: Any) -> Store:
+    called = f"{file.name}: {dataset.name}"
+    dtype = np.dtype(dataset.dtype)
+    if dtype.kind not in NUMERIC or dtype.itemsize > 8:
+        raise DataFormatError(
+            f"{called}: values must be real numbers of at most 8 bytes, these are {dtype}. Name another "
+            "dataset with key=..., or convert it."
+        )
+    shape = check_shape(called, tuple(int(n) for n in dataset.shape or ()))
+    if dataset.external or dataset.is_virtual:
+        raise DataFormatError(
+            f"{called}: the values are in other files, which are not read. Copy them into one: h5repack."
+        )
+    n_bytes = shape[0] * shape[1] * dtype.itemsize
+    if dataset.chunks is None:
+        offset = dataset.id.get_offset()
+        if dataset.id.get_storage_size() != n_bytes or (n_bytes and offset is None):
+            raise DataFormatError(
+                f"{called}: {shape} values are {n_bytes} bytes, but {dataset.id.get_storage_size()} are "
+                "stored. The file may have been cut short, or the values never written."
+            )
+        if offset is None or offset + n_bytes > file.size:
+            raise DataFormatError(
+                f"{called}: {n_bytes} bytes from byte {offset} on go beyond the file, which has "
+                f"{file.size}. It may have been cut short."
+            )
+        return RowFile(file, int(offset), shape, dtype)
+    _check_chunks(called, file, dataset, shape, n_bytes)
+    return ChunkedRows(file, archive, dataset, shape)
+
+
+def _check_chunks(
+    called: str, file: BinaryFile, dataset: Any, shape: tuple[int, int], n_bytes: int
+) -> None:
+    filters = dataset.id.get_create_plist()
+    codes = [filters.get_filter(i)[0] for i in range(filters.get_nfilters())]
+    foreign = [code for code in codes if code not in FILTERS]
+    if foreign:
+        raise DataFormatError(
+            f"{called}: compressed by filter {foreign[0]}, which is not part of HDF5. Write it again "
+            "with gzip or without compression: h5repack -f GZIP=1."
+        )
+    stored = dataset.id.get_storage_size()
+    per_chunk = int(np.prod([int(n) for n in dataset.chunks], dtype=object)) * dataset.dtype.itemsize
+    n_chunks = -(-shape[0] // dataset.chunks[0]) * -(-shape[1] // dataset.chunks[1])
+    limit = MOST_EXPANSION * min(stored, file.size)
+    if stored > file.size or n_bytes > limit or per_chunk > max(SMALL_CHUNK, limit):
+        raise DataFormatError(
+            f"{called}: {shape} values are {n_bytes} bytes, in chunks of {per_chunk}; that cannot be in "
+            f"the {stored} bytes that are stored. The file is damaged."
+        )
+    if dataset.id.get_num_chunks() != n_chunks:
+        raise DataFormatError(
+            f"{called}: only {dataset.id.get_num_chunks()} of {n_chunks} chunks were written. The file "
+            "is not complete."
+        )
+
+
+@contextmanager
+def _faults(name: str) -> Iterator[None]:
+    try:
+        yield
+    except DataFormatError:
+        raise
+    except (
+        OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeError, OverflowError,
+        UnicodeError, IndexError, SystemError,
+    ) as error:  # fmt: skip
+        raise DataFormatError(
+            f"{name}: not an HDF5 file, or a damaged one: {str(error)[:300]}. Write it again, or give "
+            "its format."
+        ) from None

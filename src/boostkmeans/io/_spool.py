@@ -1,0 +1,76 @@
+"""`Spool`: what can only be read once is kept here, in memory or in a file that nobody sees."""
+
+import io
+import os
+import tempfile
+from typing import Any, BinaryIO, cast
+
+from boostkmeans.io._binary_file import BinaryFile
+
+# Kept in memory if it is not longer than this, nor this part of the memory that may be used.
+MOST_IN_MEMORY, PART_OF_MEMORY = 1 << 30, 4
+# Bytes that are copied at a time.
+PIECE = 1 << 20
+
+
+class Spool:
+    """Takes bytes one after the other, and gives them back as a file.
+
+    The file has no name from the beginning: whatever becomes of the process, nothing is left behind.
+    """
+
+    def __init__(self, max_memory: int | None) -> None:
+        self._limit = most_in_memory(max_memory)
+        self._file: BinaryIO | None = None
+        self._in_memory = hasattr(os, "memfd_create")
+        self.size = 0
+
+    def write(self, piece: Any) -> None:
+        """Takes bytes, or an array."""
+        view = memoryview(piece).cast("B")
+        if self._file is None:
+            self._file = _nameless(in_memory=self._in_memory)
+        if self._in_memory and self.size + len(view) > self._limit:
+            self._move_out()
+        self._file.write(view)
+        self.size += len(view)
+
+    def take(self, stream: Any) -> None:
+        """Takes all that is left of a stream."""
+        while piece := stream.read(PIECE):
+            self.write(piece)
+
+    def finished(self, name: str) -> BinaryFile:
+        """All of it. Nothing can be added any more."""
+        if self._file is None:
+            self._file = _nameless(in_memory=self._in_memory)
+        self._file.flush()
+        file, self._file = self._file, None
+        with file:
+            return BinaryFile(name, io.FileIO(os.dup(file.fileno()), "rb"))
+
+    def close(self) -> None:
+        """Forgets all, if something went wrong."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _move_out(self) -> None:
+        inside = cast(BinaryIO, self._file)
+        self._file = _nameless(in_memory=False)
+        self._in_memory = False
+        inside.seek(0)
+        while piece := inside.read(PIECE):
+            self._file.write(piece)
+        inside.close()
+
+
+def most_in_memory(max_memory: int | None) -> int:
+    """How much of a file may be held beside everything else."""
+    return MOST_IN_MEMORY if max_memory is None else min(max_memory // PART_OF_MEMORY, MOST_IN_MEMORY)
+
+
+def _nameless(*, in_memory: bool) -> BinaryIO:
+    if in_memory:
+        return os.fdopen(os.memfd_create("boostkmeans"), "w+b")
+    return cast(BinaryIO, tempfile.TemporaryFile(prefix="boostkmeans-"))

@@ -1,0 +1,64 @@
+"""Formats of nothing but vectors: TexMex's .fvecs and big-ann's .fbin, with their sisters."""
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from boostkmeans._errors import DataFormatError
+from boostkmeans.io._binary_file import BinaryFile
+from boostkmeans.io._row_file import LENGTH, LedRowFile, RowFile
+from boostkmeans.io._store import Store
+
+# Each row is led by its length.
+LED: dict[str, np.dtype[Any]] = {
+    "fvecs": np.dtype("<f4"),
+    "ivecs": np.dtype("<i4"),
+    "bvecs": np.dtype("u1"),
+}
+# The numbers of rows and columns come first, as uint32, then all values.
+COUNTED: dict[str, np.dtype[Any]] = {
+    "fbin": np.dtype("<f4"),
+    "ibin": np.dtype("<i4"),
+    "u8bin": np.dtype("u1"),
+    "i8bin": np.dtype("i1"),
+}
+COUNTS = struct.Struct("<II")
+
+
+def open_led(file: BinaryFile, kind: str) -> Store:
+    """A .fvecs, .ivecs or .bvecs."""
+    dtype = LED[kind]
+    if file.size < LENGTH.itemsize:
+        raise DataFormatError(
+            f"{file.name}: {file.size} bytes are no {kind} file, which begins with the length of its "
+            "first row. The file may be empty or cut short."
+        )
+    (n_columns,) = struct.unpack("<i", file.head(LENGTH.itemsize))
+    stride = LENGTH.itemsize + n_columns * dtype.itemsize
+    if n_columns < 1 or stride > file.size or file.size % stride:
+        raise DataFormatError(
+            f"{file.name}: the first row says that it has {n_columns} values, but then the file's "
+            f"{file.size} bytes are not a number of rows of {max(stride, 0)} bytes. It may be cut "
+            f"short, or not be {kind}: then give its format."
+        )
+    return LedRowFile(file, (file.size // stride, n_columns), dtype)
+
+
+def open_counted(file: BinaryFile, kind: str) -> Store:
+    """A .fbin, .ibin, .u8bin or .i8bin."""
+    dtype = COUNTED[kind]
+    if file.size < COUNTS.size:
+        raise DataFormatError(
+            f"{file.name}: {file.size} bytes are no {kind} file, which begins with its numbers of rows "
+            "and columns. The file may be empty or cut short."
+        )
+    n_rows, n_columns = COUNTS.unpack(file.head(COUNTS.size))
+    expected = COUNTS.size + n_rows * n_columns * dtype.itemsize
+    if n_columns < 1 or expected != file.size:
+        raise DataFormatError(
+            f"{file.name}: the first {COUNTS.size} bytes promise {n_rows} rows of {n_columns} values, "
+            f"that is {expected} bytes, but the file has {file.size}. It may be cut short, or not be "
+            f"{kind}: then give its format."
+        )
+    return RowFile(file, COUNTS.size, (n_rows, n_columns), dtype)
