@@ -9,7 +9,7 @@
 
 from importlib.metadata import version as _version
 
-from boostkmeans import baselines, documents, metrics, select
+from boostkmeans import baselines, documents, io, metrics, select
 from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._errors import DataFormatError
@@ -28,6 +28,7 @@ __all__ = [
     "documents",
     "instruction_set",
     "instruction_sets",
+    "io",
     "load_model",
     "metrics",
     "select",
