@@ -1,14 +1,16 @@
 """Kills processes while they write files, and looks at what is left.
 
-    python tests/crash.py --saves 200
+    python tests/crash.py --saves 200 --fits 50
 
-Of a model file that is saved again and again, the old or the new one must load, whole.
+Of a model file that is saved again and again, the old or the new one must load, whole. A fit that is
+killed and taken up again, as often as that takes, must end with the labels of one that nobody disturbed.
 """
 
 import argparse
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -79,13 +81,56 @@ def _which(models: list[BoostKMeans], path: Path) -> str:
     raise AssertionError("a model that nobody saved")
 
 
+FIT = """
+import sys
+import numpy as np
+from boostkmeans import BoostKMeans
+X = np.random.default_rng(0).normal(size=(20_000, 16)).astype(np.float32)
+model = BoostKMeans(200, random_state=0, quality="best", checkpoint=sys.argv[1] or None).fit(X)
+np.save(sys.argv[2], model.labels_)
+"""
+
+
+def kill_fits(n_kills: int, folder: Path, seed: int = 0) -> int:
+    """Kills fits at random moments, so many in all; how often one ended in between."""
+    expected, found, state = folder / "expected.npy", folder / "found.npy", folder / "state"
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", FIT, "", expected], check=True)
+    longest = time.perf_counter() - began
+    moments, kills, ends = random.Random(seed), 0, 0
+    while True:
+        child = subprocess.Popen([sys.executable, "-c", FIT, state, found])
+        try:
+            # After the last kill it is left alone.
+            child.wait(moments.uniform(0, longest) if kills < n_kills else None)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+            kills += 1
+            continue
+        assert child.returncode == 0
+        assert np.array_equal(np.load(expected), np.load(found))
+        ends += 1
+        state.unlink()
+        if kills == n_kills:
+            break
+    for left in folder.glob(".*.part"):
+        left.unlink()
+    assert {path.name for path in folder.iterdir()} <= {"expected.npy", "found.npy"}
+    return ends
+
+
 def main(arguments: list[str]) -> None:
     """Prints what was found; an assertion fails if a file is not whole."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--saves", type=int, default=200, help="kills while models are saved")
+    parser.add_argument("--fits", type=int, default=50, help="kills of fits with checkpoints")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         print(f"{options.saves} kills of saves:", dict(kill_saves(options.saves, Path(folder))))
+    with tempfile.TemporaryDirectory() as folder:
+        ends = kill_fits(options.fits, Path(folder))
+        print(f"{options.fits} kills of fits: {ends} ended, with the labels of an undisturbed one")
 
 
 if __name__ == "__main__":

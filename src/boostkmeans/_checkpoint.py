@@ -26,6 +26,8 @@ MOST_SHARE, LONGEST_PAUSE = 1 / 20, 60.0
 WITHOUT_INFLUENCE = ("n_threads", "verbose", "callback", "checkpoint", "max_time")
 # Rows that tell one set of data from another, beside its shape and how it spreads.
 ROWS_TO_COMPARE = 256
+# What RandomState has as a rule, and how many numbers its state has.
+GENERATOR, KEY_LENGTH = "MT19937", 624
 
 
 class Keeper:
@@ -132,15 +134,25 @@ def identity_of(estimator: Any, rows: Rows, row_weights: RowWeights) -> State:
 
 def random_state(rng: np.random.RandomState) -> State:
     """Where it is in its sequence."""
-    return dict(rng.get_state(legacy=False))
+    name, key, position, has_gauss, gauss = rng.get_state(legacy=True)
+    if name != GENERATOR:
+        raise ValueError(
+            f"checkpoint needs a random_state of {GENERATOR}, as RandomState(seed) makes it. Got {name}."
+        )
+    return {"key": key, "position": position, "has_gauss": has_gauss, "gauss": gauss}
 
 
 def set_random_state(rng: np.random.RandomState, saved: SavedState) -> None:
-    """Goes on from what `random_state` gave."""
-    try:
-        rng.set_state(saved.values)
-    except (TypeError, ValueError, KeyError) as error:
-        saved.fail("rng", "the state of a generator of random numbers", error)
+    """Goes on from what `random_state` gave. NumPy itself does not check it."""
+    rng.set_state(
+        (
+            GENERATOR,
+            saved.array("key", np.uint32, (KEY_LENGTH,)),
+            saved.integer("position", 0, KEY_LENGTH),
+            saved.integer("has_gauss", 0, 1),
+            saved.measure("gauss"),
+        )
+    )
 
 
 def _plain_parameter(value: Any) -> Any:
