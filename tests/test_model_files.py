@@ -345,6 +345,12 @@ class TestTampered:
             forged.tensors[name] = forged.tensors[name][:0]
         forged.refused("above -1|0 centres")
 
+    def test_a_cluster_that_is_no_leaf(self, forged: Forged) -> None:
+        for name in ("cluster_centers", "cluster_sizes", "cluster_weights"):
+            good = forged.tensors[name]
+            forged.tensors[name] = np.concatenate([good, np.zeros_like(good[:1])])
+        forged.refused("a tree of 5 leaves for 6 clusters")
+
     def test_no_features(self, tmp_path: Path) -> None:
         forged = Forged(tmp_path / "model", FITS["boost"]())
         forged.tensors["cluster_centers"] = np.zeros((6, 0))
