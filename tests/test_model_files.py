@@ -345,6 +345,24 @@ class TestTampered:
             forged.tensors[name] = forged.tensors[name][:0]
         forged.refused("above -1|0 centres")
 
+    def test_a_cluster_that_is_no_leaf(self, forged: Forged) -> None:
+        for name in ("cluster_centers", "cluster_sizes", "cluster_weights"):
+            good = forged.tensors[name]
+            forged.tensors[name] = np.concatenate([good, np.zeros_like(good[:1])])
+        forged.refused("a tree of 5 leaves for 6 clusters")
+
+    def test_no_features(self, tmp_path: Path) -> None:
+        forged = Forged(tmp_path / "model", FITS["boost"]())
+        forged.tensors["cluster_centers"] = np.zeros((6, 0))
+        forged.tensors["frame.shift"] = np.zeros(0)
+        forged.refused("6 centres of 0 features")
+
+    @pytest.mark.parametrize("shape", [(1, 0), (1, 1)])
+    def test_a_tree_without_parts(self, tmp_path: Path, shape: tuple[int, int]) -> None:
+        forged = Forged(tmp_path / "model", FITS["one leaf"]())
+        forged.tensors["tree.children"] = np.full(shape, -1, dtype=np.int32)
+        forged.refused("a tree of 1 nodes with up to . parts")
+
     HEADERS: tuple[tuple[str, Any, str], ...] = (
         ("estimator", "os.system", "header.estimator should be one of"),
         ("estimator", "\x1b[2J", "header.estimator should be one of"),
