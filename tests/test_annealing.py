@@ -112,6 +112,7 @@ def test_what_clusters_explain(weighted: bool) -> None:
     rows, weights = Rows.in_own_frame(X + 100, "euclidean", 1), RowWeights.of(w, len(X))
     partition = Partition.of(labels, 5, X.shape[1])
     fit = Fit(rows, weights, partition, np.random.RandomState(0), 1, "best", 0.0)
+    fit.begin()
     whole = reference.inertia(X, np.zeros_like(labels), w)
     assert fit.explained == pytest.approx(1 - reference.inertia(X, labels, w) / whole)
 

@@ -174,10 +174,12 @@ def whole_fit() -> Fit:
     X = np.random.default_rng(0).normal(size=(20_000, 16))
     rows = Rows.in_own_frame(X, "euclidean", 2)
     labels = (np.arange(len(X)) % 50).astype(np.int32)
-    return Fit(
+    fit = Fit(
         rows, RowWeights.of(None, len(X)), Partition.of(labels, 50, 16), np.random.RandomState(0),
         n_threads=2, moves="best", began=0.0,
     )  # fmt: skip
+    fit.begin()
+    return fit
 
 
 def test_drift_of_the_composites() -> None:

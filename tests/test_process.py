@@ -71,7 +71,7 @@ class TestInterruptedAtAwkwardMoments:
     def test_in_the_final_relabelling(self, monkeypatch: pytest.MonkeyPatch) -> None:
         model = BoostKMeans(6, random_state=0, max_iter=1, tol=0)
         with monkeypatch.context() as patch:
-            patch.setattr(_clusterer, "nearest", self.interrupt)
+            patch.setattr(_clusterer, "assigned", self.interrupt)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(self.X)
         assert model.stop_reason_ == "interrupted"

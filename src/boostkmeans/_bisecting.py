@@ -18,7 +18,7 @@ from boostkmeans._growth import SPLITS, STARTS, Growth, SplitRules
 from boostkmeans._history import SweepRecord
 from boostkmeans._neighbours import nearest_candidate
 from boostkmeans._parameters import ParameterChecker
-from boostkmeans._partition import Labels, Partition
+from boostkmeans._partition import Labels, Partition, put_weightless
 from boostkmeans._rows import Array, Rows
 from boostkmeans._sampling import Sample, labels_by_tree
 from boostkmeans._seeding import grown
@@ -234,6 +234,9 @@ n_threads, verbose
         fit.begin()
         inertias = np.zeros(tree.n_leaves)
         fit.recompute(inertias)
+        if weights.values is not None:
+            centres = fit.partition.centres
+            put_weightless(fit.partition.labels, rows, weights.values, centres, threads)
         fit.tree = tree.of_partition(fit.partition, inertias)
         fit.note = f"the tree of a sample of {sample.rows.n_rows} rows; then all rows, in parts"
         fit.record(rows.n_rows, 0, "tree")

@@ -14,7 +14,7 @@ from boostkmeans._rows import DTYPES, Array, Floats, Frame, Part, Rows, describe
 # Bytes that are read at a time to pick some rows from.
 BYTES_TO_PICK_FROM = 2**23
 # Bytes of rows that get their labels at a time.
-BATCH_BYTES = 2**26
+BATCH_BYTES = 2**24
 
 
 @runtime_checkable

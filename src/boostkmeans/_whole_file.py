@@ -1,11 +1,17 @@
 """Writing a file so that it is there as a whole or not at all, whenever the machine stops."""
 
+import glob
 import os
 import shutil
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+# Seconds in which whoever writes a file writes some of it.
+ABANDONED = 60.0
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
@@ -37,9 +43,10 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
         with target.open("wb") as file:
             yield file
         return
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    _clean_up(target)
+    beside = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
-        with beside.open("w+b") as file:  # an old one is of a process that was killed
+        with beside.open("w+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -47,6 +54,25 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
     finally:
         beside.unlink(missing_ok=True)
     _settle(target.parent)
+
+
+def _clean_up(target: Path) -> None:
+    """Removes what processes that were killed left beside their target."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*-*.part"):
+        with suppress(OSError, ValueError):
+            old = time.time() - left.stat().st_mtime > ABANDONED  # or it may be of another machine
+            if old and not _is_alive(int(left.name.split(".")[-2].split("-")[0])):
+                left.unlink()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _put(beside: Path, target: Path, force: bool) -> None:
