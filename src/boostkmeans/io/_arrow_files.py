@@ -14,6 +14,7 @@ from boostkmeans._threads import resolve
 from boostkmeans.io._arrow_columns import Columns, arrow, columns_of
 from boostkmeans.io._binary_file import BinaryFile
 from boostkmeans.io._npy import check_shape
+from boostkmeans.io._parquet_footer import row_groups
 from boostkmeans.io._row_file import RowFile
 from boostkmeans.io._spool import Spool, most_in_memory
 from boostkmeans.io._store import Store
@@ -40,10 +41,10 @@ class ParquetRows(Store):
         self._held: tuple[int, NDArray[Any]] | None = None
         self._plain: Store | None = None
         with _faults(file.name):
+            self._groups = row_groups(file)
+            self._starts = np.cumsum([0, *(group.n_rows for group in self._groups)], dtype=np.int64)
             self._reader = self._opened(None)
-            self._metadata = self._reader.metadata
             self._columns = columns_of(file.name, self._reader.schema_arrow, key)
-            self._starts = self._checked_starts()
             n_columns = self._checked_width()
         self.dtype = self._columns.dtype
         self.shape = check_shape(file.name, (int(self._starts[-1]), n_columns))
@@ -73,7 +74,7 @@ class ParquetRows(Store):
         lock = threading.Lock()
 
         def decode(_: int) -> None:
-            reader = self._opened(self._metadata)  # a reader is not for several threads
+            reader = self._opened(self._reader.metadata)  # a reader is not for several threads
             while True:
                 with lock:
                     group = next(groups, None)
@@ -82,8 +83,12 @@ class ParquetRows(Store):
                 every[self._starts[group] : self._starts[group + 1]] = self._decoded(reader, group)
 
         n_threads = max(1, min(resolve(None), len(self._starts) - 1))
-        with _faults(self._file.name), ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(decode, range(n_threads)))
+        with _faults(self._file.name):
+            if n_threads == 1:
+                decode(0)
+            else:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    list(pool.map(decode, range(n_threads)))
         return every
 
     def close(self) -> None:
@@ -123,37 +128,25 @@ class ParquetRows(Store):
             )
         return self._columns.array(table, first, self.shape[1])
 
-    def _checked_starts(self) -> NDArray[np.int64]:
-        counts = [self._metadata.row_group(i).num_rows for i in range(self._metadata.num_row_groups)]
-        if any(n < 0 for n in counts) or sum(counts) != self._metadata.num_rows:
-            raise DataFormatError(
-                f"{self._file.name}: {self._metadata.num_rows} rows, but its groups have {sum(counts)}. "
-                "The file is damaged."
-            )
-        return np.cumsum([0, *counts], dtype=np.int64)
-
     def _checked_width(self) -> int:
         """Values of a row: by the type of the column, or by the number of values in the file."""
         wanted = set(self._columns.names)
-        width = self._columns.length
-        for i in range(self._metadata.num_row_groups):
-            group = self._metadata.row_group(i)
-            for j in range(group.num_columns):
-                column = group.column(j)
-                if column.path_in_schema.split(".list.")[0] not in wanted or group.num_rows == 0:
+        width = self._columns.length if self._columns.is_list else 1
+        for group in self._groups:
+            for name, n_values in group.columns:
+                if name not in wanted or group.n_rows == 0:
                     continue
-                each = width if self._columns.is_list else 1
-                if each is None:
-                    each = width = column.num_values // group.num_rows
-                if column.num_values != group.num_rows * each:
+                if width is None:
+                    width = n_values // group.n_rows
+                if n_values != group.n_rows * width:
                     raise DataFormatError(
-                        f"{self._file.name}: column {column.path_in_schema!r} has {column.num_values} "
-                        f"values in a group of {group.num_rows} rows, where {group.num_rows * each} are "
-                        "expected: each row must have as many, and none may be null."
+                        f"{self._file.name}: column {name!r} has {n_values} values in a group of "
+                        f"{group.n_rows} rows, where {group.n_rows * width} are expected: each row must "
+                        "have as many, and none may be null."
                     )
         if width is None:
             raise DataFormatError(f"{self._file.name}: there are no rows in it.")
-        return width
+        return width if self._columns.is_list else len(self._columns.names)
 
     def _check_size(self) -> None:
         n_bytes = self.shape[0] * self.shape[1] * self.dtype.itemsize

@@ -3,6 +3,7 @@
 import io
 import os
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ class BinaryFile:
         self.name = name
         self.file = file
         """Has a position, for whoever reads one after the other while the file is being opened."""
+        # Who does not close vectors gets no warning: maps do not need the file.
+        weakref.finalize(self, file.close)
         self._state = self._seen()
         self.size = self._state[0]
         self._lock = threading.Lock()
@@ -72,9 +75,6 @@ class BinaryFile:
     def close(self) -> None:
         """Closes the file. Memory maps of it stay as they are."""
         self.file.close()
-
-    def __del__(self) -> None:
-        self.file.close()  # who does not close vectors gets no warning: maps do not need the file
 
     def _read_some(self, offset: int, view: memoryview) -> int:
         if hasattr(os, "preadv"):

@@ -53,6 +53,7 @@ def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store
             return open_npy(file, begin, begin + member.file_size, called)
     return Deferred(
         lambda: _inflated(file, member.filename, max_memory),
+        file=file,
         shape=shape,
         dtype=header.dtype.newbyteorder("="),
     )

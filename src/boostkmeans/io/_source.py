@@ -18,6 +18,8 @@ from boostkmeans._errors import DataFormatError
 from boostkmeans._progress import Progress
 
 GZIP_MAGIC = b"\x1f\x8b"
+# How zlib is told that there is a header of gzip.
+GZIP_WINDOW = 31
 # The most that gzip makes of a byte: deflate encodes 258 of them in two bits.
 MOST_EXPANSION = 1032
 # Bytes at the beginning of a file that tell text from anything else.
@@ -56,6 +58,17 @@ class Source:
         """The content as a whole."""
         with self.opened() as stream:
             return stream.read()
+
+    def head(self, n_bytes: int) -> bytes:
+        """The first bytes of the content, which stay there: also of a pipe."""
+        with self._raw() as raw:
+            ahead = raw.peek(HEAD)
+            if not ahead.startswith(GZIP_MAGIC):
+                return ahead[:n_bytes]
+            try:
+                return zlib.decompressobj(GZIP_WINDOW).decompress(ahead, n_bytes)
+            except zlib.error:
+                return b""
 
     @contextmanager
     def opened(self) -> Iterator[io.BufferedReader]:

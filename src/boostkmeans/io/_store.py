@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostkmeans.io._binary_file import BinaryFile
+
 
 class Store(ABC):
     """Rows of a file, in the order in which they are there."""
@@ -45,11 +47,12 @@ class Deferred(Store):
         self,
         make: Callable[[], Store],
         *,
+        file: BinaryFile | None = None,
         shape: tuple[int, int] | None = None,
         dtype: np.dtype[Any] | None = None,
         is_sparse: bool | None = None,
     ) -> None:
-        self._make = make
+        self._make, self._file = make, file
         self._made: Store | None = None
         self._lock = threading.Lock()
         self._shape, self._dtype = shape, dtype
@@ -101,6 +104,8 @@ class Deferred(Store):
         return self.store.load()
 
     def close(self) -> None:
-        """Closes the true one, if there is one yet."""
+        """Closes the true one, if there is one yet, and what it was to be made of."""
+        if self._file is not None:
+            self._file.close()
         if self._made is not None:
             self._made.close()

@@ -76,7 +76,9 @@ class Vectors:
         """Rows by a number, a slice or an array of numbers or booleans, as NumPy has it."""
         if isinstance(index, slice):
             return self._slice(index)
-        if np.ndim(index) == 0 and not isinstance(index, tuple):
+        if isinstance(index, tuple):
+            raise IndexError("Only rows are chosen here, not columns: vectors[rows][:, columns].")
+        if np.ndim(index) == 0:
             i = operator.index(index)
             if not -len(self) <= i < len(self):
                 raise IndexError(f"There is no row {i}: there are {len(self)}.")

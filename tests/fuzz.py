@@ -1,0 +1,249 @@
+"""Files of vectors that were damaged: systematically for the tests, at random for `make fuzz`.
+
+Native libraries may take the process with them, so that files are read in one of its own. It notes each
+case before it reads it: whatever happens, the case has a name.
+
+    python tests/fuzz.py --seconds 60 --seed 0
+"""
+
+import argparse
+import faulthandler
+import gzip
+import json
+import os
+import random
+import re
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import feather
+from scipy.io import mmwrite
+from scipy.sparse import csr_array, save_npz
+from sklearn.datasets import dump_svmlight_file
+
+from boostkmeans import DataFormatError
+from boostkmeans.io import WRITABLE, open_vectors, write_vectors
+
+VALUES = np.array([[3.0, 4, 0], [4, 3, 0], [0, 0, 5], [0, 0, 2]], dtype=np.float32)
+# What a file of a few bytes may take: 64 MB, and as much for stacks of threads.
+MOST_MEMORY, STACKS = 64 << 20, 64 << 20
+# The longest that a case may take, in seconds: a hang is a fault.
+LONGEST = 20
+# Bytes at the beginning and, where a format has something there, at the end that are changed one by one.
+HEAD, TAIL = 128, 256
+WITH_TAIL = ("npz", "parquet", "arrow", "feather", "hdf5")
+NUMBERS = (0, -1, 2**31, 2**63, 10**30)
+FIELDS = [struct.pack("<i", n) for n in (0, -1, 2**31 - 1, -(2**31))]
+FIELDS += [struct.pack("<Q", n) for n in (2**31, 2**32 - 1, 2**63 - 1, 2**63)]
+
+
+def valid_files(folder: Path) -> dict[str, bytes]:
+    """A small file of every format, by name."""
+    for kind in WRITABLE:
+        write_vectors(folder / f"a.{kind}", VALUES)
+    np.save(folder / "fortran.npy", np.asfortranarray(VALUES))
+    np.savez(folder / "stored.npz", train=VALUES, test=VALUES[:1])
+    np.savez_compressed(folder / "deflated.npz", VALUES)
+    save_npz(folder / "sparse.npz", csr_array(VALUES), compressed=False)
+    columns = pa.table({"a": VALUES[:, 0], "b": VALUES[:, 1]})
+    pq.write_table(columns, folder / "columns.parquet", row_group_size=2, compression="snappy")
+    lists = pa.table({"v": VALUES.tolist()})
+    pq.write_table(lists, folder / "lists.parquet", compression="none")
+    feather.write_feather(lists, folder / "a.feather", compression="lz4")
+    with pa.ipc.new_file(folder / "file.arrow", columns.schema) as writer:
+        writer.write_table(columns)
+    with pa.ipc.new_stream(folder / "stream.arrow", lists.schema) as writer:
+        writer.write_table(lists)
+    with h5py.File(folder / "old.hdf5", "w") as file:
+        file["train"] = VALUES
+    with h5py.File(folder / "chunks.hdf5", "w", libver="latest") as file:
+        file.create_dataset("train", data=VALUES, chunks=(2, 3), compression="gzip")
+    np.savetxt(folder / "a.csv", VALUES, "%g", ",", header="x,y,z", comments="")
+    np.savetxt(folder / "a.tsv", VALUES, "%g", "\t")
+    mmwrite(folder / "a.mtx", csr_array(VALUES))
+    dump_svmlight_file(VALUES, [1, 1, 2, 2], str(folder / "a.svm"), zero_based=False)
+    (folder / "a.mat").write_text("4 3 6\n1 3 2 4\n1 4 2 3\n3 5\n3 2\n")
+    (folder / "a.npy.gz").write_bytes(gzip.compress((folder / "a.npy").read_bytes(), mtime=0))
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def damaged(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Each byte of the header and what stands for it at the end, every length, and numbers that lie."""
+    tail = max(HEAD, len(content) - TAIL) if name.endswith(WITH_TAIL) else len(content)
+    places = [*range(min(HEAD, len(content))), *range(tail, len(content))]
+    for at in places:
+        old = content[at]
+        for new in sorted(
+            {0, 0xFF, 0x7F, *((old + n) & 0xFF for n in (1, -1)), old ^ 1, old ^ 16, old ^ 128}
+        ):
+            yield f"byte {at} = {new}", content[:at] + bytes([new]) + content[at + 1 :]
+    for length in range(len(content)):
+        yield f"length {length}", content[:length]
+    for at in places[::4]:
+        for field in FIELDS:
+            yield f"at {at}: {field.hex()}", content[:at] + field + content[at + len(field) :]
+    for match in re.finditer(rb"(?<![\w.])\d+(?![\w.])", content[:HEAD]):
+        for number in NUMBERS:
+            text = str(number).encode()
+            yield (
+                f"at {match.start()}: {number}",
+                content[: match.start()] + text + content[match.end() :],
+            )
+            if name.endswith(".npy"):  # within the padding, so that the header is as long as before
+                rest = content[match.end() : HEAD].rstrip(b" \n")
+                header = (content[: match.start()] + text + rest).ljust(HEAD - 1) + b"\n"
+                yield f"header at {match.start()}: {number}", header + content[HEAD:]
+
+
+def mutated(content: bytes, rng: random.Random) -> bytes:
+    """Some changes anywhere."""
+    data = bytearray(content)
+    for _ in range(rng.choice((1, 1, 2, 3, 8))):
+        at = rng.randrange(len(data) + 1)
+        what = rng.randrange(6)
+        if what == 0:
+            data[at : at + 1] = bytes([rng.randrange(256)])
+        elif what == 1:
+            field = rng.choice(FIELDS)
+            data[at : at + len(field)] = field
+        elif what == 2:
+            data[at : at + rng.randrange(1, 9)] = rng.randbytes(rng.randrange(1, 9))
+        elif what == 3:
+            del data[at : at + rng.randrange(1, 64)]
+        elif what == 4:
+            begin = rng.randrange(len(data) + 1)
+            data[at:at] = data[begin : begin + rng.randrange(1, 64)]
+        else:
+            del data[at:]
+    return bytes(data)
+
+
+def outcome(path: Path) -> str | None:
+    """What is wrong with how a file was read; None if there is nothing."""
+    try:
+        with open_vectors(path) as vectors:
+            n_rows, n_columns = vectors.shape
+            if not vectors.is_sparse and not 0 <= vectors.nbytes <= MOST_MEMORY:
+                return f"a shape of {vectors.shape}"
+            every, some = vectors.load(), vectors.read(0, min(n_rows, 3))
+            if every.shape != (n_rows, n_columns) or some.shape != (min(n_rows, 3), n_columns):
+                return f"{every.shape} or {some.shape} instead of {vectors.shape}"
+    except DataFormatError as error:
+        return None if path.name in str(error) else f"an error that does not name the file: {error}"
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+class Case:
+    """The place where it is noted what is being read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.note = (folder / "case").open("wb", buffering=0)
+        self.folder = folder / "now"
+        self.folder.mkdir()
+
+    def run(self, name: str, what: str, content: bytes) -> str | None:
+        os.pwrite(self.note.fileno(), f"{name}: {what}".ljust(200).encode(), 0)
+        path = self.folder / name
+        path.unlink(missing_ok=True)  # a file that is written anew is put on the disk at once
+        path.write_bytes(content)
+        return outcome(path)
+
+
+def work(folder: Path, seconds: float | None, seed: int, names: list[str]) -> dict[str, Any]:
+    """All systematic cases, or random ones for some time: how many, and what went wrong."""
+    (folder / "valid").mkdir()
+    files = valid_files(folder / "valid")
+    files = {name: content for name, content in files.items() if not names or name in names}
+    case = Case(folder)
+    counts, faults = dict.fromkeys(files, 0), []
+    for name, content in files.items():  # whatever is imported or set up on first use
+        fault = case.run(name, "as it was", content)
+        if fault:
+            faults.append(f"{name}: {fault}")
+    _limit_memory()
+    for name, what, content in _systematic(files) if seconds is None else _random(files, seconds, seed):
+        faulthandler.dump_traceback_later(LONGEST, exit=True)
+        counts[name] += 1
+        fault = case.run(name, what, content)
+        if fault:
+            faults.append(f"{name}, {what}: {fault}"[:300])
+            (folder / f"fault-{len(faults)}-{name}").write_bytes(content)
+    faulthandler.cancel_dump_traceback_later()
+    return {"counts": counts, "faults": faults}
+
+
+def _systematic(files: dict[str, bytes]) -> Iterator[tuple[str, str, bytes]]:
+    for name, content in files.items():
+        for what, changed in damaged(name, content):
+            yield name, what, changed
+
+
+def _random(files: dict[str, bytes], seconds: float, seed: int) -> Iterator[tuple[str, str, bytes]]:
+    end, i = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        rng = random.Random(f"{seed}/{i}")
+        name = rng.choice(list(files))
+        yield name, f"seed {seed}, number {i}", mutated(files[name], rng)
+        i += 1
+
+
+def _limit_memory() -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + MOST_MEMORY + STACKS
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def run(folder: Path, *options: str) -> dict[str, Any]:
+    """The work, in a process of its own. If that dies, the case it died of is a fault like others."""
+    # One arena: glibc would set 64 MB of addresses aside for each thread.
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    result = subprocess.run(
+        [sys.executable, __file__, "--folder", str(folder), *options],
+        capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+    if result.returncode == 0:
+        found: dict[str, Any] = json.loads(result.stdout)
+        return found
+    note = folder / "case"
+    case = note.read_text().strip() if note.exists() else "before the first case"
+    fault = f"{case}: the process died with {result.returncode}\n{result.stderr[-3000:]}"
+    return {"counts": {}, "faults": [fault]}
+
+
+def main() -> None:
+    """Random files for some time; the exit code says whether all was well."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, help="of random files")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=[], help="names of files, such as a.npy")
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.folder is not None:
+        warnings.simplefilter("ignore")
+        json.dump(work(options.folder, options.seconds, options.seed, options.only), sys.stdout)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    timing = [] if options.seconds is None else ["--seconds", str(options.seconds)]
+    names = ["--only", *options.only] if options.only else []
+    found = run(folder, *timing, "--seed", str(options.seed), *names)
+    print(*(f"{name}: {n} files" for name, n in found["counts"].items()), sep="\n")
+    print(*(found["faults"][:50] or ["no faults"]), sep="\n")
+    sys.exit(f"see {folder}" if found["faults"] else 0)
+
+
+if __name__ == "__main__":
+    main()
