@@ -60,7 +60,9 @@ class TestParts:
         assert [part.number for part in rows.parts()] == list(range(rows.n_parts))
         found = np.concatenate([X[part.where] for part in rows.parts()])
         assert np.array_equal(found, X)
-        shuffled = [part.where.start for part in rows.parts(np.random.RandomState(0))]
+        order = rows.order(np.random.RandomState(0))
+        shuffled = [part.where.start for part in rows.parts(order)]
+        assert [part.number for part in rows.parts(order)] == order
         assert sorted(shuffled) == [part.where.start for part in rows.parts()] != shuffled
 
     def test_some_rows_can_be_picked(self, rows: StreamedRows) -> None:
@@ -237,12 +239,14 @@ def test_checkpoints_of_every_stage(
     model = copy.deepcopy(FITS[name])
     expected = model.fit(source(X, little_memory)).labels_.copy()
     states: list[str] = []
+    within_a_sweep: list[bool] = []
     write = _checkpoint.Keeper._write
 
     def write_and_copy(self: _checkpoint.Keeper, state: Any) -> None:
         write(self, state)
         shutil.copy(path, tmp_path / str(len(states)))
         states.append(state.get("stage", "end"))
+        within_a_sweep.append(state.get("sweeps", {}).get("fit", {}).get("so_far") is not None)
 
     with monkeypatch.context() as patch:
         patch.setattr(_checkpoint.Keeper, "_write", write_and_copy)
@@ -254,6 +258,8 @@ def test_checkpoints_of_every_stage(
         assert np.array_equal(model.fit(source(X, little_memory)).labels_, expected), states[number]
     with pytest.raises(ValueError, match="parts"):
         model.fit(source(X, little_memory + 20_000))
+    if name == "candidates":
+        assert any(within_a_sweep)
 
 
 def test_a_map_larger_than_half_of_the_machine_is_read_in_parts(

@@ -12,7 +12,7 @@ from boostkmeans._neighbours import Lists, neighbour_lists, points_to_compare
 from boostkmeans._partition import Labels, Partition
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._state import SavedState, State
-from boostkmeans._sweeping import NOTHING_SWEPT, SweepOptions, Swept, block_rows
+from boostkmeans._sweeping import SweepOptions, SweepSoFar, Swept, block_rows
 
 # Lists are made anew after 1, 2 and 4 sweeps, and every so many from then on. The last of these sweeps
 # goes by the runners-up. See "Candidates" in docs/benchmarks.md.
@@ -65,16 +65,18 @@ class Candidates:
         partition: Partition,
         rng: np.random.RandomState,
         how: SweepOptions,
+        so_far: SweepSoFar | None = None,
     ) -> Swept:
         """One sweep."""
         if time.perf_counter() >= how.deadline:
             return Swept(0, 0.0, 0, late=True)
         if self._outdated:
             self._refresh(partition, rows.n_parts)
+            self._outdated = False
+        so_far = so_far or SweepSoFar()
         if self.runners_up is None and not how.first:  # of which no best one is known
             self.runners_up = np.zeros(rows.n_rows, dtype=np.int32)
-        swept = NOTHING_SWEPT
-        for part in rows.parts(rng):
+        for part in so_far.parts(rows, rng):
             moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
                 part.rows.core,
                 None if row_weights is None else row_weights[part.where],
@@ -97,14 +99,12 @@ class Candidates:
                 how.exchange,
                 how.prices,
             )
-            swept = swept.plus(Swept(moves, gain, evaluations, late))
-            if swept.late:
-                break
+            so_far.add(Swept(moves, gain, evaluations, late))
         self._uses += 1
         self._outdated = self._uses >= self._longest_use
         last_of_many = self._uses == LONGEST_USE - 1
         self._by_runner_up = last_of_many and not self._outdated and self.runners_up is not None
-        return swept
+        return so_far.swept
 
     @classmethod
     def around(cls, partition: Partition, touched: NDArray[np.int64], n_threads: int) -> "Candidates":

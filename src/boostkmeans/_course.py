@@ -108,6 +108,7 @@ class Course:
             REPAIR: self._repair,
         }
         fit = self.fit
+        fit.after_part = lambda: self.after_step(self)
         try:
             while self.phase != END:
                 steps[self.phase]()
@@ -117,6 +118,8 @@ class Course:
         except KeyboardInterrupt:
             fit.interrupted()
             raise
+        finally:
+            fit.after_part = None  # which would keep the rows in memory, going round in a circle
         fit.finish()
         logger.debug("drift of the composites: %.1e", fit.drift)
 

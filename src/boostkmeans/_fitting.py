@@ -3,6 +3,7 @@
 import logging
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from boostkmeans._plan import Plan
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._seeding import fill_empty
 from boostkmeans._state import SavedState, State
-from boostkmeans._sweeping import SweepOptions, Swept, sweep_all
+from boostkmeans._sweeping import SweepOptions, SweepSoFar, Swept, sweep_all
 from boostkmeans._weights import RowWeights
 
 logger = logging.getLogger("boostkmeans")
@@ -98,6 +99,10 @@ class Fit:
     stop_reason: str = ""
     best: Kept | None = None
     """The best partition seen, where the inertia may rise."""
+    after_part: Callable[[], None] | None = None
+    """Called within a sweep, if rows are read in parts."""
+    so_far: SweepSoFar | None = None
+    """The sweep that is going on."""
     _exchange: bool = False
     """With limits: whether rows changed places in the last sweep. Every other time they do."""
     _moves_since: float = 0
@@ -132,6 +137,7 @@ class Fit:
             "plan": None if self.plan is None else self.plan.state(),
             "candidates": None if self.candidates is None else self.candidates.state(),
             "best": None if self.best is None else self.best.state(),
+            "so_far": None if self.so_far is None else self.so_far.state(),
         }
 
     def restore(self, saved: SavedState) -> None:
@@ -153,6 +159,8 @@ class Fit:
             None if candidates is None else Candidates.restored(candidates, self.rows, k, self.n_threads)
         )
         self.best = None if best is None else Kept.restored(best, n, k, d)
+        so_far = saved.part("so_far")
+        self.so_far = None if so_far is None else SweepSoFar.restored(so_far, self.rows.n_parts)
 
     def keep_within(self, limits: Limits, deadline: float) -> None:
         """From now on, no cluster is smaller or larger than that."""
@@ -217,6 +225,7 @@ class Fit:
     def interrupted(self) -> None:
         """What is to be done at once, without another pass over the rows."""
         self.stop_reason = "interrupted"
+        self.so_far = None
         if self.partition.stale:
             self.recompute()
         # The composites are as good as the labels.
@@ -274,16 +283,19 @@ class Fit:
         self._exchange = bool(self.limits) and not self._exchange
         how = self.options(deadline, temperature)
         values = self.row_weights.values
+        so_far = self.so_far = self.so_far or SweepSoFar()
+        so_far.after_part = self.after_part
         if self.candidates is not None:
             if self.limits:  # the two kinds of sweeps look for different moves
                 self.candidates.revisit()
             kind = "candidates"
-            swept = self.candidates.sweep(self.rows, values, self.partition, self.rng, how)
+            swept = self.candidates.sweep(self.rows, values, self.partition, self.rng, how, so_far)
         else:
             exact = temperature == 0 and not how.exchange and self._worth_certifying()
             kind = "certify" if exact else "sweep"
             how = replace(how, exact=exact, low=self._worth_low_precision())
-            swept = sweep_all(self.rows, values, self.partition, self.rng, how, self.n_pinned)
+            swept = sweep_all(self.rows, values, self.partition, self.rng, how, self.n_pinned, so_far)
+        self.so_far = None
         self.account(swept)
         self.record(swept.moves, swept.evaluations, kind, temperature=temperature)
         return swept

@@ -137,8 +137,12 @@ class Rows:
             describe(array, factors, n_threads, first_row)
         return cls(array, frame, factors, stays_sparse=sparsely)
 
-    def parts(self, rng: np.random.RandomState | None = None) -> Iterator[Part]:
-        """All rows, part by part; in random order if there are many and `rng` is given."""
+    def order(self, rng: np.random.RandomState) -> list[int]:
+        """The numbers of all parts, in random order if there are many."""
+        return [0]
+
+    def parts(self, order: list[int] | None = None) -> Iterator[Part]:
+        """All rows, part by part; or those parts that are named."""
         yield Part(0, slice(None), self)
 
     def sample(self, indices: NDArray[np.integer[Any]]) -> "Rows":

@@ -129,10 +129,13 @@ class StreamedRows(Rows):
         """There is none: they are not in memory as a whole."""
         raise NotImplementedError("rows that are read in parts have to be taken part by part")
 
-    def parts(self, rng: np.random.RandomState | None = None) -> Iterator[Part]:
-        """All rows, in the order of the file or with `rng` in random order of the parts."""
-        order = range(self.n_parts) if rng is None else rng.permutation(self.n_parts).tolist()
-        for begin, array in self._arrays(order):
+    def order(self, rng: np.random.RandomState) -> list[int]:
+        """The numbers of all parts, in random order."""
+        return [int(number) for number in rng.permutation(self.n_parts)]
+
+    def parts(self, order: list[int] | None = None) -> Iterator[Part]:
+        """All rows in the order of the file, or those parts that are named."""
+        for begin, array in self._arrays(range(self.n_parts) if order is None else order):
             factors = unit_factors(array, self.frame.metric, self._n_threads, begin)
             where = slice(begin, begin + len(array))
             yield Part(begin // self._part_rows, where, Rows(array, self.frame, factors))

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._limits import NO_LIMITS, Limits
 from boostkmeans._partition import Partition
-from boostkmeans._rows import Floats, Rows
+from boostkmeans._rows import Floats, Part, Rows
+from boostkmeans._state import SavedState, State
 
 # Rows that propose before the first of them is decided: a hundredth of all, so that centres are never
 # stale by more than that. Smaller blocks end no lower: see "Starts" in docs/benchmarks.md.
@@ -66,6 +68,49 @@ class Swept(NamedTuple):
 NOTHING_SWEPT = Swept(0, 0.0, 0, late=False)
 
 
+@dataclass
+class SweepSoFar:
+    """A sweep of which some parts of the rows are yet to be visited. It can be kept and restored."""
+
+    left: list[int] | None = None
+    """The numbers of these parts. None: it has not begun."""
+    swept: Swept = NOTHING_SWEPT
+    after_part: Callable[[], None] | None = None
+    """Called when a part was visited, and others are left."""
+
+    def parts(self, rows: Rows, rng: np.random.RandomState) -> Iterator[Part]:
+        """Those that are left. After each of them, `add` is to be called."""
+        self.left = rows.order(rng) if self.left is None else self.left
+        for part in rows.parts(self.left):
+            yield part
+            if self.swept.late:
+                break
+            self.left = self.left[1:]
+            if self.left and self.after_part is not None:
+                self.after_part()
+
+    def add(self, swept: Swept) -> None:
+        """What was done in a part."""
+        self.swept = self.swept.plus(swept)
+
+    def state(self) -> State:
+        """All of it."""
+        return {"left": self.left, **self.swept._asdict()}
+
+    @classmethod
+    def restored(cls, saved: SavedState, n_parts: int) -> "SweepSoFar":
+        """What `state` gave."""
+        left = saved.items("left")
+        if not left or not all(type(number) is int and 0 <= number < n_parts for number in left):
+            saved.fail("left", f"numbers of parts, below {n_parts}", left)
+        return cls(
+            left,
+            Swept(
+                saved.integer("moves"), saved.measure("gain"), saved.integer("evaluations"), late=False
+            ),
+        )
+
+
 def sweep_all(
     rows: Rows,
     row_weights: Floats | None,
@@ -73,10 +118,11 @@ def sweep_all(
     rng: np.random.RandomState,
     how: SweepOptions,
     n_pinned: int = 0,
+    so_far: SweepSoFar | None = None,
 ) -> Swept:
     """Every row but the first `n_pinned` looks at all clusters."""
-    swept = NOTHING_SWEPT
-    for part in rows.parts(rng):
+    so_far = so_far or SweepSoFar()
+    for part in so_far.parts(rows, rng):
         order, run_length = visit(part.rows, rng, n_pinned)
         found = _core.sweep(
             part.rows.core,
@@ -97,10 +143,8 @@ def sweep_all(
             how.exchange,
             how.prices,
         )
-        swept = swept.plus(Swept(*found))
-        if swept.late:
-            break
-    return swept
+        so_far.add(Swept(*found))
+    return so_far.swept
 
 
 def visit(rows: Rows, rng: np.random.RandomState, n_pinned: int) -> tuple[NDArray[np.int64], int]:
