@@ -281,9 +281,11 @@ def answer_to_ctrl_c() -> None:
     X = np.random.default_rng(0).standard_normal((1_000_000, 32), dtype=np.float32)
     random = np.random.default_rng(1)
     delays = []
-    for _ in range(100):
-        model = BoostKMeans(1000, init="random-partition", n_candidates=None, tol=0, n_threads=N_THREADS)
-        wait = float(random.uniform(0.1, 1.5))
+    for i in range(100):
+        model = BoostKMeans(1000, n_threads=N_THREADS)  # a tree, annealing, repair, candidates
+        if i % 2:
+            model.set_params(init="random-partition", n_candidates=None, tol=0)
+        wait = float(random.uniform(0.1, 4.0))
         sent: list[float] = []
 
         def interrupt(wait: float = wait, sent: list[float] = sent) -> None:

@@ -2,6 +2,7 @@
 
 import json
 
+import files_report
 import large_k_report
 import optima_report
 import text_report
@@ -12,7 +13,13 @@ from page import DOCS, table, where
 def write_report() -> None:
     """Only what was measured: a missing result file is a missing section."""
     found = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
-    every = {**SECTIONS, **large_k_report.SECTIONS, **optima_report.SECTIONS, **text_report.SECTIONS}
+    every = {
+        **SECTIONS,
+        **large_k_report.SECTIONS,
+        **optima_report.SECTIONS,
+        **text_report.SECTIONS,
+        **files_report.SECTIONS,
+    }
     sections = [section(found[name]) for name, section in every.items() if name in found]
     (DOCS / "benchmarks.md").write_text("\n".join([HEAD, *sections]))
     if "sift_against_faiss" in found:

@@ -3,6 +3,7 @@
 import sys
 
 import figures
+import files
 import large_k
 import limits
 import measure  # noqa: F401  (sets the number of threads: before all others)
@@ -10,7 +11,9 @@ import optima
 import text
 from report import write_report
 
-FIGURES = figures.FIGURES + large_k.FIGURES + optima.FIGURES + limits.FIGURES + text.FIGURES
+FIGURES = [
+    *figures.FIGURES, *large_k.FIGURES, *optima.FIGURES, *limits.FIGURES, *text.FIGURES, *files.FIGURES,
+]  # fmt: skip
 
 
 def main() -> None:
