@@ -48,7 +48,8 @@ def written(path: Path, content: str | bytes) -> Path:
 def test_every_header_byte_every_length_and_numbers_that_lie(tmp_path: Path) -> None:
     """In processes of their own, with a limit of memory and of time: see fuzz.py."""
     (tmp_path / "names").mkdir()
-    names = sorted(fuzz.valid_files(tmp_path / "names"))
+    # Lists of any length are in a stream here, and in Parquet where files are made at random.
+    names = sorted(fuzz.valid_files(tmp_path / "names").keys() - {"lists.parquet"})
     # Those of large libraries take longest: one half of them for each process.
     slow = [name for name in names if name.endswith((".parquet", ".hdf5", ".feather", ".arrow"))]
     quick = [name for name in names if name not in slow]

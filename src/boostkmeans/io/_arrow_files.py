@@ -93,7 +93,7 @@ class ParquetRows(Store):
 
     def close(self) -> None:
         """Closes all that is open."""
-        self._reader.close()
+        self._reader.close(force=True)
         self._file.close()
         if self._plain is not None:
             self._plain.close()
