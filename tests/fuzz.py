@@ -85,9 +85,8 @@ def damaged(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     places = [*range(min(HEAD, len(content))), *range(tail, len(content))]
     for at in places:
         old = content[at]
-        for new in sorted(
-            {0, 0xFF, 0x7F, *((old + n) & 0xFF for n in (1, -1)), old ^ 1, old ^ 16, old ^ 128}
-        ):
+        near = ((old + n) & 0xFF for n in (1, -1))
+        for new in sorted({0, 0xFF, 0x7F, *near, old ^ 1, old ^ 16, old ^ 128} - {old}):
             yield f"byte {at} = {new}", content[:at] + bytes([new]) + content[at + 1 :]
     for length in range(len(content)):
         yield f"length {length}", content[:length]

@@ -267,7 +267,13 @@ def test_keys(folder: Path, tmp_path: Path) -> None:
         assert np.array_equal(vectors[:,][:, 0] if False else vectors.load()[:, 0], np.arange(50))
     with open_vectors(folder / "a.tsv", key=["2", "1"]) as vectors:
         assert np.array_equal(vectors.load(), X[:, [1, 0]])
-    for name, key in (("a.npy", "a"), ("a.npz", ["a", "b"]), ("a.csv", []), ("a.csv", [1])):
+    for name, key in (
+        ("a.npy", "a"),
+        ("a.npz", ["a", "b"]),
+        ("a.csv", []),
+        ("a.csv", [1]),
+        ("a.csv", ["a", "a"]),
+    ):
         with pytest.raises(ValueError, match=r"key|keys"):
             open_vectors(folder / name, key=key)  # type: ignore[arg-type]
 

@@ -22,6 +22,8 @@ from numpy.lib import format as npy
 import fuzz
 from boostkmeans import DataFormatError
 from boostkmeans.io import Vectors, open_vectors, write_vectors
+from boostkmeans.io._binary_file import BinaryFile
+from boostkmeans.io._parquet_footer import row_groups
 from conftest import run_python
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -48,7 +50,8 @@ def written(path: Path, content: str | bytes) -> Path:
 def test_every_header_byte_every_length_and_numbers_that_lie(tmp_path: Path) -> None:
     """In processes of their own, with a limit of memory and of time: see fuzz.py."""
     (tmp_path / "names").mkdir()
-    names = sorted(fuzz.valid_files(tmp_path / "names"))
+    # Lists of any length are in a stream here, and in Parquet where files are made at random.
+    names = sorted(fuzz.valid_files(tmp_path / "names").keys() - {"lists.parquet"})
     # Those of large libraries take longest: one half of them for each process.
     slow = [name for name in names if name.endswith((".parquet", ".hdf5", ".feather", ".arrow"))]
     quick = [name for name in names if name not in slow]
@@ -394,3 +397,28 @@ def test_threads_that_read_a_damaged_file(tmp_path: Path) -> None:
     for thread in threads:
         thread.join(timeout=10)
     assert len(errors) == 4
+
+
+def test_the_end_of_parquet_files_is_read_as_pyarrow_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    for table in ({"a": [1, None, 3], "b.list.c": [1, 2, 3]}, {"v": [[1.0, 2.0], [3.0], None]}):
+        for options in ({}, {"row_group_size": 2, "compression": "none", "write_page_index": True}):
+            pq.write_table(pa.table(table), path, **options)
+            metadata = pq.read_metadata(path)
+            groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+            expected = [
+                (group.num_rows, [group.column(j).num_values for j in range(group.num_columns)])
+                for group in groups
+            ]
+            with path.open("rb", buffering=0) as file:
+                found = row_groups(BinaryFile("a.parquet", file))
+            assert [(group.n_rows, [n for _, n in group.columns]) for group in found] == expected
+            assert all([name for name, _ in group.columns] == list(table) for group in found)
+
+
+def test_a_small_file_that_stands_for_very_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but zeros is 2,000 times as long as its file: less than the limit."""
+    pq.write_table(pa.table({"a": np.zeros(1 << 20)}), tmp_path / "a.parquet", row_group_size=1 << 26)
+    read_all(tmp_path / "a.parquet")
+    monkeypatch.setattr("boostkmeans.io._arrow_files.MOST_EXPANSION", 100)
+    assert "more than a file of" in failure(tmp_path / "a.parquet")

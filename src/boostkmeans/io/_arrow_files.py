@@ -24,8 +24,10 @@ from boostkmeans.io._store import Store
 MOST_EXPANSION = 10_000
 # Rows are decoded by the group. Larger groups than this are put down once, as plain rows.
 LARGEST_GROUP = 1 << 28
-# Rows that are put down at a time.
-BATCH = 8192
+# Decoded at a time: what stays in a cache, but enough rows for the cost of a call.
+BATCH_BYTES, LEAST_BATCH = 1 << 20, 1024
+# Bytes of a column that are read at a time.
+BUFFER = 1 << 20
 FILE_MAGIC = b"ARROW1"
 OLD_FEATHER = b"FEA1"
 
@@ -80,7 +82,7 @@ class ParquetRows(Store):
                     group = next(groups, None)
                 if group is None:
                     return
-                every[self._starts[group] : self._starts[group + 1]] = self._decoded(reader, group)
+                self._decode_into(every[self._starts[group] : self._starts[group + 1]], reader, group)
 
         n_threads = max(1, min(resolve(None), len(self._starts) - 1))
         with _faults(self._file.name):
@@ -93,7 +95,7 @@ class ParquetRows(Store):
 
     def close(self) -> None:
         """Closes all that is open."""
-        self._reader.close()
+        self._reader.close(force=True)
         self._file.close()
         if self._plain is not None:
             self._plain.close()
@@ -101,7 +103,9 @@ class ParquetRows(Store):
     def _opened(self, metadata: Any) -> Any:
         pa = arrow()
         self._file.check_unchanged()
-        return pa.parquet.ParquetFile(_readable(self._file, self._path), metadata=metadata)
+        return pa.parquet.ParquetFile(
+            _readable(self._file, self._path), metadata=metadata, buffer_size=BUFFER, pre_buffer=False
+        )
 
     def _group(self, group: int) -> NDArray[Any]:
         if self._held is None or self._held[0] != group:
@@ -116,17 +120,39 @@ class ParquetRows(Store):
         table = reader.read_row_group(group, columns=self._columns.names, use_threads=False)
         return self._checked(self._in_order(table), first, end - first)
 
+    def _decode_into(self, target: NDArray[Any], reader: Any, group: int) -> None:
+        """Piece by piece: what is decoded is still in a cache when it is put in its place."""
+        first, done = int(self._starts[group]), 0
+        for batch in self._batches(reader, [group]):
+            rows = self._columns.array(batch, first + done, self.shape[1])
+            if done + len(rows) > len(target):
+                break
+            target[done : done + len(rows)] = rows
+            done += len(rows)
+        if done != len(target):
+            raise self._wrong_number(first, len(target), done)
+
+    def _batches(self, reader: Any, groups: list[int]) -> Iterator[Any]:
+        n_rows = max(LEAST_BATCH, BATCH_BYTES // (self.shape[1] * self.dtype.itemsize))
+        batches = reader.iter_batches(
+            n_rows, row_groups=groups, columns=self._columns.names, use_threads=False
+        )
+        return map(self._in_order, batches)
+
     def _in_order(self, table: Any) -> Any:
         """pyarrow gives columns in the order of the file."""
         return table.select(self._columns.names)
 
     def _checked(self, table: Any, first: int, expected: int) -> NDArray[Any]:
         if table.num_rows != expected:
-            raise DataFormatError(
-                f"{self._file.name}: {expected} rows were promised from row {first} on, but there are "
-                f"{table.num_rows}. The file is damaged."
-            )
+            raise self._wrong_number(first, expected, table.num_rows)
         return self._columns.array(table, first, self.shape[1])
+
+    def _wrong_number(self, first: int, expected: int, found: int) -> DataFormatError:
+        return DataFormatError(
+            f"{self._file.name}: {expected} rows were promised from row {first} on, but there are "
+            f"{found}. The file is damaged."
+        )
 
     def _checked_width(self) -> int:
         """Values of a row: by the type of the column, or by the number of values in the file."""
@@ -163,14 +189,8 @@ class ParquetRows(Store):
 
     def _put_down(self) -> Store:
         with _faults(self._file.name):
-            batches = self._reader.iter_batches(BATCH, columns=self._columns.names, use_threads=False)
-            return put_down(
-                self._columns,
-                map(self._in_order, batches),
-                self.shape[1],
-                self._max_memory,
-                self.shape[0],
-            )
+            batches = self._batches(self._reader, list(range(len(self._groups))))
+            return put_down(self._columns, batches, self.shape[1], self._max_memory, self.shape[0])
 
 
 def read_ipc(file: BinaryFile, path: str | None, key: list[str] | None, max_memory: int | None) -> Store:

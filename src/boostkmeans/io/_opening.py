@@ -194,6 +194,8 @@ def _keys(kind: str, key: str | Sequence[str] | None) -> list[str] | None:
     keys = [key] if isinstance(key, str) else list(cast(Sequence[Any], key))
     if not keys or not all(isinstance(one, str) for one in keys):
         raise ValueError(f"key must be a name or several. Got {key!r}.")
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"key must name each column once. Got {keys}.")
     if kind not in (*OF_ARRAYS, *OF_COLUMNS):
         raise ValueError(f"A file of format {kind!r} holds one matrix: there is nothing to name by key.")
     if kind in OF_ARRAYS and len(keys) > 1:

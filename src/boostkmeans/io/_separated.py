@@ -94,12 +94,13 @@ class _Table:
     def pieces(self, lines: Iterator[str]) -> Iterator[NDArray[np.float64]]:
         """The wanted columns, some rows at a time."""
         # A type for each column makes NumPy check their number. Of a text nothing is kept.
-        every = [DTYPE if j in set(self.wanted) else np.dtype("U1") for j in range(len(self.names))]
+        wanted = set(self.wanted)
+        every = [DTYPE if j in wanted else np.dtype("U1") for j in range(len(self.names))]
         dtype = np.dtype([(f"{j}", one) for j, one in enumerate(every)])
         n_rows = max(1, PIECE // dtype.itemsize)
         for line in lines:
             rows = self._parsed(chain([line], lines), dtype, n_rows)
-            if len(self.wanted) == len(self.names) and self.wanted == sorted(self.wanted):
+            if self.wanted == list(range(len(self.names))):
                 yield rows.view(DTYPE).reshape(len(rows), -1)
             else:
                 yield np.stack([rows[f"{j}"] for j in self.wanted], axis=1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostkmeans._errors import DataFormatError
 from boostkmeans.io._binary_file import BinaryFile
 
 
@@ -54,6 +55,7 @@ class Deferred(Store):
     ) -> None:
         self._make, self._file = make, file
         self._made: Store | None = None
+        self._error: DataFormatError | None = None
         self._lock = threading.Lock()
         self._shape, self._dtype = shape, dtype
         self._is_sparse = is_sparse
@@ -62,8 +64,14 @@ class Deferred(Store):
     def store(self) -> Store:
         """The true one."""
         with self._lock:
+            if self._error is not None:
+                raise self._error  # a pipe cannot be read again, and no file gets better
             if self._made is None:
-                self._made = self._make()
+                try:
+                    self._made = self._make()
+                except DataFormatError as error:
+                    self._error = error
+                    raise
             return self._made
 
     @property
@@ -88,8 +96,8 @@ class Deferred(Store):
 
     @property
     def feature_names(self) -> list[str] | None:  # type: ignore[override]
-        """Of a table."""
-        return self.store.feature_names
+        """Of a table. An array, whose shape is known, has none."""
+        return None if self._shape else self.store.feature_names
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
         """As the true one."""

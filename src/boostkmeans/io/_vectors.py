@@ -143,6 +143,8 @@ class Vectors:
             raise TypeError(
                 f"{self.name} has sparse rows, which are not made dense: load() gives them as CSR."
             )
+        if copy is False and not self.is_mapped:
+            raise ValueError(f"{self.name} cannot be an array without a copy: it has to be decoded.")
         every: NDArray[Any] = np.asarray(self.load(), dtype=dtype)
         return every.copy() if copy and self.is_mapped else every
 

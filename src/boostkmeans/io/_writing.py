@@ -112,15 +112,15 @@ class _Rows:
 
 def _converted(batch: Batch, dtype: np.dtype[Any], first: int) -> Batch:
     """C-contiguous, in that type; an error if a value would not be the same."""
-    if batch.dtype.newbyteorder("=") == dtype or (batch.dtype.kind, dtype.kind) == ("f", "f"):
-        with np.errstate(over="ignore"):
-            converted = np.ascontiguousarray(batch, dtype=dtype)
-        same = np.isfinite(converted) | ~np.isfinite(batch) if dtype.kind == "f" else None
-    else:
-        with np.errstate(invalid="ignore", over="ignore"):
-            converted = np.ascontiguousarray(batch, dtype=dtype)
+    if batch.dtype.newbyteorder("=") == dtype:
+        return np.ascontiguousarray(batch, dtype=dtype)
+    with np.errstate(invalid="ignore", over="ignore"):
+        converted = np.ascontiguousarray(batch, dtype=dtype)
+        if (batch.dtype.kind, dtype.kind) == ("f", "f"):  # may round, but not away to infinity
+            same = np.isfinite(converted) | ~np.isfinite(batch)
+        else:
             same = _equal(converted, batch)
-    if same is not None and not same.all():
+    if not same.all():
         row, column = np.argwhere(~same)[0]
         raise DataFormatError(
             f"Row {first + int(row)}, column {int(column)}: {batch[row, column]} is no {dtype}, which "
