@@ -8,12 +8,14 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Not -C: the pip that Debian 12 ships does not know it yet.
 DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 
-.PHONY: help demo test lint stub bench sanitize clean
+.PHONY: help demo test lint stub bench fuzz crash sanitize clean
 
 help:
 	@echo "make demo      cluster a real sample: ours beside k-means, with a picture"
 	@echo "make test      all tests, style and types included"
 	@echo "make bench     the figures of docs/benchmarks.md (about 2 hours on 2 cores)"
+	@echo "make fuzz      damaged files of every format, for five minutes"
+	@echo "make crash     kills of saves and fits at random moments"
 	@echo "make sanitize  the core under AddressSanitizer, UBSan and ThreadSanitizer"
 	@echo "make stub      regenerate src/boostkmeans/_core.pyi"
 	@echo "make clean     remove what these made"
@@ -49,6 +51,12 @@ stub: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+
+fuzz: $(VENV)/.test
+	$(BIN)/python tests/fuzz.py --seconds 300
+
+crash: $(VENV)/.test
+	$(BIN)/python tests/crash.py --saves 200 --fits 50
 
 sanitize: $(BIN)/python
 	$(PIP_INSTALL) cmake

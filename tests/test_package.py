@@ -53,9 +53,12 @@ def test_versions_agree() -> None:
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == boostkmeans.__version__
 
 
+PAGES = ("large_k", "better_optima", "documents", "files", "long_fits", "models")
+
+
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/large_k.md", "docs/better_optima.md", "docs/documents.md", "docs/models.md"],
+    ["README.md", *(f"docs/{name}.md" for name in PAGES)],
 )
 def test_the_examples_of_a_page_run(page: str, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
