@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans import _core, _threads
-from boostkmeans._checkpoint import Keeper
 from boostkmeans._clusterer import Clusterer
 from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
 from boostkmeans._growth import SPLITS, STARTS, Growth, SplitRules
 from boostkmeans._history import SweepRecord
+from boostkmeans._job import Job
 from boostkmeans._neighbours import nearest_candidate
 from boostkmeans._parameters import ParameterChecker
-from boostkmeans._partition import Labels, Partition, put_weightless
-from boostkmeans._rows import Array, Rows
-from boostkmeans._sampling import Sample, labels_by_tree
+from boostkmeans._partition import Labels, put_weightless
+from boostkmeans._rows import Rows
+from boostkmeans._sampling import labels_by_tree, sample_of
 from boostkmeans._seeding import grown
 from boostkmeans._state import SavedState, State
 from boostkmeans._streamed_rows import StreamedRows
@@ -186,68 +186,49 @@ n_threads, verbose
         check_is_fitted(self, "_frame")
         return self.tree_.cut(n_clusters)
 
-    def _start_fit(
-        self,
-        array: Array,
-        rows: Rows,
-        weights: RowWeights,
-        rng: np.random.RandomState,
-        began: float,
-        keeper: Keeper,
-    ) -> Fit:
-        threads = _threads.resolve(self.n_threads)
-        if isinstance(rows, StreamedRows):
-            return self._start_from_sample(array, rows, weights, rng, began, keeper)
-        rules = SplitRules(self.n_sections, self.init, self.split)
-        seed = int(rng.randint(2**63 - 1, dtype=np.int64))
-        growth = Growth.over(rows, weights.values, rules, seed, threads)
-        order = grown(growth, self.n_clusters, keeper)
-        n_leaves = len(growth.leaves(order))
-        partition = Partition.of(growth.labels(order), n_leaves, rows.n_features)
-        inertias = np.zeros(n_leaves)
-        fit = TreeFit(rows, weights, partition, rng, threads, self.moves, began)
-        fit.begin(inertias)
-        fit.tree = build_tree(growth, order, partition, inertias)
-        fit.record(len(growth.members), 0, "tree")
+    def _start_fit(self, job: Job) -> Fit:
+        if isinstance(job.rows, StreamedRows):
+            fit = self._tree_of_sample(job, job.rows)
+        else:
+            fit = self._tree_of_all(job)
         if self._refines:
-            self._follow(fit, self._plan("bisecting", rows, n_leaves))
+            plan = self._plan("bisecting", job.rows, fit.partition.n_clusters)
+            self._follow(fit, plan.without_repair() if job.rows.n_parts > 1 else plan)
         return fit
 
-    def _start_from_sample(
-        self,
-        array: Array,
-        rows: StreamedRows,
-        weights: RowWeights,
-        rng: np.random.RandomState,
-        began: float,
-        keeper: Keeper,
-    ) -> Fit:
-        """The tree of a sample, which all rows go down."""
-        threads = _threads.resolve(self.n_threads)
-        sample = Sample.of(rows, weights, rng)
-        grown_from = self._start_fit(array, sample.rows, sample.weights, rng, began, keeper)
-        assert isinstance(grown_from, TreeFit)
-        tree = grown_from.tree
+    def _tree_of_all(self, job: Job) -> TreeFit:
+        """Rows in memory, as the leaves have them."""
+        rules = SplitRules(self.n_sections, self.init, self.split)
+        seed = int(job.rng.randint(2**63 - 1, dtype=np.int64))
+        growth = Growth.over(job.rows, job.weights.values, rules, seed, job.n_threads)
+        order = grown(growth, self.n_clusters, job.keeper)
+        n_leaves = len(growth.leaves(order))
+        fit = job.run_from(growth.labels(order), n_leaves, TreeFit)
+        inertias = np.zeros(n_leaves)
+        fit.begin(inertias)
+        fit.tree = build_tree(growth, order, fit.partition, inertias)
+        fit.record(len(growth.members), 0, "tree")
+        return fit
+
+    def _tree_of_sample(self, job: Job, rows: StreamedRows) -> TreeFit:
+        """All rows go down the tree of some of them."""
+        sample = sample_of(rows, job.weights, job.rng)
+        tree = self._tree_of_all(replace(job, rows=sample.rows, weights=sample.weights)).tree
         assert tree is not None
-        partition = Partition.of(labels_by_tree(rows, tree, threads), tree.n_leaves, rows.n_features)
-        fit = TreeFit(rows, weights, partition, rng, threads, self.moves, began)
+        fit = job.run_from(labels_by_tree(rows, tree, job.n_threads), tree.n_leaves, TreeFit)
         fit.begin()
         inertias = np.zeros(tree.n_leaves)
         fit.recompute(inertias)
-        if weights.values is not None:
-            centres = fit.partition.centres
-            put_weightless(fit.partition.labels, rows, weights.values, centres, threads)
+        if job.weights.values is not None:
+            partition = fit.partition
+            put_weightless(partition.labels, rows, job.weights.values, partition.centres, job.n_threads)
         fit.tree = tree.of_partition(fit.partition, inertias)
         fit.note = f"the tree of a sample of {sample.rows.n_rows} rows; then all rows, in parts"
         fit.record(rows.n_rows, 0, "tree")
-        if self._refines:
-            self._follow(fit, self._plan("bisecting", rows, tree.n_leaves).without_repair())
         return fit
 
-    def _no_fit(self, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float) -> Fit:
-        nothing = Partition.of(np.zeros(0, dtype=np.int32), self.n_clusters, rows.n_features)
-        threads = _threads.resolve(self.n_threads)
-        return TreeFit(rows, weights, nothing, rng, threads, self.moves, began)
+    def _unbegun_fit(self, job: Job) -> Fit:
+        return job.unbegun(self.n_clusters, TreeFit)
 
     @property
     def _refines(self) -> bool:

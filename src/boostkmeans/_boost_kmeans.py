@@ -12,16 +12,16 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
-from boostkmeans._checkpoint import Keeper
 from boostkmeans._clusterer import SAMPLE, Clusterer
 from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
+from boostkmeans._job import Job
 from boostkmeans._limits import Limits
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Partition, nearest
 from boostkmeans._rows import Array, Frame, Rows, canonical
-from boostkmeans._sampling import Sample, labels_by_centres
+from boostkmeans._sampling import labels_by_centres, sample_of
 from boostkmeans._seeding import NAMES, Init, Start
 from boostkmeans._streamed_rows import StreamedRows
 from boostkmeans._weights import RowWeights
@@ -201,77 +201,50 @@ class BoostKMeans(Clusterer):
             self._fit_batch(array, weights, began, _threads.resolve(self.n_threads))
         return self
 
-    def _start_fit(
-        self,
-        array: Array,
-        rows: Rows,
-        weights: RowWeights,
-        rng: np.random.RandomState,
-        began: float,
-        keeper: Keeper,
-    ) -> Fit:
-        threads = _threads.resolve(self.n_threads)
-        limits = Limits.of(self.min_size, self.max_size, weights, self.n_clusters)
+    def _start_fit(self, job: Job) -> Fit:
+        limits = Limits.of(self.min_size, self.max_size, job.weights, self.n_clusters)
         init = self.init
-        if isinstance(rows, StreamedRows):
+        if isinstance(job.rows, StreamedRows):
             if limits or callable(init):
                 what = "A callable init needs" if callable(init) else "Limits on sizes need"
                 raise ValueError(f"{what} all rows in memory, and they are too many for it.")
             if isinstance(init, str):
-                return self._start_from_sample(array, rows, weights, rng, began, keeper)
+                return self._start_from_sample(job, job.rows)
         if callable(init):
-            init = init(array, self.n_clusters, rng)
+            init = init(job.X, self.n_clusters, job.rng)
             if isinstance(init, str):
                 ParameterChecker(self).choice("init", init, NAMES)
-        plan = self._plan(init, rows, self.n_clusters)
-        start = Start(rows, weights.values, self.n_clusters, rng, threads, keeper)
+        plan = self._plan(init, job.rows, self.n_clusters)
+        start = Start(job.rows, job.weights.values, self.n_clusters, job.rng, job.n_threads, job.keeper)
         labels = (
             start.named(plan.init) if isinstance(plan.init, str) else start.given(np.asarray(plan.init))
         )
-        partition = Partition.of(labels, self.n_clusters, rows.n_features)
-        fit = Fit(rows, weights, partition, rng, threads, self.moves, began)
+        fit = job.run_from(labels, self.n_clusters, Fit)
         fit.begin()
         self._follow(fit, plan)
         if limits:
-            fit.keep_within(limits, self._stop_rules(began).deadline)
+            fit.keep_within(limits, self._stop_rules(job.began).deadline)
         return fit
 
-    def _start_from_sample(
-        self,
-        array: Array,
-        rows: StreamedRows,
-        weights: RowWeights,
-        rng: np.random.RandomState,
-        began: float,
-        keeper: Keeper,
-    ) -> Fit:
+    def _start_from_sample(self, job: Job, rows: StreamedRows) -> Fit:
         """A sample is clustered as the parameters say; its centres are the start of all rows."""
-        threads = _threads.resolve(self.n_threads)
-        sample = Sample.of(rows, weights, rng)
-        saved = keeper.saved(SAMPLE)
-        if saved is None:
-            fit = self._start_fit(array, sample.rows, sample.weights, rng, began, keeper)
-        else:
-            fit = self._restored(saved.needed("fit"), sample.rows, sample.weights, rng, began)
-        stop = replace(self._stop_rules(began), callback=None)
-        self._course(fit, saved, stop, keeper, SAMPLE).run()
-        plan = self._plan(self.init, rows, self.n_clusters).after_sample(
-            sample.rows.n_rows, fit.n_sweeps
-        )
-        labels = labels_by_centres(rows, fit.partition.centres, plan.n_candidates, threads)
-        whole = Fit(
-            rows, weights, Partition.of(labels, self.n_clusters, rows.n_features), rng, threads,
-            self.moves, began,
-        )  # fmt: skip
+        sample = sample_of(rows, job.weights, job.rng)
+        stop = replace(self._stop_rules(job.began), callback=None)
+        course = self._next_run(replace(job, rows=sample.rows, weights=sample.weights), stop, SAMPLE)
+        course.run()
+        fit = course.fit
+        plan = self._plan(self.init, rows, self.n_clusters).after_sample(fit.rows.n_rows, fit.n_sweeps)
+        centres = fit.partition.centres
+        labels = labels_by_centres(rows, centres, plan.n_candidates, job.n_threads)
+        whole = job.run_from(labels, self.n_clusters, Fit)
         whole.begin()
         self._follow(whole, plan)
         return whole
 
-    def _no_fit(self, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float) -> Fit:
-        nothing = Partition.of(np.zeros(0, dtype=np.int32), self.n_clusters, rows.n_features)
-        limits = Limits.of(self.min_size, self.max_size, weights, self.n_clusters)
-        threads = _threads.resolve(self.n_threads)
-        return Fit(rows, weights, nothing, rng, threads, self.moves, began, limits=limits)
+    def _unbegun_fit(self, job: Job) -> Fit:
+        fit = job.unbegun(self.n_clusters, Fit)
+        fit.limits = Limits.of(self.min_size, self.max_size, job.weights, self.n_clusters)
+        return fit
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, threads: int) -> None:
         """Past and batch as one set of rows, of which only the batch is visited."""

@@ -52,6 +52,12 @@ class Keeper:
         if self._path is not None and self._path.exists():
             self._read(self._path)
 
+    @classmethod
+    def of(cls, estimator: Any, rows: Rows, row_weights: RowWeights) -> "Keeper":
+        """For a fit of an estimator, if that has a checkpoint."""
+        path = estimator.checkpoint
+        return cls(path, {} if path is None else identity_of(estimator, rows, row_weights))
+
     def begin_run(self, rng: np.random.RandomState, best: State | None) -> None:
         """Another run begins, or goes on. Before it, `best` was the best one."""
         if self._saved is not None:

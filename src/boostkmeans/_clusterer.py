@@ -18,16 +18,17 @@ from sklearn.utils import check_random_state
 from boostkmeans import _progress, _threads
 from boostkmeans._candidates import Candidates
 from boostkmeans._centre_model import CentreModel
-from boostkmeans._checkpoint import Keeper, identity_of, random_state, set_random_state
+from boostkmeans._checkpoint import Keeper, random_state, set_random_state
 from boostkmeans._coincidence import first_at_same_place
 from boostkmeans._course import ENDED_FROM_OUTSIDE, Course, StopRules
 from boostkmeans._errors import DataFormatError
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
+from boostkmeans._job import Job
 from boostkmeans._parameters import ParameterChecker, check_n_clusters
 from boostkmeans._partition import assigned, put_weightless
 from boostkmeans._plan import QUALITIES, Plan, Wishes, plan_for
-from boostkmeans._rows import Array, Rows
+from boostkmeans._rows import Rows
 from boostkmeans._state import SavedState
 from boostkmeans._streamed_rows import MappedRows, RowSource, StreamedRows, has_to_stream
 from boostkmeans._weights import RowWeights
@@ -89,7 +90,9 @@ class Clusterer(CentreModel):
             else:
                 rows = StreamedRows.of(source, self.metric, self.n_clusters, threads)
                 logger.info("rows are read in %d parts: there are too many for the memory", rows.n_parts)
-            self._fit_rows(array, rows, weights, began, threads)
+            keeper = Keeper.of(self, rows, weights)
+            rng = check_random_state(self.random_state)
+            self._fit_rows(Job(array, rows, weights, rng, threads, self.moves, began, keeper))
         self._warn_about_result()
         return self
 
@@ -100,85 +103,46 @@ class Clusterer(CentreModel):
         return X if isinstance(X, RowSource) and has_to_stream(X, self.n_clusters) else None
 
     @abstractmethod
-    def _start_fit(
-        self,
-        array: Array,
-        rows: Rows,
-        weights: RowWeights,
-        rng: np.random.RandomState,
-        began: float,
-        keeper: Keeper,
-    ) -> Fit:
+    def _start_fit(self, job: Job) -> Fit:
         """A run before its first sweep."""
 
     @abstractmethod
-    def _no_fit(self, rows: Rows, weights: RowWeights, rng: np.random.RandomState, began: float) -> Fit:
+    def _unbegun_fit(self, job: Job) -> Fit:
         """A run that is yet to be restored."""
 
-    def _restored(
-        self,
-        saved: SavedState,
-        rows: Rows,
-        weights: RowWeights,
-        rng: np.random.RandomState,
-        began: float,
-    ) -> Fit:
+    def _restored(self, job: Job, saved: SavedState) -> Fit:
         """A run that a checkpoint has kept."""
-        fit = self._no_fit(rows, weights, rng, began)
+        fit = self._unbegun_fit(job)
         fit.restore(saved)
         return fit
 
-    def _next_run(
-        self,
-        array: Array,
-        rows: Rows,
-        weights: RowWeights,
-        rng: np.random.RandomState,
-        began: float,
-        keeper: Keeper,
-    ) -> Course:
-        """A run that begins, or goes on from a checkpoint."""
-
-        saved = keeper.saved(SWEEPS)
-        if saved is None:
-            fit = self._start_fit(array, rows, weights, rng, began, keeper)
-        else:
-            fit = self._restored(saved.needed("fit"), rows, weights, rng, began)
-        return self._course(fit, saved, self._stop_rules(began), keeper, SWEEPS)
-
-    def _course(
-        self, fit: Fit, saved: SavedState | None, stop: StopRules, keeper: Keeper, stage: str
-    ) -> Course:
-        """The course of a run, which goes on from what was kept of that stage, if there is something."""
+    def _next_run(self, job: Job, stop: StopRules, stage: str) -> Course:
+        """A run that begins, or goes on from what was kept of that stage."""
+        saved = job.keeper.saved(stage)
+        fit = self._start_fit(job) if saved is None else self._restored(job, saved.needed("fit"))
 
         def keep(course: Course) -> None:
-            keeper.keep(
+            job.keeper.keep(
                 stage,
-                lambda: {"rng": random_state(fit.rng), "fit": fit.state(), "course": course.state()},
+                lambda: {"rng": random_state(job.rng), "fit": fit.state(), "course": course.state()},
             )
 
         course = Course(fit, stop, keep)
         if saved is not None:
-            set_random_state(fit.rng, saved.needed("rng"))
+            set_random_state(job.rng, saved.needed("rng"))
             course.restore(saved.needed("course"))
         return course
 
     def _run(self, course: Course) -> None:
         course.run()
 
-    def _fit_rows(
-        self, array: Array, rows: Rows, weights: RowWeights, began: float, threads: int
-    ) -> None:
-        rng = check_random_state(self.random_state)
-        identity = {} if self.checkpoint is None else identity_of(self, rows, weights)
-        keeper = Keeper(self.checkpoint, identity)
-        best: Fit | None = None
-        if keeper.best is not None:
-            best = self._restored(keeper.best, rows, weights, rng, began)
+    def _fit_rows(self, job: Job) -> None:
+        keeper, stop = job.keeper, self._stop_rules(job.began)
+        best = None if keeper.best is None else self._restored(job, keeper.best)
         try:
             for _ in range(keeper.n_done, self.n_init):
-                keeper.begin_run(rng, None if best is None else best.state())
-                course = self._next_run(array, rows, weights, rng, began, keeper)
+                keeper.begin_run(job.rng, None if best is None else best.state())
+                course = self._next_run(job, stop, SWEEPS)
                 fit = course.fit
                 try:
                     self._run(course)
@@ -194,11 +158,11 @@ class Clusterer(CentreModel):
             # Where rows did not look at all clusters, this would take longer than the whole fit did.
             # Within limits, the nearest centre may be one that has no room.
             relabel = best.saw_all and not best.limits and not has_nearest_labels(best)
-            result = self._result(best, rows, weights, threads, relabel=relabel)
+            result = self._result(best, job.rows, job.weights, job.n_threads, relabel=relabel)
         except KeyboardInterrupt:
             if best is not None:
                 best.stop_reason = "interrupted"
-                self._adopt(self._result(best, rows, weights, threads, relabel=False))
+                self._adopt(self._result(best, job.rows, job.weights, job.n_threads, relabel=False))
             raise
         self._adopt(result)
 

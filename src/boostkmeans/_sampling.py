@@ -1,6 +1,6 @@
 """A sample of rows that are too many to be in memory: what a fit of all of them starts from."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +14,21 @@ from boostkmeans._tree import ClusterTree
 from boostkmeans._weights import RowWeights
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """Some of the rows, in memory."""
 
     rows: Rows
     weights: RowWeights
 
-    @classmethod
-    def of(cls, rows: StreamedRows, weights: RowWeights, rng: np.random.RandomState) -> "Sample":
-        """One row from each of as many stretches of the file as there is room for."""
-        if weights.values is None:
-            some = _spread(rows.n_rows, rows.sample_rows, rng)
-            return cls(rows.sample(some), RowWeights.of(None, len(some)))
-        weighty = np.flatnonzero(weights.values > 0)
-        some = weighty[_spread(len(weighty), rows.sample_rows, rng)]
-        return cls(rows.sample(some), RowWeights.of(weights.values[some], len(some)))
+
+def sample_of(rows: StreamedRows, weights: RowWeights, rng: np.random.RandomState) -> Sample:
+    """One row from each of as many stretches of the file as there is room for."""
+    if weights.values is None:
+        some = _spread(rows.n_rows, rows.sample_rows, rng)
+        return Sample(rows.sample(some), RowWeights.of(None, len(some)))
+    weighty = np.flatnonzero(weights.values > 0)
+    some = weighty[_spread(len(weighty), rows.sample_rows, rng)]
+    return Sample(rows.sample(some), RowWeights.of(weights.values[some], len(some)))
 
 
 def _spread(n: int, n_drawn: int, rng: np.random.RandomState) -> NDArray[np.int64]:
