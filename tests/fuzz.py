@@ -14,6 +14,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import struct
 import subprocess
 import sys
@@ -241,7 +242,9 @@ def main() -> None:
     found = run(folder, *timing, "--seed", str(options.seed), *names)
     print(*(f"{name}: {n} files" for name, n in found["counts"].items()), sep="\n")
     print(*(found["faults"][:50] or ["no faults"]), sep="\n")
-    sys.exit(f"see {folder}" if found["faults"] else 0)
+    if found["faults"]:
+        sys.exit(f"see {folder}")
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
