@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
         "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "SweepRecord",
-        "baselines", "documents", "instruction_set", "instruction_sets", "load_model",
+        "baselines", "documents", "instruction_set", "instruction_sets", "io", "load_model",
         "metrics", "select",
     ]  # fmt: skip
     public = {name for name in vars(boostkmeans) if not name.startswith("_")}
@@ -77,14 +77,25 @@ def test_the_examples_of_a_page_run(page: str, tmp_path: Path) -> None:
 def test_docstring_examples_run() -> None:
     import doctest
 
-    from boostkmeans import _bisecting, _boost_kmeans, _model_file, _tree, baselines, documents, metrics
+    from boostkmeans import (
+        _bisecting,
+        _boost_kmeans,
+        _model_file,
+        _tree,
+        baselines,
+        documents,
+        io,
+        metrics,
+    )
     from boostkmeans.baselines import _bisecting as _lloyd_tree
     from boostkmeans.baselines import _kmeans, _mini_batch, _online, _rbk
     from boostkmeans.documents import _clusters, _corpus, _reading, _weighting
+    from boostkmeans.io import _opening, _sizes
 
     ours = (boostkmeans, _boost_kmeans, _bisecting, _tree, _model_file, metrics)
     of_baselines = (baselines, _kmeans, _mini_batch, _lloyd_tree, _online, _rbk)
     of_documents = (documents, _clusters, _corpus, _reading, _weighting)
-    for module in (*ours, *of_baselines, *of_documents):
+    of_io = (io, _opening, _sizes)
+    for module in (*ours, *of_baselines, *of_documents, *of_io):
         failed, tried = doctest.testmod(module)
         assert (failed, tried > 0) == (0, True)
