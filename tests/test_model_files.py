@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -269,7 +270,8 @@ class Forged:
         assert str(error.value).isprintable()
 
     def write(self, header: str | None = None) -> None:
-        text = json.dumps(self.header) if header is None else header
+        sums = {name: zlib.crc32(tensor.tobytes()) for name, tensor in self.tensors.items()}
+        text = json.dumps({**self.header, "checksums": sums}) if header is None else header
         safetensors.numpy.save_file(self.tensors, self.path, {**self.metadata, "header": text})
 
 
@@ -279,6 +281,16 @@ def forged(tmp_path: Path) -> Forged:
     forged.write()
     load_model(forged.path)  # another writer is as good
     return forged
+
+
+def test_a_bit_that_changed_on_the_way_is_noticed(forged: Forged) -> None:
+    whole = bytearray(forged.path.read_bytes())
+    for at in (-1, -100, -1000):
+        changed = whole.copy()
+        changed[at] ^= 1
+        forged.path.write_bytes(changed)
+        with pytest.raises(DataFormatError, match="are not those that were written"):
+            load_model(forged.path)
 
 
 class TestTampered:
@@ -414,7 +426,7 @@ class TestTampered:
 
     def test_every_header_field_is_needed(self, forged: Forged) -> None:
         for name in list(forged.header):
-            if name != "feature_names":
+            if name not in ("feature_names", "checksums"):  # the latter: see test_json
                 value = forged.header.pop(name)
                 forged.refused(name)
                 forged.header[name] = value

@@ -6,9 +6,10 @@ Their `__metadata__` has "format", "format_version" and "header", which is a JSO
 
 import os
 import re
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ def write_tensors(
 ) -> None:
     """Writes a file, or replaces one: the old or the new is there, whenever the machine stops.
 
-    The header becomes JSON, with "library_version" added to it.
+    The header becomes JSON, with "library_version" and "checksums" (CRC-32 of each tensor) added to it.
     """
     # The widest first: then all are aligned without gaps, which the format does not allow.
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
@@ -66,7 +67,7 @@ def write_tensors(
         file.write(len(head).to_bytes(LENGTH_BYTES, "little"))
         file.write(head)
         for _, tensor in ordered:
-            _write_values(file, tensor)
+            file.write(_little(tensor))
 
 
 def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) -> TensorFile:
@@ -80,6 +81,7 @@ def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) ->
             names = list(file.keys())
             _check_tensors(shown, file, names, Path(path).stat().st_size)
             tensors = {name: _native(file.get_tensor(name)) for name in names}
+        _check_sums(shown, header, tensors)
     except SafetensorError as error:
         _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
     return TensorFile(version, header, tensors)
@@ -94,7 +96,8 @@ def _head(
     """The JSON in front of the values, filled up with blanks."""
     from boostkmeans import __version__  # late: the package is not complete when this is imported
 
-    text = _strict_json.write({**header, "library_version": __version__})
+    checksums = {name: zlib.crc32(_little(tensor)) for name, tensor in tensors}
+    text = _strict_json.write({**header, "library_version": __version__, "checksums": checksums})
     whole: dict[str, Any] = {
         "__metadata__": {"format": format_name, "format_version": str(version), "header": text}
     }
@@ -114,9 +117,10 @@ def _head(
     return head
 
 
-def _write_values(file: BinaryIO, tensor: NDArray[Any]) -> None:
+def _little(tensor: NDArray[Any]) -> memoryview:
+    """Its bytes in the order of the format."""
     little = np.ascontiguousarray(tensor, dtype=tensor.dtype.newbyteorder("<"))
-    file.write(little.reshape(-1).view(np.uint8).data)
+    return little.reshape(-1).view(np.uint8).data
 
 
 def _check_length(path: Path) -> None:
@@ -175,6 +179,16 @@ def _check_tensors(path: str, file: Any, names: list[str], size: int) -> None:
             _fail(path, f"tensor {name!r} has the type {printable(str(view.get_dtype()))}")
         if any(length > size for length in view.get_shape()):
             _fail(path, f"tensor {name!r} has the shape {view.get_shape()}, larger than the file")
+
+
+def _check_sums(path: str, header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:
+    """That the values are those that were written: a bit may change on the way."""
+    checksums = header.get("checksums")
+    if not isinstance(checksums, dict):
+        _fail(path, "the header has no checksums")
+    for name, tensor in tensors.items():
+        if checksums.get(name) != zlib.crc32(_little(tensor)):
+            _fail(path, f"the values of tensor {printable(repr(name))} are not those that were written")
 
 
 def _native(tensor: NDArray[Any]) -> NDArray[Any]:
