@@ -32,6 +32,9 @@ MOST_HEADER_BYTES = 100_000_000
 # So that every tensor begins where its type likes it.
 ALIGNMENT = 8
 
+# Above all that `VERSION` matches.
+ANY_VERSION = 10**9
+
 VERSION = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 
 
@@ -83,6 +86,28 @@ def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) ->
     except SafetensorError as error:
         _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
     return TensorFile(version, header, tensors)
+
+
+def peek(path: str | os.PathLike[str]) -> tuple[str, int, dict[str, Any]] | None:
+    """Format, version and header of a file that `write_tensors` made, without its arrays.
+
+    None if the file is something else. What the header says is not checked.
+    """
+    if not Path(path).is_file():
+        return None
+    with Path(path).open("rb") as file:
+        head = file.read(LENGTH_BYTES + 1)
+    if head[LENGTH_BYTES:] != b"{":
+        return None
+    try:
+        _check_length(Path(path))
+        with safe_open(path, framework="numpy") as opened:
+            metadata = opened.metadata() or {}
+        format_name = metadata.get("format", "")
+        version, header = _checked_header(printable(str(path)), metadata, format_name, ANY_VERSION)
+    except (SafetensorError, DataFormatError):
+        return None
+    return format_name, version, header
 
 
 def _head(
