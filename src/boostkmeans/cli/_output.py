@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO
 
@@ -78,6 +79,12 @@ def _place(path: str) -> object:
 
 def _is_device(path: str) -> bool:
     return Path(path).exists() and not Path(path).is_file()
+
+
+def check_matplotlib(who: str) -> None:
+    """Raises an error if there is nothing to draw with: before the work, not after it."""
+    if find_spec("matplotlib") is None:
+        raise ImportError(f"{who} needs matplotlib: pip install boostkmeans[plot]")
 
 
 def print_result(text: str) -> None:
