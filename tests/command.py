@@ -1,11 +1,11 @@
 """The command line, as tests call it: within this process, or in one of its own."""
 
+import gzip
 import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,19 +18,19 @@ ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "boostkmeans"]
 
 
-def run(*arguments: str | Path, stdin: bytes | None = None) -> Any:
+def run(*arguments: object, stdin: bytes | None = None) -> Any:
     """Within this process: its `exit_code`, `stdout` and `stderr`."""
     return CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
 
 
-def succeed(*arguments: str | Path, stdin: bytes | None = None) -> str:
+def succeed(*arguments: object, stdin: bytes | None = None) -> str:
     """What it prints, if nothing is wrong and nothing is on stderr."""
     result = run(*arguments, stdin=stdin)
     assert (result.exit_code, result.stderr) == (0, ""), result.output + repr(result.exception)
     return str(result.stdout)
 
 
-def fail(code: int, *arguments: str | Path, stdin: bytes | None = None) -> str:
+def fail(code: int, *arguments: object, stdin: bytes | None = None) -> str:
     """What it says on stderr, if it ends with that code, in one piece and without results."""
     result = run(*arguments, stdin=stdin)
     assert (result.exit_code, result.stdout) == (code, ""), result.output
@@ -38,7 +38,7 @@ def fail(code: int, *arguments: str | Path, stdin: bytes | None = None) -> str:
     return str(result.stderr)
 
 
-def start(*arguments: str | Path, **settings: Any) -> subprocess.Popen[bytes]:
+def start(*arguments: object, **settings: Any) -> subprocess.Popen[bytes]:
     """In a process of its own, with pipes unless told otherwise."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
     return subprocess.Popen([*COMMAND, *map(str, arguments)], **settings)
@@ -62,13 +62,14 @@ def examples_of(text: str) -> list[str]:
     ]
 
 
-def run_example(line: str, read: Callable[[str], bytes] = lambda name: Path(name).read_bytes()) -> Any:
+def run_example(line: str) -> Any:
     """Runs a line in this folder: the part of a pipeline that is ours. Its old results are removed."""
     stdin = None
     for part in line.split(" | "):
         words = shlex.split(part.split(" > ")[0])
         if words[0] in ("cat", "zcat"):
-            stdin = read(words[1])
+            stdin = Path(words[1]).read_bytes()
+            stdin = gzip.decompress(stdin) if words[0] == "zcat" else stdin
         elif words[0] == "boostkmeans":
             for option, value in pairwise(words):
                 if option in ("-o", "--output", "--labels", "--centers", "--distances", "--plot"):

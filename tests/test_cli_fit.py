@@ -1,5 +1,6 @@
 """`boostkmeans fit`: what it writes and prints, what it refuses, and how it is stopped."""
 
+import gzip
 import io
 import json
 import os
@@ -125,6 +126,8 @@ def test_standard_input(path: Path, X: NDArray[np.float32]) -> None:
         process = start("fit", "-", "-k", str(K), "--labels", "-", stdin=stdin)
         out, error = process.communicate(timeout=60)
     assert (out.decode(), error) == (expected, b"")
+    compressed = gzip.compress(path.read_bytes())
+    assert succeed("fit", "-", "-k", str(K), "--labels", "-", stdin=compressed) == expected
     text = io.BytesIO()
     np.savetxt(text, X, delimiter=",", fmt="%.9g")
     made = json.loads(succeed("fit", "-", "-k", str(K), "--json", stdin=text.getvalue()))
@@ -306,6 +309,17 @@ def test_a_checkpoint_stays_until_results_are_written(
     assert (tmp_path / "c").exists()
     monkeypatch.undo()
     succeed("fit", path, *options, "--resume")
+    assert not (tmp_path / "c").exists()
+
+
+def test_more_time(large: Path, tmp_path: Path) -> None:
+    options = ["fit", large, "-k", "100", "--tol", "0", "--checkpoint", tmp_path / "c", "--labels"]
+    result = run(*options, tmp_path / "a.npy", "--max-time", "0.2")
+    assert result.exit_code == 0
+    assert "--resume goes on" in result.stderr
+    succeed(*options, tmp_path / "b.npy", "--resume", "--max-iter", "100")
+    succeed(*options[:-3], "--labels", tmp_path / "c.npy")
+    assert np.array_equal(np.load(tmp_path / "b.npy"), np.load(tmp_path / "c.npy"))
     assert not (tmp_path / "c").exists()
 
 

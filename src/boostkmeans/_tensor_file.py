@@ -91,23 +91,25 @@ def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) ->
 def peek(path: str | os.PathLike[str]) -> tuple[str, int, dict[str, Any]] | None:
     """Format, version and header of a file that `write_tensors` made, without its arrays.
 
-    None if the file is something else. What the header says is not checked.
+    None if the file is something else. Raises DataFormatError if it is damaged. What the header says is
+    not checked.
     """
     if not Path(path).is_file():
         return None
     with Path(path).open("rb") as file:
-        head = file.read(LENGTH_BYTES + 1)
-    if head[LENGTH_BYTES:] != b"{":
+        length, first = int.from_bytes(file.read(LENGTH_BYTES), "little"), file.read(1)
+    if length > MOST_HEADER_BYTES or first != b"{":
         return None
+    _check_length(Path(path))
     try:
-        _check_length(Path(path))
         with safe_open(path, framework="numpy") as opened:
             metadata = opened.metadata() or {}
-        format_name = metadata.get("format", "")
-        version, header = _checked_header(printable(str(path)), metadata, format_name, ANY_VERSION)
-    except (SafetensorError, DataFormatError):
+    except SafetensorError as error:
+        _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
+    if "format" not in metadata:
         return None
-    return format_name, version, header
+    version, header = _checked_header(printable(str(path)), metadata, metadata["format"], ANY_VERSION)
+    return metadata["format"], version, header
 
 
 def _head(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from boostkmeans._checkpoint import FORMAT
+from boostkmeans._errors import DataFormatError
 from boostkmeans._tensor_file import peek
 from boostkmeans.cli._errors import say
 
@@ -54,5 +55,8 @@ class CheckpointFile:
 
     @property
     def _is_one(self) -> bool:
-        found = peek(str(self.path))
+        try:
+            found = peek(str(self.path))
+        except DataFormatError:  # damaged, and nobody knows what it was
+            return False
         return found is not None and found[0] == FORMAT

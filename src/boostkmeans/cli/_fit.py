@@ -91,7 +91,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Keep the state of the fit in this file; it is removed once all results are written.",
+            help="Keep the state of the fit in this file. It is removed once all results are written, "
+            "unless --max-time stopped the fit.",
         ),
     ] = None,
     resume: Annotated[
@@ -157,10 +158,12 @@ def fit(
         model.set_params(callback=None, checkpoint=None, verbose=0)
         made = summary(vectors, model, method.value, time.perf_counter() - began, outputs.files)
         outputs.write(model)
-        if whole:
-            kept.remove()
-        else:
+        if not whole:
             _say_interrupted(outputs, kept)
+        elif model.stop_reason_ != "max_time":
+            kept.remove()
+        elif kept.is_there:
+            say("stopped by --max-time" + _how_to_go_on(kept))
         if not outputs.prints_labels:
             print_summary(made, as_json=as_json)
         if not whole:

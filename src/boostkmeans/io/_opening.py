@@ -132,14 +132,14 @@ class _Opening:
             return open_hdf5(file, key)
         if self.kind == "parquet":
             return ParquetRows(file, path, self.keys, self.max_memory)
-        return Deferred(lambda: read_ipc(file, path, self.keys, self.max_memory))
+        return Deferred(lambda: read_ipc(file, path, self.keys, self.max_memory), give_up=file.close)
 
     def _sparse_npz(self, file: BinaryFile) -> Store:
         def read() -> Store:
             with file.file:
                 return read_sparse(file.name, "npz", file.head(file.size))
 
-        return Deferred(read, is_sparse=True)
+        return Deferred(read, is_sparse=True, give_up=file.close)
 
     def _of_stream(self) -> Store:
         """Uncompressed once, when the first row is wanted."""
@@ -180,9 +180,7 @@ def _sniffed(source: Source) -> str:
     if source.path != "-" and not Path(source.path).is_file():
         Path(source.path).stat()
         raise _formats.unknown(source.name)  # a pipe: its first bytes would be gone
-    with source.opened() as stream:
-        head = stream.peek(HEAD)[:HEAD] if source.path == "-" else stream.read(HEAD)
-    kind = _formats.format_by_magic(head)
+    kind = _formats.format_by_magic(source.head(HEAD))
     if kind is None and source.path == "-":
         return "csv"
     if kind is None:

@@ -18,6 +18,8 @@ from boostkmeans._errors import DataFormatError
 from boostkmeans._progress import Progress
 
 GZIP_MAGIC = b"\x1f\x8b"
+# What zlib calls gzip.
+GZIP_WINDOW = 16 + zlib.MAX_WBITS
 # The most that gzip makes of a byte: deflate encodes 258 of them in two bits.
 MOST_EXPANSION = 1032
 # Bytes at the beginning of a file that tell text from anything else.
@@ -51,6 +53,17 @@ class Source:
         with self._raw() as raw:
             size = _size(raw)
             return size * MOST_EXPANSION if _starts_with(raw, GZIP_MAGIC) else size
+
+    def head(self, n_bytes: int) -> bytes:
+        """The first bytes of the content at most, which are still to be read, also from a pipe."""
+        with self._raw() as raw:
+            first = raw.peek(HEAD)
+            if not first.startswith(GZIP_MAGIC):
+                return first[:n_bytes]
+            try:
+                return zlib.decompressobj(GZIP_WINDOW).decompress(first, n_bytes)
+            except zlib.error:
+                return b""  # which whoever reads it will say
 
     def read(self) -> bytes:
         """The content as a whole."""
@@ -108,7 +121,10 @@ class Source:
             try:
                 yield ahead
             finally:
-                ahead.detach()  # or it would close what is not its own
+                place = ahead.tell() if ahead.seekable() else None
+                own = ahead.detach()  # or it would close what is not its own
+                if place is not None:
+                    own.seek(place)  # what was only looked at is still to be read
 
     @contextmanager
     def _content(self, raw: io.BufferedReader) -> Iterator[io.BufferedReader]:

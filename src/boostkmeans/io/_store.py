@@ -48,8 +48,11 @@ class Deferred(Store):
         shape: tuple[int, int] | None = None,
         dtype: np.dtype[Any] | None = None,
         is_sparse: bool | None = None,
+        give_up: Callable[[], None] | None = None,
     ) -> None:
+        """`give_up` lets go of what `make` would need, if it is never called."""
         self._make = make
+        self._give_up = give_up
         self._made: Store | None = None
         self._lock = threading.Lock()
         self._shape, self._dtype = shape, dtype
@@ -104,3 +107,5 @@ class Deferred(Store):
         """Closes the true one, if there is one yet."""
         if self._made is not None:
             self._made.close()
+        elif self._give_up is not None:
+            self._give_up()
