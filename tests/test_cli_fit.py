@@ -7,7 +7,6 @@ import os
 import pty
 import resource
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -123,9 +122,10 @@ def test_labels_as_lines(path: Path, tmp_path: Path, ending: str) -> None:
 def test_standard_input(path: Path, X: NDArray[np.float32]) -> None:
     expected = succeed("fit", path, "-k", str(K), "--labels", "-")
     with path.open("rb") as stdin:  # as in a shell: what it is, is told by its first bytes
-        process = start("fit", "-", "-k", str(K), "--labels", "-", stdin=stdin)
+        colour = {**os.environ, "FORCE_COLOR": "1"}
+        process = start("fit", "-", "-k", str(K), "--labels", "-", stdin=stdin, env=colour)
         out, error = process.communicate(timeout=60)
-    assert (out.decode(), error) == (expected, b"")
+    assert (out.decode(), error) == (expected, b""), "and no bar, as this is no terminal"
     compressed = gzip.compress(path.read_bytes())
     assert succeed("fit", "-", "-k", str(K), "--labels", "-", stdin=compressed) == expected
     text = io.BytesIO()
@@ -456,23 +456,10 @@ def test_a_file_that_gets_too_large(large: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "neither half a file nor a temporary one"
 
 
-def test_results_alone_on_stdout(path: Path) -> None:
-    process = start("fit", path, "-k", str(K), "--labels", "-", env={**os.environ, "FORCE_COLOR": "1"})
-    out, error = process.communicate(timeout=60)
-    assert len(out.splitlines()) == 600
-    assert error == b"", "no bar, as this is no terminal"
-
-
-def test_missing_packages(tmp_path: Path) -> None:
+def test_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_vectors(tmp_path / "x.parquet", np.eye(9))
-    code = (
-        "import sys; sys.modules['pyarrow'] = None; sys.argv[0] = 'boostkmeans'\n"
-        "from boostkmeans.cli import main; main()"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code, "fit", str(tmp_path / "x.parquet"), "-k", "2"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode == 1
-    assert "pip install" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    message = fail(1, "fit", tmp_path / "x.parquet", "-k", "2")
+    assert "pip install" in message
+    assert len(message.splitlines()) == 1

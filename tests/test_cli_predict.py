@@ -1,7 +1,6 @@
 """`boostkmeans predict` and `evaluate`: labels batch by batch, files as a whole, figures."""
 
 import json
-import resource
 import signal
 from pathlib import Path
 
@@ -127,18 +126,6 @@ def test_a_closed_pipe_does_not_stop_files(folder: Path, tmp_path: Path) -> None
     _, error = process.communicate(timeout=60)
     assert (process.returncode, error) == (0, b"")
     assert len(np.load(tmp_path / "d.npy")) == 3_000
-
-
-def test_a_full_disk(folder: Path, tmp_path: Path) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
-
-    process = start("predict", folder / "m", folder / "x.npy", "--labels", tmp_path / "l.npy",
-                    preexec_fn=limit)  # fmt: skip
-    out, error = process.communicate(timeout=60)
-    assert (process.returncode, out) == (1, b"")
-    assert b"File too large" in error
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_terminated(folder: Path, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def _bar(console: Console) -> Iterator[Shown]:
         number = bar.add_task("starting", total=None, pace="")
         (task,) = bar.tasks
         phase = _Phase("", time.monotonic(), 0)
-        last = 0.0
+        last, told = 0.0, False
 
         def update(what: str, done: int, total: int | None, unit: str = "") -> None:
             nonlocal last, phase
@@ -115,12 +115,15 @@ def _bar(console: Console) -> Iterator[Shown]:
             return lambda what, done, total: update(what, done, total, unit)
 
         def describe(text: str) -> None:
+            nonlocal told
+            told = True
             update(text, 0, None)
 
         class Describe(logging.Handler):
             def emit(self, record: logging.LogRecord) -> None:
-                if task.total is None:
-                    describe(record.getMessage())
+                # Where a command tells itself, details of the package would only get in its way.
+                if task.total is None and not (told and record.levelno < logging.INFO):
+                    update(record.getMessage(), 0, None)
 
         with _listening(Describe()):
             yield Shown(update, 2, counting, describe)
