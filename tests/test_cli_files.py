@@ -123,6 +123,8 @@ def test_between_is_a_view(tmp_path: Path) -> None:
         assert some.shape == (10, 4)
         assert np.array_equal(some[2:4], ROWS[52:54])
         assert np.array_equal(some.load(), ROWS[50:60])
+        out = np.empty((3, 4), dtype=np.float32)
+        assert np.array_equal(some.read(5, 8, out), ROWS[55:58])
         assert np.array_equal(some.between(1, 3)[:], ROWS[51:53])
         with pytest.raises(IndexError, match="not within"):
             vectors.between(50, 201)
