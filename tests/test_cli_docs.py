@@ -276,14 +276,6 @@ def test_verbose() -> None:
     assert run("docs", SENTENCES, "-k", "3").stderr == ""
 
 
-def test_help_begins_with_examples() -> None:
-    for arguments in (["--help"], ["docs", "--help"]):
-        lines = [line.strip() for line in succeed(*arguments).splitlines() if line.strip()]
-        assert lines[0].startswith("Usage:")
-        assert lines[1] == "Examples:"
-        assert lines[2] == "boostkmeans docs examples/sentences.txt -k 3"
-
-
 def test_version() -> None:
     assert succeed("--version") == f"boostkmeans {boostkmeans.__version__}\n"
 

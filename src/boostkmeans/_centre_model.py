@@ -21,7 +21,7 @@ from boostkmeans import _core, _threads
 from boostkmeans._history import SweepRecord
 from boostkmeans._neighbours import nearest_candidate
 from boostkmeans._parameters import ParameterChecker
-from boostkmeans._partition import Labels, nearest
+from boostkmeans._partition import Labels, nearest, own_distances
 from boostkmeans._rows import (
     DTYPES,
     ROWS_AT_ONCE,
@@ -65,6 +65,25 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             else:
                 found.append(nearest_candidate(rows, centres, n_candidates, threads))
         return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def predict_batches(
+        self, X: ArrayLike, *, n_candidates: int | None = None
+    ) -> Iterator[tuple[Labels, Floats]]:
+        """The labels of some rows after the other, and their distances to the centres of these.
+
+        For rows in a file that `boostkmeans.io.open_vectors` gave: no more of them than a batch is in
+        memory, and nothing is kept. Other rows are one batch. Labels are those of `predict`.
+        """
+        if n_candidates is not None:
+            ParameterChecker(self).integer("n_candidates", n_candidates, 1)
+        for rows, centres, threads in self._batches(X):
+            if n_candidates is None:
+                labels, gaps = nearest(rows, centres, threads)
+            else:
+                labels = nearest_candidate(rows, centres, n_candidates, threads)
+                gaps, _ = own_distances(rows, centres, labels, threads)
+            with np.errstate(over="ignore"):  # infinite is right where float64 holds no more
+                yield labels, np.ldexp(np.sqrt(gaps), -self._frame.exponent)
 
     def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the inertia of X: its sum of squared distances to the nearest centres, weighted."""

@@ -3,3 +3,7 @@
 
 class DataFormatError(ValueError):
     """A file is not what it should be. The message names the file, the place and a remedy."""
+
+
+class NotFiniteError(ValueError):
+    """A value of the data is NaN or infinite. The message names its row and column."""

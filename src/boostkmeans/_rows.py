@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from boostkmeans import _core
+from boostkmeans._errors import NotFiniteError
 from boostkmeans._instruction_set import instruction_set
 
 # What the core reads as it is. Everything else becomes the first of these that holds it.
@@ -254,9 +255,9 @@ def _check_finite(matrix: Any, first_row: int = 0) -> None:
         raise _not_finite(matrix.data[at], first_row + row, int(matrix.indices[at]))
 
 
-def _not_finite(value: float, row: int, column: int) -> ValueError:
+def _not_finite(value: float, row: int, column: int) -> NotFiniteError:
     name = "NaN" if np.isnan(value) else "infinity"
-    return ValueError(
+    return NotFiniteError(
         f"Input X contains {name} (first at row {row}, column {column}). "
         "Boost k-means needs finite values: remove or impute such rows first."
     )

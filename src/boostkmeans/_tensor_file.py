@@ -33,6 +33,9 @@ MOST_HEADER_BYTES = 100_000_000
 # So that every tensor begins where its type likes it.
 ALIGNMENT = 8
 
+# Above all that `VERSION` matches.
+ANY_VERSION = 10**9
+
 VERSION = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 
 
@@ -85,6 +88,30 @@ def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) ->
     except SafetensorError as error:
         _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
     return TensorFile(version, header, tensors)
+
+
+def peek(path: str | os.PathLike[str]) -> tuple[str, int, dict[str, Any]] | None:
+    """Format, version and header of a file that `write_tensors` made, without its arrays.
+
+    None if the file is something else. Raises DataFormatError if it is damaged. What the header says is
+    not checked.
+    """
+    if not Path(path).is_file():
+        return None
+    with Path(path).open("rb") as file:
+        length, first = int.from_bytes(file.read(LENGTH_BYTES), "little"), file.read(1)
+    if length > MOST_HEADER_BYTES or first != b"{":
+        return None
+    _check_length(Path(path))
+    try:
+        with safe_open(path, framework="numpy") as opened:
+            metadata = opened.metadata() or {}
+    except SafetensorError as error:
+        _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
+    if "format" not in metadata:
+        return None
+    version, header = _checked_header(printable(str(path)), metadata, metadata["format"], ANY_VERSION)
+    return metadata["format"], version, header
 
 
 def _head(

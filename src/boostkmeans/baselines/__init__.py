@@ -11,9 +11,21 @@ them:
 >>> for name, method in PAPER_METHODS.items():
 ...     model = method(5, 0).fit(X)  # n_clusters, random_state
 ...     assert len(model.cluster_centers_) == 5, name
+
+`compare` runs methods side by side on the same rows, any of `METHODS`, and `summarize` puts their runs
+together; `draw_curves` draws them. `boostkmeans.baselines.demo` does so on data of its own.
 """
 
 from boostkmeans.baselines._bisecting import BisectingKMeans
+from boostkmeans.baselines._comparison import (
+    DEFAULT,
+    METHODS,
+    MethodRun,
+    MethodSummary,
+    compare,
+    summarize,
+)
+from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._kmeans import KMeans
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans
 from boostkmeans.baselines._online import OnlineKMeans
@@ -21,10 +33,17 @@ from boostkmeans.baselines._paper_methods import PAPER_METHODS
 from boostkmeans.baselines._rbk import RBK
 
 __all__ = [
+    "DEFAULT",
+    "METHODS",
     "PAPER_METHODS",
     "RBK",
     "BisectingKMeans",
     "KMeans",
+    "MethodRun",
+    "MethodSummary",
     "MiniBatchKMeans",
     "OnlineKMeans",
+    "compare",
+    "draw_curves",
+    "summarize",
 ]

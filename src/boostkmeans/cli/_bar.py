@@ -1,12 +1,15 @@
 """Progress on stderr: a bar on a terminal, lines if they are wanted, else nothing."""
 
 import logging
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -14,6 +17,12 @@ from boostkmeans import _progress
 
 # The least time between two pictures of the bar, in seconds.
 PAUSE = 0.1
+# Before this many seconds, a rate says nothing.
+SECONDS_FOR_RATE = 0.5
+
+
+def _ignored_text(text: str) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -22,47 +31,102 @@ class Shown:
 
     progress: _progress.Progress
     verbose: int
+    counting: Callable[[str], _progress.Progress]
+    """Progress of what is counted in "rows" or "bytes": with a rate, and the time left."""
+    describe: Callable[[str], None] = _ignored_text
+    """Says what goes on where no end is known."""
 
 
 @contextmanager
 def shown_progress(*, verbose: bool) -> Iterator[Shown]:
     """While it lasts, progress is shown as it suits stderr."""
-    console = Console(stderr=True)
     if verbose:
         with _listening(_lines()):
-            yield Shown(_progress.ignored, 1)
-    elif console.is_terminal:
-        with _bar(console) as shown:
+            yield _unseen(1)
+    elif sys.stderr is not None and sys.stderr.isatty():
+        with _bar(Console(stderr=True)) as shown:
             yield shown
     else:
-        yield Shown(_progress.ignored, 0)
+        yield _unseen(0)
+
+
+def rate_of(per_second: float, unit: str) -> str:
+    """For people.
+
+    >>> rate_of(1234567, "rows")
+    '1,234,567 rows/s'
+    """
+    shown = decimal(int(per_second)) if unit == "bytes" else f"{per_second:,.0f} {unit}"
+    return f"{shown}/s"
+
+
+def _unseen(verbose: int) -> Shown:
+    return Shown(_progress.ignored, verbose, lambda _: _progress.ignored)
+
+
+@dataclass
+class _Phase:
+    """What goes on, since when, and from where on."""
+
+    what: str
+    began: float
+    first: int
+
+    def pace(self, done: int, total: int | None, unit: str) -> str:
+        seconds = time.monotonic() - self.began
+        if not unit or seconds < SECONDS_FOR_RATE or done <= self.first:
+            return ""
+        rate = (done - self.first) / seconds
+        if total is None:
+            return rate_of(rate, unit)
+        left = timedelta(seconds=round(max(0, total - done) / rate))
+        return f"{rate_of(rate, unit)}, {left} left"
 
 
 @contextmanager
 def _bar(console: Console) -> Iterator[Shown]:
     """One bar for all that happens; where no end is known, what the package logs stands beside it."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
+        TextColumn("{task.fields[pace]}"), TimeElapsedColumn(),
+    )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bar:
-        number = bar.add_task("starting", total=None)
+        number = bar.add_task("starting", total=None, pace="")
         (task,) = bar.tasks
-        last = 0.0
+        phase = _Phase("", time.monotonic(), 0)
+        last, told = 0.0, False
 
-        def update(what: str, done: int, total: int | None) -> None:
-            nonlocal last
-            if total is None and (done == 0 or task.total is not None):
-                bar.update(number, description=escape(what))
+        def update(what: str, done: int, total: int | None, unit: str = "") -> None:
+            nonlocal last, phase
+            begins = what != phase.what
+            if not begins and time.monotonic() - last < PAUSE and done != total:
+                return
+            if begins:
+                phase = _Phase(what, time.monotonic(), done)
+            last = time.monotonic()
+            pace = phase.pace(done, total, unit)
+            if total is not None:
+                bar.update(number, description=escape(what), completed=done, total=total, pace=pace)
+            else:
+                bar.update(number, description=escape(what), pace=pace)
                 task.total = None  # which `update` takes for "as it was"
-            elif total is not None and time.monotonic() - last > PAUSE:
-                bar.update(number, description=escape(what), completed=done, total=total)
-                last = time.monotonic()
+
+        def counting(unit: str) -> _progress.Progress:
+            return lambda what, done, total: update(what, done, total, unit)
+
+        def describe(text: str) -> None:
+            nonlocal told
+            told = True
+            update(text, 0, None)
 
         class Describe(logging.Handler):
             def emit(self, record: logging.LogRecord) -> None:
-                if task.total is None:
-                    bar.update(number, description=escape(record.getMessage()))
+                # Where a command tells itself, details of the package would only get in its way.
+                if task.total is None and not (told and record.levelno < logging.INFO):
+                    update(record.getMessage(), 0, None)
 
         with _listening(Describe()):
-            yield Shown(update, 2)
+            yield Shown(update, 2, counting, describe)
 
 
 def _lines() -> logging.Handler:

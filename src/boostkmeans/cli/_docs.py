@@ -11,7 +11,8 @@ from boostkmeans._errors import DataFormatError
 from boostkmeans._printable import printable
 from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._errors import exit_codes, say
-from boostkmeans.cli._output import STDOUT, Output
+from boostkmeans.cli._options import Quality
+from boostkmeans.cli._output import STDOUT, Output, check_outputs
 from boostkmeans.documents import Corpus, DocumentClusters, Weighting, cluster_documents, read_corpus
 
 # Skipped documents that a warning names.
@@ -45,14 +46,6 @@ class Idf(StrEnum):
     SMOOTH = "smooth"
     PLAIN = "plain"
     NONE = "none"
-
-
-class Quality(StrEnum):
-    """As in `BoostKMeans`."""
-
-    FAST = "fast"
-    BALANCED = "balanced"
-    BEST = "best"
 
 
 def docs(
@@ -129,7 +122,7 @@ def docs(
     with exit_codes(debug=debug):
         result_to = Output(output, force)
         labels_to = None if labels is None else Output(labels, force)
-        _check_outputs(path, result_to, labels_to)
+        check_outputs({"PATH": path}, {"--output": result_to, "--labels": labels_to})
         weighting = Weighting(
             ngram_range=_range("--ngrams", ngrams),
             stop_words=_stop_words(stop_words),
@@ -168,19 +161,6 @@ def docs(
             labels_to.write(_label_lines(found))
         if labels != STDOUT or output != STDOUT:
             result_to.write(json.dumps(found.to_dict(), allow_nan=False) if as_json else found.table())
-
-
-def _check_outputs(source: str, *outputs: Output | None) -> None:
-    """All at once, before the work begins: nothing that is read or written must be lost."""
-    taken = {Path(source).resolve()}
-    for output in outputs:
-        if output is None or output.path == STDOUT:
-            continue
-        output.check()
-        place = Path(output.path).resolve()
-        if place in taken:
-            raise ValueError(f"{output.path} cannot be two of PATH, --output and --labels.")
-        taken.add(place)
 
 
 def _warn_of_skipped(corpus: Corpus) -> None:

@@ -1,6 +1,8 @@
 """Exit codes, and errors as a line on stderr instead of a traceback."""
 
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ from typing import Any
 
 import typer
 
-from boostkmeans._errors import DataFormatError
+from boostkmeans._errors import DataFormatError, NotFiniteError
 from boostkmeans._printable import printable
 from boostkmeans.cli import INTERRUPTED
 
@@ -22,7 +24,7 @@ WRONG_PATHS = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirect
 def exit_codes(*, debug: bool) -> Iterator[None]:
     """While it lasts, errors become messages and exit codes, and warnings lines on stderr."""
     try:
-        with _short_warnings():
+        with _short_warnings(), _terminated_like_interrupted():
             yield
     except typer.Exit:
         raise
@@ -32,8 +34,8 @@ def exit_codes(*, debug: bool) -> Iterator[None]:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        say(_message(error))
-        raise typer.Exit(_code(error)) from None
+        say(message_of(error))
+        raise typer.Exit(code_of(error)) from None
 
 
 def say(message: str) -> None:
@@ -42,13 +44,15 @@ def say(message: str) -> None:
         print(f"boostkmeans: {printable(message)}", file=sys.stderr)
 
 
-def _code(error: Exception) -> int:
-    if isinstance(error, DataFormatError):
+def code_of(error: Exception) -> int:
+    """The exit code for an error."""
+    if isinstance(error, (DataFormatError, NotFiniteError)):
         return BAD_DATA
     return USAGE if isinstance(error, (ValueError, *WRONG_PATHS)) else FAILURE
 
 
-def _message(error: Exception) -> str:
+def message_of(error: Exception) -> str:
+    """What to say about an error."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):
@@ -66,3 +70,16 @@ def _short_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """While it lasts, SIGTERM is Ctrl-C: best results are kept, and nothing is left half done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -54,21 +54,21 @@ class Source:
             size = _size(raw)
             return size * MOST_EXPANSION if _starts_with(raw, GZIP_MAGIC) else size
 
+    def head(self, n_bytes: int) -> bytes:
+        """The first bytes of the content at most, which are still to be read, also from a pipe."""
+        with self._raw() as raw:
+            first = raw.peek(HEAD)
+            if not first.startswith(GZIP_MAGIC):
+                return first[:n_bytes]
+            try:
+                return zlib.decompressobj(GZIP_WINDOW).decompress(first, n_bytes)
+            except zlib.error:
+                return b""  # which whoever reads it will say
+
     def read(self) -> bytes:
         """The content as a whole."""
         with self.opened() as stream:
             return stream.read()
-
-    def head(self, n_bytes: int) -> bytes:
-        """The first bytes of the content, which stay there: also of a pipe."""
-        with self._raw() as raw:
-            ahead = raw.peek(HEAD)
-            if not ahead.startswith(GZIP_MAGIC):
-                return ahead[:n_bytes]
-            try:
-                return zlib.decompressobj(GZIP_WINDOW).decompress(ahead, n_bytes)
-            except zlib.error:
-                return b""
 
     @contextmanager
     def opened(self) -> Iterator[io.BufferedReader]:
@@ -121,7 +121,10 @@ class Source:
             try:
                 yield ahead
             finally:
-                ahead.detach()  # or it would close what is not its own
+                place = ahead.tell() if ahead.seekable() else None
+                own = ahead.detach()  # or it would close what is not its own
+                if place is not None:
+                    own.seek(place)  # what was only looked at is still to be read
 
     @contextmanager
     def _content(self, raw: io.BufferedReader) -> Iterator[io.BufferedReader]:

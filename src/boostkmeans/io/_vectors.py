@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boostkmeans.io._row_range import RowRange
 from boostkmeans.io._store import Store
 
 # Of a batch: large beside the cost of a call, small beside any memory.
@@ -130,6 +131,16 @@ class Vectors:
             raise ValueError(f"n_rows must be at least 1. Got {step}.")
         for begin in range(0, len(self), step):
             yield self.read(begin, min(begin + step, len(self)))
+
+    def between(self, begin: int, end: int) -> "Vectors":
+        """The rows from `begin` to `end`, without it, as vectors of their own; nothing is read.
+
+        They share the file with these, and either closes it.
+        """
+        begin, end = operator.index(begin), operator.index(end)
+        if not 0 <= begin <= end <= len(self):
+            raise IndexError(f"Rows {begin} to {end} are not within the {len(self)} that there are.")
+        return Vectors(self.name, self.format, RowRange(self._open, begin, end), self.max_memory)
 
     def load(self) -> Any:
         """All rows: a read-only map of the file where that is possible, else an array or CSR in memory.

@@ -1,0 +1,62 @@
+"""The file of --checkpoint: when it may be there, and when it goes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from boostkmeans._checkpoint import FORMAT
+from boostkmeans._errors import DataFormatError
+from boostkmeans._tensor_file import peek
+from boostkmeans.cli._errors import say
+
+
+@dataclass(frozen=True)
+class CheckpointFile:
+    """A checkpoint as the user wants it; without a path, there is none."""
+
+    path: str | None
+    resume: bool
+    force: bool
+
+    def check(self) -> None:
+        """Raises an error if the options contradict each other, or what is there."""
+        if self.path is None:
+            if self.resume:
+                raise ValueError("--resume goes on from a checkpoint: name its file with --checkpoint.")
+            return
+        if not Path(self.path).exists():
+            return
+        if not self.resume and not self.force:
+            raise FileExistsError(
+                f"{self.path} exists. Use --resume to go on from it, or --force to begin anew."
+            )
+        if not self.resume and not self._is_one:
+            raise FileExistsError(
+                f"{self.path} is no checkpoint, and is not removed. Name another file with --checkpoint."
+            )
+
+    def prepare(self) -> None:
+        """Removes an old file, if the fit is to begin anew."""
+        if self.path is None:
+            return
+        if self.resume and not Path(self.path).exists():
+            say(f"there is no {self.path} to go on from: beginning from the start")
+        if not self.resume:
+            Path(self.path).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Once all results are written, nobody needs it any more."""
+        if self.path is not None:
+            Path(self.path).unlink(missing_ok=True)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a fit left one behind."""
+        return self.path is not None and Path(self.path).exists()
+
+    @property
+    def _is_one(self) -> bool:
+        try:
+            found = peek(str(self.path))
+        except DataFormatError:  # damaged, and nobody knows what it was
+            return False
+        return found is not None and found[0] == FORMAT

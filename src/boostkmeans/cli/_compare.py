@@ -1,0 +1,144 @@
+"""`boostkmeans compare`: methods side by side on the same vectors."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from boostkmeans.baselines import DEFAULT, METHODS, MethodRun, compare, draw_curves, summarize
+from boostkmeans.cli import INTERRUPTED, _options
+from boostkmeans.cli._bar import shown_progress
+from boostkmeans.cli._comparison_listing import comparison_table, comparison_values
+from boostkmeans.cli._errors import code_of, exit_codes, say
+from boostkmeans.cli._input import opened
+from boostkmeans.cli._output import STDOUT, Output, check_matplotlib, check_outputs, print_result
+from boostkmeans.io import Vectors
+
+# What --methods may have instead of methods.
+LIST = "list"
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def compare_methods(
+    path: Annotated[
+        str | None, typer.Argument(metavar="PATH", help="Vectors in any format; - is stdin.")
+    ] = None,
+    clusters: Annotated[
+        int | None, typer.Option("--clusters", "-k", min=1, help="How many clusters.")
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Methods with commas between them; list prints all names."),
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Seeds that each method runs with.")] = 1,
+    max_rows: Annotated[
+        int | None,
+        typer.Option(min=1, help="Compare on so many rows, drawn at random, if there are more."),
+    ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw distortion against seconds: .png, .svg or .pdf."),
+    ] = None,
+    seed: _options.Seed = 0,
+    threads: _options.Threads = None,
+    max_memory: _options.MaxMemory = None,
+    input_format: _options.InputFormat = None,
+    key: _options.Key = None,
+    as_json: _options.AsJson = False,
+    force: _options.Force = False,
+    verbose: _options.Verbose = False,
+    debug: _options.Debug = False,
+) -> None:
+    """\b
+    Examples:
+      boostkmeans compare vectors.fvecs -k 256
+      boostkmeans compare vectors.npy -k 100 --max-rows 20000 --repeats 5 --plot curves.png
+      boostkmeans compare vectors.npy -k 20 --methods boost-best,k-means++,RBK --json
+      boostkmeans compare --methods list
+
+    Clusters the same vectors by boost k-means and by other methods, and says what each reached and how
+    long it took. All rows have to fit into memory: k-means knows no other way. Ctrl-C prints what is
+    there so far.
+    """
+    with exit_codes(debug=debug):
+        if methods == LIST:
+            print_result("\n".join(METHODS))
+            return
+        chosen = _chosen(methods)
+        if path is None or clusters is None:
+            raise ValueError("compare needs vectors and a number of clusters: compare PATH -k K.")
+        picture = None if plot is None else Output(plot, force)
+        _check_picture(picture)
+        check_outputs({"PATH": path}, {"--plot": picture})
+        runs: list[MethodRun] = []
+        whole = True
+        with (
+            shown_progress(verbose=verbose) as shown,
+            opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
+        ):
+            X = _rows(vectors, max_rows, seed)
+            seeds = range(seed, seed + repeats)
+            progress = shown.progress
+            try:
+                for run in compare(
+                    X, clusters, chosen, seeds=seeds, n_threads=threads, progress=progress
+                ):
+                    runs.append(run)  # one by one, so that they stay if it is interrupted
+            except KeyboardInterrupt:
+                whole = False
+            n_all = vectors.shape[0]
+            errors = [run.error for run in runs if run.error is not None]
+            if whole and len(errors) == len(runs):
+                raise max(errors, key=code_of)
+        if picture is not None and len(errors) < len(runs):
+            with picture.opened() as file:
+                draw_curves(runs, file, file_format=Path(picture.path).suffix[1:], title=vectors.name)
+        made = {
+            "source": vectors.name,
+            "n_rows": X.shape[0],
+            "n_rows_of_file": n_all,
+            "n_features": X.shape[1],
+            "n_clusters": clusters,
+            "interrupted": not whole,
+            "methods": comparison_values(summarize(runs)),
+        }
+        if not whole:
+            say(f"interrupted: {len(runs)} of {len(chosen) * repeats} runs are done")
+        if runs:
+            print_result(json.dumps(made, allow_nan=False) if as_json else comparison_table(made))
+        if not whole:
+            raise typer.Exit(INTERRUPTED)
+
+
+def _chosen(methods: str | None) -> dict[str, Any]:
+    """Methods by their names, in whichever case."""
+    known = {name.lower(): name for name in METHODS}
+    names = list(DEFAULT) if methods is None else [name.strip() for name in methods.split(",")]
+    for name in names:
+        if name.lower() not in known:
+            raise ValueError(
+                f"There is no method {name!r}. Known are {', '.join(METHODS)}: see --methods list."
+            )
+    return {known[name.lower()]: METHODS[known[name.lower()]] for name in names}
+
+
+def _check_picture(picture: Output | None) -> None:
+    """Before the work, not after it."""
+    if picture is None:
+        return
+    if picture.path == STDOUT or Path(picture.path).suffix not in PICTURES:
+        raise ValueError(
+            f"--plot must be a file that ends in {', '.join(PICTURES)}. Got {picture.path!r}."
+        )
+    check_matplotlib("--plot")
+
+
+def _rows(vectors: Vectors, max_rows: int | None, seed: int) -> Any:
+    """All rows, or a sample of them in the order of the file."""
+    n_rows = vectors.shape[0]
+    if max_rows is None or n_rows <= max_rows:
+        return vectors.load()
+    drawn = np.random.default_rng(seed).choice(n_rows, max_rows, replace=False)
+    return vectors[np.sort(drawn)]

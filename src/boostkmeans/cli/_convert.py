@@ -1,0 +1,88 @@
+"""`boostkmeans convert`: vectors from one format to another."""
+
+import re
+from typing import Annotated
+
+import typer
+
+from boostkmeans.cli import _options
+from boostkmeans.cli._bar import shown_progress
+from boostkmeans.cli._errors import exit_codes
+from boostkmeans.cli._input import opened
+from boostkmeans.cli._listing import two_columns
+from boostkmeans.cli._output import STDOUT, Output, check_outputs, print_result, told_about_force
+from boostkmeans.io import write_vectors
+
+ROWS = re.compile(r"(\d*):(\d*)", re.ASCII)
+
+
+def convert(
+    path: Annotated[str, typer.Argument(metavar="IN", help="Vectors in any format; - is stdin.")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT",
+            help="Where to: .npy, .fvecs, .ivecs, .bvecs, .fbin, .ibin, .u8bin, .i8bin, .parquet.",
+        ),
+    ],
+    input_format: Annotated[
+        _options.Format | None, typer.Option("--format", help="What IN is, if its ending does not tell.")
+    ] = None,
+    to: Annotated[
+        _options.WritableFormat | None, typer.Option(help="What OUT is, if its ending does not tell.")
+    ] = None,
+    key: _options.Key = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BEGIN:END", help="Only these rows, from 0 on, without END; either may miss."
+        ),
+    ] = None,
+    max_memory: _options.MaxMemory = None,
+    force: _options.Force = False,
+    verbose: _options.Verbose = False,
+    debug: _options.Debug = False,
+) -> None:
+    """\b
+    Examples:
+      boostkmeans convert vectors.fvecs vectors.npy
+      boostkmeans convert sift.hdf5 sample.fvecs --key train --rows 0:100000
+      zcat points.csv.gz | boostkmeans convert - points.parquet
+
+    Writes dense vectors in another format, batch by batch: they may be larger than memory. Values stay
+    what they are, or an error names the one that would not; only float64 becomes float32 in .fvecs and
+    .fbin.
+    """
+    with exit_codes(debug=debug):
+        if target == STDOUT:
+            raise ValueError("OUT must be a file: it is binary, and not for standard output.")
+        check_outputs({"IN": path}, {"OUT": Output(target, force)})
+        with (
+            shown_progress(verbose=verbose) as shown,
+            opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
+        ):
+            chosen = vectors if rows is None else vectors.between(*_range(rows, vectors.shape[0]))
+            with told_about_force():
+                write_vectors(
+                    target,
+                    chosen,
+                    format=None if to is None else to.value,
+                    force=force,
+                    progress=shown.counting("rows"),
+                )
+            n_rows, n_features = chosen.shape
+        print_result(
+            two_columns(
+                [("rows", f"{n_rows:,}"), ("features", f"{n_features:,}"), ("written to", target)]
+            )
+        )
+
+
+def _range(given: str, n_rows: int) -> tuple[int, int]:
+    match = ROWS.fullmatch(given)
+    if match is None:
+        raise ValueError(f"--rows must be two numbers with a colon, as in 0:1000. Got {given!r}.")
+    begin, end = int(match[1] or 0), int(match[2] or n_rows)
+    if not begin <= end <= n_rows:
+        raise ValueError(f"--rows must lie within the {n_rows:,} rows that there are. Got {given!r}.")
+    return begin, end

@@ -1,0 +1,47 @@
+"""`boostkmeans demo`: ours beside k-means, on data that is there."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import boostkmeans
+from boostkmeans.baselines.demo import demo_data, demo_page, demo_table, run_demo
+from boostkmeans.cli import _options
+from boostkmeans.cli._bar import shown_progress
+from boostkmeans.cli._errors import exit_codes
+from boostkmeans.cli._output import Output, check_matplotlib, print_result
+
+# Beside the sources, where these are those of the repository.
+SAMPLE = Path(boostkmeans.__file__).parents[2] / "examples" / "data" / "siftsmall.npz"
+PAGE = "index.html"
+
+
+def demo(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the page.")
+    ] = Path("demo"),
+    threads: _options.Threads = None,
+    force: _options.Force = False,
+    verbose: _options.Verbose = False,
+    debug: _options.Debug = False,
+) -> None:
+    """\b
+    Examples:
+      boostkmeans demo
+      boostkmeans demo --output page --force
+
+    Clusters 25,000 vectors into 256 clusters by k-means, k-means++ and boost k-means, prints what each
+    reached and when, and writes a page with a picture. In the repository these are real SIFT
+    descriptors, elsewhere made-up clusters.
+    """
+    with exit_codes(debug=debug):
+        check_matplotlib("The page")
+        page = Output(str(output / PAGE), force)
+        output.mkdir(parents=True, exist_ok=True)
+        page.check()
+        data = demo_data(SAMPLE)
+        with shown_progress(verbose=verbose) as shown:
+            runs = run_demo(data, n_threads=threads, progress=shown.progress)
+        page.write(demo_page(data, runs))
+        print_result(f"{data.title}\n\n{demo_table(runs)}\n\nThe page to look at: {page.path}")

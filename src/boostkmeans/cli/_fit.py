@@ -1,0 +1,213 @@
+"""`boostkmeans fit`: clusters of vectors."""
+
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord
+from boostkmeans.cli import INTERRUPTED, _options
+from boostkmeans.cli._bar import Shown, rate_of, shown_progress
+from boostkmeans.cli._checkpoint_file import CheckpointFile
+from boostkmeans.cli._column import read_numbers
+from boostkmeans.cli._errors import exit_codes, say
+from boostkmeans.cli._estimator import Method, Wanted, candidates, file_of
+from boostkmeans.cli._fit_results import FitOutputs, print_summary, summary
+from boostkmeans.cli._input import opened
+from boostkmeans.cli._output import Output, check_outputs
+from boostkmeans.io import Vectors
+
+
+def fit(
+    path: _options.VectorsPath,
+    clusters: _options.Clusters,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="MODEL", help="Where to write the model.")
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write the cluster of each row: .npy, or .txt or .csv with one a line; "
+            "- prints only these.",
+        ),
+    ] = None,
+    centers: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where to write the centres: .npy, .fvecs, .fbin, .parquet."),
+    ] = None,
+    method: Annotated[
+        Method,
+        typer.Option(help="k-way is best; bisecting is fastest; refined is a tree, then sweeps."),
+    ] = Method.K_WAY,
+    quality: Annotated[
+        _options.Quality | None, typer.Option(help="How much effort. By default balanced.")
+    ] = None,
+    init: Annotated[
+        str | None,
+        typer.Option(
+            metavar="START",
+            help="auto, random-partition, random, k-means++, sampled-k-means++, bisecting, or a file of "
+            "centres.",
+        ),
+    ] = None,
+    metric: Annotated[
+        _options.Metric | None, typer.Option(help="By default euclidean; cosine is by direction.")
+    ] = None,
+    n_candidates: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates", metavar="N", help="Clusters that a row looks at: a number, auto or all."
+        ),
+    ] = None,
+    n_init: Annotated[int | None, typer.Option(min=1, help="Runs, of which the best is kept.")] = None,
+    max_iter: Annotated[int | None, typer.Option(min=1, help="Sweeps at most. By default 100.")] = None,
+    tol: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Stop when a sweep gains less than this share. By default 1e-4; 0 goes on to a "
+            "certified optimum.",
+        ),
+    ] = None,
+    max_time: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Seconds after which to stop.")
+    ] = None,
+    min_size: Annotated[
+        float | None, typer.Option(metavar="ROWS", help="Rows of a cluster at least.")
+    ] = None,
+    max_size: Annotated[
+        float | None, typer.Option(metavar="ROWS", help="Rows of a cluster at most.")
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A weight for each row: a vector in .npy, or one a line."),
+    ] = None,
+    seed: _options.Seed = 0,
+    threads: _options.Threads = None,
+    max_memory: _options.MaxMemory = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the state of the fit in this file. It is removed once all results are written, "
+            "unless --max-time stopped the fit.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, if it is there.")
+    ] = False,
+    input_format: _options.InputFormat = None,
+    key: _options.Key = None,
+    as_json: _options.AsJson = False,
+    force: _options.Force = False,
+    verbose: _options.Verbose = False,
+    debug: _options.Debug = False,
+) -> None:
+    """\b
+    Examples:
+      boostkmeans fit vectors.fvecs -k 10000 -o model.safetensors --labels labels.npy
+      boostkmeans fit vectors.npy -k 256 --quality best --centers centers.fvecs
+      boostkmeans fit table.parquet --key embedding -k 100 --metric cosine --json > fit.json
+      boostkmeans fit huge.bvecs -k 1000 --max-memory 2GB --checkpoint fit.ckpt --resume -o model.st
+      boostkmeans fit points.csv -k 10 --min-size 20 --weights weights.csv --labels -
+      zcat points.csv.gz | boostkmeans fit - -k 5
+
+    Clusters vectors by boost k-means, and prints how well that went.
+
+    Vectors that do not fit into memory are read from their file in each sweep. The first Ctrl-C ends the
+    fit and writes the best partition so far (exit code 130), the second one ends at once; SIGTERM does
+    the same. With --checkpoint, a fit that was stopped in whatever way goes on by the same command with
+    --resume, and ends as if it had never been stopped.
+    """
+    with exit_codes(debug=debug):
+        outputs = FitOutputs(*(None if to is None else Output(to, force)
+                               for to in (output, labels, centers)))  # fmt: skip
+        kept = CheckpointFile(checkpoint, resume, force)
+        outputs.check()
+        kept.check()
+        inputs = {"PATH": path, "--weights": weights, "--init": file_of(init)}
+        to_checkpoint = None if checkpoint is None else Output(checkpoint, force=True)
+        check_outputs(inputs, {**outputs.named(), "--checkpoint": to_checkpoint})
+        if as_json and outputs.prints_labels:
+            raise ValueError("--json and --labels - both want standard output: write one to a file.")
+        model = Wanted(
+            method,
+            clusters,
+            {
+                "init": init, "quality": None if quality is None else quality.value,
+                "metric": None if metric is None else metric.value,
+                "n_candidates": candidates(n_candidates), "n_init": n_init, "max_iter": max_iter,
+                "tol": tol, "max_time": max_time, "min_size": min_size, "max_size": max_size,
+                "random_state": seed, "n_threads": threads, "checkpoint": checkpoint,
+            },
+        ).estimator()  # fmt: skip
+        row_weights = None if weights is None else read_numbers(weights)
+        kept.prepare()
+        began = time.perf_counter()
+        with (
+            shown_progress(verbose=verbose) as shown,
+            opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
+        ):
+            whole = _fitted(model, vectors, row_weights, shown)
+            if not hasattr(model, "labels_"):
+                _say_nothing_written(kept)
+                raise typer.Exit(INTERRUPTED)
+        # What was of use to the fit alone is not for whoever loads the model.
+        model.set_params(callback=None, checkpoint=None, verbose=0)
+        made = summary(vectors, model, method.value, time.perf_counter() - began, outputs.files)
+        outputs.write(model)
+        if not whole:
+            _say_interrupted(outputs, kept)
+        elif model.stop_reason_ != "max_time":
+            kept.remove()
+        elif kept.is_there:
+            say("stopped by --max-time" + _how_to_go_on(kept))
+        if not outputs.prints_labels:
+            print_summary(made, as_json=as_json)
+        if not whole:
+            raise typer.Exit(INTERRUPTED)
+
+
+def _fitted(
+    model: BoostKMeans | BisectingBoostKMeans, vectors: Vectors, weights: Any, shown: Shown
+) -> bool:
+    """Fits the model. False if that was interrupted: then it has the best so far, if there is any."""
+    n_rows = vectors.shape[0]
+    model.set_params(verbose=shown.verbose, callback=_telling(shown, n_rows, weights))
+    try:
+        model.fit(vectors, sample_weight=weights)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def _telling(shown: Shown, n_rows: int, weights: Any) -> Callable[[SweepRecord], None]:
+    """A callback that shows each sweep."""
+    total = float(n_rows if weights is None else weights.sum()) or 1.0
+    n_sweeps, last = 0, 0.0
+
+    def tell(record: SweepRecord) -> None:
+        nonlocal n_sweeps, last
+        n_sweeps += 1
+        rate = rate_of(n_rows / max(record.seconds - last, 1e-9), "rows")
+        last = record.seconds
+        shown.describe(
+            f"sweep {n_sweeps}: distortion {record.inertia / total:,.6g}, {record.moves:,} moves, {rate}"
+        )
+
+    return tell
+
+
+def _say_nothing_written(kept: CheckpointFile) -> None:
+    say("interrupted before there was a partition: nothing is written" + _how_to_go_on(kept))
+
+
+def _say_interrupted(outputs: FitOutputs, kept: CheckpointFile) -> None:
+    places = ", ".join(outputs.files.values()) or "standard output"
+    say(f"interrupted: the best partition so far is written to {places}" + _how_to_go_on(kept))
+
+
+def _how_to_go_on(kept: CheckpointFile) -> str:
+    return "; the same command with --resume goes on" if kept.is_there else ""

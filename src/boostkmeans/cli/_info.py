@@ -1,0 +1,162 @@
+"""`boostkmeans info`: what a file is."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from boostkmeans import _checkpoint, _model_layout, load_model
+from boostkmeans._tensor_file import peek
+from boostkmeans.cli import _options
+from boostkmeans.cli._bar import shown_progress
+from boostkmeans.cli._errors import exit_codes
+from boostkmeans.cli._input import opened
+from boostkmeans.cli._listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
+from boostkmeans.cli._output import STDOUT, print_result
+
+# Names of columns that are shown, where there are many.
+NAMES_SHOWN = 8
+# What of the identity of a fit is no parameter.
+NO_PARAMETERS = ("estimator", "shape", "data", "parts", "sample_weight")
+
+
+def info(
+    path: Annotated[
+        str, typer.Argument(metavar="FILE", help="A model, a checkpoint or vectors; - is stdin.")
+    ],
+    input_format: _options.InputFormat = None,
+    key: _options.Key = None,
+    as_json: _options.AsJson = False,
+    debug: _options.Debug = False,
+) -> None:
+    """\b
+    Examples:
+      boostkmeans info model.safetensors
+      boostkmeans info fit.ckpt
+      boostkmeans info vectors.fvecs --json
+
+    Says what a file is, by its content: a model that fit wrote, a checkpoint, or vectors.
+    """
+    with exit_codes(debug=debug):
+        found = None if path == STDOUT or input_format is not None else peek(path)
+        kind = None if found is None else found[0]
+        if found is not None and kind == _model_layout.FORMAT:
+            made, pairs = _model(path, *found[1:])
+        elif found is not None and kind == _checkpoint.FORMAT:
+            made, pairs = _checkpoint_info(path, *found[1:])
+        else:
+            made, pairs = _vectors(path, input_format, key)
+        made = plain({"file": path, **made})
+        print_result(json.dumps(made, allow_nan=False) if as_json else two_columns(pairs))
+
+
+def _model(
+    path: str, version: int, header: dict[str, Any]
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    model = load_model(path)
+    history = model.history_
+    sizes = sizes_of(model.cluster_sizes_)
+    made = {
+        "kind": "model",
+        "format_version": version,
+        "written_by": header["library_version"],
+        "estimator": header["estimator"],
+        "parameters": header["parameters"],
+        "n_clusters": len(model.cluster_centers_),
+        "n_features": model.n_features_in_,
+        "n_rows": header["n_rows"],
+        "has_labels": header["has_labels"],
+        "feature_names": header.get("feature_names"),
+        "distortion": model.distortion_,
+        "inertia": model.inertia_,
+        "sizes": sizes,
+        "cluster_sizes": model.cluster_sizes_,
+        "n_sweeps": model.n_iter_,
+        "stop_reason": getattr(model, "stop_reason_", None),
+        "converged": getattr(model, "converged_", None),
+        "seconds": history[-1].seconds if history else None,
+        "history": [record.state() for record in history],
+    }
+    pairs = [
+        ("file", path),
+        ("kind", f"model, written by boostkmeans {header['library_version']}"),
+        ("estimator", repr(model)),
+        ("centres", f"{made['n_clusters']:,} of {made['n_features']:,} features"),
+        ("rows", f"{made['n_rows']:,} in the fit, labels {'are' if made['has_labels'] else 'not'} here"),
+        ("distortion", shown_measure(model.distortion_)),
+        ("inertia", shown_measure(model.inertia_)),
+        ("sizes", shown_sizes(sizes)),
+    ]
+    if history:
+        pairs.append(("history", _course(made)))
+    return made, pairs
+
+
+def _course(made: dict[str, Any]) -> str:
+    text = f"{made['n_sweeps']:,} sweeps in {made['seconds']:.2f} s"
+    return text + (f", stopped by {made['stop_reason']}" if made["stop_reason"] else "")
+
+
+def _checkpoint_info(
+    path: str, version: int, header: dict[str, Any]
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    identity = header.get("identity", {})
+    shape = identity.get("shape", [0, 0])
+    stage = header.get("stage")
+    made = {
+        "kind": "checkpoint",
+        "format_version": version,
+        "written_by": header["library_version"],
+        "estimator": identity.get("estimator"),
+        "parameters": {name: one for name, one in identity.items() if name not in NO_PARAMETERS},
+        "n_rows": shape[0],
+        "n_features": shape[1],
+        "n_clusters": identity.get("n_clusters"),
+        "n_runs_done": header.get("n_done"),
+        "stage": stage,
+        "bytes": Path(path).stat().st_size,
+    }
+    at = (
+        "all runs are done" if stage is None else f"stage {stage!r} of run {header.get('n_done', 0) + 1}"
+    )
+    pairs = [
+        ("file", path),
+        ("kind", f"checkpoint, written by boostkmeans {header['library_version']}"),
+        ("fit", f"{made['estimator']} of {shape[0]:,} rows and {shape[1]:,} features"),
+        ("clusters", f"{made['n_clusters']:,}"),
+        ("state", at),
+    ]
+    return made, pairs
+
+
+def _vectors(
+    path: str, input_format: _options.Format | None, key: list[str] | None
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    with (
+        shown_progress(verbose=False) as shown,
+        opened(path, shown, input_format=input_format, key=key) as vectors,
+    ):
+        n_rows, n_features = vectors.shape
+        names = vectors.feature_names
+        made = {
+            "kind": "vectors",
+            "format": vectors.format,
+            "n_rows": n_rows,
+            "n_features": n_features,
+            "dtype": str(vectors.dtype),
+            "is_sparse": vectors.is_sparse,
+            "bytes_if_dense": vectors.nbytes,
+            "feature_names": names,
+        }
+    pairs = [
+        ("file", path),
+        ("kind", f"vectors, {'sparse' if made['is_sparse'] else 'dense'}, format {made['format']}"),
+        ("rows", f"{n_rows:,}"),
+        ("features", f"{n_features:,} of type {made['dtype']}"),
+        ("memory", f"{made['bytes_if_dense']:,} bytes if dense"),
+    ]
+    if names is not None:
+        more = f", and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        pairs.append(("columns", ", ".join(names[:NAMES_SHOWN]) + more))
+    return made, pairs
