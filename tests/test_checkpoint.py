@@ -13,6 +13,7 @@ from scipy import sparse
 
 import crash
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord, _checkpoint
+from boostkmeans._fitting import Fit
 from boostkmeans._state import join_arrays, split_arrays
 from boostkmeans._tensor_file import read_tensors, write_tensors
 from boostkmeans.baselines import RBK
@@ -83,10 +84,71 @@ def test_from_every_checkpoint_it_ends_the_same(
         kept = model.set_params(checkpoint=path).fit(rows, sample_weight=weights)
         assert result_of(kept) == expected
     assert len(copies) >= 5
-    for copy in {*copies[:3], *copies[-3:], *copies[:: len(copies) // 5]}:  # others: tests/crash.py
-        shutil.copy(copy, path)
-        assert result_of(model.fit(rows, sample_weight=weights)) == expected, copy
     model.set_params(checkpoint=None)
+    n_sweeps = [count_sweeps(monkeypatch, lambda: model.fit(rows, sample_weight=weights))]
+    model.set_params(checkpoint=path)
+    some = sorted({*range(3), *range(0, len(copies), len(copies) // 5), *range(-3, 0)})
+    for number in some:  # others: tests/crash.py
+        shutil.copy(copies[number], path)
+        n_sweeps.append(count_sweeps(monkeypatch, lambda: model.fit(rows, sample_weight=weights)))
+        assert result_of(model) == expected, number
+    assert n_sweeps[some.index(-1) + 1] == 0  # it has ended
+    assert max(n_sweeps) == n_sweeps[0]
+    assert "sweep" not in model.history_[-1].kind or min(n_sweeps[1:-1]) < n_sweeps[0]
+    model.set_params(checkpoint=None)
+
+
+def count_sweeps(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> int:
+    """How many sweeps it makes."""
+    sweep, counted = Fit.sweep, []
+
+    def counting(self: Fit, *given: Any) -> Any:
+        counted.append(1)
+        return sweep(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Fit, "sweep", counting)
+        call()
+    return len(counted)
+
+
+@pytest.mark.parametrize("max_time", [0.01, 0.02, 0.03, 0.05, 0.08])
+def test_in_slices_of_time_it_ends_the_same(max_time: float, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(6000, 8)).astype(np.float32)
+    model = BoostKMeans(40, random_state=0)
+    expected = result_of(model.fit(rows))
+    model.set_params(checkpoint=tmp_path / "state", max_time=max_time)
+    for _ in range(60):  # a sweep that is cut is made again, so that the slices have to grow
+        model.fit(rows)
+        if model.stop_reason_ != "max_time":
+            break
+        max_time *= 1.3
+        model.set_params(max_time=max_time)
+    assert result_of(model.set_params(max_time=None).fit(rows)) == expected
+
+
+def test_stopped_at_every_record_it_ends_the_same(tmp_path: Path) -> None:
+    model = BoostKMeans(12, tol=0, random_state=0)
+    expected = result_of(model.fit(X))
+    model.set_params(checkpoint=tmp_path / "state", callback=lambda record: True)
+    for _ in range(len(model.history_)):
+        model.fit(X)
+    assert result_of(model.set_params(callback=None).fit(X)) == expected
+
+
+def test_a_fit_is_not_lost_if_its_checkpoint_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    expected = BoostKMeans(12, random_state=0).fit(X).labels_
+
+    def remove(record: SweepRecord) -> None:
+        shutil.rmtree(tmp_path / "folder", ignore_errors=True)
+
+    model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "folder" / "state", callback=remove)
+    with pytest.warns(RuntimeWarning, match="goes on without it") as warned:
+        model.fit(X)
+    assert len(warned) == 1
+    assert np.array_equal(model.labels_, expected)
+    model.save(tmp_path / "model")  # wherever the checkpoint was
 
 
 def test_a_finished_fit_is_not_made_again(tmp_path: Path) -> None:
@@ -160,6 +222,7 @@ def test_seconds_go_on_from_where_they_were(tmp_path: Path) -> None:
         (lambda m, x: m.set_params(random_state=1), "random_state is 0, that of this one 1"),
         (lambda m, x: m.set_params(init=X[:12]), "its init is 'auto'"),
         (lambda m, x: x.__setitem__(0, 0.0), "its data is"),
+        (lambda m, x: x.__setitem__(slice(1, 4), x[5:8]), "its clusters are not of these rows"),
     ],
 )
 def test_a_checkpoint_of_another_fit_is_refused(
@@ -173,6 +236,26 @@ def test_a_checkpoint_of_another_fit_is_refused(
     with pytest.raises(ValueError, match=message):
         model.fit(rows)
     assert path.read_bytes() == before
+
+
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state").fit(X, sample_weight=WEIGHTS)
+    for weights in (8 * WEIGHTS, WEIGHTS + 1, None, np.full(len(X), 2.0)):
+        with pytest.raises(ValueError, match="sample_weight"):
+            model.fit(X, sample_weight=weights)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    number: Any = np.int64(12)
+    labels = BoostKMeans(number, random_state=0, checkpoint=path).fit(X).labels_
+    assert np.array_equal(BoostKMeans(12, random_state=0, checkpoint=path).fit(X).labels_, labels)
+
+
+def test_of_sparse_rows_none_is_made_dense(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = sparse.random(300, 200_000, density=1e-4, format="csr", random_state=0)
+    monkeypatch.setattr("boostkmeans._rows.Rows.take", lambda *_: pytest.fail("made dense"))
+    BoostKMeans(2, init=np.arange(300) % 2, checkpoint=tmp_path / "state").fit(wide)
 
 
 def test_parameters_without_influence_may_change(tmp_path: Path) -> None:
@@ -253,7 +336,18 @@ def test_a_damaged_state_is_an_error(name: str, tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("members", 10**7), ("members", -1), ("ends", 10**7), ("begins", -1), ("first_child", 10**7)],
+    [
+        ("members", 10**7),
+        ("members", -1),
+        ("members", 1),
+        ("ends", 10**7),
+        ("ends", 700),
+        ("begins", -1),
+        ("begins", 3),
+        ("first_child", 10**7),
+        ("n_children", 30),
+        ("priorities", np.nan),
+    ],
 )
 def test_a_damaged_tree_is_an_error(
     name: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

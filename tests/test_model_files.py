@@ -5,6 +5,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 import zlib
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
@@ -702,3 +704,36 @@ class TestToScikitLearn:
 def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
     small_file(tmp_path / "model")
     assert header_of(tmp_path / "model")["library_version"] == boostkmeans.__version__
+
+
+class TestWholeFiles:
+    """How files are put in their place."""
+
+    def test_a_link_that_lies_in_wait_is_not_followed(self, tmp_path: Path) -> None:
+        victim = tmp_path / "victim"
+        victim.write_text("mine")
+        model = FITS["boost"]()
+        for name in (f".m.{os.getpid()}.part", f".m.{os.getpid()}-{threading.get_ident()}.part"):
+            (tmp_path / name).symlink_to(victim)
+        model.save(tmp_path / "m")
+        assert victim.read_text() == "mine"
+        assert not (tmp_path / "m").is_symlink()
+
+    def test_rights_are_those_of_the_old_file(self, tmp_path: Path) -> None:
+        model = FITS["boost"]()
+        model.save(tmp_path / "m")
+        (tmp_path / "other").touch()
+        assert (tmp_path / "m").stat().st_mode == (tmp_path / "other").stat().st_mode
+        (tmp_path / "m").chmod(0o600)
+        model.save(tmp_path / "m")
+        assert (tmp_path / "m").stat().st_mode & 0o777 == 0o600
+
+    def test_long_names_and_what_was_left_behind(self, tmp_path: Path) -> None:
+        name = "m" * 240
+        dead = tmp_path / f".{name[:40]}.999999999-abc.part"
+        for left, age in ((dead, 1000), (tmp_path / f".{name[:40]}.{os.getpid()}-abc.part", 1000)):
+            left.touch()
+            os.utime(left, (time.time() - age,) * 2)
+        FITS["boost"]().save(tmp_path / name)
+        assert not dead.exists()  # and that of a process that is alive stays
+        assert len(list(tmp_path.iterdir())) == 2

@@ -4,6 +4,7 @@ import copy
 import shutil
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -36,6 +37,8 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(_memory, "PROCESS", 0)
     monkeypatch.setattr(_memory, "FEWEST_ROWS", 16)
     monkeypatch.setattr(_memory, "PER_CENTRE_VALUE", 8)
+    monkeypatch.setattr(_memory, "PER_CLUSTER", 0)
+    monkeypatch.setattr(_memory, "PER_WEIGHT", 0)
     return 3000 * _memory.PER_ROW_ELSEWHERE + 140_000
 
 
@@ -182,6 +185,31 @@ def test_the_tree_is_that_of_all_rows(little_memory: int) -> None:
     assert tree.inertia[0] == pytest.approx((WEIGHTS @ ((X - mean) ** 2)).sum())
 
 
+def test_the_inertia_of_narrow_clusters_is_no_difference_of_large_sums(little_memory: int) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.random((12, 5))[np.arange(3000) % 12] + 1e-8 * rng.normal(size=(3000, 5))
+    model = BoostKMeans(12, random_state=0).fit(source(rows, little_memory))
+    assert model.inertia_ == pytest.approx(BoostKMeans(12, random_state=0).fit(rows).inertia_, rel=1e-6)
+
+
+def test_a_given_start_is_not_repaired(little_memory: int) -> None:
+    model = BoostKMeans(12, init=X[:12], repair=True, annealing=0.1, random_state=0)
+    assert not any(r.swaps for r in model.fit(source(X, little_memory)).history_)
+
+
+@pytest.mark.parametrize("weights", [np.ones(3000), WEIGHTS + 1])
+def test_rows_without_weight_are_only_sought_where_they_are(
+    weights: NDArray[Any], little_memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: Any) -> None:
+        pytest.fail("there are none")
+
+    for module in ("_clusterer", "_bisecting"):
+        monkeypatch.setattr(f"boostkmeans.{module}.put_weightless", none)
+    for model in (BoostKMeans(12, random_state=0), BisectingBoostKMeans(12, random_state=0)):
+        model.fit(source(X, little_memory), sample_weight=weights)
+
+
 class TestErrors:
     @pytest.mark.parametrize("value", [np.nan, np.inf])
     def test_a_value_that_is_not_finite_is_found_by_its_row(
@@ -204,6 +232,13 @@ class TestErrors:
         need = Need(10**8, 512, 10_000, 128)
         with pytest.raises(MemoryError, match=r"take at least (\S+) GiB"):
             need.split(10**9)
+
+    def test_few_wide_rows_are_no_more_than_they_are(self) -> None:
+        need = Need(500, 8_000_000, 4, 1_000_000)
+        assert need.fits(need.in_memory)
+        with pytest.raises(MemoryError) as error:
+            need.split(2**30)
+        assert _memory.shown(need.in_memory) in str(error.value)
 
     def test_what_it_says_is_enough(self) -> None:
         need = Need(10**8, 512, 10_000, 128)
@@ -253,9 +288,14 @@ def test_checkpoints_of_every_stage(
         model.set_params(checkpoint=path).fit(source(X, little_memory))
     stages = {"tree": {"growth", "end"}, "tree, refined": {"growth", "sweeps", "end"}}
     assert set(states) >= stages.get(name, {"sample", "sweeps", "end"})
+    n_reads = []
     for number in range(0, len(states), max(1, len(states) // 12)):
         shutil.copy(tmp_path / str(number), path)
-        assert np.array_equal(model.fit(source(X, little_memory)).labels_, expected), states[number]
+        counted = source(X, little_memory)
+        counted.read = Mock(wraps=counted.read)
+        assert np.array_equal(model.fit(counted).labels_, expected), states[number]
+        n_reads.append(counted.read.call_count)
+    assert n_reads[-1] < n_reads[0]  # the later, the less is left to do
     with pytest.raises(ValueError, match="parts"):
         model.fit(source(X, little_memory + 20_000))
     if name == "candidates":
@@ -291,6 +331,8 @@ class TestVectors:
             assert np.array_equal(model.predict(vectors), model.predict(rows))
             assert model.score(vectors) == pytest.approx(model.score(rows))
             assert np.array_equal(model.transform(vectors), model.transform(rows))
+            tree = BisectingBoostKMeans(12, random_state=0).fit(vectors)
+            assert np.array_equal(tree.predict(vectors, tree=True), tree.predict(rows, tree=True))
             assert np.array_equal(
                 model.predict(vectors, n_candidates=4), model.predict(rows, n_candidates=4)
             )
@@ -355,7 +397,8 @@ try:
     np.load(path)
 except MemoryError:
     print("too large")
-"""
+""",
+        MALLOC_ARENA_MAX="1",  # each of which takes 64 MB of addresses, whatever is in it
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("in parts") == 2

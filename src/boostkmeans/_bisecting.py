@@ -16,7 +16,8 @@ from boostkmeans._fitting import Fit
 from boostkmeans._growth import SPLITS, STARTS, Growth, SplitRules
 from boostkmeans._history import SweepRecord
 from boostkmeans._job import Job
-from boostkmeans._neighbours import nearest_candidate
+from boostkmeans._model_checks import Checker
+from boostkmeans._neighbours import CandidateSearch
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, put_weightless
 from boostkmeans._rows import Rows
@@ -45,6 +46,8 @@ class TreeFit(Fit):
         """With the tree."""
         super().restore(saved)
         self.tree = ClusterTree.restored(saved.needed("tree"), self.rows.n_rows, self.rows.n_features)
+        check = Checker(saved.path, "Remove the file to begin anew.")
+        check.tree(self.tree, self.partition.n_clusters, self.rows.n_rows)
 
 
 class BisectingBoostKMeans(Clusterer):
@@ -161,11 +164,13 @@ n_threads, verbose
             return super().predict(X, n_candidates=n_candidates)
         if n_candidates is not None:
             raise ValueError("predict takes either tree=True or n_candidates, not both.")
-        rows, _, threads = self._rows_and_centres(X)
-        leaves = np.empty(rows.n_rows, dtype=np.int32)
-        centres = rows.frame.enter(self.tree_.centers)
-        _core.descend(rows.core, self.tree_.children, centres, leaves, threads)
-        return np.asarray(self._clusters_of_leaves()[self.tree_.clusters[leaves]])
+        found = []
+        for rows, _, threads in self._batches(X):
+            leaves = np.empty(rows.n_rows, dtype=np.int32)
+            centres = rows.frame.enter(self.tree_.centers)
+            _core.descend(rows.core, self.tree_.children, centres, leaves, threads)
+            found.append(leaves)
+        return np.asarray(self._clusters_of_leaves()[self.tree_.clusters[np.concatenate(found)]])
 
     def _clusters_of_leaves(self) -> Labels:
         """Refinement moves clusters: that of a leaf is then the one whose centre is nearest."""
@@ -176,7 +181,7 @@ n_threads, verbose
         threads = _threads.resolve(self.n_threads)
         leaves = Rows(self.tree_.centers[ordered], replace(self._frame, metric="euclidean"), None)
         centres = self._frame.enter(self.cluster_centers_)
-        return nearest_candidate(leaves, centres, SEEN_BY_LEAVES, threads)
+        return CandidateSearch(centres, SEEN_BY_LEAVES, threads).nearest(leaves)
 
     def cut(self, n_clusters: int) -> Labels:
         """Labels of the fitted rows when the tree had only so many leaves.
@@ -216,10 +221,9 @@ n_threads, verbose
         tree = self._tree_of_all(replace(job, rows=sample.rows, weights=sample.weights)).tree
         assert tree is not None
         fit = job.run_from(labels_by_tree(rows, tree, job.n_threads), tree.n_leaves, TreeFit)
-        fit.begin()
         inertias = np.zeros(tree.n_leaves)
-        fit.recompute(inertias)
-        if job.weights.values is not None:
+        fit.begin(inertias)
+        if job.weights.values is not None and job.weights.n_positive < rows.n_rows:
             partition = fit.partition
             put_weightless(partition.labels, rows, job.weights.values, partition.centres, job.n_threads)
         fit.tree = tree.of_partition(fit.partition, inertias)

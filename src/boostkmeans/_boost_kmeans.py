@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from boostkmeans import _progress, _threads
-from boostkmeans._clusterer import SAMPLE, Clusterer
+from boostkmeans._checkpoint import SAMPLE
+from boostkmeans._clusterer import Clusterer
 from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
@@ -221,7 +222,7 @@ class BoostKMeans(Clusterer):
         )
         fit = job.run_from(labels, self.n_clusters, Fit)
         fit.begin()
-        self._follow(fit, plan)
+        self._follow(fit, plan.without_repair() if job.rows.n_parts > 1 else plan)
         if limits:
             fit.keep_within(limits, self._stop_rules(job.began).deadline)
         return fit

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostkmeans import _core, _threads
 from boostkmeans._history import SweepRecord
-from boostkmeans._neighbours import nearest_candidate
+from boostkmeans._neighbours import CandidateSearch
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, nearest, own_distances
 from boostkmeans._rows import (
@@ -56,14 +56,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         that is nearest to them. For many rows and clusters this is many times faster. How often it finds
         the same is measured in "Assignment of new rows" of docs/benchmarks.md.
         """
-        if n_candidates is not None:
-            ParameterChecker(self).integer("n_candidates", n_candidates, 1)
-        found = []
-        for rows, centres, threads in self._batches(X):
-            if n_candidates is None:
-                found.append(nearest(rows, centres, threads)[0])
-            else:
-                found.append(nearest_candidate(rows, centres, n_candidates, threads))
+        found = [labels for _, _, labels, _ in self._nearest(X, n_candidates)]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
     def predict_batches(
@@ -74,22 +67,23 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         For rows in a file that `boostkmeans.io.open_vectors` gave: no more of them than a batch is in
         memory, and nothing is kept. Other rows are one batch. Labels are those of `predict`.
         """
-        if n_candidates is not None:
-            ParameterChecker(self).integer("n_candidates", n_candidates, 1)
-        for rows, centres, threads in self._batches(X):
-            if n_candidates is None:
-                labels, gaps = nearest(rows, centres, threads)
-            else:
-                labels = nearest_candidate(rows, centres, n_candidates, threads)
-                gaps, _ = own_distances(rows, centres, labels, threads)
+        for rows, centres, labels, gaps in self._nearest(X, n_candidates):
+            if gaps is None:
+                gaps, _ = own_distances(rows, centres, labels, _threads.resolve(self.n_threads))
             with np.errstate(over="ignore"):  # infinite is right where float64 holds no more
                 yield labels, np.ldexp(np.sqrt(gaps), -self._frame.exponent)
 
     def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the inertia of X: its sum of squared distances to the nearest centres, weighted."""
-        gaps = [nearest(*batch)[1] for batch in self._batches(X)]
-        weights = RowWeights.of(sample_weight, sum(map(len, gaps)))
-        return -self._frame.inertia(weights.total_of(np.concatenate(gaps)))
+        weights, total, begin = None, 0.0, 0
+        for rows, centres, threads in self._batches(X):
+            if weights is None:
+                n = X.shape[0] if isinstance(X, RowSource) else rows.n_rows
+                weights = RowWeights.of(sample_weight, n)
+            _, gaps = nearest(rows, centres, threads)
+            total += weights.total_of(gaps, slice(begin, begin + rows.n_rows))
+            begin += rows.n_rows
+        return -self._frame.inertia(total)
 
     def transform(self, X: ArrayLike) -> Array:
         """Distances of each row to all centres, in float64, or in float32 for float32 input."""
@@ -157,9 +151,23 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         check_is_fitted(self, "_frame")
         self._validate_source(X, reset=False, whole=False)
         threads = _threads.resolve(self.n_threads)
-        for begin, array in in_batches(X):
-            rows = Rows.in_frame(array, self._frame, threads, first_row=begin)
-            yield rows, rows.frame.enter(self.cluster_centers_), threads
+        centres = self._frame.enter(self.cluster_centers_)
+        for begin, array in in_batches(X, at_least=centres.nbytes):
+            yield Rows.in_frame(array, self._frame, threads, first_row=begin), centres, threads
+
+    def _nearest(
+        self, X: Any, n_candidates: int | None
+    ) -> Iterator[tuple[Rows, Floats, Labels, Floats | None]]:
+        """Rows, centres, labels, and squared distances in the frame if they are known, by batches."""
+        if n_candidates is not None:
+            ParameterChecker(self).integer("n_candidates", n_candidates, 1)
+        search = None
+        for rows, centres, threads in self._batches(X):
+            if n_candidates is None:
+                yield rows, centres, *nearest(rows, centres, threads)
+            else:
+                search = search or CandidateSearch(centres, n_candidates, threads)  # of all batches
+                yield rows, centres, search.nearest(rows), None
 
     def _rows_and_centres(self, X: ArrayLike) -> tuple[Rows, Floats, int]:
         """Rows and centres in the frame, and the number of threads."""

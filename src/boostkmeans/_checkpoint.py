@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ FORMAT, VERSION = "boostkmeans-checkpoint", 1
 MOST_SHARE, LONGEST_PAUSE = 1 / 20, 60.0
 # Parameters that do not change what a fit finds, but for how long and where it may look for it.
 WITHOUT_INFLUENCE = ("n_threads", "verbose", "callback", "checkpoint", "max_time")
+# The stages of a run: a tree grows; a sample has a partition, if rows are in a file; all rows have one.
+STAGES = GROWTH, SAMPLE, SWEEPS = "growth", "sample", "sweeps"
 # Rows that tell one set of data from another, beside its shape and how it spreads.
 ROWS_TO_COMPARE = 256
 # What RandomState has as a rule, and how many numbers its state has.
@@ -45,6 +48,7 @@ class Keeper:
         self._stage: State = {}
         self._saved: SavedState | None = None
         self._next = 0.0
+        self._failed = False
         self.n_done = 0
         """Runs that ended."""
         self.best: SavedState | None = None
@@ -78,9 +82,9 @@ class Keeper:
         logger.info("going on from %s", self._path)
         return state
 
-    def keep(self, stage: str, state: Callable[[], State]) -> None:
-        """Writes the state, unless the last one was written a moment ago."""
-        if self._path is None or time.perf_counter() < self._next:
+    def keep(self, stage: str, state: Callable[[], State], *, now: bool = False) -> None:
+        """Writes the state, unless the last one was written a moment ago and it need not be now."""
+        if self._path is None or (time.perf_counter() < self._next and not now):
             return
         self._write({**self._stage, "stage": stage, stage: state()})
 
@@ -93,7 +97,19 @@ class Keeper:
         assert self._path is not None
         began = time.perf_counter()
         header, arrays = split_arrays(state)
-        write_tensors(self._path, FORMAT, VERSION, header, arrays)
+        try:
+            write_tensors(self._path, FORMAT, VERSION, header, arrays)
+        except OSError as error:  # which is no reason to lose the fit
+            self._next = time.perf_counter() + LONGEST_PAUSE
+            if not self._failed:
+                self._failed = True
+                warnings.warn(
+                    f"The checkpoint could not be written, and the fit goes on without it: {error}",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            return
+        self._failed = False
         ended = time.perf_counter()
         self._next = ended + min((ended - began) / MOST_SHARE, LONGEST_PAUSE)
         logger.debug("checkpoint: %.3f s", ended - began)
@@ -109,6 +125,7 @@ class Keeper:
         self.n_done = saved.integer("n_done")
         self.best = saved.part("best")
         if saved.values.get("stage") is not None:
+            saved.text("stage", STAGES)
             self._saved = saved
 
     def _check_identity(self, name: str, found: SavedState) -> None:
@@ -132,9 +149,11 @@ def identity_of(estimator: Any, rows: Rows, row_weights: RowWeights) -> State:
         if name not in WITHOUT_INFLUENCE:
             own[name] = _plain_parameter(value)
     some = np.unique(np.linspace(0, rows.n_rows - 1, ROWS_TO_COMPARE).astype(np.int64))
-    own["data"] = _digest(rows.take(some), rows.frame.shift, np.int64(rows.frame.exponent))
+    own["data"] = _digest(*rows.fingerprint(some), rows.frame.shift, np.int64(rows.frame.exponent))
     own["parts"] = rows.n_parts
-    own["sample_weight"] = None if row_weights.values is None else _digest(row_weights.values)
+    values = row_weights.values
+    own["sample_weight"] = None if values is None else _digest(values)
+    own["unit of sample_weight"] = row_weights.unit
     return own
 
 
@@ -164,6 +183,8 @@ def set_random_state(rng: np.random.RandomState, saved: SavedState) -> None:
 def _plain_parameter(value: Any) -> Any:
     if callable(value):
         return f"function {getattr(value, '__qualname__', type(value).__name__)}"
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, np.random.RandomState):
         return "a RandomState"  # its numbers are those of the file
     if value is None or isinstance(value, bool | int | float | str):
@@ -176,7 +197,9 @@ def _plain_parameter(value: Any) -> Any:
 def _digest(*arrays: Any) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
+        array = np.ascontiguousarray(array)
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 

@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 from boostkmeans import _progress, _threads
 from boostkmeans._candidates import Candidates
 from boostkmeans._centre_model import CentreModel
-from boostkmeans._checkpoint import Keeper, random_state, set_random_state
+from boostkmeans._checkpoint import SWEEPS, Keeper, random_state, set_random_state
 from boostkmeans._coincidence import first_at_same_place
-from boostkmeans._course import ENDED_FROM_OUTSIDE, Course, StopRules
+from boostkmeans._course import Course, StopRules
 from boostkmeans._errors import DataFormatError
 from boostkmeans._fitting import Fit
 from boostkmeans._history import SweepRecord
@@ -38,8 +38,6 @@ logger = logging.getLogger("boostkmeans")
 
 METRICS = ("euclidean", "cosine")
 MOVES = ("best", "first")
-# The stages of a run in which there is a partition: of a sample, if rows are not in memory; and of all.
-SAMPLE, SWEEPS = "sample", "sweeps"
 # What the tolerance of a move (1e-12 of its terms) can hide: the weight of a row in its cluster, and the
 # rounding of a centre in the frame.
 LEAST_SHARE, MOST_ROUNDING = 1e-9, 1e-13
@@ -75,8 +73,10 @@ class Clusterer(CentreModel):
         """
         began = time.perf_counter()
         self._check_parameters()
+        if self.checkpoint is not None:
+            check_target(self.checkpoint, force=True)
         threads = _threads.resolve(self.n_threads)
-        source = self._source_to_stream(X)
+        source = self._source_to_stream(X, weighted=sample_weight is not None)
         if source is None:
             array = self._validate(X, reset=True)
         else:
@@ -88,7 +88,9 @@ class Clusterer(CentreModel):
             if source is None:
                 rows = Rows.in_own_frame(array, self.metric, threads)
             else:
-                rows = StreamedRows.of(source, self.metric, self.n_clusters, threads)
+                rows = StreamedRows.of(
+                    source, self.metric, self.n_clusters, threads, weighted=sample_weight is not None
+                )
                 logger.info("rows are read in %d parts: there are too many for the memory", rows.n_parts)
             keeper = Keeper.of(self, rows, weights)
             rng = check_random_state(self.random_state)
@@ -96,11 +98,15 @@ class Clusterer(CentreModel):
         self._warn_about_result()
         return self
 
-    def _source_to_stream(self, X: Any) -> RowSource | None:
+    def _source_to_stream(self, X: Any, *, weighted: bool) -> RowSource | None:
         """What rows are read from in each sweep, if there are too many for the memory."""
         if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
             X = MappedRows(X)
-        return X if isinstance(X, RowSource) and has_to_stream(X, self.n_clusters) else None
+        return (
+            X
+            if isinstance(X, RowSource) and has_to_stream(X, self.n_clusters, weighted=weighted)
+            else None
+        )
 
     @abstractmethod
     def _start_fit(self, job: Job) -> Fit:
@@ -114,6 +120,11 @@ class Clusterer(CentreModel):
         """A run that a checkpoint has kept."""
         fit = self._unbegun_fit(job)
         fit.restore(saved)
+        if not fit.is_of_its_rows():
+            raise ValueError(
+                f"{self.checkpoint} is the checkpoint of another fit: its clusters are not of these "
+                "rows and weights. Remove it to begin anew, or choose another file."
+            )
         return fit
 
     def _next_run(self, job: Job, stop: StopRules, stage: str) -> Course:
@@ -121,10 +132,11 @@ class Clusterer(CentreModel):
         saved = job.keeper.saved(stage)
         fit = self._start_fit(job) if saved is None else self._restored(job, saved.needed("fit"))
 
-        def keep(course: Course) -> None:
+        def keep(course: Course, *, now: bool) -> None:
             job.keeper.keep(
                 stage,
                 lambda: {"rng": random_state(job.rng), "fit": fit.state(), "course": course.state()},
+                now=now,
             )
 
         course = Course(fit, stop, keep)
@@ -148,7 +160,7 @@ class Clusterer(CentreModel):
                     self._run(course)
                 finally:  # interrupted or not, it may be the best so far
                     best = fit if best is None or fit.inertia < best.inertia else best
-                if fit.stop_reason in ENDED_FROM_OUTSIDE:
+                if course.disturbed:
                     break
                 keeper.n_done += 1
             if best is None:
@@ -211,7 +223,12 @@ class Clusterer(CentreModel):
         if relabel:
             labels, total = assigned(rows, weights, in_frame, threads)
             inertia = rows.frame.inertia(total)
-        elif weights.values is not None and (not fit.certified or fit.limits):
+        elif (
+            weights.values is not None
+            and weights.n_positive < rows.n_rows
+            and (not fit.certified or fit.limits)
+            and (fit.stop_reason != "interrupted" or rows.n_parts == 1)  # that would take too long
+        ):
             put_weightless(labels, rows, weights.values, in_frame, threads)
         centres = fit.rows.frame.leave(fit.partition.take_centres())
         return {
@@ -252,10 +269,8 @@ class Clusterer(CentreModel):
             check.real("max_time", self.max_time, positive=True)
         if self.callback is not None and not callable(self.callback):
             check.fail("callback", "callable or None", self.callback)
-        if self.checkpoint is not None:
-            if not isinstance(self.checkpoint, str | os.PathLike):
-                check.fail("checkpoint", "a path or None", self.checkpoint)
-            check_target(self.checkpoint, force=True)
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
+            check.fail("checkpoint", "a path or None", self.checkpoint)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
         if not isinstance(self.verbose, bool):

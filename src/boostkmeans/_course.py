@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from boostkmeans._annealing import Annealing
 from boostkmeans._candidates import Candidates
@@ -30,8 +31,8 @@ ATTEMPTS_IN_A_ROUND = 8
 FROZEN = 1 / 1000
 # Annealing that is so long is interrupted for a repair half-way.
 LONG_ANNEALING = 40
-# Ends that are reached because there is little left to gain; and those that have nothing to do with it.
-AT_REST, ENDED_FROM_OUTSIDE = ("certified", "tol"), ("max_time", "callback")
+# Ends that are reached because there is little left to gain.
+AT_REST = ("certified", "tol")
 # The phases of a course.
 PHASES = ("beginning", "early repair", "descent", "rest", "repair", "end")
 BEGINNING, EARLY_REPAIR, DESCENT, REST, REPAIR, END = PHASES
@@ -50,7 +51,14 @@ class StopRules:
     callback: Callable[[SweepRecord], bool | None] | None = None
 
 
-def _nothing(course: "Course") -> None:
+class AfterStep(Protocol):
+    """Called with a course between two steps."""
+
+    def __call__(self, course: "Course", *, now: bool) -> None:
+        """`now`: it will not be called again."""
+
+
+def _nothing(course: "Course", *, now: bool) -> None:
     """Nobody keeps the run."""
 
 
@@ -64,7 +72,7 @@ class Course:
 
     fit: Fit
     stop: StopRules
-    after_step: Callable[["Course"], None] = _nothing
+    after_step: "AfterStep" = _nothing
     phase: str = BEGINNING
     annealed: int = 0
     """Sweeps of the beginning that were made."""
@@ -78,6 +86,11 @@ class Course:
     """How many of the last ones gained little."""
     _imposed: str = ""
     """The rule that ends the run, whether or not it also came to rest."""
+    outside: str = ""
+    """What stops the run although it is not at its end: "callback" or "max_time"."""
+    disturbed: bool = False
+    """Whether the clock or the user made it differ from a run that nobody disturbs. Such a state is not
+    kept: taken up again, a run ends as if nothing had happened."""
     _round_seconds: float = 0.0
     """How long the last round of repair took."""
 
@@ -108,13 +121,13 @@ class Course:
             REPAIR: self._repair,
         }
         fit = self.fit
-        fit.after_part = lambda: self.after_step(self)
+        fit.after_part = lambda: self._keep(now=False)
         try:
-            while self.phase != END:
+            while self.phase != END and not self.outside:
                 steps[self.phase]()
-                # What a clock or a user ended goes on, when taken up, as if it had not been.
-                if fit.stop_reason not in ENDED_FROM_OUTSIDE:
-                    self.after_step(self)
+                self._keep(now=self.outside != "")
+            if self.outside:
+                self._stop_here()
         except KeyboardInterrupt:
             fit.interrupted()
             raise
@@ -122,6 +135,17 @@ class Course:
             fit.after_part = None  # which would keep the rows in memory, going round in a circle
         fit.finish()
         logger.debug("drift of the composites: %.1e", fit.drift)
+
+    def _keep(self, *, now: bool) -> None:
+        if not self.disturbed:
+            self.after_step(self, now=now)
+
+    def _stop_here(self) -> None:
+        """With the best that there is."""
+        self.disturbed = True
+        went_back = self.fit.go_back_to_best()
+        if went_back or not self.fit.certified:
+            self.fit.stop_reason = self.outside
 
     @property
     def _annealing(self) -> Annealing | None:
@@ -155,7 +179,8 @@ class Course:
         repairs = [0, n_sweeps // 2] if n_sweeps >= LONG_ANNEALING else [0]
         repairs_now = self.annealed in repairs
         self.annealed += 1
-        fit.stop_reason = self._imposed_end(swept.late)
+        self._watch(swept.late)
+        fit.stop_reason = self._rule()
         if fit.stop_reason:
             self.phase = REST
         elif repairs_now:
@@ -206,6 +231,7 @@ class Course:
             return False
         began = time.perf_counter()
         if began + self._round_seconds >= self.stop.deadline:  # half a round is none
+            self.disturbed = True
             return False
         self.repair_rounds -= 1
         gained = self._repair_round()
@@ -213,7 +239,8 @@ class Course:
         if not gained:
             return False
         self._swapped = True
-        fit.stop_reason = self._imposed_end(late=False)
+        self._watch(late=False)
+        fit.stop_reason = self._rule()
         return not fit.stop_reason
 
     def _repair_round(self) -> bool:
@@ -246,6 +273,7 @@ class Course:
                 return True
             fit.go_back_to_best()
             if time.perf_counter() >= self.stop.deadline:
+                self.disturbed = True
                 break
         return False
 
@@ -264,34 +292,36 @@ class Course:
             swept = sweep_all(*data) if around is None else around.sweep(*data)
             moves, evaluations = moves + swept.moves, evaluations + swept.evaluations
             fit.account(swept)
+            self.disturbed |= swept.late
             if swept.late or swept.gain <= SETTLED * fit.inertia:
                 break
         if fit.inertia < above:
             fit.record(moves, evaluations, "repair", swaps=len(swaps))
 
-    def _imposed_end(self, late: bool) -> str:
-        """The rule that ends a run before it comes to rest, if any."""
+    def _watch(self, late: bool) -> None:
+        """Asks the callback and the clock whether this is to be the last step."""
         stop = self.stop
         enough = stop.callback is not None and stop.callback(self.fit.history[-1])
-        if late:
-            return "max_time"
-        if enough:
-            return "callback"
-        if self.fit.n_sweeps >= stop.max_iter:
-            return "max_iter"
-        return "max_time" if time.perf_counter() >= stop.deadline else ""
+        self.disturbed |= late
+        if late or time.perf_counter() >= stop.deadline:
+            self.outside = "max_time"
+        elif enough:
+            self.outside = "callback"
+
+    def _rule(self) -> str:
+        """The rule that ends a run before it comes to rest, if any."""
+        return "max_iter" if self.fit.n_sweeps >= self.stop.max_iter else ""
 
     def _reason(self, before: float, late: bool) -> str:
         """Why the descent ends with the sweep that was just made; "" if it goes on."""
         fit = self.fit
-        imposed = self._imposed = self._imposed_end(late)
+        self._watch(late)
+        imposed = self._imposed = self._rule()
         last = fit.history[-1]
         if late or not self._is_quiet(before):
             return imposed
         if fit.is_certificate(last):
             return "certified"
-        if imposed == "callback":
-            return imposed
         if last.kind == "candidates":
             assert fit.candidates is not None
             if not fit.candidates.try_something_else():

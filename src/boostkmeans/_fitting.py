@@ -34,6 +34,8 @@ RECOMPUTE_AFTER_MOVES = 1
 RECOMPUTE_AFTER_FALL = 1 / 2
 # Sums over all rows in float64, in another order, differ by less.
 ROUNDING_OF_INERTIA = 1e-9
+# Composites that are kept up to date by moves are that near to those that are summed up anew.
+MOST_DRIFT = 1e-6
 # What a run counts and adds up.
 KEPT_NUMBERS = ("inertia", "drift", "_moves_since", "_energy")
 
@@ -116,7 +118,7 @@ class Fit:
         if not self.n_pinned and fill_empty(
             self.partition, self.rows, self.row_weights.values, self.n_threads
         ):
-            self.recompute()
+            self.recompute(inertias)
 
     def finish(self) -> None:
         """When all sweeps are made."""
@@ -221,6 +223,18 @@ class Fit:
         if self.candidates is not None:
             self.candidates.forget()
         return True
+
+    def is_of_its_rows(self) -> bool:
+        """Whether sums and counts are those of the rows: for a partition from elsewhere."""
+        found = self.partition.made_anew(self.rows, self.row_weights.values, self.n_threads)
+        filled = found.counts > 0
+        gaps = np.abs(found.composites - self.partition.composites)[filled].max(initial=0.0)
+        scale = np.abs(found.composites).max(initial=0.0)
+        return bool(
+            np.array_equal(found.counts, self.partition.counts)
+            and np.allclose(found.weights, self.partition.weights, rtol=MOST_DRIFT)
+            and gaps <= MOST_DRIFT * max(scale, 1.0)
+        )
 
     def interrupted(self) -> None:
         """What is to be done at once, without another pass over the rows."""

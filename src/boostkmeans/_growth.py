@@ -90,7 +90,7 @@ class Growth:
 
     def restore(self, saved: SavedState) -> None:
         """Goes on from what `state` gave."""
-        n = len(self.members)
+        n, every = len(self.members), self.members
         self.members = saved.array("members", np.int64, (n,), 0, self.rows.n_rows - 1)
         self.begins = saved.array("begins", np.int64, (None,), 0, n)
         n_sets = len(self.begins)
@@ -99,6 +99,32 @@ class Growth:
         self.first_child = saved.array("first_child", np.int64, (n_sets,), -1, n_sets - 1)
         self.n_children = saved.array("n_children", np.int64, (n_sets,), 0, n_sets)
         self.closed = saved.array("closed", np.bool_, (n_sets,))
+        if not np.array_equal(np.sort(self.members), every) or not self._hangs_together():
+            saved.fail("members", "those of sets that splits made of all rows", "others")
+
+    def _hangs_together(self) -> bool:
+        """Whether the sets are all rows, and the parts of those that were split, in their order."""
+        split = np.flatnonzero(self.first_child >= 0)
+        counts, first = self.n_children[split], self.first_child[split]
+        if (counts < 2).any() or (first <= split).any() or (first + counts > len(self.begins)).any():
+            return False
+        parts = self.parts(split)
+        is_last = np.zeros(len(parts), dtype=bool)
+        is_last[np.cumsum(counts) - 1] = True
+        # A part begins where the one before it ends, the first one where its set begins.
+        is_first = np.append(True, is_last[:-1])[: len(parts)]
+        begins = np.append(0, self.ends[parts][:-1])[: len(parts)]
+        begins[is_first] = self.begins[split]
+        return bool(
+            len(self.begins)
+            and self.begins[0] == 0
+            and self.ends[0] == len(self.members)
+            and np.array_equal(np.sort(parts), np.arange(1, len(self.begins)))
+            and np.array_equal(self.begins[parts], begins)
+            and np.array_equal(self.ends[parts[is_last]], self.ends[split])
+            and (self.ends[parts] > self.begins[parts]).all()
+            and self.closed[split].all()
+        )
 
     def grow(self, n_leaves: int, after_round: Callable[[], None] | None = None) -> Ints:
         """Splits until `n_leaves` parts are left, or none can be split; the splits in their order.

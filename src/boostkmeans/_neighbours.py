@@ -100,23 +100,35 @@ def neighbour_lists(centres: Floats, n_neighbours: int, n_threads: int) -> Lists
     return _search(centres, groups.order, groups.starts, near, n_neighbours, n_threads)
 
 
-def nearest_candidate(rows: Rows, centres: Floats, n_candidates: int, n_threads: int) -> Labels:
+class CandidateSearch:
     """The nearest of about `n_candidates` centres: those around the nearest group of centres."""
-    if n_candidates >= EXACT_FROM_SHARE * len(centres):
-        return nearest(rows, centres, n_threads)[0]
-    groups = Groups.of(centres, n_threads)
-    labels = np.empty(rows.n_rows, dtype=np.int32)
-    _core.nearest_in_groups(
-        rows.core,
-        centres,
-        nearest(rows, groups.means, n_threads)[0],
-        groups.order,
-        groups.starts,
-        groups.near(n_candidates, n_threads),
-        labels,
-        n_threads,
-    )
-    return labels
+
+    def __init__(self, centres: Floats, n_candidates: int, n_threads: int) -> None:
+        """What takes long is done here, once for all rows."""
+        self._centres = centres
+        self._n_threads = n_threads
+        self._groups: Groups | None = None
+        if n_candidates < EXACT_FROM_SHARE * len(centres):
+            self._groups = Groups.of(centres, n_threads)
+            self._near = self._groups.near(n_candidates, n_threads)
+
+    def nearest(self, rows: Rows) -> Labels:
+        """For each row."""
+        groups, threads = self._groups, self._n_threads
+        if groups is None:
+            return nearest(rows, self._centres, threads)[0]
+        labels = np.empty(rows.n_rows, dtype=np.int32)
+        _core.nearest_in_groups(
+            rows.core,
+            self._centres,
+            nearest(rows, groups.means, threads)[0],
+            groups.order,
+            groups.starts,
+            self._near,
+            labels,
+            threads,
+        )
+        return labels
 
 
 def _search(

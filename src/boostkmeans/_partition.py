@@ -17,6 +17,8 @@ Labels = NDArray[np.int32]
 LARGE = 2**24
 # Rows that are copied at a time.
 WEIGHTLESS_AT_ONCE = 65_536
+# Clusters that are compared at a time.
+MERGED_AT_ONCE = 1024
 
 
 @dataclass
@@ -65,6 +67,12 @@ class Partition:
     def arrays(self) -> tuple[Labels, Floats, Floats, NDArray[np.int64]]:
         """As the core wants them."""
         return self.labels, self.composites, self.weights, self.counts
+
+    def made_anew(self, rows: Rows, row_weights: Floats | None, n_threads: int) -> "Partition":
+        """The same labels with sums of the rows."""
+        new = Partition.of(self.labels, self.n_clusters, rows.n_features)
+        new.recompute(rows, row_weights, n_threads)
+        return new
 
     def of_part(self, part: Part) -> "Partition":
         """The same, with the labels of some rows: what moves there, moves here."""
@@ -127,12 +135,11 @@ class Partition:
         """
         if rows.n_parts == 1:
             return _core.recompute(rows.core, row_weights, *self.arrays, inertias, n_threads)
-        found, energies = self._sums_of_parts(rows, row_weights, n_threads)
+        found, each = self._sums_of_parts(rows, row_weights, n_threads)
         filled = found.counts > 0
         change = np.abs(found.composites[filled] - self.composites[filled]).max(initial=0.0)
         self.composites[filled] = found.composites[filled]  # that of an empty one is a position
         self.weights[:], self.counts[:] = found.weights, found.counts
-        each = np.maximum(energies - self.squares, 0.0)
         if inertias is not None:
             inertias[:] = each
         return float(each.sum()), float(change / np.abs(self.composites).max(initial=1e-300))
@@ -140,20 +147,37 @@ class Partition:
     def _sums_of_parts(
         self, rows: Rows, row_weights: Floats | None, n_threads: int
     ) -> tuple["Partition", Floats]:
-        """Composites, weights and counts by the labels; and sums of weighted |x|^2."""
+        """Composites, weights and counts by the labels; and inertias, which no difference spoils.
+
+        Inertias of two parts of a cluster add up to that of both, with what it costs to merge them
+        (Chan et al. 1979).
+        """
         k, d = self.composites.shape
         total, found = Partition.of(self.labels, k, d), Partition.of(self.labels, k, d)
-        energies, inertias = np.zeros(k), np.zeros(k)
+        each, inertias = np.zeros(k), np.zeros(k)
         for part in rows.parts():
             weights = None if row_weights is None else row_weights[part.where]
             of_part = found.of_part(part)
             of_part.composites[:] = 0.0
             _core.recompute(part.rows.core, weights, *of_part.arrays, inertias, n_threads)
-            energies += inertias + of_part.squares
+            each += inertias + _costs_of_merging(total, of_part)
             total.composites += of_part.composites
             total.weights += of_part.weights
             total.counts += of_part.counts
-        return total, energies
+        return total, each
+
+
+def _costs_of_merging(a: Partition, b: Partition) -> Floats:
+    """By how much the inertia rises when each cluster of one is merged with that of the other."""
+    costs = np.zeros(a.n_clusters)
+    both = np.flatnonzero((a.weights > 0) & (b.weights > 0))
+    own, other = a.weights[both], b.weights[both]
+    for begin in range(0, len(both), MERGED_AT_ONCE):
+        some = both[begin : begin + MERGED_AT_ONCE]
+        gaps = a.composites[some] / a.weights[some, None] - b.composites[some] / b.weights[some, None]
+        costs[some] = np.einsum("ij,ij->i", gaps, gaps)
+    costs[both] *= own * other / (own + other)
+    return costs
 
 
 def nearest(
@@ -192,7 +216,8 @@ def put_weightless(
     labels: Labels, rows: Rows, row_weights: Floats, centres: Floats, n_threads: int
 ) -> None:
     """Puts rows without weight, which no sweep moves, to their nearest centre, in place."""
-    for part in rows.parts():
+    empty = np.flatnonzero(row_weights <= 0)
+    for part in rows.parts(rows.parts_with(empty)):
         weightless = np.flatnonzero(row_weights[part.where] <= 0)
         in_part = labels[part.where]
         for begin in range(0, len(weightless), WEIGHTLESS_AT_ONCE):

@@ -142,14 +142,30 @@ class Rows:
         """The numbers of all parts, in random order if there are many."""
         return [0]
 
+    def parts_with(self, indices: NDArray[np.integer[Any]]) -> list[int]:
+        """The numbers of the parts that these rows are in."""
+        return [0] if len(indices) else []
+
     def parts(self, order: list[int] | None = None) -> Iterator[Part]:
         """All rows, part by part; or those parts that are named."""
-        yield Part(0, slice(None), self)
+        for number in [0] if order is None else order:
+            yield Part(number, slice(None), self)
 
     def sample(self, indices: NDArray[np.integer[Any]]) -> "Rows":
         """Some rows, copied, as rows in the same frame."""
         factors = None if self._factors is None else self._factors[indices]
         return Rows(self._array[indices], self.frame, factors, stays_sparse=self.stays_sparse)
+
+    def fingerprint(self, indices: NDArray[np.int64]) -> list[Array]:
+        """Arrays that tell these rows, which ascend, from others."""
+        if not sparse.issparse(self._array):
+            return [self.take(indices)]
+        some = self._array[indices]
+        return [
+            some.data.astype(np.float64),
+            some.indices.astype(np.int64),
+            some.indptr.astype(np.int64),
+        ]
 
     def take(self, indices: NDArray[np.integer[Any]]) -> Floats:
         """Some rows, copied, as float64 in the frame, and dense: for rows that become centres."""

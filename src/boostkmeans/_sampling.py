@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
-from boostkmeans._neighbours import nearest_candidate
+from boostkmeans._neighbours import CandidateSearch
 from boostkmeans._partition import Labels, assigned
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._streamed_rows import StreamedRows
@@ -43,8 +43,9 @@ def labels_by_centres(rows: Rows, centres: Floats, n_candidates: int | None, n_t
     if n_candidates is None:
         return assigned(rows, RowWeights.of(None, rows.n_rows), centres, n_threads)[0]
     labels = np.empty(rows.n_rows, dtype=np.int32)
+    search = CandidateSearch(centres, n_candidates, n_threads)
     for part in rows.parts():
-        labels[part.where] = nearest_candidate(part.rows, centres, n_candidates, n_threads)
+        labels[part.where] = search.nearest(part.rows)
     return labels
 
 

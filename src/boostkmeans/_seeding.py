@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import normalize
 
 from boostkmeans import _core
-from boostkmeans._checkpoint import NOT_KEPT, Keeper
+from boostkmeans._checkpoint import GROWTH, NOT_KEPT, Keeper
 from boostkmeans._coincidence import SAME_PLACE
 from boostkmeans._growth import Growth, SplitRules
 from boostkmeans._partition import Labels, Partition, assigned, own_distances
@@ -18,8 +18,6 @@ from boostkmeans._weights import RowWeights
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 SAMPLED = "sampled-k-means++"
-# The stage of a run in which there is a part of a tree.
-GROWTH = "growth"
 NAMES = ("auto", "random-partition", "random", "k-means++", SAMPLED, "bisecting")
 
 # Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,

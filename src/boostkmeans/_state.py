@@ -93,7 +93,7 @@ class SavedState(Fields):
         ):
             wanted = " x ".join("any" if n is None else str(n) for n in shape)
             self.fail(name, f"an array of {np.dtype(dtype)}, {wanted}", _described(value))
-        if value.size and low is not None and value.min() < low:
+        if value.size and low is not None and not value.min() >= low:
             self.fail(name, f"values of at least {low}", value.min())
         if value.size and high is not None and value.max() > high:
             self.fail(name, f"values of at most {high}", value.max())

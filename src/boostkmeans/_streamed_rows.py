@@ -1,5 +1,6 @@
 """Rows that are not in memory: they are read from a file part by part, in every pass over them."""
 
+import mmap
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, runtime_checkable
@@ -51,10 +52,13 @@ class MappedRows:
 
     def read(self, begin: int, end: int, out: Array | None = None) -> Array:
         """As a `RowSource` does it."""
-        if out is None:
-            return np.array(self._array[begin:end])
-        out[:] = self._array[begin:end]
-        return out
+        rows = np.array(self._array[begin:end]) if out is None else out
+        if out is not None:
+            out[:] = self._array[begin:end]
+        mapped = getattr(self._array, "_mmap", None)
+        if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)  # or all of the file would stay in memory
+        return rows
 
     def load(self) -> Array:
         """As it is."""
@@ -69,22 +73,27 @@ def read_type(source: RowSource) -> np.dtype[Any]:
     return native if native in DTYPES else np.dtype(np.float64)
 
 
-def need_of(source: RowSource, n_clusters: int) -> Need:
+def need_of(source: RowSource, n_clusters: int, *, weighted: bool) -> Need:
     """What it takes to cluster the rows of a source."""
     n, d = source.shape
-    return Need(n, d * read_type(source).itemsize, n_clusters, d)
+    own = 0 if read_type(source) == source.dtype else d * source.dtype.itemsize
+    held = getattr(source, "held_bytes", 0)
+    return Need(n, d * read_type(source).itemsize, n_clusters, d, weighted, own, held)
 
 
-def has_to_stream(source: RowSource, n_clusters: int) -> bool:
+def has_to_stream(source: RowSource, n_clusters: int, *, weighted: bool) -> bool:
     """Whether the rows are too many to be in memory at once. Sparse ones have to be there."""
     limit = limit_of_machine() if source.max_memory is None else source.max_memory
-    return not source.is_sparse and not need_of(source, n_clusters).fits(limit)
+    return not source.is_sparse and not need_of(source, n_clusters, weighted=weighted).fits(limit)
 
 
-def in_batches(source: RowSource) -> Iterator[tuple[int, Array]]:
-    """All rows, some at a time, and the number of the first one of each batch."""
+def in_batches(source: RowSource, at_least: int) -> Iterator[tuple[int, Array]]:
+    """All rows, some at a time, and the number of the first one of each batch.
+
+    Batches have `at_least` so many bytes: what is done once for each of them is to be little beside it.
+    """
     n, d = source.shape
-    at_once = max(1, BATCH_BYTES // max(1, d * read_type(source).itemsize))
+    at_once = max(1, max(BATCH_BYTES, at_least) // max(1, d * read_type(source).itemsize))
     for begin in range(0, n, at_once):
         array = source.read(begin, min(begin + at_once, n))
         yield begin, array.astype(read_type(source), copy=False)
@@ -109,10 +118,12 @@ class StreamedRows(Rows):
         self._buffers: list[Array] = []
 
     @classmethod
-    def of(cls, source: RowSource, metric: str, n_clusters: int, n_threads: int) -> "StreamedRows":
+    def of(
+        cls, source: RowSource, metric: str, n_clusters: int, n_threads: int, *, weighted: bool = False
+    ) -> "StreamedRows":
         """Rows in the frame that suits them. Raises ValueError where a value is not finite."""
         limit = limit_of_machine() if source.max_memory is None else source.max_memory
-        part_rows, sample_rows = need_of(source, n_clusters).split(limit)
+        part_rows, sample_rows = need_of(source, n_clusters, weighted=weighted).split(limit)
         nowhere = Frame(np.zeros(source.shape[1]), 0, metric)
         rows = cls(source, nowhere, part_rows, sample_rows, n_threads)
         low, high = np.full(rows.n_features, np.inf), np.full(rows.n_features, -np.inf)
@@ -133,6 +144,10 @@ class StreamedRows(Rows):
         """The numbers of all parts, in random order."""
         return [int(number) for number in rng.permutation(self.n_parts)]
 
+    def parts_with(self, indices: NDArray[np.integer[Any]]) -> list[int]:
+        """The numbers of the parts that these rows are in."""
+        return [int(number) for number in np.unique(np.asarray(indices) // self._part_rows)]
+
     def parts(self, order: list[int] | None = None) -> Iterator[Part]:
         """All rows in the order of the file, or those parts that are named."""
         for begin, array in self._arrays(range(self.n_parts) if order is None else order):
@@ -149,6 +164,10 @@ class StreamedRows(Rows):
     def take(self, indices: NDArray[np.integer[Any]]) -> Floats:
         """Some rows, which ascend, as float64 in the frame."""
         return self.frame.enter(self._few(np.asarray(indices)))
+
+    def fingerprint(self, indices: NDArray[np.int64]) -> list[Array]:
+        """Arrays that tell these rows, which ascend, from others."""
+        return [self.take(indices)]
 
     def scaled(self) -> Any:
         """Not to be had: it would be a copy of all rows."""
@@ -180,6 +199,8 @@ class StreamedRows(Rows):
         if not self._buffers:
             shape = (min(self._part_rows, self.n_rows), self.n_features)
             self._buffers = [np.empty(shape, dtype=read_type(self._source)) for _ in range(2)]
+        if len(order) == 0:
+            return
         with ThreadPoolExecutor(1) as reader:
             coming = reader.submit(self._read, order[0], self._buffers[0])
             for i, number in enumerate(order):
@@ -194,5 +215,8 @@ class StreamedRows(Rows):
         array = buffer[: end - begin]
         if self._source.dtype == array.dtype:
             return self._source.read(begin, end, array)
-        array[:] = self._source.read(begin, end)
+        step = max(1, BATCH_BYTES // self.row_bytes)
+        for at in range(begin, end, step):  # in pieces: there is no room for all of it twice
+            some = self._source.read(at, min(at + step, end))
+            array[at - begin : at - begin + len(some)] = some
         return array

@@ -71,7 +71,7 @@ class ClusterTree:
             inertia=saved.array("inertia", np.float64, (n,), 0),
             centers=saved.array("centers", np.float64, (n, n_features)),
             clusters=nodes["clusters"],
-            labels=saved.array("labels", np.int32, (n_rows,), 0, n - 1),
+            labels=saved.array("labels", np.int32, (n_rows,), 0, int(nodes["clusters"].max(initial=0))),
         )
 
     @property

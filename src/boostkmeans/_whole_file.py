@@ -2,8 +2,7 @@
 
 import glob
 import os
-import shutil
-import threading
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +11,8 @@ from typing import BinaryIO
 
 # Seconds in which whoever writes a file writes some of it.
 ABANDONED = 60.0
+# Of a name, in that of the file that becomes it: no name may be longer than 255 bytes.
+LONGEST_NAME = 40
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
@@ -19,10 +20,14 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder, not a file to write to.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{target.parent} is no folder to write {target.name!r} to.")
+    place = target.resolve()  # the file that a link leads to, not the link
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"{place.parent} is no folder to write {target.name!r} to.")
     if target.exists() and not force:
         raise FileExistsError(f"{target} exists. It is only overwritten by force.")
+    becomes_a_file = not place.exists() or place.is_file()
+    if becomes_a_file and not os.access(place.parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"{place.parent} may not be written to.")
 
 
 def write_whole(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
@@ -38,30 +43,45 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
     What is there already stays, unless `force`d. What is not a file (a pipe, a device) is written to.
     """
     check_target(path, force=force)
-    target = Path(path).resolve()  # the file that a link leads to, not the link
+    target = Path(path).resolve()
     if target.exists() and not target.is_file():
         with target.open("wb") as file:
             yield file
         return
-    _clean_up(target)
-    beside = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+    prefix = f".{target.name[:LONGEST_NAME]}."
+    _clean_up(target.parent, prefix)
+    # A new file that nobody else can read, until it has the rights of the one that it becomes.
+    descriptor, name = tempfile.mkstemp(".part", f"{prefix}{os.getpid()}-", target.parent)
+    beside = Path(name)
     try:
-        with beside.open("w+b") as file:
+        with os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        beside.chmod(_rights_for(target))
         _put(beside, target, force)
     finally:
         beside.unlink(missing_ok=True)
     _settle(target.parent)
 
 
-def _clean_up(target: Path) -> None:
-    """Removes what processes that were killed left beside their target."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*-*.part"):
+def _rights_for(target: Path) -> int:
+    """Those of the file that is replaced, or those that any new one has."""
+    with suppress(FileNotFoundError):
+        return target.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _clean_up(folder: Path, prefix: str) -> None:
+    """Removes what processes that were killed left there."""
+    if os.name != "posix":  # elsewhere there is no asking for processes without disturbing them
+        return
+    for left in folder.glob(f"{glob.escape(prefix)}*-*.part"):
         with suppress(OSError, ValueError):
             old = time.time() - left.stat().st_mtime > ABANDONED  # or it may be of another machine
-            if old and not _is_alive(int(left.name.split(".")[-2].split("-")[0])):
+            if old and not _is_alive(int(left.name[len(prefix) :].split("-")[0])):
                 left.unlink()
 
 
@@ -77,8 +97,6 @@ def _is_alive(process: int) -> bool:
 
 def _put(beside: Path, target: Path, force: bool) -> None:
     if force:
-        with suppress(FileNotFoundError):
-            shutil.copymode(target, beside)
         beside.replace(target)
         return
     try:
@@ -93,10 +111,9 @@ def _settle(folder: Path) -> None:
     """The name, too, is only safe once the folder is written."""
     if os.name != "posix":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:  # some file systems cannot, and need not
-        pass
-    finally:
-        os.close(descriptor)
+    with suppress(OSError):  # some file systems cannot, and need not
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
