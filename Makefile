@@ -40,8 +40,9 @@ $(VENV)/.bench: $(VENV)/.test
 demo: $(VENV)/.plot
 	$(BIN)/python examples/demo.py
 
+# Two at a time: many tests wait for processes that they start.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.test
 	$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m mypy
