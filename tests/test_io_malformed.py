@@ -71,8 +71,15 @@ def test_every_header_byte_every_length_and_numbers_that_lie(tmp_path: Path) -> 
 
 
 def test_a_fault_is_seen_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the test above: a wrong error, and a process that dies."""
+    """Of the test above: a wrong error, rows that were not there, and a process that dies."""
     path = written(tmp_path / "a.csv", "1,2\n")
+    assert fuzz.outcome(path) == ""
+    bad = written(tmp_path / "a.mat", "2 2\n1 2\n3 5\n")
+    assert fuzz.outcome(bad, np.array([[1, 2], [3, 5], [0, 0]])) == ""
+    for whole in ([[1, 2], [3, 4]], [[1, 2]]):
+        assert fuzz.outcome(bad, np.array(whole)) == "2 rows that are not the first of the whole file"
+    assert fuzz.outcome(written(tmp_path / "b.csv", "x\n")) == ""
+    assert fuzz.outcome(written(tmp_path / "b.csv", "")) is None
     monkeypatch.setattr(fuzz, "open_vectors", lambda path: 1 / 0)
     assert fuzz.outcome(path) == "ZeroDivisionError: division by zero"
     monkeypatch.setattr(fuzz, "__file__", written(tmp_path / "dies.py", "import os; os.abort()"))

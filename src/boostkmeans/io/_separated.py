@@ -1,10 +1,11 @@
 """Vectors in a CSV or TSV: a row on each line, with or without names of the columns above."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,8 @@ class _Lines:
     def __init__(self, source: Source, progress: Progress) -> None:
         self._name = source.name
         every = source.lines("utf-8", None, progress, expected=EXPECTED, longest=LONGEST_LINE)
-        self._lines = self._numbered(every)
+        self._source = cast(Generator[str, None, None], every)
+        self._lines = self._numbered(self._source)
         self._ahead: tuple[int, str] | None = None
         self.number = 0
 
@@ -71,6 +73,10 @@ class _Lines:
         self._ahead = self._ahead or next(self._lines, None)
         return self._ahead[1] if self._ahead else None
 
+    def close(self) -> None:
+        """Lets go of the file now, and not when somebody collects what is left of an error."""
+        self._source.close()
+
     def _numbered(self, lines: Iterator[str]) -> Iterator[tuple[int, str]]:
         for number, line in enumerate(lines, start=1):
             if len(line) >= LONGEST_LINE:
@@ -83,14 +89,19 @@ class _Lines:
 
 def check_table(source: Source, options: TableOptions) -> None:
     """Whether the first lines are those of a table, with the columns that are wanted."""
-    _begun(source.name, _Lines(source, ignored), options)
+    with closing(_Lines(source, ignored)) as lines:
+        _begun(source.name, lines, options)
 
 
 def read_separated(
     source: Source, options: TableOptions, max_memory: int | None, progress: Progress
 ) -> Store:
     """The numbers of a table, all of it or some columns."""
-    lines = _Lines(source, progress)
+    with closing(_Lines(source, progress)) as lines:
+        return _read(source, lines, options, max_memory)
+
+
+def _read(source: Source, lines: _Lines, options: TableOptions, max_memory: int | None) -> Store:
     first, layout = _begun(source.name, lines, options)
     table = _Table(source, lines, layout)
     spool = Spool(max_memory)
