@@ -48,7 +48,7 @@ WITH_TAIL = ("npz", "parquet", "arrow", "feather", "hdf5")
 # Formats whose last line may be cut without a trace, since many files have no end of line there.
 CUT_LINES = (".csv", ".tsv", ".svm")
 # What the same code reads as another file here: one of so many cases is enough.
-SISTERS, STEP_OF_SISTERS = ("a.feather", "columns.parquet", "fortran.npy", "stored.npz"), 3
+SISTERS, STEP_OF_SISTERS = ("a.feather", "columns.parquet", "fortran.npy", "stored.npz", "sparse.npz"), 3
 NUMBERS = (0, -1, 2**31, 2**63, 10**30)
 FIELDS = [struct.pack("<i", n) for n in (0, -1, 2**31 - 1, -(2**31))]
 FIELDS += [struct.pack("<Q", n) for n in (2**31, 2**32 - 1, 2**63 - 1, 2**63)]
@@ -92,11 +92,12 @@ def damaged(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     for at in places:
         old = content[at]
         near = ((old + n) & 0xFF for n in (1, -1))
-        for new in sorted({0, 0xFF, 0x7F, *near, old ^ 1, old ^ 16, old ^ 128} - {old}):
+        others = {old ^ 1, old ^ 16} if name.endswith(".hdf5") else {0x7F, *near, old ^ 1, old ^ 16}
+        for new in sorted({0, 0xFF, old ^ 128, *others} - {old}):
             yield f"byte {at} = {new}", content[:at] + bytes([new]) + content[at + 1 :]
     for length in range(0, len(content), step):
         yield f"length {length}", content[:length]
-    for at in places[::4]:
+    for at in places[:: 8 if name.endswith(".hdf5") else 4]:
         for field in FIELDS:
             yield f"at {at}: {field.hex()}", content[:at] + field + content[at + len(field) :]
     for match in re.finditer(rb"(?<![\w.])\d+(?![\w.])", content[:HEAD]):
