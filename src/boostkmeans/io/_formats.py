@@ -34,7 +34,9 @@ BY_ENDING = {
     ".svmlight": "svmlight",
     ".mat": "cluto",
 }
-FORMATS = tuple(dict.fromkeys(BY_ENDING.values()))
+# Formats that the ending of a file tells, but that are not among those that can be named.
+ONLY_BY_ENDING = ("f16bin",)
+FORMATS = tuple(kind for kind in dict.fromkeys(BY_ENDING.values()) if kind not in ONLY_BY_ENDING)
 TEXTS = ("csv", "tsv")
 SPARSE = ("matrix-market", "svmlight", "cluto")
 # First bytes that only one format has.

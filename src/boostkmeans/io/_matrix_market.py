@@ -48,9 +48,9 @@ class _Header:
     """Where the entries begin, in bytes."""
 
 
-def read_matrix_market(name: str, data: bytes) -> coo_array:
-    """The matrix of a `.mtx` file with that content. `name` is for messages."""
-    header = _header(name, data)
+def read_matrix_market(name: str, data: bytes, what: str = "documents") -> coo_array:
+    """The matrix of a `.mtx` file with that content. `name` is for messages, and what its rows are."""
+    header = _header(name, data, what)
     check_end(name, data)
     _check_promises(name, header, len(data))
     parts = [_entries(lines, header) for lines in blocks(name, data, header.body, header.line + 1)]
@@ -66,23 +66,27 @@ def read_matrix_market(name: str, data: bytes) -> coo_array:
     values = entries[:, 2] if header.words == 3 else np.ones(len(entries))
     rows, columns = (entries[:, i].astype(np.int64) - 1 for i in (0, 1))
     if header.mirrored:
-        values, rows, columns = _mirrored(name, header, values, rows, columns)
+        _check_half(name, header, rows, columns, what)
+        values, rows, columns = _mirrored(header, values, rows, columns)
     return coo_array((values, (rows, columns)), shape=shape)
 
 
-def _mirrored(name: str, header: _Header, values: Floats, rows: Ints, columns: Ints) -> list[Any]:
-    """With what the file leaves out, as it follows from the other half."""
+def _check_half(name: str, header: _Header, rows: Ints, columns: Ints, what: str) -> None:
     if header.n_rows != header.n_columns or bool((columns > rows).any()):
         raise DataFormatError(
-            f"{name}: of a symmetric matrix, rows and columns must be as many, and entries be below the "
-            "diagonal or on it. Write it again as 'general'."
+            f"{name}, line 1: {what} are read from a symmetric matrix if it has as many rows as columns "
+            "and entries below the diagonal or on it. Write it again as 'general'."
         )
+
+
+def _mirrored(header: _Header, values: Floats, rows: Ints, columns: Ints) -> list[Any]:
+    """With what the file leaves out, as it follows from the other half."""
     off = rows != columns
     more = (header.mirrored * values[off], columns[off], rows[off])
     return [np.concatenate(both) for both in zip((values, rows, columns), more, strict=True)]
 
 
-def check_banner(name: str, data: bytes) -> list[bytes]:
+def check_banner(name: str, data: bytes, what: str = "vectors") -> list[bytes]:
     """The layout, the field and the symmetry that the first line says."""
     line = data.partition(b"\n")[0]
     banner = line.lower().split()
@@ -100,15 +104,15 @@ def check_banner(name: str, data: bytes) -> list[bytes]:
         or (dense and (field == b"pattern" or MIRRORED[symmetry]))
     ):
         raise DataFormatError(
-            f"{name}, line 1: matrices are read that are coordinate or array, of real numbers, integers "
-            "or a pattern, and general (coordinate: or symmetric); this one is "
+            f"{name}, line 1: {what} are read from coordinate or array matrices, of real numbers, "
+            "integers or a pattern, and general (coordinate: or symmetric); this one is "
             f"{shown(b' '.join(banner[2:]))}."
         )
     return banner[2:]
 
 
-def _header(name: str, data: bytes) -> _Header:
-    layout, field, symmetry = check_banner(name, data)
+def _header(name: str, data: bytes, what: str) -> _Header:
+    layout, field, symmetry = check_banner(name, data, what)
     dense = layout == b"array"
     end = data.find(b"\n") + 1 or len(data)
     line, begin = 1, end

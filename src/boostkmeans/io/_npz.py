@@ -97,8 +97,8 @@ def sparse_matrix(name: str, arrays: Mapping[str, Any], most_bytes: int) -> Any:
     needed = ARRAYS.get(layout or "", ())
     if not needed or any(one not in arrays for one in (*needed, "shape")):
         raise DataFormatError(
-            f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it (one of "
-            f"{', '.join(ARRAYS)}); found the arrays {', '.join(sorted(arrays)) or 'none'}."
+            f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it (csr, csc or "
+            f"coo; bsr or dia); found the arrays {', '.join(sorted(arrays)) or 'none'}."
         )
     shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
     if len(shape) != 2 or min(shape) < 0:

@@ -52,8 +52,8 @@ def open_vectors(
         `.hdf5`, `.csv`, `.txt`, `.dat`, `.tsv`, `.mtx` (Matrix Market), `.svm` (svmlight) or `.mat`
         (CLUTO). "-" is standard input. Any of these may be compressed with gzip.
     format : str, default=None
-        For files whose ending does not tell: "npy", "npz", "fvecs", "ivecs", "bvecs", "fbin", "f16bin",
-        "ibin", "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "matrix-market", "svmlight",
+        For files whose ending does not tell: "npy", "npz", "fvecs", "ivecs", "bvecs", "fbin", "ibin",
+        "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "matrix-market", "svmlight",
         "cluto". Without it, first bytes are looked at; standard input is CSV if they tell nothing.
     key : str or sequence of str, default=None
         The array of an `.npz`, the dataset of an HDF5 file (None: the only one, or "train"); the column

@@ -69,7 +69,7 @@ def _native(matrix: Any) -> Any:
 
 READERS: dict[str, Callable[[str, bytes], Any]] = {
     "cluto": read_cluto,
-    "matrix-market": read_matrix_market,
+    "matrix-market": lambda name, data: read_matrix_market(name, data, "vectors"),
     "svmlight": lambda name, data: read_svmlight(name, data).matrix,
     "npz": _npz,
 }
