@@ -71,8 +71,15 @@ def test_every_header_byte_every_length_and_numbers_that_lie(tmp_path: Path) -> 
 
 
 def test_a_fault_is_seen_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the test above: a wrong error, and a process that dies."""
+    """Of the test above: a wrong error, rows that were not there, and a process that dies."""
     path = written(tmp_path / "a.csv", "1,2\n")
+    assert fuzz.outcome(path) == ""
+    bad = written(tmp_path / "a.mat", "2 2\n1 2\n3 5\n")
+    assert fuzz.outcome(bad, np.array([[1, 2], [3, 5], [0, 0]])) == ""
+    for whole in ([[1, 2], [3, 4]], [[1, 2]]):
+        assert fuzz.outcome(bad, np.array(whole)) == "2 rows that are not the first of the whole file"
+    assert fuzz.outcome(written(tmp_path / "b.csv", "x\n")) == ""
+    assert fuzz.outcome(written(tmp_path / "b.csv", "")) is None
     monkeypatch.setattr(fuzz, "open_vectors", lambda path: 1 / 0)
     assert fuzz.outcome(path) == "ZeroDivisionError: division by zero"
     monkeypatch.setattr(fuzz, "__file__", written(tmp_path / "dies.py", "import os; os.abort()"))
@@ -258,13 +265,12 @@ def test_nulls_are_named_by_their_row_in_the_file(tmp_path: Path) -> None:
     ("content", "what"),
     [
         ("a,b\n1,2\n3,x\n", "line 3, column 2 ('b'): 'x' is not a number"),
-        ("a,b\n1,2\n\n\n3,\n", "line 5, column 2 ('b'): '' is not a number"),
+        ("a,b\n1,2\n\n\n3,\n", "line 5, column 2 ('b'): an empty cell is not a number"),
         ("1,2\n3,4,5\n", "line 2: 3 columns, but the first line has 2"),
         ("1,2\n3\n", "line 2: 1 columns"),
         ("name,b\nrose,2\n", "column 1 ('name'): 'rose' is not a number"),
-        ("1,1_0\n1,2\n1,3_0\n", "line 3, column 2"),
+        ("1,1_0\n1,2\n1,3_0\n", "line 1, column 2"),
         ("1;2\n3,1;4\n", "line 2, column 1 ('1'): '3,1'"),
-        ("a,b\n", "no rows"),
         ("", "empty"),
         ("\n \n", "empty"),
         (b"1,2\n\x00,4\n", "binary"),

@@ -1,5 +1,7 @@
 """Vectors in columns as Arrow has them: lists of equal length, or numbers in several columns."""
 
+import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +10,9 @@ from numpy.typing import NDArray
 
 from boostkmeans._errors import DataFormatError
 from boostkmeans.io._choice import shown
+
+# Up to here, float64 has all integers.
+EXACT = 2**53
 
 
 def arrow() -> Any:
@@ -36,29 +41,29 @@ class Columns:
     length: int | None
     """Of the lists, if the type of the column tells it."""
 
+    def width(self, batch: Any, first: int) -> int:
+        """How many values a row has, by the first one of a batch that has one."""
+        if not self.is_list:
+            return len(self.names)
+        lists = _plain(batch.column(0))
+        self._refuse_nulls(lists, first, 1, self.names[0])
+        return len(lists[0])
+
     def array(self, batch: Any, first: int, n_columns: int) -> NDArray[Any]:
-        """The rows of a table or batch of only these columns; `first` is the number of its first."""
+        """The rows of a batch of only these columns; `first` is the number of its first row."""
         if self.is_list:
-            column = batch.column(0)
-            chunks = getattr(column, "chunks", [column])
-            parts = []
-            for chunk in chunks:
-                parts.append(self._lists(chunk, first, n_columns))
-                first += len(chunk)
-            if len(parts) == 1:
-                return parts[0]
-            return np.concatenate(parts) if parts else np.empty((0, n_columns), dtype=self.dtype)
+            return self._lists(_plain(batch.column(0)), first, n_columns)
         rows = np.empty((batch.num_rows, n_columns), dtype=self.dtype)
         for j in range(n_columns):
             column = batch.column(j)
             self._refuse_nulls(column, first, 1, self.names[j])
-            rows[:, j] = _numbers(column)
+            numbers = _numbers(column)
+            self._refuse_rounding(numbers, first, self.names[j])
+            rows[:, j] = numbers
         return rows
 
     def _lists(self, chunk: Any, first: int, n_columns: int) -> NDArray[Any]:
         pa = arrow()
-        if isinstance(chunk, pa.ExtensionArray):
-            chunk = chunk.storage
         self._refuse_nulls(chunk, first, 1, self.names[0])
         if not pa.types.is_fixed_size_list(chunk.type):
             lengths = np.diff(chunk.offsets.to_numpy())
@@ -77,6 +82,21 @@ class Columns:
             )
         return _numbers(values).reshape(len(chunk), n_columns)
 
+    def _refuse_rounding(self, numbers: NDArray[Any], first: int, column: str) -> None:
+        """Columns of several types come in one, in which integers of 64 bits may not be the same."""
+        if self.dtype.kind != "f" or numbers.dtype.kind not in "iu" or numbers.itemsize < 8:
+            return
+        wrong = numbers > EXACT
+        if numbers.dtype.kind == "i":
+            wrong |= numbers < -EXACT
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise DataFormatError(
+                f"{self.name}, row {first + at}, column {column!r}: {numbers[at]} is beyond 2**53, "
+                f"where {self.dtype}, the type of all columns together, skips integers. Leave it out: "
+                "key=[...], or convert it."
+            )
+
     def _refuse_nulls(self, values: Any, first: int, per_row: int, column: str) -> None:
         if values.null_count == 0:
             return
@@ -93,6 +113,7 @@ def columns_of(name: str, schema: Any, key: list[str] | None) -> Columns:
     available = {field.name: _value_type(field.type) for field in schema}
     kinds = {field.name: field.type for field in schema}
     if key is None:
+        available = _without_index(schema, available)
         lists = [one for one, value in available.items() if value is not None and _is_list(kinds[one])]
         if len(lists) > 1:
             raise DataFormatError(
@@ -104,6 +125,13 @@ def columns_of(name: str, schema: Any, key: list[str] | None) -> Columns:
     if missing or not key:
         what = f"no column {missing[0]!r}" if missing else "no column"
         raise DataFormatError(f"{name}: there is {what}; there is {shown(list(available))}.")
+    counts = Counter(schema.names)
+    repeated = [one for one in key if counts[one] > 1]
+    if repeated:
+        raise DataFormatError(
+            f"{name}: {counts[repeated[0]]} columns are called {repeated[0]!r}. Give them "
+            "names of their own, or name others: key=[...]."
+        )
     for one in key:
         if available[one] is None:
             raise DataFormatError(
@@ -121,13 +149,46 @@ def columns_of(name: str, schema: Any, key: list[str] | None) -> Columns:
     return Columns(name, key, is_list, dtype, length)
 
 
+def _without_index(schema: Any, available: dict[str, Any]) -> dict[str, Any]:
+    """pandas stores the names of rows like columns, and notes which ones they are."""
+    try:
+        noted = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = noted.get("index_columns", []) if isinstance(noted, dict) else []
+    except (ValueError, RecursionError):
+        return available
+    names = {one for one in index if isinstance(one, str)} if isinstance(index, list) else set()
+    return {one: value for one, value in available.items() if one not in names} or available
+
+
+def _plain(lists: Any) -> Any:
+    """Lists one after the other, which some types only have a view of."""
+    pa = arrow()
+    if isinstance(lists, pa.ExtensionArray):
+        lists = lists.storage
+    if not _is_view(lists.type):
+        return lists
+    # A cast would do, but that of pyarrow 26 makes up lengths.
+    starts, sizes = lists.offsets.to_numpy(), lists.sizes.to_numpy()
+    ends = np.cumsum(sizes, dtype=np.int64)
+    places = np.repeat(starts - (ends - sizes), sizes) + np.arange(sizes.sum())
+    values = lists.values.take(pa.array(places))
+    return pa.LargeListArray.from_arrays([0, *ends], values, mask=lists.is_null())
+
+
+def _is_view(kind: Any) -> bool:
+    types = arrow().types
+    known = [getattr(types, one, None) for one in ("is_list_view", "is_large_list_view")]
+    return any(one is not None and one(kind) for one in known)
+
+
 def _storage(kind: Any) -> Any:
     return getattr(kind, "storage_type", kind)
 
 
 def _is_list(kind: Any) -> bool:
     types, kind = arrow().types, _storage(kind)
-    return bool(types.is_fixed_size_list(kind) or types.is_list(kind) or types.is_large_list(kind))
+    is_plain = types.is_fixed_size_list(kind) or types.is_list(kind) or types.is_large_list(kind)
+    return bool(is_plain or _is_view(kind))
 
 
 def _value_type(kind: Any) -> Any:
@@ -140,7 +201,4 @@ def _value_type(kind: Any) -> Any:
 
 
 def _numbers(values: Any) -> NDArray[Any]:
-    pa = arrow()
-    if isinstance(values, pa.ChunkedArray):
-        return np.asarray(values.to_numpy())
     return np.asarray(values.to_numpy(zero_copy_only=False))

@@ -1,9 +1,10 @@
 """Parquet, and Arrow's IPC files and streams (of which Feather is one)."""
 
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from boostkmeans._errors import DataFormatError
 from boostkmeans._threads import resolve
 from boostkmeans.io._arrow_columns import Columns, arrow, columns_of
 from boostkmeans.io._binary_file import BinaryFile
+from boostkmeans.io._choice import no_rows
+from boostkmeans.io._library_faults import library_faults
 from boostkmeans.io._npy import check_shape
 from boostkmeans.io._parquet_footer import row_groups
 from boostkmeans.io._row_file import RowFile
 from boostkmeans.io._spool import Spool, most_in_memory
-from boostkmeans.io._store import Store
+from boostkmeans.io._store import Deferred, Store
 
 # How many bytes of numbers a byte of a file may stand for. Runs of one value take hardly any room, so
 # that no limit is certain; but what is beyond this one is no data, and must not take all memory.
@@ -30,19 +33,21 @@ BATCH_BYTES, LEAST_BATCH = 1 << 20, 1024
 BUFFER = 1 << 20
 FILE_MAGIC = b"ARROW1"
 OLD_FEATHER = b"FEA1"
+# How pyarrow says how much memory it did not get.
+WANTED = re.compile(r"of size (\d+)")
+# What a stream ends with; without the mark of a message before Arrow 0.15.
+END_OF_STREAM, OLD_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0"
 
 
 class ParquetRows(Store):
     """The rows of a Parquet file, decoded group by group."""
 
-    def __init__(
-        self, file: BinaryFile, path: str | None, key: list[str] | None, max_memory: int | None
-    ):
-        self._file, self._path, self._max_memory = file, path, max_memory
+    def __init__(self, file: BinaryFile, key: list[str] | None, max_memory: int | None) -> None:
+        self._file, self._max_memory = file, max_memory
         self._lock = threading.Lock()
         self._held: tuple[int, NDArray[Any]] | None = None
         self._plain: Store | None = None
-        with _faults(file.name):
+        with _faults(file):
             self._groups = row_groups(file)
             self._starts = np.cumsum([0, *(group.n_rows for group in self._groups)], dtype=np.int64)
             self._reader = self._opened(None)
@@ -85,7 +90,7 @@ class ParquetRows(Store):
                 self._decode_into(every[self._starts[group] : self._starts[group + 1]], reader, group)
 
         n_threads = max(1, min(resolve(None), len(self._starts) - 1))
-        with _faults(self._file.name):
+        with _faults(self._file):
             if n_threads == 1:
                 decode(0)
             else:
@@ -104,29 +109,27 @@ class ParquetRows(Store):
         pa = arrow()
         self._file.check_unchanged()
         return pa.parquet.ParquetFile(
-            _readable(self._file, self._path), metadata=metadata, buffer_size=BUFFER, pre_buffer=False
+            _readable(self._file), metadata=metadata, buffer_size=BUFFER, pre_buffer=False
         )
 
     def _group(self, group: int) -> NDArray[Any]:
         if self._held is None or self._held[0] != group:
             self._held = None  # before the next one is made
             self._file.check_unchanged()
-            with _faults(self._file.name):
-                self._held = (group, self._decoded(self._reader, group))
+            n_rows = int(self._starts[group + 1] - self._starts[group])
+            rows = np.empty((n_rows, self.shape[1]), dtype=self.dtype)
+            with _faults(self._file):
+                self._decode_into(rows, self._reader, group)
+            self._held = (group, rows)
         return self._held[1]
-
-    def _decoded(self, reader: Any, group: int) -> NDArray[Any]:
-        first, end = (int(self._starts[i]) for i in (group, group + 1))
-        table = reader.read_row_group(group, columns=self._columns.names, use_threads=False)
-        return self._checked(self._in_order(table), first, end - first)
 
     def _decode_into(self, target: NDArray[Any], reader: Any, group: int) -> None:
         """Piece by piece: what is decoded is still in a cache when it is put in its place."""
         first, done = int(self._starts[group]), 0
         for batch in self._batches(reader, [group]):
-            rows = self._columns.array(batch, first + done, self.shape[1])
-            if done + len(rows) > len(target):
+            if done + batch.num_rows > len(target):
                 break
+            rows = self._columns.array(batch, first + done, self.shape[1])
             target[done : done + len(rows)] = rows
             done += len(rows)
         if done != len(target):
@@ -142,11 +145,6 @@ class ParquetRows(Store):
     def _in_order(self, table: Any) -> Any:
         """pyarrow gives columns in the order of the file."""
         return table.select(self._columns.names)
-
-    def _checked(self, table: Any, first: int, expected: int) -> NDArray[Any]:
-        if table.num_rows != expected:
-            raise self._wrong_number(first, expected, table.num_rows)
-        return self._columns.array(table, first, self.shape[1])
 
     def _wrong_number(self, first: int, expected: int, found: int) -> DataFormatError:
         return DataFormatError(
@@ -171,7 +169,7 @@ class ParquetRows(Store):
                         "have as many, and none may be null."
                     )
         if width is None:
-            raise DataFormatError(f"{self._file.name}: there are no rows in it.")
+            raise no_rows(self._file.name)
         return width if self._columns.is_list else len(self._columns.names)
 
     def _check_size(self) -> None:
@@ -188,35 +186,53 @@ class ParquetRows(Store):
         return largest > min(LARGEST_GROUP, most_in_memory(self._max_memory))
 
     def _put_down(self) -> Store:
-        with _faults(self._file.name):
+        with _faults(self._file):
             batches = self._batches(self._reader, list(range(len(self._groups))))
             return put_down(self._columns, batches, self.shape[1], self._max_memory, self.shape[0])
 
 
-def read_ipc(file: BinaryFile, path: str | None, key: list[str] | None, max_memory: int | None) -> Store:
+def open_ipc(file: BinaryFile, key: list[str] | None, max_memory: int | None) -> Store:
     """An Arrow file or stream, put down as plain rows: its batches do not tell where rows are."""
-    pa = arrow()
     magic = file.head(len(FILE_MAGIC))
     if magic.startswith(OLD_FEATHER):
         raise DataFormatError(
             f"{file.name}: version 1 of Feather, which is not read. Write it again with "
             "pyarrow.feather.write_feather(table, path)."
         )
-    with _faults(file.name):
-        file.check_unchanged()
-        readable = _readable(file, path)
-        if magic == FILE_MAGIC:
-            reader = pa.ipc.open_file(readable)
-            batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
-        else:
-            reader = pa.ipc.open_stream(readable)
-            batches = iter(reader)
-        columns = columns_of(file.name, reader.schema, key)
-        chosen = (_validated(batch.select(columns.names)) for batch in batches)
-        try:
+    with _faults(file), _readable(file) as readable:
+        columns = columns_of(file.name, _ipc_reader(readable, magic).schema, key)
+
+    def read() -> Store:
+        with _faults(file), file.file, _readable(file) as readable:
+            reader = _ipc_reader(readable, magic)
+            batches = _of_file(reader) if magic == FILE_MAGIC else _of_stream(file, readable, reader)
+            chosen = (_validated(batch.select(columns.names)) for batch in batches)
             return put_down(columns, chosen, columns.length, max_memory, None)
-        finally:
-            file.close()
+
+    return Deferred(file.name, read, file=file, dtype=columns.dtype, is_sparse=False)
+
+
+def _ipc_reader(readable: Any, magic: bytes) -> Any:
+    ipc = arrow().ipc
+    return ipc.open_file(readable) if magic == FILE_MAGIC else ipc.open_stream(readable)
+
+
+def _of_file(reader: Any) -> Iterator[Any]:
+    return (reader.get_batch(i) for i in range(reader.num_record_batches))
+
+
+def _of_stream(file: BinaryFile, readable: Any, reader: Any) -> Iterator[Any]:
+    """Cut between two batches, a stream would look like a whole one: it has to say that it ends."""
+    end = readable.tell()
+    for batch in reader:
+        end = readable.tell()
+        yield batch
+    mark = file.head(len(END_OF_STREAM), end)
+    if mark != END_OF_STREAM and mark[: len(OLD_END_OF_STREAM)] != OLD_END_OF_STREAM:
+        raise DataFormatError(
+            f"{file.name}: the stream does not end as it should at byte {end}. It was cut short, or "
+            "whoever wrote it did not close it: write it again."
+        )
 
 
 def put_down(
@@ -234,15 +250,16 @@ def put_down(
             if batch.num_rows == 0:
                 continue
             if n_columns is None:
-                n_columns = len(batch.column(0)[0])
+                n_columns = columns.width(batch, n_rows)
             n_columns = check_shape(columns.name, (n_rows, n_columns))[1]
             rows = columns.array(batch, n_rows, n_columns)
             spool.write(np.ascontiguousarray(rows, dtype=columns.dtype))
             n_rows += len(rows)
-        if n_rows == 0 or n_columns is None or (expected is not None and n_rows != expected):
-            promised = "some" if expected is None else str(expected)
+        if n_columns is None:
+            raise no_rows(columns.name)
+        if expected is not None and n_rows != expected:
             raise DataFormatError(
-                f"{columns.name}: {n_rows} rows, where {promised} are expected. The file is damaged."
+                f"{columns.name}: {n_rows} rows, where {expected} are expected. The file is damaged."
             )
         store = RowFile(spool.finished(columns.name), 0, (n_rows, n_columns), columns.dtype)
     finally:
@@ -256,32 +273,28 @@ def _validated(batch: Any) -> Any:
     return batch
 
 
-def _readable(file: BinaryFile, path: str | None) -> Any:
-    """For pyarrow: by its name, or what has none as memory."""
+def _readable(file: BinaryFile) -> Any:
+    """For pyarrow: this very file, not what may have its name by now; or as memory."""
     pa = arrow()
-    if path is not None:
-        return pa.OSFile(path)
+    file.check_unchanged()
+    with suppress(OSError):  # not every system has such names
+        return pa.OSFile(f"/proc/self/fd/{file.file.fileno()}")
     return pa.BufferReader(pa.py_buffer(file.mapped(0, (file.size,), np.dtype(np.uint8))))
 
 
 @contextmanager
-def _faults(name: str) -> Iterator[None]:
+def _faults(file: BinaryFile) -> Iterator[None]:
     pa = arrow()
+    kinds = (pa.ArrowException, OSError, ValueError, OverflowError)
+    remedy = "Write it again, or give its format."
     try:
-        yield
-    except DataFormatError:
-        raise
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-        TypeError,
-        KeyError,
-        IndexError,
-        OverflowError,
-    ) as error:
-        text = str(error).strip().partition("\n")[0][:300]
+        with library_faults(file.name, "a Parquet or Arrow file", remedy, kinds):
+            yield
+    except pa.ArrowMemoryError as error:
+        size = WANTED.search(str(error))
+        if size is None or int(size[1]) <= file.size * MOST_EXPANSION:
+            raise
         raise DataFormatError(
-            f"{name}: not a Parquet or Arrow file, or a damaged one: {text}. Write it again, or give "
-            "its format."
+            f"{file.name}: {size[1]} bytes are promised, more than a file of {file.size} bytes can mean."
+            f" It is damaged. {remedy}"
         ) from None

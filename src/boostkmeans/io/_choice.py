@@ -25,6 +25,11 @@ def chosen(name: str, what: str, key: str | None, available: list[str]) -> str:
     )
 
 
+def no_rows(name: str) -> DataFormatError:
+    """The error for what has no rows, and so nothing that tells how long they would be."""
+    return DataFormatError(f"{name}: there are no rows in it, so that nothing tells their length.")
+
+
 def shown(names: list[str]) -> str:
     """Names in a message."""
     cut = [one if len(one) <= SHOWN_CHARACTERS else one[:SHOWN_CHARACTERS] + "..." for one in names]

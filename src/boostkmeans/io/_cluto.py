@@ -48,6 +48,8 @@ def read_cluto(name: str, data: bytes) -> csr_array:
     for lines in blocks(name, data, first + 1, 2):
         parts.append(_parse(lines, header, header.n_rows - n_rows))
         n_rows += len(parts[-1][0])
+    if not parts:  # of no rows
+        parts = [(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0))]
     counts, columns, values = (np.concatenate(some) for some in zip(*parts, strict=True))
     if n_rows < header.n_rows:
         raise DataFormatError(
@@ -62,6 +64,11 @@ def read_cluto(name: str, data: bytes) -> csr_array:
     return csr_array((values, columns, starts), shape=(header.n_rows, header.n_columns))
 
 
+def check_first_line(name: str, data: bytes) -> None:
+    """Whether a file that begins so is one of these."""
+    _header(name, data.partition(b"\n")[0])
+
+
 def _header(name: str, line: bytes) -> _Header:
     numbers = whole_numbers(line)
     if numbers is None or len(numbers) not in (2, 3):
@@ -73,7 +80,7 @@ def _header(name: str, line: bytes) -> _Header:
             f"{remedy}"
         )
     for what, number in zip(("rows", "columns", "non-zeros"), numbers, strict=False):
-        check_least(name, 1, what, number, 0 if what == "non-zeros" else 1)
+        check_least(name, 1, what, number, 1 if what == "columns" else 0)
     return _Header(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else None)
 
 

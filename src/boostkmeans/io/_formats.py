@@ -11,6 +11,7 @@ BY_ENDING = {
     ".ivecs": "ivecs",
     ".bvecs": "bvecs",
     ".fbin": "fbin",
+    ".f16bin": "f16bin",
     ".ibin": "ibin",
     ".u8bin": "u8bin",
     ".i8bin": "i8bin",
@@ -23,6 +24,8 @@ BY_ENDING = {
     ".hdf5": "hdf5",
     ".h5": "hdf5",
     ".csv": "csv",
+    ".txt": "csv",
+    ".dat": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
     ".mtx": "matrix-market",
@@ -31,7 +34,9 @@ BY_ENDING = {
     ".svmlight": "svmlight",
     ".mat": "cluto",
 }
-FORMATS = tuple(dict.fromkeys(BY_ENDING.values()))
+# Formats that the ending of a file tells, but that are not among those that can be named.
+ONLY_BY_ENDING = ("f16bin",)
+FORMATS = tuple(kind for kind in dict.fromkeys(BY_ENDING.values()) if kind not in ONLY_BY_ENDING)
 TEXTS = ("csv", "tsv")
 SPARSE = ("matrix-market", "svmlight", "cluto")
 # First bytes that only one format has.
@@ -46,16 +51,24 @@ BY_MAGIC = {
 
 
 def format_of(path: str) -> str | None:
-    """The format that the ending of a file tells, if any."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    return BY_ENDING.get(suffixes[-1]) if suffixes else None
+    """The format that the ending of a file tells, if any; or what is before it: `.fbin.crop_nb_1000`."""
+    suffixes = [suffix.lower() for suffix in reversed(Path(path).suffixes)]
+    return next((BY_ENDING[suffix] for suffix in suffixes if suffix in BY_ENDING), None)
 
 
 def format_by_magic(head: bytes) -> str | None:
     """The format that the first bytes tell, if any."""
     return next((kind for magic, kind in BY_MAGIC.items() if head.startswith(magic)), None)
+
+
+def check_agreement(name: str, by_ending: str, head: bytes) -> None:
+    """Raises an error if the first bytes are those of another format than the ending says."""
+    by_magic = format_by_magic(head)
+    if by_magic is not None and by_magic != by_ending:
+        raise DataFormatError(
+            f"{name}: the ending is one of {by_ending!r}, but the first bytes are those of {by_magic!r}."
+            f" If they are right, give that format: format={by_magic!r}."
+        )
 
 
 def check_format(given: str | None, allowed: tuple[str, ...] = FORMATS) -> None:

@@ -6,7 +6,8 @@ What leads out of the file (links, external and virtual data) and what needs cod
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 from boostkmeans._errors import DataFormatError
 from boostkmeans.io._binary_file import BinaryFile
 from boostkmeans.io._choice import chosen
+from boostkmeans.io._library_faults import library_faults
 from boostkmeans.io._npy import NUMERIC, check_shape
 from boostkmeans.io._row_file import RowFile
 from boostkmeans.io._source import MOST_EXPANSION
+from boostkmeans.io._spool import most_in_memory
 from boostkmeans.io._store import Store
 
 # Filters that are part of HDF5 or h5py: deflate, shuffle, fletcher32, szip, nbit, scale-offset, lzf.
@@ -25,10 +28,18 @@ FILTERS = (1, 2, 3, 4, 5, 6, 32000)
 # Chunks up to this size need no justification by the size of the file.
 SMALL_CHUNK = 1 << 22
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
+# What is within a header has less than 64 KB.
+MOST_COMPACT = 1 << 16
+# HDF5 has a cache of this size for chunks anyway, with so many places, of which most should be free.
+LEAST_CACHE, LEAST_SLOTS, SLOTS_PER_CHUNK = 1 << 20, 521, 100
+# Datasets within groups that are looked for, and groups within groups.
+MOST_NESTED, MOST_DEPTH = 100, 8
+# What h5py raises at what it cannot read.
+FAULTS = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, SystemError)
 
 
-class ChunkedRows(Store):
-    """A dataset in chunks, compressed or not, read by the library."""
+class LibraryRows(Store):
+    """A dataset in chunks, compressed or not, or within its header: read by the library."""
 
     def __init__(self, file: BinaryFile, archive: Any, dataset: Any, shape: tuple[int, int]) -> None:
         self._file, self._archive, self._dataset = file, archive, dataset
@@ -53,24 +64,44 @@ class ChunkedRows(Store):
         self._file.close()
 
 
-def open_hdf5(file: BinaryFile, key: str | None) -> Store:
+def open_hdf5(file: BinaryFile, key: str | None, max_memory: int | None) -> Store:
     """The dataset of that name, the only one of two dimensions, or "train"."""
-    if not file.head(len(SIGNATURE)) == SIGNATURE:
+    if not _is_signed(file):
         raise DataFormatError(
             f"{file.name}: not an HDF5 file: it does not begin with {SIGNATURE!r}. For a file of "
             "another kind, give its format."
         )
+    h5py = _h5py()
     with _faults(file.name):
-        archive = _h5py().File(file.file, "r")
-        kept = False
-        try:
+        with h5py.File(file.file, "r") as archive:
             dataset = _dataset(file.name, archive, key)
-            store = _opened(file, archive, dataset)
-            kept = isinstance(store, ChunkedRows)
-            return store
-        finally:
-            if not kept:
-                archive.close()
+            plain = _opened(file, dataset)
+            if plain is not None:
+                return plain
+            name, shape, cache = dataset.name, dataset.shape, _cache(dataset, max_memory)
+        archive = h5py.File(file.file, "r", **cache)
+        return LibraryRows(file, archive, archive[name], shape)
+
+
+def _is_signed(file: BinaryFile) -> bool:
+    """Whether the signature is at the beginning, or behind something of the user: at 512, 1024, ..."""
+    at = 0
+    while at < file.size:
+        if file.head(len(SIGNATURE), at) == SIGNATURE:
+            return True
+        at = max(512, 2 * at)
+    return False
+
+
+def _cache(dataset: Any, max_memory: int | None) -> dict[str, int]:
+    """Room for all chunks that a row is in: what does not fit is decoded again at each read."""
+    if dataset.chunks is None:
+        return {}
+    n_chunks = -(-dataset.shape[1] // dataset.chunks[1])
+    n_bytes = n_chunks * dataset.chunks[0] * dataset.chunks[1] * dataset.dtype.itemsize
+    if not LEAST_CACHE < n_bytes <= most_in_memory(max_memory):
+        return {}
+    return {"rdcc_nbytes": n_bytes, "rdcc_nslots": max(LEAST_SLOTS, SLOTS_PER_CHUNK * n_chunks + 1)}
 
 
 def _h5py() -> Any:
@@ -86,6 +117,7 @@ def _h5py() -> Any:
 def _dataset(name: str, archive: Any, key: str | None) -> Any:
     if key is None:
         every = [one for one in archive if _is_dataset(archive, one)]
+        every = every or list(islice(_nested(archive, "", 0), MOST_NESTED))
         key = chosen(name, "dataset", None, [one for one in every if archive[one].ndim == 2] or every)
     group = archive
     *folders, last = key.strip("/").split("/")
@@ -98,6 +130,17 @@ def _dataset(name: str, archive: Any, key: str | None) -> Any:
     return group[last]
 
 
+def _nested(group: Any, path: str, depth: int) -> Iterator[str]:
+    """Datasets in groups. Links may lead in circles, so that there is an end."""
+    for one in group:
+        if _is_dataset(group, one):
+            yield path + one
+        elif (
+            depth < MOST_DEPTH and _is_own(group, one) and group.get(one, getclass=True) is _h5py().Group
+        ):
+            yield from _nested(group[one], f"{path}{one}/", depth + 1)
+
+
 def _is_own(group: Any, name: str) -> bool:
     """Whether it lies in this file, and not where a link leads to."""
     return name in group and isinstance(group.get(name, getlink=True), _h5py().HardLink)
@@ -107,7 +150,8 @@ def _is_dataset(group: Any, name: str) -> bool:
     return _is_own(group, name) and group.get(name, getclass=True) is _h5py().Dataset
 
 
-def _opened(file: BinaryFile, archive: Any, dataset: Any) -> Store:
+def _opened(file: BinaryFile, dataset: Any) -> Store | None:
+    """The rows, where they lie in one piece; None: as they should be, but for the library to read."""
     called = f"{file.name}: {dataset.name}"
     dtype = np.dtype(dataset.dtype)
     if dtype.kind not in NUMERIC or dtype.itemsize > 8:
@@ -121,6 +165,11 @@ def _opened(file: BinaryFile, archive: Any, dataset: Any) -> Store:
             f"{called}: the values are in other files, which are not read. Copy them into one: h5repack."
         )
     n_bytes = shape[0] * shape[1] * dtype.itemsize
+    is_compact = dataset.id.get_create_plist().get_layout() == _h5py().h5d.COMPACT
+    if is_compact and n_bytes <= min(MOST_COMPACT, file.size):
+        return None
+    if n_bytes == 0 and dataset.chunks is None:
+        return RowFile(file, 0, shape, dtype)
     if dataset.chunks is None:
         offset = dataset.id.get_offset()
         if dataset.id.get_storage_size() != n_bytes or (n_bytes and offset is None):
@@ -135,7 +184,7 @@ def _opened(file: BinaryFile, archive: Any, dataset: Any) -> Store:
             )
         return RowFile(file, int(offset), shape, dtype)
     _check_chunks(called, file, dataset, shape, n_bytes)
-    return ChunkedRows(file, archive, dataset, shape)
+    return None
 
 
 def _check_chunks(
@@ -165,17 +214,5 @@ def _check_chunks(
         )
 
 
-@contextmanager
-def _faults(name: str) -> Iterator[None]:
-    try:
-        yield
-    except DataFormatError:
-        raise
-    except (
-        OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeError, OverflowError,
-        UnicodeError, IndexError, SystemError,
-    ) as error:  # fmt: skip
-        raise DataFormatError(
-            f"{name}: not an HDF5 file, or a damaged one: {str(error)[:300]}. Write it again, or give "
-            "its format."
-        ) from None
+def _faults(name: str) -> AbstractContextManager[None]:
+    return library_faults(name, "an HDF5 file", "Write it again, or give its format.", FAULTS)

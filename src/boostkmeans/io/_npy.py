@@ -21,7 +21,7 @@ NUMBER = r"\d{1,20}L?"
 DESCR = re.compile(r"""['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[))""")
 ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
 SHAPE = re.compile(rf"""['"]shape['"]\s*:\s*\(\s*((?:-?{NUMBER}\s*,\s*)*(?:-?{NUMBER})?)\s*\)""")
-TYPE = re.compile(r"[<>|=]?[?bBiufcSUVOmM]\d{0,9}")
+TYPE = re.compile(r"[<>|=]?[?bBiufcSUVOmM]\d{0,9}(?:\[\d{0,9}[a-zA-Z]{1,2}\])?")
 NUMERIC = "buif"
 
 
@@ -69,9 +69,12 @@ def npy_header(name: str, head: bytes) -> NpyHeader:
 def check_values(name: str, header: NpyHeader, room: int) -> None:
     """The file must have as many values as the header promises: before anybody makes room for them."""
     if header.n_bytes != room or any(n < 0 for n in header.shape):
+        why = "The file may be damaged or cut short"
+        if room > header.n_bytes:
+            why = "It is longer than that: if a second array follows, save each in a file of its own"
         raise DataFormatError(
             f"{name} promises {header.n_bytes} bytes and has {room}: shape {header.shape} of "
-            f"{header.dtype}, from byte {header.length} on. The file may be damaged or cut short."
+            f"{header.dtype}, from byte {header.length} on. {why}."
         )
 
 

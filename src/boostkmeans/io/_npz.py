@@ -3,16 +3,17 @@
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, BinaryIO
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
 from boostkmeans._errors import DataFormatError
 from boostkmeans.io._binary_file import BinaryFile
 from boostkmeans.io._choice import chosen
+from boostkmeans.io._library_faults import library_faults
 from boostkmeans.io._npy import (
     MOST_HEADER,
     NpyHeader,
@@ -27,8 +28,20 @@ from boostkmeans.io._source import MOST_EXPANSION
 from boostkmeans.io._spool import Spool
 from boostkmeans.io._store import Deferred, Store
 
-# Arrays of a compressed matrix that are pointers and indices; and those of a coordinate one.
+# The arrays that each layout of a sparse matrix consists of.
 COMPRESSED, COORDINATES = ("indptr", "indices", "data"), ("row", "col", "data")
+ARRAYS = {
+    "csr": COMPRESSED,
+    "csc": COMPRESSED,
+    "coo": COORDINATES,
+    "bsr": COMPRESSED,
+    "dia": ("offsets", "data"),
+}
+# What zipfile raises at what it cannot read.
+FAULTS = (
+    zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error,
+    OverflowError, NotImplementedError,
+)  # fmt: skip
 # Before the content of a member: a header of which the last two numbers say how long the rest of it is.
 LOCAL_HEADER, LENGTHS_AT = 30, 26
 
@@ -52,6 +65,7 @@ def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store
             begin = _content_of(file, member)
             return open_npy(file, begin, begin + member.file_size, called)
     return Deferred(
+        file.name,
         lambda: _inflated(file, member.filename, max_memory),
         file=file,
         shape=shape,
@@ -80,17 +94,19 @@ def arrays_of(name: str, content: BinaryIO) -> dict[str, Any]:
 def sparse_matrix(name: str, arrays: Mapping[str, Any], most_bytes: int) -> Any:
     """The matrix that scipy.sparse.save_npz made these arrays of."""
     layout = as_text(arrays["format"][()]) if "format" in arrays else None
-    needed = {"csr": COMPRESSED, "csc": COMPRESSED, "coo": COORDINATES}.get(layout or "", ())
+    needed = ARRAYS.get(layout or "", ())
     if not needed or any(one not in arrays for one in (*needed, "shape")):
         raise DataFormatError(
             f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it (csr, csc or "
-            f"coo); found the arrays {', '.join(sorted(arrays)) or 'none'}."
+            f"coo; bsr or dia); found the arrays {', '.join(sorted(arrays)) or 'none'}."
         )
     shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
     if len(shape) != 2 or min(shape) < 0:
         raise DataFormatError(f"{name}: {shape} is not the shape of a matrix.")
     if shape[0] > most_bytes * MOST_EXPANSION or shape[1] > MAX_COLUMNS:
         raise DataFormatError(f"{name}: {shape} is more than such a file can hold.")
+    if layout in ("bsr", "dia"):
+        return _of_blocks(name, str(layout), arrays, shape)
     first, second, data = (arrays[one] for one in needed)
     if layout == "coo":
         return coo_array((data, (first, second)), shape=shape)
@@ -99,24 +115,27 @@ def sparse_matrix(name: str, arrays: Mapping[str, Any], most_bytes: int) -> Any:
     return matrix
 
 
+def _of_blocks(name: str, layout: str, arrays: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
+    """Blocks or diagonals as CSR, which must not take much more than they do."""
+    data = arrays["data"]
+    if layout == "dia":
+        if data.ndim != 2 or arrays["offsets"].shape != data.shape[:1]:
+            raise DataFormatError(f"{name}: the diagonals do not fit to their offsets. Save it again.")
+        return csr_array(dia_array((data, arrays["offsets"]), shape=shape))
+    if data.ndim != 3:
+        raise DataFormatError(f"{name}: blocks must have 3 dimensions, not {data.ndim}. Save it again.")
+    matrix = bsr_array((data, arrays["indices"], arrays["indptr"]), shape=shape)
+    matrix.check_format(full_check=True)
+    return csr_array(matrix)
+
+
 def as_text(value: Any) -> str:
     """A string, or bytes that are one."""
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-@contextmanager
-def _faults(name: str) -> Iterator[None]:
-    try:
-        yield
-    except DataFormatError:
-        raise
-    except (
-        zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, KeyError, ValueError,
-        struct.error, OverflowError,
-    ) as error:  # fmt: skip
-        raise DataFormatError(
-            f"{name}: not an npz file, or a damaged one: {error}. Save it again with np.savez."
-        ) from None
+def _faults(name: str) -> AbstractContextManager[None]:
+    return library_faults(name, "an npz file", "Save it again with np.savez.", FAULTS)
 
 
 def _is_array(member: zipfile.ZipInfo) -> bool:

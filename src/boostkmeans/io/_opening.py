@@ -10,13 +10,15 @@ from typing import Any, cast
 
 from boostkmeans import _progress
 from boostkmeans._errors import DataFormatError
+from boostkmeans._memory import limit_of_machine
 from boostkmeans.io import _formats
-from boostkmeans.io._arrow_files import ParquetRows, read_ipc
+from boostkmeans.io._arrow_files import ParquetRows, open_ipc
+from boostkmeans.io._beginnings import ENOUGH, check_text, promise_of
 from boostkmeans.io._binary_file import BinaryFile
 from boostkmeans.io._hdf5 import open_hdf5
-from boostkmeans.io._npy import MOST_HEADER, check_matrix, npy_header, open_npy
+from boostkmeans.io._npy import open_npy
 from boostkmeans.io._npz import open_npz
-from boostkmeans.io._separated import DTYPE, read_separated
+from boostkmeans.io._separated import DTYPE, TableOptions, check_table, read_separated
 from boostkmeans.io._sizes import parse_bytes
 from boostkmeans.io._source import GZIP_MAGIC, Source
 from boostkmeans.io._sparse_rows import read_sparse
@@ -32,32 +34,36 @@ HEAD = 16
 
 
 def open_vectors(
-    path: str | os.PathLike[str],
+    path: str | bytes | os.PathLike[str] | os.PathLike[bytes],
     *,
     format: str | None = None,  # noqa: A002
     key: str | Sequence[str] | None = None,
+    header: bool | None = None,
     max_memory: int | str | None = None,
     progress: _progress.Progress | None = None,
 ) -> Vectors:
-    """Opens a file of vectors, one a row. Its header is read and checked at once, its rows on demand.
+    """Opens a file of vectors, one a row. Its beginning is checked at once, its rows are read on demand.
 
     Parameters
     ----------
     path : path
         By its ending: `.npy`, `.npz` (arrays, or a sparse matrix as SciPy saves it), `.fvecs`, `.ivecs`,
-        `.bvecs`, `.fbin`, `.ibin`, `.u8bin`, `.i8bin`, `.parquet`, `.arrow`, `.feather`, `.hdf5`,
-        `.csv`, `.tsv`, `.mtx` (Matrix Market), `.svm` (svmlight) or `.mat` (CLUTO). "-" is standard
-        input. Any of these may be compressed with gzip.
+        `.bvecs`, `.fbin`, `.f16bin`, `.ibin`, `.u8bin`, `.i8bin`, `.parquet`, `.arrow`, `.feather`,
+        `.hdf5`, `.csv`, `.txt`, `.dat`, `.tsv`, `.mtx` (Matrix Market), `.svm` (svmlight) or `.mat`
+        (CLUTO). "-" is standard input. Any of these may be compressed with gzip.
     format : str, default=None
         For files whose ending does not tell: "npy", "npz", "fvecs", "ivecs", "bvecs", "fbin", "ibin",
-        "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "matrix-market", "svmlight", "cluto".
-        Without it, first bytes are looked at; standard input is CSV if they tell nothing.
+        "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "matrix-market", "svmlight",
+        "cluto". Without it, first bytes are looked at; standard input is CSV if they tell nothing.
     key : str or sequence of str, default=None
         The array of an `.npz`, the dataset of an HDF5 file (None: the only one, or "train"); the column
         of lists, or the columns of numbers, of a table (None: the only column of lists, or all).
+    header : bool, default=None
+        Whether the first line of a CSV or TSV has names (None: if none of them is a number).
     max_memory : int or str, default=None
         Bytes that may be used, such as "2GB". What can only be read once is kept in memory up to a
-        quarter of it, and 1 GiB at most; what is more goes to a temporary file that has no name.
+        quarter of it, and 1 GiB at most; what is more goes to a temporary file that has no name, in
+        the folder that the variable TMPDIR names.
     progress : callable, default=None
         Called as `progress(what, done, total)` while a file is read that takes a pass.
 
@@ -80,11 +86,12 @@ def open_vectors(
     """
     _formats.check_format(format)
     limit = None if max_memory is None else parse_bytes(max_memory)
-    source = Source(os.fspath(path))
-    if source.path != "-" and Path(source.path).is_dir():
-        raise IsADirectoryError(f"{source.path} is a folder, not a file of vectors.")
-    kind = format or _formats.format_of(source.path) or _sniffed(source)
-    opening = _Opening(source, kind, _keys(kind, key), limit, progress or _progress.ignored)
+    source = Source(os.fsdecode(path))
+    _check_path(source.path)
+    kind = format or _by_name(source) or _sniffed(source)
+    if header is not None and kind not in _formats.TEXTS:
+        raise ValueError(f"header is for tables as text, and not for a file of format {kind!r}.")
+    opening = _Opening(source, kind, _keys(kind, key), header, limit, progress or _progress.ignored)
     return Vectors(source.name, kind, opening.store(), limit)
 
 
@@ -93,32 +100,46 @@ class _Opening:
     source: Source
     kind: str
     keys: list[str] | None
+    header: bool | None
     max_memory: int | None
     progress: _progress.Progress
 
     def store(self) -> Store:
         """The rows, from a file as it is, or from what has to be read once first."""
         source, kind = self.source, self.kind
-        if source.path != "-":
-            Path(source.path).stat()  # if there is none, say so now
+        is_file = source.path != "-" and stat.S_ISREG(Path(source.path).stat().st_mode)
         if kind in _formats.TEXTS:
-            return Deferred(self._separated, dtype=DTYPE, is_sparse=False)
+            options = TableOptions(kind, self.keys, self.header)
+            if is_file:
+                check_table(source, options)
+            return Deferred(
+                source.name,
+                lambda: read_separated(source, options, self.max_memory, self.progress),
+                dtype=DTYPE,
+                is_sparse=False,
+            )
         if kind in _formats.SPARSE:
-            return Deferred(lambda: read_sparse(source.name, kind, source.read()), is_sparse=True)
-        if source.path == "-" or not _is_plain(source.path):
-            return self._of_stream()
+            if is_file:
+                head = source.beginning(ENOUGH)
+                check_text(source.name, kind, head, len(head) < ENOUGH)
+            return Deferred(source.name, self._sparse, is_sparse=True)
+        if not is_file:
+            return Deferred(source.name, self._spooled_rows)
         file = BinaryFile(source.name, io.FileIO(source.path, "rb"))
         try:
-            return self._of_file(file, source.path)
+            if file.head(len(GZIP_MAGIC)) != GZIP_MAGIC:
+                return self._of_file(file)
         except BaseException:
             file.close()
             raise
+        file.close()
+        return self._of_compressed()
 
-    def _separated(self) -> Store:
-        return read_separated(self.source, self.kind, self.keys, self.max_memory, self.progress)
+    def _sparse(self) -> Store:
+        most = limit_of_machine() if self.max_memory is None else self.max_memory
+        return read_sparse(self.source.name, self.kind, self.source.read(most))
 
-    def _of_file(self, file: BinaryFile, path: str | None) -> Store:
-        """`path` is None for a file without a name."""
+    def _of_file(self, file: BinaryFile) -> Store:
         key = self.keys[0] if self.keys else None
         if self.kind == "npy":
             return open_npy(file)
@@ -129,43 +150,49 @@ class _Opening:
         if self.kind == "npz":
             return open_npz(file, key, self.max_memory) or self._sparse_npz(file)
         if self.kind == "hdf5":
-            return open_hdf5(file, key)
+            return open_hdf5(file, key, self.max_memory)
         if self.kind == "parquet":
-            return ParquetRows(file, path, self.keys, self.max_memory)
-        return Deferred(lambda: read_ipc(file, path, self.keys, self.max_memory), file=file)
+            return ParquetRows(file, self.keys, self.max_memory)
+        return open_ipc(file, self.keys, self.max_memory)
 
     def _sparse_npz(self, file: BinaryFile) -> Store:
         def read() -> Store:
             with file.file:
                 return read_sparse(file.name, "npz", file.head(file.size))
 
-        return Deferred(read, file=file, is_sparse=True)
+        return Deferred(file.name, read, file=file, is_sparse=True)
 
-    def _of_stream(self) -> Store:
+    def _of_compressed(self) -> Store:
         """Uncompressed once, when the first row is wanted."""
-        if self.kind != "npy" or self.source.path == "-" or not Path(self.source.path).is_file():
-            return Deferred(lambda: self._of_file(self._spooled(None), None))
-        with self.source.opened() as stream:
-            header = npy_header(self.source.name, stream.read(MOST_HEADER))
-        shape = check_matrix(self.source.name, header)
-        length = header.length + header.n_bytes
-        if length > self.source.most_bytes():
+        name = self.source.name
+        promise = promise_of(name, self.kind, self.source.beginning(ENOUGH))
+        if promise is None:
+            return Deferred(name, self._spooled_rows)
+        if promise.length > self.source.most_bytes():
             raise DataFormatError(
-                f"{self.source.name}: {length} bytes are promised, more than can be compressed into "
-                "this file. It is damaged or cut short."
+                f"{name}: {promise.length} bytes are promised, more than can be compressed into this "
+                "file. It is damaged or cut short."
             )
-        return Deferred(
-            lambda: self._of_file(self._spooled(length), None),
-            shape=shape,
-            dtype=header.dtype.newbyteorder("="),
-        )
+        return Deferred(name, self._spooled_rows, shape=promise.shape, dtype=promise.dtype)
 
-    def _spooled(self, expected: int | None) -> BinaryFile:
+    def _spooled_rows(self) -> Store:
+        file = self._spooled()
+        try:
+            return self._of_file(file)
+        except BaseException:
+            file.close()
+            raise
+
+    def _spooled(self) -> BinaryFile:
         """What the stream has; of what should be so long, no more than shows that it is longer."""
         spool = Spool(self.max_memory)
+        expected = None
         try:
             with self.source.opened() as stream:
                 while piece := stream.read(PIECE):
+                    if spool.size == 0:
+                        promise = promise_of(self.source.name, self.kind, piece[:ENOUGH])
+                        expected = promise.length if promise else None
                     spool.write(piece)
                     self.progress("reading", spool.size, expected)
                     if expected is not None and spool.size > expected:
@@ -173,6 +200,26 @@ class _Opening:
             return spool.finished(self.source.name)
         finally:
             spool.close()
+
+
+def _check_path(path: str) -> None:
+    """Raises an error that says more than that there is no such file."""
+    if not path:
+        raise ValueError("path must name a file, or be '-' for standard input. Got ''.")
+    if "://" in path and not Path(path).exists():
+        raise ValueError(f"{path} is an address, not a file: download it first.")
+    if path != "-" and Path(path).is_dir():
+        parts = any(Path(path).glob("*.parquet"))
+        remedy = " Its Parquet files are parts of a table: open them one by one, or join them." * parts
+        raise IsADirectoryError(f"{path} is a folder, not a file of vectors.{remedy}")
+
+
+def _by_name(source: Source) -> str | None:
+    """The format by the ending, which the first bytes of a file must not belie."""
+    kind = _formats.format_of(source.path)
+    if kind is not None and Path(source.path).is_file():
+        _formats.check_agreement(source.name, kind, source.head(HEAD))
+    return kind
 
 
 def _sniffed(source: Source) -> str:
@@ -201,11 +248,3 @@ def _keys(kind: str, key: str | Sequence[str] | None) -> list[str] | None:
     if kind in OF_ARRAYS and len(keys) > 1:
         raise ValueError(f"Of a file of format {kind!r}, one array is read. Got the keys {keys}.")
     return keys
-
-
-def _is_plain(path: str) -> bool:
-    """Whether it is a file, and not compressed."""
-    if not stat.S_ISREG(Path(path).stat().st_mode):
-        return False
-    with Path(path).open("rb") as file:
-        return file.read(len(GZIP_MAGIC)) != GZIP_MAGIC

@@ -24,6 +24,8 @@ GZIP_WINDOW = 31
 MOST_EXPANSION = 1032
 # Bytes at the beginning of a file that tell text from anything else.
 HEAD = 1024
+# Bytes that are read at a time where there may be too many.
+PIECE = 1 << 20
 # Lines between two reports of progress.
 LINES_PER_REPORT = 1000
 # What a text is expected to be, unless somebody knows better.
@@ -55,7 +57,7 @@ class Source:
             return size * MOST_EXPANSION if _starts_with(raw, GZIP_MAGIC) else size
 
     def head(self, n_bytes: int) -> bytes:
-        """The first bytes of the content at most, which are still to be read, also from a pipe."""
+        """Some of the first bytes of the content, which are still to be read, also from a pipe."""
         with self._raw() as raw:
             first = raw.peek(HEAD)
             if not first.startswith(GZIP_MAGIC):
@@ -65,10 +67,25 @@ class Source:
             except zlib.error:
                 return b""  # which whoever reads it will say
 
-    def read(self) -> bytes:
-        """The content as a whole."""
+    def beginning(self, n_bytes: int) -> bytes:
+        """The first bytes of the content, of what can be read again."""
         with self.opened() as stream:
-            return stream.read()
+            return stream.read(n_bytes)
+
+    def read(self, most: int | None = None) -> bytes:
+        """The content as a whole. What is longer than `most` does not fit into memory."""
+        with self.opened() as stream:
+            if most is None:
+                return stream.read()
+            content = io.BytesIO()
+            while piece := stream.read(PIECE):
+                content.write(piece)
+                if content.tell() > most:
+                    raise MemoryError(
+                        f"{self.name}: the content is longer than the {most} bytes that may be used; it "
+                        "has to be in memory as a whole. Raise max_memory, or use a binary format."
+                    )
+        return content.getvalue()
 
     @contextmanager
     def opened(self) -> Iterator[io.BufferedReader]:
@@ -146,7 +163,9 @@ class Source:
             return
         mark = utf_16_mark(head)
         if mark:
-            raise DataFormatError(f"{self.name}: not {encoding}, but by its first bytes {mark}: say so.")
+            raise DataFormatError(
+                f"{self.name}: not {encoding}, but by its first bytes {mark}: say so, or make it UTF-8."
+            )
         at = head.find(b"\0")
         if at >= 0 or head.startswith(b"%PDF"):
             what = f"a NUL at byte {at}" if at >= 0 else "a PDF"

@@ -24,8 +24,8 @@ class SparseRows(Store):
     def __init__(self, name: str, matrix: Any) -> None:
         if matrix.dtype.kind not in "buif" or matrix.dtype.itemsize > 8:
             raise DataFormatError(f"{name}: values must be real numbers, these are {matrix.dtype}.")
-        if 0 in matrix.shape:
-            raise DataFormatError(f"{name}: a matrix of the shape {matrix.shape}, without any values.")
+        if matrix.shape[1] == 0:
+            raise DataFormatError(f"{name}: a matrix of the shape {matrix.shape}, without any columns.")
         self._matrix = csr_array(matrix)
         self._matrix.sum_duplicates()
         self.shape = self._matrix.shape
@@ -69,7 +69,7 @@ def _native(matrix: Any) -> Any:
 
 READERS: dict[str, Callable[[str, bytes], Any]] = {
     "cluto": read_cluto,
-    "matrix-market": read_matrix_market,
+    "matrix-market": lambda name, data: read_matrix_market(name, data, "vectors"),
     "svmlight": lambda name, data: read_svmlight(name, data).matrix,
     "npz": _npz,
 }

@@ -3,6 +3,7 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ class Deferred(Store):
 
     def __init__(
         self,
+        name: str,
         make: Callable[[], Store],
         *,
         file: BinaryFile | None = None,
@@ -53,9 +55,9 @@ class Deferred(Store):
         dtype: np.dtype[Any] | None = None,
         is_sparse: bool | None = None,
     ) -> None:
-        self._make, self._file = make, file
+        self._name, self._make, self._file = name, make, file
         self._made: Store | None = None
-        self._error: DataFormatError | None = None
+        self._failure: Callable[[], Exception] | None = None
         self._lock = threading.Lock()
         self._shape, self._dtype = shape, dtype
         self._is_sparse = is_sparse
@@ -64,15 +66,29 @@ class Deferred(Store):
     def store(self) -> Store:
         """The true one."""
         with self._lock:
-            if self._error is not None:
-                raise self._error  # a pipe cannot be read again, and no file gets better
+            if self._failure is not None:
+                raise self._failure()  # a pipe cannot be read again, and no file gets better
             if self._made is None:
                 try:
                     self._made = self._make()
-                except DataFormatError as error:
-                    self._error = error
+                except ImportError:
+                    raise  # before anything was read
+                except BaseException as error:
+                    self._remember(error)
                     raise
             return self._made
+
+    def _remember(self, error: BaseException) -> None:
+        """Its text only: the error itself holds on to all that was open when it was raised."""
+        if isinstance(error, DataFormatError):
+            self._failure = partial(DataFormatError, str(error))
+        else:
+            why = f"{type(error).__name__} {error}".strip()
+            self._failure = partial(
+                OSError, f"{self._name}: reading was interrupted ({why}): open it again."
+            )
+        if self._file is not None:
+            self._file.close()
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]

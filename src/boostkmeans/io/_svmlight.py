@@ -10,7 +10,10 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 
 from boostkmeans._errors import DataFormatError
+from boostkmeans.io._choice import no_rows
 from boostkmeans.io._number_lines import MAX_COLUMNS
+
+EXPECTED = "expected 'label column:value column:value ...', columns ascending"
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,10 @@ def read_svmlight(name: str, data: bytes) -> Labelled:
     try:
         matrix, labels = load_svmlight_file(io.BytesIO(data), zero_based=True)
     except (ValueError, OverflowError) as error:
-        line = _first_wrong_line(io.BytesIO(data))
-        place = "" if line is None else f", line {line}"
-        raise DataFormatError(
-            f"{name}{place}: expected 'label column:value column:value ...', columns ascending "
-            f"({error})."
-        ) from None
+        check_lines(name, data)
+        raise DataFormatError(f"{name}: {EXPECTED} ({error}).") from None
+    if matrix.shape[0] == 0:
+        raise no_rows(name)
     first_column = 0 if matrix.indices.min(initial=1) == 0 else 1
     return Labelled(_without_first(matrix) if first_column else matrix, labels, first_column)
 
@@ -43,8 +44,14 @@ def _without_first(matrix: Any) -> csr_array:
     return csr_array((matrix.data, matrix.indices - 1, matrix.indptr), shape=shape)
 
 
+def check_lines(name: str, data: bytes) -> None:
+    """scikit-learn does not say which line it was that is wrong."""
+    line = _first_wrong_line(io.BytesIO(data))
+    if line is not None:
+        raise DataFormatError(f"{name}, line {line}: {EXPECTED}.")
+
+
 def _first_wrong_line(lines: Iterable[bytes]) -> int | None:
-    """scikit-learn does not say which one it was."""
     for number, line in enumerate(lines, start=1):
         label, *pairs = line.split(b"#")[0].split() or [b"0"]
         try:

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterator
+from itertools import pairwise
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,6 +14,9 @@ from boostkmeans.io._store import Store
 
 # Of a batch: large beside the cost of a call, small beside any memory.
 BATCH_BYTES = 1 << 24
+# Rows that are wanted, with at most so many bytes between them, are read at once: a call of the system
+# costs as much as some 64 KB. Such a window stays in a cache.
+GAP_BYTES, WINDOW_BYTES = 1 << 16, 1 << 20
 
 
 class Vectors:
@@ -77,6 +81,10 @@ class Vectors:
         """Rows by a number, a slice or an array of numbers or booleans, as NumPy has it."""
         if isinstance(index, slice):
             return self._slice(index)
+        if index is Ellipsis:
+            return self.read(0, len(self))
+        if isinstance(index, bool | np.bool_):
+            raise IndexError(f"A row has a number, and {index} is none. A mask needs a value for each.")
         if isinstance(index, tuple):
             raise IndexError("Only rows are chosen here, not columns: vectors[rows][:, columns].")
         if np.ndim(index) == 0:
@@ -115,10 +123,12 @@ class Vectors:
             or out.shape[1] != self.shape[1]
             or len(out) < end - begin
             or not out.flags.c_contiguous
+            or not out.flags.writeable
         ):
+            kind = "" if out.flags.writeable else ", read-only"
             raise ValueError(
-                f"out must be C-contiguous, of dtype {self.dtype} and of {self.shape[1]} columns and at "
-                f"least {end - begin} rows. Got {out.dtype}, {out.shape}."
+                f"out must be C-contiguous, writable, of dtype {self.dtype} and of {self.shape[1]} "
+                f"columns and at least {end - begin} rows. Got {out.dtype}, {out.shape}{kind}."
             )
         target = out[: end - begin]
         self._open.fill(begin, target)
@@ -154,8 +164,11 @@ class Vectors:
             raise TypeError(
                 f"{self.name} has sparse rows, which are not made dense: load() gives them as CSR."
             )
-        if copy is False and not self.is_mapped:
-            raise ValueError(f"{self.name} cannot be an array without a copy: it has to be decoded.")
+        if copy is False and (not self.is_mapped or np.dtype(dtype or self.dtype) != self.dtype):
+            raise ValueError(
+                f"{self.name} cannot be an array of {np.dtype(dtype or self.dtype)} without a copy: it "
+                f"has to be {'converted' if self.is_mapped else 'decoded'}."
+            )
         every: NDArray[Any] = np.asarray(self.load(), dtype=dtype)
         return every.copy() if copy and self.is_mapped else every
 
@@ -210,6 +223,9 @@ class Vectors:
                 "Rows are chosen by a number, a slice, or a 1-D array of numbers or of a boolean for "
                 f"each row. Got {type(index).__name__} of shape {rows.shape}."
             )
+        if rows.dtype.kind == "u":  # what is beyond int64 is no row, and must not become one
+            rows = np.minimum(rows.astype(np.uint64), np.uint64(2**63 - 1))
+        rows = rows.astype(np.int64)  # a small type could not hold the number of rows
         wrong = np.flatnonzero((rows < -len(self)) | (rows >= len(self)))
         if len(wrong):
             raise IndexError(f"There is no row {rows[wrong[0]]}: there are {len(self)}.")
@@ -219,17 +235,21 @@ class Vectors:
         return self._read_runs(rows)
 
     def _read_runs(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """In the order of the file, with one read for each run of rows that follow each other."""
+        """In the order of the file. Rows that are near each other come with what is between them."""
         found = np.empty((len(rows), self.shape[1]), dtype=self.dtype)
-        unique, place = np.unique(rows, return_inverse=True)
-        breaks = np.flatnonzero(np.diff(unique) != 1) + 1
-        most = self._rows_of_batch()
-        order = np.argsort(place, kind="stable")
-        ends = np.searchsorted(place[order], np.arange(len(unique)), side="right")
-        for run in np.split(np.arange(len(unique)), breaks) if len(unique) else []:
-            for begin in range(int(run[0]), int(run[-1]) + 1, most):
-                end = min(begin + most, int(run[-1]) + 1)
-                piece = self.read(int(unique[begin]), int(unique[end - 1]) + 1)
-                mine = order[ends[begin - 1] if begin else 0 : ends[end - 1]]
-                found[mine] = piece[place[mine] - begin]
+        order = np.argsort(rows, kind="stable")
+        ordered = rows[order]
+        most = max(1, WINDOW_BYTES // self._row_bytes)
+        gap = max(1, GAP_BYTES // self._row_bytes)
+        buffer = np.empty((min(most, len(self)), self.shape[1]), dtype=self.dtype)
+        # Where a window has to begin; within such a stretch, windows are as long as they may be.
+        breaks = [0, *(np.flatnonzero(np.diff(ordered) > gap) + 1).tolist(), len(rows)]
+        for stretch, stretch_end in pairwise(breaks):
+            begin = stretch
+            while begin < stretch_end:
+                first = int(ordered[begin])
+                end = begin + int(np.searchsorted(ordered[begin:stretch_end], first + most))
+                piece = self.read(first, int(ordered[end - 1]) + 1, out=buffer)
+                found[order[begin:end]] = piece[ordered[begin:end] - first]
+                begin = end
         return found

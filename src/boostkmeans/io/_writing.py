@@ -21,7 +21,8 @@ from boostkmeans.io._row_file import LENGTH
 from boostkmeans.io._vector_files import COUNTED, COUNTS, LED
 from boostkmeans.io._vectors import BATCH_BYTES, Vectors
 
-WRITABLE = ("npy", *LED, *COUNTED, "parquet")
+# Of what is read, float16 is missing here: it would round all that there is.
+WRITABLE = ("npy", *LED, *(kind for kind in COUNTED if kind != "f16bin"), "parquet")
 # The most rows and columns that a uint32 can count, and an int32.
 MOST_COUNTED, MOST_LED = 2**32 - 1, 2**31 - 1
 # Of Parquet: rows that are decoded at a time, and the name of the column.
