@@ -181,9 +181,17 @@ class ParquetRows(Store):
                 "not, write it again without compression."
             )
 
+    @property
+    def held_bytes(self) -> int:
+        """A group, and what it is decoded from."""
+        return 2 * self._largest_group()
+
+    def _largest_group(self) -> int:
+        """In bytes, decoded."""
+        return int(np.diff(self._starts).max(initial=0)) * self.shape[1] * self.dtype.itemsize
+
     def _has_large_groups(self) -> bool:
-        largest = int(np.diff(self._starts).max(initial=0)) * self.shape[1] * self.dtype.itemsize
-        return largest > min(LARGEST_GROUP, most_in_memory(self._max_memory))
+        return self._largest_group() > min(LARGEST_GROUP, most_in_memory(self._max_memory))
 
     def _put_down(self) -> Store:
         with _faults(self._file):

@@ -33,6 +33,11 @@ class Store(ABC):
         self.fill(begin, target)
         return target
 
+    @property
+    def held_bytes(self) -> int:
+        """What reading keeps in memory beside the rows that it returns."""
+        return 0
+
     @abstractmethod
     def load(self) -> Any:
         """All rows."""
@@ -114,6 +119,11 @@ class Deferred(Store):
     def feature_names(self) -> list[str] | None:  # type: ignore[override]
         """Of a table. An array, whose shape is known, has none."""
         return None if self._shape else self.store.feature_names
+
+    @property
+    def held_bytes(self) -> int:
+        """What was put down may be in memory."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
         """As the true one."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans.io._row_range import RowRange
+from boostkmeans.io._spool import most_in_memory
 from boostkmeans.io._store import Store
 
 # Of a batch: large beside the cost of a call, small beside any memory.
@@ -65,6 +66,11 @@ class Vectors:
     def is_mapped(self) -> bool:
         """Whether `load()` maps the file into memory instead of copying it there."""
         return self._open.is_mapped
+
+    @property
+    def held_bytes(self) -> int:
+        """What reading keeps in memory beside the rows that it returns, at most."""
+        return min(self._open.held_bytes, 2 * most_in_memory(self.max_memory))
 
     @property
     def feature_names(self) -> list[str] | None:
