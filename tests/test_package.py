@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import boostkmeans
+from conftest import run_python
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,8 +21,27 @@ def test_public_names() -> None:
         "baselines", "documents", "instruction_set", "instruction_sets", "io", "load_model",
         "metrics", "select",
     ]  # fmt: skip
-    public = {name for name in vars(boostkmeans) if not name.startswith("_")}
-    assert public - {"cli"} == set(boostkmeans.__all__)  # which is there once it was imported
+    assert set(dir(boostkmeans)) == {*boostkmeans.__all__, "__version__"}
+    assert all(getattr(boostkmeans, name) is not None for name in boostkmeans.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = boostkmeans.nothing
+
+
+def test_nothing_slow_is_imported_before_it_is_wanted() -> None:
+    result = run_python("""
+import sys
+import boostkmeans
+from boostkmeans.cli import main
+sys.argv = ["boostkmeans", "--help"]
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0
+slow = {"numpy", "scipy", "sklearn", "pandas", "pyarrow"} & set(sys.modules)
+assert not slow, slow
+""")
+    assert result.returncode == 0, result.stderr
+    assert "fit" in result.stdout
 
 
 def test_the_package_is_typed() -> None:

@@ -323,8 +323,10 @@ class TestVectors:
         path = tmp_path / f"x.{ending}"
         write_vectors(path, rows)
         limit = little_memory - 20_000
-        expected = BoostKMeans(12, random_state=0).fit(source(rows, limit))
         with open_vectors(path, max_memory=limit) as vectors:
+            in_memory = source(rows, limit)
+            in_memory.held_bytes = vectors.held_bytes
+            expected = BoostKMeans(12, random_state=0).fit(in_memory)
             model = BoostKMeans(12, random_state=0).fit(vectors)
             assert np.array_equal(model.labels_, expected.labels_)
             assert "parts" in model.history_[0].note
