@@ -126,7 +126,7 @@ class Course:
             while self.phase != END and not self.outside:
                 steps[self.phase]()
                 self._keep(now=self.outside != "")
-            if self.outside:
+            if self.outside or self.disturbed:
                 self._stop_here()
         except KeyboardInterrupt:
             fit.interrupted()
@@ -145,7 +145,7 @@ class Course:
         self.disturbed = True
         went_back = self.fit.go_back_to_best()
         if went_back or not self.fit.certified:
-            self.fit.stop_reason = self.outside
+            self.fit.stop_reason = self.outside or "max_time"  # for which a repair was left out
 
     @property
     def _annealing(self) -> Annealing | None:
