@@ -184,7 +184,7 @@ class ParquetRows(Store):
     @property
     def held_bytes(self) -> int:
         """A group, and what it is decoded from."""
-        return 2 * self._largest_group()
+        return 3 * self._largest_group()
 
     def _largest_group(self) -> int:
         """In bytes, decoded."""

@@ -70,7 +70,7 @@ class Vectors:
     @property
     def held_bytes(self) -> int:
         """What reading keeps in memory beside the rows that it returns, at most."""
-        return min(self._open.held_bytes, 2 * most_in_memory(self.max_memory))
+        return min(self._open.held_bytes, 3 * most_in_memory(self.max_memory))
 
     @property
     def feature_names(self) -> list[str] | None:
