@@ -131,6 +131,8 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         print(f"{options.saves} kills of saves:", dict(kill_saves(options.saves, Path(folder))))
+    if options.fits == 0:
+        return
     with tempfile.TemporaryDirectory() as folder:
         ends = kill_fits(options.fits, Path(folder))
         print(f"{options.fits} kills of fits: {ends} ended, with the labels of an undisturbed one")

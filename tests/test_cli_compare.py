@@ -15,7 +15,7 @@ from boostkmeans import BoostKMeans, baselines
 from boostkmeans.baselines import DEFAULT, METHODS, PAPER_METHODS, compare, demo, summarize
 from boostkmeans.cli import _demo
 from command import fail, read_until, run, start, succeed
-from conftest import blobs
+from conftest import SAMPLE, blobs
 
 ROWS = blobs(400, 4, 10, spread=2.0)[0]
 
@@ -157,7 +157,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_sample_of_the_repository() -> None:
-    data = demo.demo_data(_demo.SAMPLE)
+    data = demo.demo_data(SAMPLE)
     assert data.X.shape == (25_000, 128)
     assert "SIFT" in data.title
 

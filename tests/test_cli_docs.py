@@ -392,7 +392,8 @@ def test_an_interrupt(tmp_path: Path) -> None:
 def test_without_the_extra() -> None:
     for missing in ("typer", "rich"):
         result = run_python(
-            f"import sys; sys.modules['{missing}'] = None\nfrom boostkmeans.cli import main\nmain()"
+            f"import sys; sys.modules['{missing}'] = None; sys.argv = ['boostkmeans', 'docs', '-']\n"
+            "from boostkmeans.cli import main\nmain()"
         )
         assert result.returncode == 1
         assert result.stderr.strip().endswith("pip install boostkmeans[cli]")

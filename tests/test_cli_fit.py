@@ -267,7 +267,7 @@ def test_a_folder_without_permission(
 ) -> None:
     monkeypatch.setattr(BoostKMeans, "fit", lambda *_, **__: pytest.fail("the work began"))
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
-    assert "No permission" in fail(1, "fit", path, "-k", "5", "-o", tmp_path / "m")
+    assert "may not be written to" in fail(1, "fit", path, "-k", "5", "-o", tmp_path / "m")
 
 
 # Checkpoints

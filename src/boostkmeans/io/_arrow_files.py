@@ -183,7 +183,9 @@ class ParquetRows(Store):
 
     @property
     def held_bytes(self) -> int:
-        """A group, and what it is decoded from."""
+        """A group, and what it is decoded from; or what was put down."""
+        if self._has_large_groups():
+            return most_in_memory(self._max_memory)
         return 3 * self._largest_group()
 
     def _largest_group(self) -> int:
