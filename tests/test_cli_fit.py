@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, random_array, save_npz
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, _memory, load_model
+from boostkmeans.cli import _errors
 from boostkmeans.io import open_vectors, write_vectors
 from command import fail, read_until, run, start, succeed
 from conftest import blobs
@@ -267,7 +268,7 @@ def test_a_folder_without_permission(
 ) -> None:
     monkeypatch.setattr(BoostKMeans, "fit", lambda *_, **__: pytest.fail("the work began"))
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
-    assert "No permission" in fail(1, "fit", path, "-k", "5", "-o", tmp_path / "m")
+    assert "may not be written to" in fail(1, "fit", path, "-k", "5", "-o", tmp_path / "m")
 
 
 # Checkpoints
@@ -292,9 +293,24 @@ def test_checkpoint_options(path: Path, tmp_path: Path) -> None:
 def test_only_a_checkpoint_is_removed(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "thesis.txt"
     other.write_text("precious")
-    message = fail(2, "fit", path, "-k", str(K), "--checkpoint", other, "--force")
-    assert "is no checkpoint" in message
-    assert other.read_text() == "precious"
+    for more in (["--force"], [], ["--resume"]):
+        message = fail(2, "fit", path, "-k", str(K), "--checkpoint", other, *more)
+        assert "is no checkpoint" in message
+        assert "--resume" not in message
+        assert other.read_text() == "precious"
+    for name in ("-", tmp_path):
+        assert "must be a file" in fail(2, "fit", path, "-k", str(K), "--checkpoint", name)
+
+
+def test_force_removes_a_checkpoint_only_for_a_fit(path: Path, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "c"
+    BoostKMeans(K, checkpoint=checkpoint, random_state=1).fit(np.load(path))
+    options = ["-k", str(K), "--checkpoint", checkpoint, "--force"]
+    for name in ("none.npy", checkpoint.name):
+        assert fail(2, "fit", tmp_path / name, *options)
+    (tmp_path / "cut.npy").write_bytes(path.read_bytes()[:-7])
+    assert fail(3, "fit", tmp_path / "cut.npy", *options)
+    assert checkpoint.exists()
 
 
 def test_a_checkpoint_stays_until_results_are_written(
@@ -305,22 +321,31 @@ def test_a_checkpoint_stays_until_results_are_written(
 
     monkeypatch.setattr(BoostKMeans, "save", fails)
     options = ["-k", str(K), "--checkpoint", tmp_path / "c", "-o", tmp_path / "m"]
-    assert "No space" in fail(1, "fit", path, *options)
+    result = run("fit", path, *options, "--labels", tmp_path / "l.npy")
+    assert result.exit_code == 1
+    assert f"{tmp_path}/m: No space" in result.stderr, "it names the file"
+    assert "--resume" in result.stderr
+    assert "distortion" in result.stdout
+    assert str(tmp_path / "m") not in result.stdout
+    assert len(np.load(tmp_path / "l.npy")) == 600, "the others are written"
     assert (tmp_path / "c").exists()
     monkeypatch.undo()
     succeed("fit", path, *options, "--resume")
     assert not (tmp_path / "c").exists()
 
 
-def test_more_time(large: Path, tmp_path: Path) -> None:
-    options = ["fit", large, "-k", "100", "--tol", "0", "--checkpoint", tmp_path / "c", "--labels"]
-    result = run(*options, tmp_path / "a.npy", "--max-time", "0.2")
-    assert result.exit_code == 0
-    assert "--resume goes on" in result.stderr
-    succeed(*options, tmp_path / "b.npy", "--resume", "--max-iter", "100")
-    succeed(*options[:-3], "--labels", tmp_path / "c.npy")
-    assert np.array_equal(np.load(tmp_path / "b.npy"), np.load(tmp_path / "c.npy"))
-    assert not (tmp_path / "c").exists()
+def test_the_advice_holds(large: Path, tmp_path: Path) -> None:
+    outputs = ["-o", tmp_path / "m", "--labels", tmp_path / "l.npy", "--centers", tmp_path / "c.npy"]
+    command = ["fit", large, "-k", "100", "--tol", "0", "--checkpoint", tmp_path / "c", *outputs]
+    result = run(*command, "--max-time", "0.2")
+    assert "the same command with --resume goes on" in result.stderr
+    assert "exists" in fail(2, *command, "--max-time", "0.2")
+    assert run(*command, "--max-time", "0.2", "--resume").exit_code == 0
+    if (tmp_path / "c").exists():
+        succeed(*command, "--resume")
+    succeed("fit", large, "-k", "100", "--tol", "0", "--labels", tmp_path / "whole.npy")
+    assert np.array_equal(np.load(tmp_path / "l.npy"), np.load(tmp_path / "whole.npy"))
+    assert "exists: --force" in fail(2, *command, "--resume"), "the checkpoint is gone: all is done"
 
 
 def test_killed_and_resumed(large: Path, tmp_path: Path) -> None:
@@ -352,7 +377,7 @@ def test_killed_and_resumed(large: Path, tmp_path: Path) -> None:
 # In a process of its own
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_keeps_the_best(large: Path, tmp_path: Path, number: signal.Signals) -> None:
     model, labels, checkpoint = tmp_path / "m", tmp_path / "l.npy", tmp_path / "c"
     process = start("fit", large, *ENDLESS, "-o", model, "--labels", labels, "-v", "--json",
@@ -397,6 +422,30 @@ def test_a_bar_and_an_interrupt_on_a_terminal(large: Path, tmp_path: Path) -> No
     assert len((tmp_path / "l.txt").read_text().splitlines()) == 20_000
 
 
+def test_an_interrupt_without_outputs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = BoostKMeans.fit
+
+    def interrupted(model: BoostKMeans, *arguments: Any, **more: Any) -> None:
+        whole(model, *arguments, **more)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BoostKMeans, "fit", interrupted)
+    result = run("fit", path, "-k", str(K))
+    assert result.exit_code == 130
+    assert result.stderr == (
+        "boostkmeans: interrupted: nothing was to be written: give -o or --labels\n"
+    )
+
+
+def test_signals_that_are_ignored_stay_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with _errors.exit_codes(debug=False):
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_interrupted_twice(large: Path, tmp_path: Path) -> None:
     process = start("fit", large, *ENDLESS, "--labels", tmp_path / "l.npy", "-v")
     assert process.stderr is not None
@@ -438,7 +487,7 @@ def test_a_full_disk(path: Path) -> None:
         process = start("fit", path, "-k", str(K), stdout=full)
         _, error = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert b"No space left" in error
+    assert error == b"boostkmeans: standard output: No space left on device\n"
     assert b"Traceback" not in error
     assert b"Exception ignored" not in error
 
@@ -450,8 +499,9 @@ def test_a_file_that_gets_too_large(large: Path, tmp_path: Path) -> None:
     options = ["-k", "3", "--labels", tmp_path / "l.npy", "--max-iter", "1"]
     process = start("fit", large, *options, preexec_fn=limit)
     out, error = process.communicate(timeout=60)
-    assert (process.returncode, out) == (1, b"")
-    assert b"File too large" in error
+    assert process.returncode == 1
+    assert b"distortion" in out
+    assert b"l.npy: File too large" in error
     assert b"Traceback" not in error
     assert list(tmp_path.iterdir()) == [], "neither half a file nor a temporary one"
 

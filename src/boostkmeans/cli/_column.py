@@ -10,7 +10,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from boostkmeans._errors import DataFormatError
-from boostkmeans.cli._output import STDOUT, Output, print_part
+from boostkmeans.cli._output import STDOUT, Output, print_part, writing_to
 
 TEXTS = (".txt", ".csv")
 # Values that become lines at a time.
@@ -44,14 +44,16 @@ def column_writer(output: Output, n_rows: int, dtype: type[np.generic]) -> Itera
             )
 
             def write(values: NDArray[Any]) -> bool:
-                file.write(np.ascontiguousarray(values, dtype=dtype).data)
+                with writing_to(output.path):
+                    file.write(np.ascontiguousarray(values, dtype=dtype).data)
                 return True
 
         else:
 
             def write(values: NDArray[Any]) -> bool:
-                for lines in _lines(values):
-                    file.write(lines.encode("ascii"))
+                with writing_to(output.path):
+                    for lines in _lines(values):
+                        file.write(lines.encode("ascii"))
                 return True
 
         yield write

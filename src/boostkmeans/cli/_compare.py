@@ -13,7 +13,14 @@ from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._comparison_listing import comparison_table, comparison_values
 from boostkmeans.cli._errors import code_of, exit_codes, say
 from boostkmeans.cli._input import opened
-from boostkmeans.cli._output import STDOUT, Output, check_matplotlib, check_outputs, print_result
+from boostkmeans.cli._output import (
+    STDOUT,
+    Output,
+    check_matplotlib,
+    check_outputs,
+    print_result,
+    writing_to,
+)
 from boostkmeans.io import Vectors
 
 # What --methods may have instead of methods.
@@ -93,7 +100,7 @@ def compare_methods(
             if whole and len(errors) == len(runs):
                 raise max(errors, key=code_of)
         if picture is not None and len(errors) < len(runs):
-            with picture.opened() as file:
+            with picture.opened() as file, writing_to(picture.path):
                 draw_curves(runs, file, file_format=Path(picture.path).suffix[1:], title=vectors.name)
         made = {
             "source": vectors.name,

@@ -74,12 +74,21 @@ def _short_warnings() -> Iterator[None]:
 
 @contextmanager
 def _terminated_like_interrupted() -> Iterator[None]:
-    """While it lasts, SIGTERM is Ctrl-C: best results are kept, and nothing is left half done."""
+    """While it lasts, SIGTERM and SIGHUP are Ctrl-C: best results are kept, and nothing is half done."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = {number: signal.signal(number, signal.default_int_handler) for number in _endings()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _endings() -> list[signal.Signals]:
+    """Signals that end a process, without those that it was told to ignore, as `nohup` does."""
+    hangup = [signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
+    return [
+        signal.SIGTERM, *(one for one in hangup if signal.getsignal(one) is not signal.SIG_IGN)
+    ]  # fmt: skip
