@@ -85,10 +85,11 @@ def test_wrong_use_and_bad_data(path: Path, tmp_path: Path) -> None:
     bad[7, 1] = np.nan
     np.save(tmp_path / "nan.npy", bad)
     assert "row 7" in fail(3, "compare", tmp_path / "nan.npy", "-k", "8")
-    assert "n_samples=400" in fail(2, "compare", path, "-k", "401")
+    assert "-k 401 is more than the 400 rows" in fail(2, "compare", path, "-k", "401")
     assert "compare PATH -k K" in fail(2, "compare", path)
     assert "compare PATH -k K" in fail(2, "compare", "-k", "3")
     assert "no method 'magic'" in fail(2, "compare", path, "-k", "8", "--methods", "magic")
+    assert "--max-rows" in fail(1, "compare", path, "-k", "8", "--max-memory", "1kB")
     assert ".png" in fail(2, "compare", path, "-k", "8", "--plot", "a.txt")
 
 

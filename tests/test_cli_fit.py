@@ -8,6 +8,7 @@ import pty
 import resource
 import signal
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -216,7 +217,7 @@ def test_outputs_differ_from_each_other_and_from_inputs(path: Path, tmp_path: Pa
     ("options", "what"),
     [
         (["-k", "0"], "-k"),
-        (["-k", "601"], "n_samples=600"),
+        (["-k", "601"], "-k 601 is more than the 600 rows of"),
         (["-k", "5", "--labels", "l.parquet"], ".npy, .txt or .csv"),
         (["-k", "5", "--centers", "c.bvecs"], ".npy, .fvecs"),
         (["-k", "5", "--centers", "-"], "not for standard output"),
@@ -229,12 +230,14 @@ def test_outputs_differ_from_each_other_and_from_inputs(path: Path, tmp_path: Pa
         (["-k", "5", "--method", "bisecting", "--quality", "best"], "--quality is not for"),
         (["-k", "5", "--method", "refined", "--min-size", "3"], "--min-size is not for"),
         (["-k", "5", "--max-memory", "much"], "'2GB'"),
-        (["-k", "5", "--max-time", "-1"], "max_time"),
+        (["-k", "5", "--max-time", "-1"], "--max-time must be a number above 0"),
         (["-k", "5", "--resume"], "--checkpoint"),
         (["-k", "5", "--key", "a"], "nothing to name"),
         (["-k", "5", "--weights", "nowhere"], "nowhere"),
+        (["-k", "5", "--weights", "-"], "--weights must be a file"),
+        (["-k", "5", "--init", "-"], "--init must be a file"),
         (["-k", "5", "--format", "docx"], "--format"),
-        (["-k", "5", "--min-size", "200"], "min_size"),
+        (["-k", "5", "--min-size", "200"], "--min-size"),
     ],
 )
 def test_wrong_use_is_exit_code_2(path: Path, options: list[str], what: str) -> None:
@@ -255,6 +258,44 @@ def test_bad_data_is_exit_code_3(path: Path, tmp_path: Path, X: NDArray[np.float
     assert "value 2 is" in fail(3, "fit", path, "-k", "5", "--weights", tmp_path / "w.txt")
     (tmp_path / "w.txt").write_text("1\n2\n")
     assert "600" in fail(2, "fit", path, "-k", "5", "--weights", tmp_path / "w.txt")
+
+
+def test_bad_weights_and_centres_are_bad_data(path: Path, tmp_path: Path) -> None:
+    for value, what in ((-1.0, "Negative"), (np.nan, "NaN"), (0.0, "are 0")):
+        np.save(tmp_path / "w.npy", np.full(600, value))
+        message = fail(3, "fit", path, "-k", "5", "--weights", tmp_path / "w.npy")
+        assert what in message
+        assert "--weights" in message
+    np.save(tmp_path / "c.npy", np.full((5, 4), np.nan))
+    assert "--init" in fail(3, "fit", path, "-k", "5", "--init", tmp_path / "c.npy")
+    np.save(tmp_path / "empty.npy", np.zeros((0, 4)))
+    assert "no rows" in fail(3, "fit", tmp_path / "empty.npy", "-k", "5")
+
+
+def test_what_is_to_be_chosen_is_wrong_use(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", a=np.eye(4), b=np.eye(3))
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "x.odd").write_bytes(b"\0\1" * 99)
+    assert "Name one: --key a." in fail(2, "fit", tmp_path / "x.npz", "-k", "2")
+    assert "no array 'q'" in fail(2, "fit", tmp_path / "x.npz", "-k", "2", "--key", "q")
+    assert "no column 'q'" in fail(2, "fit", tmp_path / "x.csv", "-k", "2", "--key", "q")
+    assert "--format with one of" in fail(2, "fit", tmp_path / "x.odd", "-k", "2")
+
+
+def test_messages_leave_names_of_files_alone() -> None:
+    for text in ("/data/min_size/x.npy: no", "max_size.npy: no", "there is no column 'n_init'"):
+        assert _errors.in_options(text) == text
+
+
+def test_a_pipe_of_the_shell(path: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "63"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
+    writer.start()
+    labels = succeed("fit", pipe, "-k", str(K), "--labels", "-")
+    writer.join()
+    succeed("fit", path, "-k", str(K), "--labels", tmp_path / "L.NPY")
+    assert [int(one) for one in labels.split()] == np.load(tmp_path / "L.NPY").tolist()
 
 
 def test_debug(tmp_path: Path) -> None:

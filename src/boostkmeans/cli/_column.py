@@ -22,7 +22,7 @@ Write = Callable[[NDArray[Any]], bool]
 
 def check_column(option: str, output: Output | None) -> None:
     """Raises an error if the name of the file does not tell how to write it."""
-    if output is None or output.path == STDOUT or Path(output.path).suffix in (".npy", *TEXTS):
+    if output is None or output.path == STDOUT or output.ending in (".npy", *TEXTS):
         return
     raise ValueError(
         f"{option} must be a file that ends in .npy, .txt or .csv, or - for standard output. "
@@ -37,7 +37,7 @@ def column_writer(output: Output, n_rows: int, dtype: type[np.generic]) -> Itera
         yield lambda values: all(map(print_part, _lines(values)))
         return
     with output.opened() as file:
-        if Path(output.path).suffix == ".npy":
+        if output.ending == ".npy":
             descr = npy.dtype_to_descr(np.dtype(dtype))
             npy.write_array_header_1_0(
                 file, {"descr": descr, "fortran_order": False, "shape": (n_rows,)}

@@ -2,19 +2,20 @@
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Annotated, Any
 
 import typer
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord
 from boostkmeans.cli import INTERRUPTED, _options
-from boostkmeans.cli._bar import Shown, rate_of, shown_progress
+from boostkmeans.cli._bar import Shown, joined, short_count, shown_progress
 from boostkmeans.cli._checkpoint_file import CheckpointFile
 from boostkmeans.cli._column import read_numbers
 from boostkmeans.cli._errors import FAILURE, exit_codes, message_of, say
 from boostkmeans.cli._estimator import Method, Wanted, candidates, file_of
 from boostkmeans.cli._fit_results import FitOutputs, print_summary, summary
-from boostkmeans.cli._input import opened
+from boostkmeans.cli._input import check_side_files, opened
 from boostkmeans.cli._output import Output, check_outputs
 from boostkmeans.io import Vectors
 
@@ -131,6 +132,7 @@ def fit(
         outputs = FitOutputs(*(None if to is None else Output(to, force or kept.goes_on)
                                for to in (output, labels, centers)))  # fmt: skip
         outputs.check()
+        check_side_files({"--weights": weights, "--init": init})
         inputs = {"PATH": path, "--weights": weights, "--init": file_of(init)}
         to_checkpoint = None if checkpoint is None else Output(checkpoint, force=True)
         check_outputs(inputs, {**outputs.named(), "--checkpoint": to_checkpoint})
@@ -153,9 +155,8 @@ def fit(
             shown_progress(verbose=verbose) as shown,
             opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
         ):
-            model.set_params(
-                verbose=shown.verbose, callback=_telling(shown, vectors.shape[0], row_weights)
-            )
+            tell = _telling(shown, model, vectors.shape[0], row_weights)
+            model.set_params(verbose=shown.verbose, callback=tell)
             kept.prepare()  # not before it is certain that there is something to fit
             whole = _fitted(model, vectors, row_weights)
             if not hasattr(model, "labels_"):
@@ -194,19 +195,29 @@ def _fitted(model: BoostKMeans | BisectingBoostKMeans, vectors: Vectors, weights
     return True
 
 
-def _telling(shown: Shown, n_rows: int, weights: Any) -> Callable[[SweepRecord], None]:
+def _telling(shown: Shown, model: Any, n_rows: int, weights: Any) -> Callable[[SweepRecord], None]:
     """A callback that shows each sweep."""
     total = float(n_rows if weights is None else weights.sum()) or 1.0
+    most = getattr(model, "max_iter", 0) * model.n_init
+    max_time = getattr(model, "max_time", None)
+    began = time.monotonic()
     n_sweeps, last = 0, 0.0
 
     def tell(record: SweepRecord) -> None:
         nonlocal n_sweeps, last
         n_sweeps += 1
-        rate = rate_of(n_rows / max(record.seconds - last, 1e-9), "rows")
+        rate = short_count(n_rows / max(record.seconds - last, 1e-9))
         last = record.seconds
-        shown.describe(
-            f"sweep {n_sweeps}: distortion {record.inertia / total:,.6g}, {record.moves:,} moves, {rate}"
-        )
+        parts = [
+            f"sweep {n_sweeps:,}" + (f" of at most {most:,}" if n_sweeps <= most else ""),
+            f"distortion {record.inertia / total:.6g}",
+            f"{record.moves:,} moves",
+            f"{rate} rows/s",
+        ]
+        if max_time is not None:
+            left = round(max(0.0, max_time - (time.monotonic() - began)))
+            parts.insert(1, f"{timedelta(seconds=left)} left")
+        shown.describe(joined(parts, shown.width))
 
     return tell
 

@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ class FitOutputs:
                 raise ValueError(f"{option} must be a file: it is binary, and not for standard output.")
         if self.centers is None:
             return
-        ending = Path(self.centers.path).suffix
+        ending = self.centers.ending
         if ending not in CENTRE_ENDINGS:
             raise ValueError(
                 f"--centers must be a file that ends in {', '.join(CENTRE_ENDINGS)}. "

@@ -25,6 +25,11 @@ class Output:
     path: str
     force: bool
 
+    @property
+    def ending(self) -> str:
+        """Of the name of the file, with its dot, in small letters."""
+        return Path(self.path).suffix.lower()
+
     def check(self) -> None:
         """Raises an error if it cannot go there, as far as that can be told beforehand."""
         if self.path == STDOUT:
