@@ -1,8 +1,12 @@
 """Progress: what a bar says."""
 
+import io
+import re
 import time
+from typing import IO, cast
 
 import pytest
+from rich.console import Console
 
 from boostkmeans.cli import _bar
 
@@ -22,3 +26,28 @@ def test_no_bar_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
         shown.describe("sweep 1")
         assert shown.verbose == 0
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("width", [40, 59, 60, 80])
+def test_a_bar_keeps_within_the_terminal(width: int) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=width, color_system=None)
+    sweep = ["sweep 12 of at most 100", "0:10:00 left", "distortion 1234.56", "9,999,999 moves",
+             "12M rows/s"]  # fmt: skip
+    with _bar._bar(console) as shown:
+        shown.counting("rows")("reading a file with a very long name", 1, 2)
+        shown.describe(_bar.joined(sweep, shown.width))
+    lines = [
+        re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", one) for one in re.split(r"[\r\n]", screen.getvalue())
+    ]
+    assert max(map(len, lines)) <= width
+    assert any(line.startswith("0:00:00 sweep 12 of at most 100") for line in lines)
+
+
+def test_a_terminal_that_is_gone() -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(5, "Input/output error")
+
+    with _bar._bar(Console(file=cast(IO[str], _bar._Patient(Gone())), force_terminal=True)) as shown:
+        shown.describe("sweep 1")

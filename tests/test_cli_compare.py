@@ -56,7 +56,15 @@ def test_json(path: Path) -> None:
         assert one["runs"][0]["curve"][-1][1] == found[0]
     drawn = np.sort(np.random.default_rng(5).choice(400, 300, replace=False))
     expected = BoostKMeans(8, random_state=5).fit(ROWS[drawn]).distortion_
-    assert made["methods"][0]["runs"][0]["distortion"] == expected
+    assert made["methods"][0]["runs"][0]["distortion"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_all_methods_are_measured_alike(path: Path) -> None:
+    made = json.loads(succeed("compare", path, "-k", "1", "--json", "--methods", ",".join(METHODS)))
+    expected = pytest.approx(float(ROWS.var(axis=0).sum()))
+    assert [one["mean_distortion"] for one in made["methods"]] == [expected] * len(METHODS)
+    curves = {one["method"]: one["runs"][0]["curve"] for one in made["methods"]}
+    assert [name for name, curve in curves.items() if not curve] == ["RBK"], "it has another metric"
 
 
 def test_a_method_that_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,10 +85,11 @@ def test_wrong_use_and_bad_data(path: Path, tmp_path: Path) -> None:
     bad[7, 1] = np.nan
     np.save(tmp_path / "nan.npy", bad)
     assert "row 7" in fail(3, "compare", tmp_path / "nan.npy", "-k", "8")
-    assert "n_samples=400" in fail(2, "compare", path, "-k", "401")
+    assert "-k 401 is more than the 400 rows" in fail(2, "compare", path, "-k", "401")
     assert "compare PATH -k K" in fail(2, "compare", path)
     assert "compare PATH -k K" in fail(2, "compare", "-k", "3")
     assert "no method 'magic'" in fail(2, "compare", path, "-k", "8", "--methods", "magic")
+    assert "--max-rows" in fail(1, "compare", path, "-k", "8", "--max-memory", "1kB")
     assert ".png" in fail(2, "compare", path, "-k", "8", "--plot", "a.txt")
 
 

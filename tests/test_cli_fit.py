@@ -8,6 +8,7 @@ import pty
 import resource
 import signal
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, random_array, save_npz
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, _memory, load_model
+from boostkmeans.cli import _errors
 from boostkmeans.io import open_vectors, write_vectors
 from command import fail, read_until, run, start, succeed
 from conftest import blobs
@@ -215,7 +217,7 @@ def test_outputs_differ_from_each_other_and_from_inputs(path: Path, tmp_path: Pa
     ("options", "what"),
     [
         (["-k", "0"], "-k"),
-        (["-k", "601"], "n_samples=600"),
+        (["-k", "601"], "-k 601 is more than the 600 rows of"),
         (["-k", "5", "--labels", "l.parquet"], ".npy, .txt or .csv"),
         (["-k", "5", "--centers", "c.bvecs"], ".npy, .fvecs"),
         (["-k", "5", "--centers", "-"], "not for standard output"),
@@ -228,12 +230,14 @@ def test_outputs_differ_from_each_other_and_from_inputs(path: Path, tmp_path: Pa
         (["-k", "5", "--method", "bisecting", "--quality", "best"], "--quality is not for"),
         (["-k", "5", "--method", "refined", "--min-size", "3"], "--min-size is not for"),
         (["-k", "5", "--max-memory", "much"], "'2GB'"),
-        (["-k", "5", "--max-time", "-1"], "max_time"),
+        (["-k", "5", "--max-time", "-1"], "--max-time must be a number above 0"),
         (["-k", "5", "--resume"], "--checkpoint"),
         (["-k", "5", "--key", "a"], "nothing to name"),
         (["-k", "5", "--weights", "nowhere"], "nowhere"),
+        (["-k", "5", "--weights", "-"], "--weights must be a file"),
+        (["-k", "5", "--init", "-"], "--init must be a file"),
         (["-k", "5", "--format", "docx"], "--format"),
-        (["-k", "5", "--min-size", "200"], "min_size"),
+        (["-k", "5", "--min-size", "200"], "--min-size"),
     ],
 )
 def test_wrong_use_is_exit_code_2(path: Path, options: list[str], what: str) -> None:
@@ -254,6 +258,44 @@ def test_bad_data_is_exit_code_3(path: Path, tmp_path: Path, X: NDArray[np.float
     assert "value 2 is" in fail(3, "fit", path, "-k", "5", "--weights", tmp_path / "w.txt")
     (tmp_path / "w.txt").write_text("1\n2\n")
     assert "600" in fail(2, "fit", path, "-k", "5", "--weights", tmp_path / "w.txt")
+
+
+def test_bad_weights_and_centres_are_bad_data(path: Path, tmp_path: Path) -> None:
+    for value, what in ((-1.0, "Negative"), (np.nan, "NaN"), (0.0, "are 0")):
+        np.save(tmp_path / "w.npy", np.full(600, value))
+        message = fail(3, "fit", path, "-k", "5", "--weights", tmp_path / "w.npy")
+        assert what in message
+        assert "--weights" in message
+    np.save(tmp_path / "c.npy", np.full((5, 4), np.nan))
+    assert "--init" in fail(3, "fit", path, "-k", "5", "--init", tmp_path / "c.npy")
+    np.save(tmp_path / "empty.npy", np.zeros((0, 4)))
+    assert "no rows" in fail(3, "fit", tmp_path / "empty.npy", "-k", "5")
+
+
+def test_what_is_to_be_chosen_is_wrong_use(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", a=np.eye(4), b=np.eye(3))
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "x.odd").write_bytes(b"\0\1" * 99)
+    assert "Name one: --key a." in fail(2, "fit", tmp_path / "x.npz", "-k", "2")
+    assert "no array 'q'" in fail(2, "fit", tmp_path / "x.npz", "-k", "2", "--key", "q")
+    assert "no column 'q'" in fail(2, "fit", tmp_path / "x.csv", "-k", "2", "--key", "q")
+    assert "--format with one of" in fail(2, "fit", tmp_path / "x.odd", "-k", "2")
+
+
+def test_messages_leave_names_of_files_alone() -> None:
+    for text in ("/data/min_size/x.npy: no", "max_size.npy: no", "there is no column 'n_init'"):
+        assert _errors.in_options(text) == text
+
+
+def test_a_pipe_of_the_shell(path: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "63"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
+    writer.start()
+    labels = succeed("fit", pipe, "-k", str(K), "--labels", "-")
+    writer.join()
+    succeed("fit", path, "-k", str(K), "--labels", tmp_path / "L.NPY")
+    assert [int(one) for one in labels.split()] == np.load(tmp_path / "L.NPY").tolist()
 
 
 def test_debug(tmp_path: Path) -> None:
@@ -292,9 +334,24 @@ def test_checkpoint_options(path: Path, tmp_path: Path) -> None:
 def test_only_a_checkpoint_is_removed(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "thesis.txt"
     other.write_text("precious")
-    message = fail(2, "fit", path, "-k", str(K), "--checkpoint", other, "--force")
-    assert "is no checkpoint" in message
-    assert other.read_text() == "precious"
+    for more in (["--force"], [], ["--resume"]):
+        message = fail(2, "fit", path, "-k", str(K), "--checkpoint", other, *more)
+        assert "is no checkpoint" in message
+        assert "--resume" not in message
+        assert other.read_text() == "precious"
+    for name in ("-", tmp_path):
+        assert "must be a file" in fail(2, "fit", path, "-k", str(K), "--checkpoint", name)
+
+
+def test_force_removes_a_checkpoint_only_for_a_fit(path: Path, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "c"
+    BoostKMeans(K, checkpoint=checkpoint, random_state=1).fit(np.load(path))
+    options = ["-k", str(K), "--checkpoint", checkpoint, "--force"]
+    for name in ("none.npy", checkpoint.name):
+        assert fail(2, "fit", tmp_path / name, *options)
+    (tmp_path / "cut.npy").write_bytes(path.read_bytes()[:-7])
+    assert fail(3, "fit", tmp_path / "cut.npy", *options)
+    assert checkpoint.exists()
 
 
 def test_a_checkpoint_stays_until_results_are_written(
@@ -305,22 +362,31 @@ def test_a_checkpoint_stays_until_results_are_written(
 
     monkeypatch.setattr(BoostKMeans, "save", fails)
     options = ["-k", str(K), "--checkpoint", tmp_path / "c", "-o", tmp_path / "m"]
-    assert "No space" in fail(1, "fit", path, *options)
+    result = run("fit", path, *options, "--labels", tmp_path / "l.npy")
+    assert result.exit_code == 1
+    assert f"{tmp_path}/m: No space" in result.stderr, "it names the file"
+    assert "--resume" in result.stderr
+    assert "distortion" in result.stdout
+    assert str(tmp_path / "m") not in result.stdout
+    assert len(np.load(tmp_path / "l.npy")) == 600, "the others are written"
     assert (tmp_path / "c").exists()
     monkeypatch.undo()
     succeed("fit", path, *options, "--resume")
     assert not (tmp_path / "c").exists()
 
 
-def test_more_time(large: Path, tmp_path: Path) -> None:
-    options = ["fit", large, "-k", "100", "--tol", "0", "--checkpoint", tmp_path / "c", "--labels"]
-    result = run(*options, tmp_path / "a.npy", "--max-time", "0.2")
-    assert result.exit_code == 0
-    assert "--resume goes on" in result.stderr
-    succeed(*options, tmp_path / "b.npy", "--resume", "--max-iter", "100")
-    succeed(*options[:-3], "--labels", tmp_path / "c.npy")
-    assert np.array_equal(np.load(tmp_path / "b.npy"), np.load(tmp_path / "c.npy"))
-    assert not (tmp_path / "c").exists()
+def test_the_advice_holds(large: Path, tmp_path: Path) -> None:
+    outputs = ["-o", tmp_path / "m", "--labels", tmp_path / "l.npy", "--centers", tmp_path / "c.npy"]
+    command = ["fit", large, "-k", "100", "--tol", "0", "--checkpoint", tmp_path / "c", *outputs]
+    result = run(*command, "--max-time", "0.2")
+    assert "the same command with --resume goes on" in result.stderr
+    assert "exists" in fail(2, *command, "--max-time", "0.2")
+    assert run(*command, "--max-time", "0.2", "--resume").exit_code == 0
+    if (tmp_path / "c").exists():
+        succeed(*command, "--resume")
+    succeed("fit", large, "-k", "100", "--tol", "0", "--labels", tmp_path / "whole.npy")
+    assert np.array_equal(np.load(tmp_path / "l.npy"), np.load(tmp_path / "whole.npy"))
+    assert "exists: --force" in fail(2, *command, "--resume"), "the checkpoint is gone: all is done"
 
 
 def test_killed_and_resumed(large: Path, tmp_path: Path) -> None:
@@ -352,7 +418,7 @@ def test_killed_and_resumed(large: Path, tmp_path: Path) -> None:
 # In a process of its own
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_keeps_the_best(large: Path, tmp_path: Path, number: signal.Signals) -> None:
     model, labels, checkpoint = tmp_path / "m", tmp_path / "l.npy", tmp_path / "c"
     process = start("fit", large, *ENDLESS, "-o", model, "--labels", labels, "-v", "--json",
@@ -397,6 +463,30 @@ def test_a_bar_and_an_interrupt_on_a_terminal(large: Path, tmp_path: Path) -> No
     assert len((tmp_path / "l.txt").read_text().splitlines()) == 20_000
 
 
+def test_an_interrupt_without_outputs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = BoostKMeans.fit
+
+    def interrupted(model: BoostKMeans, *arguments: Any, **more: Any) -> None:
+        whole(model, *arguments, **more)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BoostKMeans, "fit", interrupted)
+    result = run("fit", path, "-k", str(K))
+    assert result.exit_code == 130
+    assert result.stderr == (
+        "boostkmeans: interrupted: nothing was to be written: give -o or --labels\n"
+    )
+
+
+def test_signals_that_are_ignored_stay_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with _errors.exit_codes(debug=False):
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_interrupted_twice(large: Path, tmp_path: Path) -> None:
     process = start("fit", large, *ENDLESS, "--labels", tmp_path / "l.npy", "-v")
     assert process.stderr is not None
@@ -438,7 +528,7 @@ def test_a_full_disk(path: Path) -> None:
         process = start("fit", path, "-k", str(K), stdout=full)
         _, error = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert b"No space left" in error
+    assert error == b"boostkmeans: standard output: No space left on device\n"
     assert b"Traceback" not in error
     assert b"Exception ignored" not in error
 
@@ -450,8 +540,9 @@ def test_a_file_that_gets_too_large(large: Path, tmp_path: Path) -> None:
     options = ["-k", "3", "--labels", tmp_path / "l.npy", "--max-iter", "1"]
     process = start("fit", large, *options, preexec_fn=limit)
     out, error = process.communicate(timeout=60)
-    assert (process.returncode, out) == (1, b"")
-    assert b"File too large" in error
+    assert process.returncode == 1
+    assert b"distortion" in out
+    assert b"l.npy: File too large" in error
     assert b"Traceback" not in error
     assert list(tmp_path.iterdir()) == [], "neither half a file nor a temporary one"
 

@@ -18,7 +18,7 @@ from boostkmeans.baselines import demo
 from boostkmeans.cli import _app, _demo
 from boostkmeans.cli._app import app
 from boostkmeans.io import write_vectors
-from command import ROOT, examples_of, run, run_example, succeed
+from command import ROOT, examples_of, run, run_example, start, succeed
 from conftest import run_python
 
 PAGE = ROOT / "docs" / "command_line.md"
@@ -152,3 +152,13 @@ def test_the_demo_needs_no_command_line() -> None:
     result = run_python(code)
     assert result.returncode == 0, result.stderr
     assert "boost-balanced" in result.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_a_full_disk(option: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start(option, stdout=full)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert error == b"boostkmeans: standard output: No space left on device\n"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boostkmeans import _progress
+from boostkmeans import _progress, metrics
 from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans.baselines._paper_methods import PAPER_METHODS, Method
@@ -38,11 +38,12 @@ class MethodRun:
     method: str
     seed: int
     distortion: float
+    """Of the rows as they are, from the labels alone: whatever the method itself measures by."""
     seconds: float
     """Of the method alone, without what it takes to measure it."""
     n_sweeps: int
     curve: list[tuple[float, float]]
-    """Seconds and distortion after each sweep."""
+    """Seconds and distortion after each sweep; empty where the method measures by another metric."""
     error: Exception | None = None
     """Why there is no result, if there is none."""
 
@@ -133,11 +134,20 @@ def _run(
 ) -> MethodRun:
     try:
         model = method(n_clusters, seed).set_params(n_threads=n_threads).fit(X)
+        distortion = metrics.average_distortion(X, model.labels_)
     except Exception as error:  # of whatever kind: the others shall go on
         return MethodRun(name, seed, float("nan"), float("nan"), 0, [], error)
+    history = model.history_
+    seconds = history[-1].seconds if history else 0.0
+    curve = [*_course(model), (seconds, distortion)] if _is_euclidean(model) else []
+    return MethodRun(name, seed, distortion, seconds, model.n_iter_, curve)
+
+
+def _is_euclidean(model: Any) -> bool:
+    return getattr(model, "metric", "euclidean") == "euclidean"
+
+
+def _course(model: Any) -> list[tuple[float, float]]:
+    """Seconds and distortion after each sweep."""
     per_row = model.distortion_ / model.inertia_ if model.inertia_ > 0 else 0.0
-    curve = [(record.seconds, record.inertia * per_row) for record in model.history_]
-    seconds = curve[-1][0] if curve else 0.0
-    return MethodRun(
-        name, seed, model.distortion_, seconds, model.n_iter_, [*curve, (seconds, model.distortion_)]
-    )
+    return [(record.seconds, record.inertia * per_row) for record in model.history_]

@@ -18,7 +18,7 @@ def draw_curves(
     file_format: str = "png",
     title: str = "",
 ) -> None:
-    """Draws the best run of each method into a file. Needs matplotlib."""
+    """Draws the best run of each method that has a curve into a file. Needs matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -26,7 +26,7 @@ def draw_curves(
     best: dict[str, MethodRun] = {}
     for run in runs:
         known = best.get(run.method)
-        if run.error is None and (known is None or run.distortion < known.distortion):
+        if run.curve and (known is None or run.distortion < known.distortion):
             best[run.method] = run
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     axes = figure.subplots()

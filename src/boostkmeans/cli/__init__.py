@@ -4,6 +4,7 @@ One file a command: it parses, calls public functions and prints. They share `_e
 messages), `_output.py` (results) and `_bar.py` (progress). `_app.py` puts them together.
 """
 
+import os
 import sys
 
 INTERRUPTED = 130
@@ -24,3 +25,13 @@ def main() -> None:
         )
     except KeyboardInterrupt:  # before a command began
         sys.exit(INTERRUPTED)
+    except OSError as error:  # help, the version or completion, on a full disk
+        drop_stdout()
+        where = error.filename or "standard output"
+        sys.exit(f"boostkmeans: {where}: {error.strerror or error}")
+
+
+def drop_stdout() -> None:
+    """Nothing more goes there: what is left in its buffer would fail again when Python ends."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ from boostkmeans._checkpoint import FORMAT
 from boostkmeans._errors import DataFormatError
 from boostkmeans._tensor_file import peek
 from boostkmeans.cli._errors import say
+from boostkmeans.cli._output import STDOUT
 
 
 @dataclass(frozen=True)
@@ -23,15 +24,17 @@ class CheckpointFile:
             if self.resume:
                 raise ValueError("--resume goes on from a checkpoint: name its file with --checkpoint.")
             return
-        if not Path(self.path).exists():
+        if self.path == STDOUT or Path(self.path).is_dir():
+            raise ValueError(f"--checkpoint must be a file. Got {self.path!r}.")
+        if not self.is_there:
             return
+        if not self._is_one:
+            raise FileExistsError(
+                f"{self.path} is no checkpoint, and stays as it is. Name another file with --checkpoint."
+            )
         if not self.resume and not self.force:
             raise FileExistsError(
                 f"{self.path} exists. Use --resume to go on from it, or --force to begin anew."
-            )
-        if not self.resume and not self._is_one:
-            raise FileExistsError(
-                f"{self.path} is no checkpoint, and is not removed. Name another file with --checkpoint."
             )
 
     def prepare(self) -> None:
@@ -54,9 +57,18 @@ class CheckpointFile:
         return self.path is not None and Path(self.path).exists()
 
     @property
+    def goes_on(self) -> bool:
+        """Whether a fit that was stopped goes on: it may have written its results so far."""
+        return self.resume and self.is_there
+
+    @property
     def _is_one(self) -> bool:
+        if not Path(str(self.path)).is_file():  # a device, or a pipe
+            return False
         try:
             found = peek(str(self.path))
         except DataFormatError:  # damaged, and nobody knows what it was
+            if self.resume:
+                raise
             return False
         return found is not None and found[0] == FORMAT

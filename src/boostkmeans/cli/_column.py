@@ -10,7 +10,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from boostkmeans._errors import DataFormatError
-from boostkmeans.cli._output import STDOUT, Output, print_part
+from boostkmeans.cli._output import STDOUT, Output, print_part, writing_to
 
 TEXTS = (".txt", ".csv")
 # Values that become lines at a time.
@@ -22,7 +22,7 @@ Write = Callable[[NDArray[Any]], bool]
 
 def check_column(option: str, output: Output | None) -> None:
     """Raises an error if the name of the file does not tell how to write it."""
-    if output is None or output.path == STDOUT or Path(output.path).suffix in (".npy", *TEXTS):
+    if output is None or output.path == STDOUT or output.ending in (".npy", *TEXTS):
         return
     raise ValueError(
         f"{option} must be a file that ends in .npy, .txt or .csv, or - for standard output. "
@@ -37,21 +37,23 @@ def column_writer(output: Output, n_rows: int, dtype: type[np.generic]) -> Itera
         yield lambda values: all(map(print_part, _lines(values)))
         return
     with output.opened() as file:
-        if Path(output.path).suffix == ".npy":
+        if output.ending == ".npy":
             descr = npy.dtype_to_descr(np.dtype(dtype))
             npy.write_array_header_1_0(
                 file, {"descr": descr, "fortran_order": False, "shape": (n_rows,)}
             )
 
             def write(values: NDArray[Any]) -> bool:
-                file.write(np.ascontiguousarray(values, dtype=dtype).data)
+                with writing_to(output.path):
+                    file.write(np.ascontiguousarray(values, dtype=dtype).data)
                 return True
 
         else:
 
             def write(values: NDArray[Any]) -> bool:
-                for lines in _lines(values):
-                    file.write(lines.encode("ascii"))
+                with writing_to(output.path):
+                    for lines in _lines(values):
+                        file.write(lines.encode("ascii"))
                 return True
 
         yield write

@@ -1,7 +1,6 @@
 """`boostkmeans compare`: methods side by side on the same vectors."""
 
 import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,8 +11,15 @@ from boostkmeans.cli import INTERRUPTED, _options
 from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._comparison_listing import comparison_table, comparison_values
 from boostkmeans.cli._errors import code_of, exit_codes, say
-from boostkmeans.cli._input import opened
-from boostkmeans.cli._output import STDOUT, Output, check_matplotlib, check_outputs, print_result
+from boostkmeans.cli._input import check_memory, opened
+from boostkmeans.cli._output import (
+    STDOUT,
+    Output,
+    check_matplotlib,
+    check_outputs,
+    print_result,
+    writing_to,
+)
 from boostkmeans.io import Vectors
 
 # What --methods may have instead of methods.
@@ -78,6 +84,8 @@ def compare_methods(
             shown_progress(verbose=verbose) as shown,
             opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
         ):
+            n_used = min(len(vectors), max_rows or len(vectors))
+            check_memory(vectors, n_used, clusters, remedy=" Compare fewer rows: --max-rows.")
             X = _rows(vectors, max_rows, seed)
             seeds = range(seed, seed + repeats)
             progress = shown.progress
@@ -93,8 +101,8 @@ def compare_methods(
             if whole and len(errors) == len(runs):
                 raise max(errors, key=code_of)
         if picture is not None and len(errors) < len(runs):
-            with picture.opened() as file:
-                draw_curves(runs, file, file_format=Path(picture.path).suffix[1:], title=vectors.name)
+            with picture.opened() as file, writing_to(picture.path):
+                draw_curves(runs, file, file_format=picture.ending[1:], title=vectors.name)
         made = {
             "source": vectors.name,
             "n_rows": X.shape[0],
@@ -128,7 +136,7 @@ def _check_picture(picture: Output | None) -> None:
     """Before the work, not after it."""
     if picture is None:
         return
-    if picture.path == STDOUT or Path(picture.path).suffix not in PICTURES:
+    if picture.path == STDOUT or picture.ending not in PICTURES:
         raise ValueError(
             f"--plot must be a file that ends in {', '.join(PICTURES)}. Got {picture.path!r}."
         )

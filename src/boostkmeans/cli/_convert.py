@@ -10,7 +10,7 @@ from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._errors import exit_codes
 from boostkmeans.cli._input import opened
 from boostkmeans.cli._listing import two_columns
-from boostkmeans.cli._output import STDOUT, Output, check_outputs, print_result, told_about_force
+from boostkmeans.cli._output import STDOUT, Output, check_outputs, print_result, writing_to
 from boostkmeans.io import write_vectors
 
 ROWS = re.compile(r"(\d*):(\d*)", re.ASCII)
@@ -62,7 +62,7 @@ def convert(
             opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
         ):
             chosen = vectors if rows is None else vectors.between(*_range(rows, vectors.shape[0]))
-            with told_about_force():
+            with writing_to(target):
                 write_vectors(
                     target,
                     chosen,

@@ -8,6 +8,7 @@ from typing import Any
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._growth import STARTS
 from boostkmeans._seeding import NAMES
+from boostkmeans.cli._errors import option_of
 from boostkmeans.io import open_vectors
 
 
@@ -27,7 +28,6 @@ NOT_FOR = {
     ),
     Method.REFINED: ("min_size", "max_size"),
 }  # fmt: skip
-OPTIONS = {"n_candidates": "--candidates"}
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,9 @@ class Wanted:
         given = {name: value for name, value in self.given.items() if value is not None}
         for name in given:
             if name in NOT_FOR[self.method]:
-                option = OPTIONS.get(name, "--" + name.replace("_", "-"))
                 raise ValueError(
-                    f"{option} is not for the method {self.method.value!r}. Leave it out, or use "
-                    "--method k-way."
+                    f"{option_of(name)} is not for the method {self.method.value!r}. Leave it out, or "
+                    "use --method k-way."
                 )
         if given.get("n_candidates") == "all":
             given["n_candidates"] = None

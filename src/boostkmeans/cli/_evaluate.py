@@ -15,7 +15,7 @@ from boostkmeans.cli import _options
 from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._column import read_column
 from boostkmeans.cli._errors import exit_codes
-from boostkmeans.cli._input import opened
+from boostkmeans.cli._input import check_memory, check_side_files, opened
 from boostkmeans.cli._listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
 from boostkmeans.cli._output import print_result
 
@@ -54,13 +54,21 @@ def evaluate(
     with exit_codes(debug=debug):
         model = load_model(model_path)
         model.set_params(n_threads=threads)
+        check_side_files({"--classes": classes})
         given = None if classes is None else read_column(classes)
         k = len(model.cluster_centers_)
         sizes, inertias = np.zeros(k, dtype=np.int64), np.zeros(k)
         every: list[NDArray[np.int32]] = []
         with (
             shown_progress(verbose=verbose) as shown,
-            opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
+            opened(
+                path,
+                shown,
+                input_format=input_format,
+                key=key,
+                max_memory=max_memory,
+                model=model_path,
+            ) as vectors,
         ):
             n_rows = vectors.shape[0]
             if given is not None and len(given) != n_rows:
@@ -68,6 +76,7 @@ def evaluate(
                     f"{classes}: {len(given):,} classes for {n_rows:,} rows of {vectors.name}. One for "
                     "each row is needed."
                 )
+            check_memory(vectors, n_rows, k, at_once=1)
             show = shown.counting("rows")
             show("evaluating", 0, n_rows)
             for labels, distances in model.predict_batches(vectors):

@@ -2,19 +2,20 @@
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Annotated, Any
 
 import typer
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord
 from boostkmeans.cli import INTERRUPTED, _options
-from boostkmeans.cli._bar import Shown, rate_of, shown_progress
+from boostkmeans.cli._bar import Shown, joined, short_count, shown_progress
 from boostkmeans.cli._checkpoint_file import CheckpointFile
 from boostkmeans.cli._column import read_numbers
-from boostkmeans.cli._errors import exit_codes, say
+from boostkmeans.cli._errors import FAILURE, exit_codes, message_of, say
 from boostkmeans.cli._estimator import Method, Wanted, candidates, file_of
 from boostkmeans.cli._fit_results import FitOutputs, print_summary, summary
-from boostkmeans.cli._input import opened
+from boostkmeans.cli._input import check_side_files, opened
 from boostkmeans.cli._output import Output, check_outputs
 from boostkmeans.io import Vectors
 
@@ -96,7 +97,11 @@ def fit(
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the checkpoint, if it is there.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from the checkpoint, if it is there; results that are there are replaced.",
+        ),
     ] = False,
     input_format: _options.InputFormat = None,
     key: _options.Key = None,
@@ -117,16 +122,17 @@ def fit(
     Clusters vectors by boost k-means, and prints how well that went.
 
     Vectors that do not fit into memory are read from their file in each sweep. The first Ctrl-C ends the
-    fit and writes the best partition so far (exit code 130), the second one ends at once; SIGTERM does
-    the same. With --checkpoint, a fit that was stopped in whatever way goes on by the same command with
-    --resume, and ends as if it had never been stopped.
+    fit and writes the best partition so far (exit code 130), the second one ends at once; SIGTERM and
+    SIGHUP do the same. With --checkpoint, a fit that was stopped in whatever way goes on by the same
+    command with --resume, and ends as if it had never been stopped.
     """
     with exit_codes(debug=debug):
-        outputs = FitOutputs(*(None if to is None else Output(to, force)
-                               for to in (output, labels, centers)))  # fmt: skip
         kept = CheckpointFile(checkpoint, resume, force)
-        outputs.check()
         kept.check()
+        outputs = FitOutputs(*(None if to is None else Output(to, force or kept.goes_on)
+                               for to in (output, labels, centers)))  # fmt: skip
+        outputs.check()
+        check_side_files({"--weights": weights, "--init": init})
         inputs = {"PATH": path, "--weights": weights, "--init": file_of(init)}
         to_checkpoint = None if checkpoint is None else Output(checkpoint, force=True)
         check_outputs(inputs, {**outputs.named(), "--checkpoint": to_checkpoint})
@@ -144,38 +150,44 @@ def fit(
             },
         ).estimator()  # fmt: skip
         row_weights = None if weights is None else read_numbers(weights)
-        kept.prepare()
         began = time.perf_counter()
         with (
             shown_progress(verbose=verbose) as shown,
             opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
         ):
-            whole = _fitted(model, vectors, row_weights, shown)
+            tell = _telling(shown, model, vectors.shape[0], row_weights)
+            model.set_params(verbose=shown.verbose, callback=tell)
+            kept.prepare()  # not before it is certain that there is something to fit
+            whole = _fitted(model, vectors, row_weights)
             if not hasattr(model, "labels_"):
                 _say_nothing_written(kept)
                 raise typer.Exit(INTERRUPTED)
         # What was of use to the fit alone is not for whoever loads the model.
         model.set_params(callback=None, checkpoint=None, verbose=0)
-        made = summary(vectors, model, method.value, time.perf_counter() - began, outputs.files)
-        outputs.write(model)
+        seconds = time.perf_counter() - began
+        failures = outputs.write(model)
+        for error in failures.values():
+            say(message_of(error))
+        files = {name: one for name, one in outputs.files.items() if name not in failures}
         if not whole:
-            _say_interrupted(outputs, kept)
+            _say_interrupted(files, outputs, kept)
+        elif failures:
+            if kept.is_there:
+                say("not all results are written" + _how_to_go_on(kept))
         elif model.stop_reason_ != "max_time":
             kept.remove()
         elif kept.is_there:
             say("stopped by --max-time" + _how_to_go_on(kept))
         if not outputs.prints_labels:
-            print_summary(made, as_json=as_json)
+            print_summary(summary(vectors, model, method.value, seconds, files), as_json=as_json)
+        if failures:
+            raise typer.Exit(FAILURE)
         if not whole:
             raise typer.Exit(INTERRUPTED)
 
 
-def _fitted(
-    model: BoostKMeans | BisectingBoostKMeans, vectors: Vectors, weights: Any, shown: Shown
-) -> bool:
+def _fitted(model: BoostKMeans | BisectingBoostKMeans, vectors: Vectors, weights: Any) -> bool:
     """Fits the model. False if that was interrupted: then it has the best so far, if there is any."""
-    n_rows = vectors.shape[0]
-    model.set_params(verbose=shown.verbose, callback=_telling(shown, n_rows, weights))
     try:
         model.fit(vectors, sample_weight=weights)
     except KeyboardInterrupt:
@@ -183,19 +195,29 @@ def _fitted(
     return True
 
 
-def _telling(shown: Shown, n_rows: int, weights: Any) -> Callable[[SweepRecord], None]:
+def _telling(shown: Shown, model: Any, n_rows: int, weights: Any) -> Callable[[SweepRecord], None]:
     """A callback that shows each sweep."""
     total = float(n_rows if weights is None else weights.sum()) or 1.0
+    most = getattr(model, "max_iter", 0) * model.n_init
+    max_time = getattr(model, "max_time", None)
+    began = time.monotonic()
     n_sweeps, last = 0, 0.0
 
     def tell(record: SweepRecord) -> None:
         nonlocal n_sweeps, last
         n_sweeps += 1
-        rate = rate_of(n_rows / max(record.seconds - last, 1e-9), "rows")
+        rate = short_count(n_rows / max(record.seconds - last, 1e-9))
         last = record.seconds
-        shown.describe(
-            f"sweep {n_sweeps}: distortion {record.inertia / total:,.6g}, {record.moves:,} moves, {rate}"
-        )
+        parts = [
+            f"sweep {n_sweeps:,}" + (f" of at most {most:,}" if n_sweeps <= most else ""),
+            f"distortion {record.inertia / total:.6g}",
+            f"{record.moves:,} moves",
+            f"{rate} rows/s",
+        ]
+        if max_time is not None:
+            left = round(max(0.0, max_time - (time.monotonic() - began)))
+            parts.insert(1, f"{timedelta(seconds=left)} left")
+        shown.describe(joined(parts, shown.width))
 
     return tell
 
@@ -204,9 +226,15 @@ def _say_nothing_written(kept: CheckpointFile) -> None:
     say("interrupted before there was a partition: nothing is written" + _how_to_go_on(kept))
 
 
-def _say_interrupted(outputs: FitOutputs, kept: CheckpointFile) -> None:
-    places = ", ".join(outputs.files.values()) or "standard output"
-    say(f"interrupted: the best partition so far is written to {places}" + _how_to_go_on(kept))
+def _say_interrupted(files: dict[str, str], outputs: FitOutputs, kept: CheckpointFile) -> None:
+    places = [*files.values(), *(["standard output"] if outputs.prints_labels else [])]
+    if places:
+        text = f"the best partition so far is written to {', '.join(places)}"
+    elif outputs.files:
+        text = "nothing could be written"
+    else:
+        text = "nothing was to be written: give -o or --labels"
+    say(f"interrupted: {text}{_how_to_go_on(kept)}")
 
 
 def _how_to_go_on(kept: CheckpointFile) -> str:

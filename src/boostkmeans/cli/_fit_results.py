@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import boostkmeans
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans.cli._column import check_column, column_writer
 from boostkmeans.cli._listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
-from boostkmeans.cli._output import STDOUT, Output, print_result, told_about_force
+from boostkmeans.cli._output import STDOUT, Output, print_result, writing_to
 from boostkmeans.io import Vectors, write_vectors
 
 # Formats of float values, which is what centres are.
@@ -35,7 +34,7 @@ class FitOutputs:
                 raise ValueError(f"{option} must be a file: it is binary, and not for standard output.")
         if self.centers is None:
             return
-        ending = Path(self.centers.path).suffix
+        ending = self.centers.ending
         if ending not in CENTRE_ENDINGS:
             raise ValueError(
                 f"--centers must be a file that ends in {', '.join(CENTRE_ENDINGS)}. "
@@ -59,14 +58,33 @@ class FitOutputs:
         """Whether standard output belongs to the labels."""
         return self.labels is not None and self.labels.path == STDOUT
 
-    def write(self, model: BoostKMeans | BisectingBoostKMeans) -> None:
-        """Files first: they do not depend on who reads standard output."""
+    def write(self, model: BoostKMeans | BisectingBoostKMeans) -> dict[str, Exception]:
+        """What could not be written, and why. It does not keep the others from being written.
+
+        Files first: they do not depend on who reads standard output.
+        """
+        writers = {"model": self._write_model, "centers": self._write_centers,
+                   "labels": self._write_labels}  # fmt: skip
+        failures: dict[str, Exception] = {}
+        for name, write in writers.items():
+            try:
+                write(model)
+            except Exception as error:  # of whatever kind: hours of work are to be kept
+                failures[name] = error
+        return failures
+
+    def _write_model(self, model: BoostKMeans | BisectingBoostKMeans) -> None:
         if self.model is not None:
             self.model.check()  # again, as `save` overwrites
-            model.save(self.model.path, labels=False)
+            with writing_to(self.model.path):
+                model.save(self.model.path, labels=False)
+
+    def _write_centers(self, model: BoostKMeans | BisectingBoostKMeans) -> None:
         if self.centers is not None:
-            with told_about_force():
+            with writing_to(self.centers.path):
                 write_vectors(self.centers.path, model.cluster_centers_, force=self.centers.force)
+
+    def _write_labels(self, model: BoostKMeans | BisectingBoostKMeans) -> None:
         if self.labels is not None:
             with column_writer(self.labels, len(model.labels_), np.int32) as write:
                 write(model.labels_)

@@ -1,12 +1,16 @@
 """Vectors that a command reads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from boostkmeans._errors import DataFormatError, NotFiniteError
+from boostkmeans import _memory
 from boostkmeans.cli._bar import Shown
+from boostkmeans.cli._errors import about
 from boostkmeans.cli._options import Format
 from boostkmeans.io import Vectors, open_vectors
+
+STDIN = "-"
+STDIN_PATHS = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 
 @contextmanager
@@ -17,10 +21,11 @@ def opened(
     input_format: Format | None = None,
     key: list[str] | None = None,
     max_memory: str | None = None,
+    model: str | None = None,
 ) -> Iterator[Vectors]:
-    """The vectors of a file. While it lasts, a value that is not finite is bad data of this file."""
+    """The vectors of a file. While it lasts, errors about the rows name it, and the model's file."""
     with open_vectors(
-        path,
+        STDIN if path in STDIN_PATHS else path,
         format=None if input_format is None else input_format.value,
         key=key or None,
         max_memory=max_memory,
@@ -28,5 +33,29 @@ def opened(
     ) as vectors:
         try:
             yield vectors
-        except NotFiniteError as error:
-            raise DataFormatError(f"{vectors.name}: {error}") from None
+        except ValueError as error:
+            known = about(error, vectors.name, model)
+            if known is error:
+                raise
+            raise known from error
+
+
+def check_side_files(files: Mapping[str, str | None]) -> None:
+    """Raises an error if one of these, by their options, is to be standard input."""
+    for option, path in files.items():
+        if path == STDIN or path in STDIN_PATHS:
+            raise ValueError(f"{option} must be a file: standard input is for vectors alone.")
+
+
+def check_memory(
+    vectors: Vectors, n_rows: int, n_clusters: int, *, at_once: int | None = None, remedy: str = ""
+) -> None:
+    """Raises an error if the rows, or so many `at_once`, and the centres exceed --max-memory."""
+    limit, n_features = vectors.max_memory, vectors.shape[1]
+    row_bytes = 0 if vectors.is_sparse else vectors.nbytes // max(1, len(vectors))
+    need = _memory.Need(n_rows if at_once is None else at_once, row_bytes, n_clusters, n_features)
+    if limit is not None and not need.fits(limit):
+        raise MemoryError(
+            f"{n_rows:,} rows into {n_clusters:,} clusters of {n_features:,} features take at least "
+            f"{_memory.shown(need.in_memory)} of memory; the limit is {_memory.shown(limit)}.{remedy}"
+        )

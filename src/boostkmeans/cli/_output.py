@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import BinaryIO
 import typer
 
 from boostkmeans._whole_file import check_target, whole_file, write_whole
+from boostkmeans.cli import drop_stdout
 
 STDOUT = "-"
 
@@ -24,11 +25,16 @@ class Output:
     path: str
     force: bool
 
+    @property
+    def ending(self) -> str:
+        """Of the name of the file, with its dot, in small letters."""
+        return Path(self.path).suffix.lower()
+
     def check(self) -> None:
         """Raises an error if it cannot go there, as far as that can be told beforehand."""
         if self.path == STDOUT:
             return
-        with told_about_force():
+        with writing_to(self.path):
             check_target(self.path, force=self.force)
         target = Path(self.path).resolve()
         place = target if target.exists() and not target.is_file() else target.parent
@@ -40,14 +46,18 @@ class Output:
         if self.path == STDOUT:
             print_result(text)
         else:
-            with told_about_force():
+            with writing_to(self.path):
                 write_whole(self.path, text + "\n", force=self.force)
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
         """A file for bytes, which is there as a whole or not at all."""
-        with told_about_force(), whole_file(self.path, force=self.force) as file:
-            yield file
+        with ExitStack() as stack:
+            with writing_to(self.path):
+                file = stack.enter_context(whole_file(self.path, force=self.force))
+            yield file  # what goes wrong meanwhile may be about another file
+            with writing_to(self.path):
+                stack.close()
 
 
 def check_outputs(inputs: Mapping[str, str | None], outputs: Mapping[str, Output | None]) -> None:
@@ -103,18 +113,21 @@ def print_part(text: str) -> bool:
         sys.stdout.write(safe)
         sys.stdout.flush()
     except OSError as error:
-        # What is left in the buffer would fail again when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_stdout()
         if isinstance(error, BrokenPipeError):
             return False
-        raise
+        raise OSError(error.errno, error.strerror, "standard output") from None
     return True
 
 
 @contextmanager
-def told_about_force() -> Iterator[None]:
-    """While it lasts, the error about a file that is there names the option."""
+def writing_to(path: str) -> Iterator[None]:
+    """While it lasts, errors name this file, and that about one that is there names the option."""
     try:
         yield
-    except FileExistsError as error:
-        raise FileExistsError(f"{error} Use --force to do so.") from None
+    except OSError as error:
+        if error.errno is not None:
+            raise OSError(error.errno, error.strerror, path) from None
+        if isinstance(error, FileExistsError):
+            raise FileExistsError(f"{path} exists: --force overwrites it.") from None
+        raise

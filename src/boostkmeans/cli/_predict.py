@@ -12,7 +12,7 @@ from boostkmeans.cli import _options
 from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._column import check_column, column_writer
 from boostkmeans.cli._errors import exit_codes
-from boostkmeans.cli._input import opened
+from boostkmeans.cli._input import check_memory, opened
 from boostkmeans.cli._listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
 from boostkmeans.cli._output import STDOUT, Output, check_outputs, print_result
 
@@ -72,10 +72,18 @@ def predict(
         inertia = 0.0
         with (
             shown_progress(verbose=verbose) as shown,
-            opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
+            opened(
+                path,
+                shown,
+                input_format=input_format,
+                key=key,
+                max_memory=max_memory,
+                model=model_path,
+            ) as vectors,
             ExitStack() as files,
         ):
             n_rows, done = vectors.shape[0], 0
+            check_memory(vectors, n_rows, len(sizes), at_once=1)
             show = shown.counting("rows")
             show("predicting", 0, n_rows)
             writers = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._errors import DataFormatError
+from boostkmeans._errors import ChoiceError, DataFormatError
 from boostkmeans.io._choice import shown
 
 # Up to here, float64 has all integers.
@@ -116,7 +116,7 @@ def columns_of(name: str, schema: Any, key: list[str] | None) -> Columns:
         available = _without_index(schema, available)
         lists = [one for one, value in available.items() if value is not None and _is_list(kinds[one])]
         if len(lists) > 1:
-            raise DataFormatError(
+            raise ChoiceError(
                 f"{name}: which column is meant? Lists of numbers are in {shown(lists)}. Name one: "
                 f"key={lists[0]!r}."
             )
@@ -124,7 +124,8 @@ def columns_of(name: str, schema: Any, key: list[str] | None) -> Columns:
     missing = [one for one in key if one not in available]
     if missing or not key:
         what = f"no column {missing[0]!r}" if missing else "no column"
-        raise DataFormatError(f"{name}: there is {what}; there is {shown(list(available))}.")
+        kind = ChoiceError if missing else DataFormatError
+        raise kind(f"{name}: there is {what}; there is {shown(list(available))}.")
     counts = Counter(schema.names)
     repeated = [one for one in key if counts[one] > 1]
     if repeated:

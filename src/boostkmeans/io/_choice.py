@@ -1,6 +1,6 @@
 """Which one of several arrays, datasets or columns is meant."""
 
-from boostkmeans._errors import DataFormatError
+from boostkmeans._errors import ChoiceError, DataFormatError
 
 # The vectors to build from, in the layout of ann-benchmarks.
 TRAIN = "train"
@@ -12,7 +12,7 @@ def chosen(name: str, what: str, key: str | None, available: list[str]) -> str:
     """The key, the only name that there is, or "train"."""
     if key is not None:
         if key not in available:
-            raise DataFormatError(f"{name}: there is no {what} {key!r}; there is {shown(available)}.")
+            raise ChoiceError(f"{name}: there is no {what} {key!r}; there is {shown(available)}.")
         return key
     if len(available) == 1:
         return available[0]
@@ -20,8 +20,9 @@ def chosen(name: str, what: str, key: str | None, available: list[str]) -> str:
         return TRAIN
     if not available:
         raise DataFormatError(f"{name}: there is no {what} in it.")
-    raise DataFormatError(
-        f"{name}: which {what} is meant? There are {shown(available)}. Name one: key={available[0]!r}."
+    raise ChoiceError(
+        f"{name}: which {what} is meant? There are {shown(available)}. Name one: key={available[0]!r}.",
+        available,
     )
 
 

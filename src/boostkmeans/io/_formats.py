@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from boostkmeans._errors import DataFormatError
+from boostkmeans._errors import ChoiceError, DataFormatError
 
 BY_ENDING = {
     ".npy": "npy",
@@ -77,9 +77,9 @@ def check_format(given: str | None, allowed: tuple[str, ...] = FORMATS) -> None:
         raise ValueError(f"format must be one of {', '.join(map(repr, allowed))}. Got {given!r}.")
 
 
-def unknown(name: str) -> DataFormatError:
+def unknown(name: str) -> ChoiceError:
     """The error for a file that does not tell what it is."""
-    return DataFormatError(
+    return ChoiceError(
         f"{name}: neither the ending of the file nor its first bytes tell what it is. Give its format: "
         f"format=... with one of {', '.join(map(repr, FORMATS))}."
     )

@@ -224,11 +224,11 @@ def _by_name(source: Source) -> str | None:
 
 def _sniffed(source: Source) -> str:
     """The format by the first bytes."""
-    if source.path != "-" and not Path(source.path).is_file():
+    if not source.is_stream and not Path(source.path).is_file():
         Path(source.path).stat()
-        raise _formats.unknown(source.name)  # a pipe: its first bytes would be gone
+        raise _formats.unknown(source.name)  # a device
     kind = _formats.format_by_magic(source.head(HEAD))
-    if kind is None and source.path == "-":
+    if kind is None and source.is_stream:
         return "csv"
     if kind is None:
         raise _formats.unknown(source.name)

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -50,15 +51,25 @@ class Source:
         """As messages call it."""
         return "standard input" if self.path == "-" else self.path
 
+    @cached_property
+    def _pipe(self) -> io.BufferedReader:
+        """Opened once: what its buffer has would be lost."""
+        return Path(self.path).open("rb")
+
     def most_bytes(self) -> int:
         """How long the content can be at most."""
         with self._raw() as raw:
             size = _size(raw)
             return size * MOST_EXPANSION if _starts_with(raw, GZIP_MAGIC) else size
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is standard input or a pipe: what was read is gone."""
+        return self.path == "-" or Path(self.path).is_fifo()
+
     def head(self, n_bytes: int) -> bytes:
         """Some of the first bytes of the content, which are still to be read, also from a pipe."""
-        with self._raw() as raw:
+        with self._raw(last=False) as raw:
             first = raw.peek(HEAD)
             if not first.startswith(GZIP_MAGIC):
                 return first[:n_bytes]
@@ -127,8 +138,15 @@ class Source:
                 text.detach()  # or it would close standard input
 
     @contextmanager
-    def _raw(self) -> Iterator[io.BufferedReader]:
-        if self.path != "-":
+    def _raw(self, *, last: bool = True) -> Iterator[io.BufferedReader]:
+        """`last`: whether nothing will be read after it."""
+        if self.path != "-" and self.is_stream:
+            try:
+                yield self._pipe
+            finally:
+                if last:
+                    self._pipe.close()
+        elif self.path != "-":
             with Path(self.path).open("rb") as raw:
                 yield raw
         elif hasattr(sys.stdin.buffer, "peek"):

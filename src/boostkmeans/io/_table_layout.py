@@ -4,7 +4,7 @@ import csv
 import re
 from dataclasses import dataclass
 
-from boostkmeans._errors import DataFormatError
+from boostkmeans._errors import ChoiceError, DataFormatError
 from boostkmeans.io._choice import shown
 from boostkmeans.io._source import fault_of
 
@@ -131,9 +131,7 @@ def _wanted(place: str, names: list[str], key: list[str] | None, has_header: boo
     missing = [one for one in key if one not in names]
     if missing:
         hint = "" if has_header else " The table has no header, so that columns have numbers, from 1 on."
-        raise DataFormatError(
-            f"{place}: there is no column {missing[0]!r}; there is {shown(names)}.{hint}"
-        )
+        raise ChoiceError(f"{place}: there is no column {missing[0]!r}; there is {shown(names)}.{hint}")
     repeated = [one for one in key if names.count(one) > 1]
     if repeated:
         raise DataFormatError(
