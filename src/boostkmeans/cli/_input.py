@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from boostkmeans import _memory
 from boostkmeans.cli._bar import Shown
@@ -38,6 +39,11 @@ def opened(
             if known is error:
                 raise
             raise known from error
+
+
+def is_stream(path: str) -> bool:
+    """Whether what is read of it is gone."""
+    return path == STDIN or path in STDIN_PATHS or Path(path).is_fifo()
 
 
 def check_side_files(files: Mapping[str, str | None]) -> None:
