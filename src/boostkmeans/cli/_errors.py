@@ -52,6 +52,10 @@ PHRASES = (
         r"--init has \1 centres of \2 features. Expected are \3 of \4.",
     ),
     (r"Centres given as init", "The centres of --init"),
+    (
+        r"sample_weight\.shape == \((\d+),\), expected \((\d+),\): one weight for each row\.",
+        r"--weights has \1 values for \2 rows: one for each row is needed.",
+    ),
     (r"Negative values in data passed to sample_weight", "Negative weights in --weights"),
     (r"Input sample_weight contains", "--weights contains"),
     (r"Sample weights must contain at least one non-zero number", "All weights of --weights are 0"),

@@ -47,10 +47,10 @@ def is_stream(path: str) -> bool:
 
 
 def check_side_files(files: Mapping[str, str | None]) -> None:
-    """Raises an error if one of these, by their options, is to be standard input."""
+    """Raises an error if one of these, by their options, is standard input or a pipe."""
     for option, path in files.items():
-        if path == STDIN or path in STDIN_PATHS:
-            raise ValueError(f"{option} must be a file: standard input is for vectors alone.")
+        if path is not None and is_stream(path):
+            raise ValueError(f"{option} must be a file: only vectors are read from a pipe.")
 
 
 def check_memory(
