@@ -216,12 +216,12 @@ def _telling(shown: Shown, model: Any, n_rows: int, weights: Any) -> Callable[[S
         parts = [
             f"sweep {n_sweeps:,}" + (f" of at most {most:,}" if n_sweeps <= most else ""),
             f"distortion {record.inertia / total:.6g}",
-            f"{record.moves:,} moves",
+            f"{short_count(record.moves)} moves",
             f"{rate} rows/s",
         ]
         if max_time is not None:
             left = round(max(0.0, max_time - (time.monotonic() - began)))
-            parts.insert(1, f"{timedelta(seconds=left)} left")
+            parts.insert(1, f"{left} s left" if left < 60 else f"{timedelta(seconds=left)} left")
         shown.describe(joined(parts, shown.width))
 
     return tell
