@@ -76,7 +76,10 @@ def test_a_method_that_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "failed: not enough memory. too much" in out
     assert "1.0000" in out
     made = json.loads(succeed("compare", path, "-k", "8", "--methods", "k-means,boost-fast", "--json"))
-    assert made["methods"][0] == {"method": "k-means", "error": "not enough memory. too much"}
+    failed, other = made["methods"]
+    assert list(failed) == list(other)
+    assert {name for name, value in failed.items() if value} == {"method", "error"}
+    assert (failed["error"], failed["relative"]) == ("not enough memory. too much", None)
     assert "too much" in fail(1, "compare", path, "-k", "8", "--methods", "k-means")
 
 
@@ -161,8 +164,12 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "data:image/png;base64,iVBOR" in page
     assert "<td>boost-balanced</td>" in page
     assert "--force" in fail(2, "demo")
-    succeed("demo", "--output", tmp_path / "a" / "b")
-    assert (tmp_path / "a" / "b" / "index.html").exists()
+    assert "no folder" in fail(2, "demo", "--output", tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()
+    made = json.loads(succeed("demo", "--output", tmp_path / "a", "--json"))
+    assert (made["page"], made["n_rows"]) == (str(tmp_path / "a" / "index.html"), 600)
+    assert len(made["methods"]) == len(demo.DEMO_METHODS)
+    assert (tmp_path / "a" / "index.html").exists()
 
 
 def test_the_sample_of_the_repository() -> None:

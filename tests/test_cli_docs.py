@@ -118,6 +118,12 @@ def test_standard_input() -> None:
     assert again["labels"] == made["labels"]
 
 
+def test_labels_as_an_array(tmp_path: Path) -> None:
+    succeed("docs", SENTENCES, "-k", "3", "--labels", tmp_path / "l.npy", "-o", tmp_path / "o", "--json")
+    assert np.load(tmp_path / "l.npy").tolist() == json.loads((tmp_path / "o").read_text())["labels"]
+    assert "both want" in run("docs", SENTENCES, "-k", "3", "--labels", "-", "--json").stderr
+
+
 def test_labels_and_output(tmp_path: Path) -> None:
     labels, output = tmp_path / "labels.tsv", tmp_path / "out.json"
     out = succeed("docs", SENTENCES, "-k", "3", "--labels", labels, "--output", output, "--json")
@@ -215,9 +221,9 @@ def test_bad_data_is_exit_code_3(tmp_path: Path) -> None:
         (["docs", SENTENCES, "-k", "31"], "31 clusters need as many documents"),
         (["docs", SENTENCES, "-k", "3", "--method", "best"], "--method"),
         (["docs", SENTENCES, "-k", "3", "--ngrams", "one"], "--ngrams"),
-        (["docs", SENTENCES, "-k", "3", "--ngrams", "2-1"], "ngram_range"),
+        (["docs", SENTENCES, "-k", "3", "--ngrams", "2-1"], "--ngrams"),
         (["docs", SENTENCES, "-k", "3", "--min-df", "few"], "--min-df"),
-        (["docs", SENTENCES, "-k", "3", "--min-df", "31"], "min_df"),
+        (["docs", SENTENCES, "-k", "3", "--min-df", "31"], "--min-df"),
         (["docs", SENTENCES, "-k", "3", "--stop-words", "no-such-file"], "no-such-file"),
         (["docs", SENTENCES, "-k", "3", "--encoding", "utf-9"], "utf-9"),
         (["docs", SENTENCES, "-k", "3", "--text-column", "text"], "Columns can only be named"),

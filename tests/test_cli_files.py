@@ -1,6 +1,7 @@
 """`boostkmeans info` and `convert`: what files are, and what becomes of them."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ from scipy.sparse import csr_array, save_npz
 
 import boostkmeans
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord
-from boostkmeans.cli import _options
+from boostkmeans.cli import _errors, _options
+from boostkmeans.cli._listing import plain
 from boostkmeans.io import FORMATS, WRITABLE, open_vectors, write_vectors
 from command import fail, succeed
 from conftest import blobs
@@ -82,7 +84,7 @@ def test_vectors(tmp_path: Path) -> None:
 
 def test_what_is_nothing(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("hello")
-    assert "neither the ending" in fail(3, "info", tmp_path / "a")
+    assert "neither the ending" in fail(2, "info", tmp_path / "a")
     assert "No such file" in fail(2, "info", tmp_path / "b")
     assert "folder" in fail(2, "info", tmp_path)
     BoostKMeans(3, random_state=0).fit(ROWS).save(tmp_path / "m")
@@ -155,3 +157,37 @@ def test_a_full_device(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", ROWS)
     message = fail(1, "convert", tmp_path / "x.npy", "/dev/full", "--to", "npy", "--force")
     assert "No space left" in message
+
+
+def test_info_on_columns_and_several_arrays(tmp_path: Path) -> None:
+    np.save(tmp_path / "l.npy", np.arange(7, dtype=np.int32))
+    made = json.loads(succeed("info", tmp_path / "l.npy", "--json"))
+    assert (made["kind"], made["n_rows"], made["dtype"]) == ("column", 7, "int32")
+    assert "column" in succeed("info", tmp_path / "l.npy", "-v")
+    np.savez(tmp_path / "x.npz", a=np.eye(4), b=np.eye(3), c=np.arange(3))
+    made = json.loads(succeed("info", tmp_path / "x.npz", "--json"))
+    assert made["kind"] == "arrays"
+    assert [one["shape"] for one in made["arrays"]] == [[4, 4], [3, 3], None]
+    assert "4 x 4 of type float64" in succeed("info", tmp_path / "x.npz")
+
+
+def test_convert_as_json(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.eye(3))
+    made = json.loads(succeed("convert", tmp_path / "x.npy", tmp_path / "x.fvecs", "--json"))
+    assert (made["n_rows"], made["n_features"], made["file"]) == (3, 3, str(tmp_path / "x.fvecs"))
+
+
+def test_warnings_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with _errors.exit_codes(debug=False):
+        warnings.simplefilter("always")
+        _errors.warn_about("k-means")
+        for _ in range(3):
+            warnings.warn("it did not converge", RuntimeWarning, stacklevel=1)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "boostkmeans: warning: k-means: it did not converge"
+    assert lines[1].endswith("(3 times)")
+    assert len(lines) == 2
+
+
+def test_numbers_that_json_has_not() -> None:
+    assert plain({"a": np.inf, "b": [np.float64("nan"), 1.5]}) == {"a": None, "b": [None, 1.5]}

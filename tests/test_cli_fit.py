@@ -257,7 +257,9 @@ def test_bad_data_is_exit_code_3(path: Path, tmp_path: Path, X: NDArray[np.float
     (tmp_path / "w.txt").write_text("1\ntwo\n")
     assert "value 2 is" in fail(3, "fit", path, "-k", "5", "--weights", tmp_path / "w.txt")
     (tmp_path / "w.txt").write_text("1\n2\n")
-    assert "600" in fail(2, "fit", path, "-k", "5", "--weights", tmp_path / "w.txt")
+    assert "--weights has 2 values for 600 rows" in fail(
+        2, "fit", path, "-k", "5", "--weights", tmp_path / "w.txt"
+    )
 
 
 def test_bad_weights_and_centres_are_bad_data(path: Path, tmp_path: Path) -> None:

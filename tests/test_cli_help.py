@@ -114,6 +114,9 @@ def test_help_begins_with_examples(command: list[str]) -> None:
     assert lines[0].startswith("Usage:")
     assert lines[1] == "Examples:"
     assert lines[2].startswith("boostkmeans " + (command[0] if command else "fit"))
+    assert all(len(line) < 80 for line in examples_of("\n".join(lines)))
+    options = [line for line in lines if line.startswith("-")]
+    assert not any(noise in line for line in options for noise in ("<int>", "<float>", "<str>"))
 
 
 def test_the_root_lists_commands_with_a_line_each() -> None:

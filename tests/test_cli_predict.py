@@ -100,12 +100,13 @@ def test_wrong_use(folder: Path, tmp_path: Path) -> None:
         ([m, x, "--json", "--labels", "-"], "both want standard output"),
         ([m, tmp_path / "none"], "none"),
         ([tmp_path / "none", x], "none"),
-        ([m, tmp_path / "wide.npy"], "7 features"),
         ([m, x, "--candidates", "0"], "--candidates"),
     ):
         assert what in fail(2, "predict", *options)
     assert (tmp_path / "l.npy").read_text() == "precious"
     assert "safetensors" in fail(3, "predict", x, x)
+    assert f"wide.npy has 7 features, and {m} has 5" in fail(3, "predict", m, tmp_path / "wide.npy")
+    assert "take at least" in fail(1, "predict", m, x, "--max-memory", "10kB")
 
 
 @pytest.mark.usefixtures("small_batches")

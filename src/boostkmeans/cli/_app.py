@@ -68,7 +68,7 @@ def root(
 ) -> None:
     """\b
     Examples:
-      boostkmeans fit vectors.fvecs -k 10000 -o model.safetensors --labels labels.npy
+      boostkmeans fit vectors.fvecs -k 10000 -o model.st --labels labels.npy
       boostkmeans predict model.safetensors new.fvecs --labels labels.npy
       boostkmeans compare vectors.fvecs -k 100 --max-rows 20000
       boostkmeans docs examples/sentences.txt -k 3

@@ -83,6 +83,18 @@ def read_column(path: str) -> NDArray[Any]:
     return _from_npy(path) if is_npy else _from_text(path)
 
 
+def column_header(path: str) -> tuple[int, str] | None:
+    """How many values of which type a vector in .npy has; None for anything else."""
+    with Path(path).open("rb") as file:
+        if file.read(len(npy.MAGIC_PREFIX)) != npy.MAGIC_PREFIX:
+            return None
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError):  # which whoever opens it says better
+        return None
+    return (len(values), str(values.dtype)) if values.ndim == 1 else None
+
+
 def _from_npy(path: str) -> NDArray[Any]:
     try:
         values = np.load(path, allow_pickle=False)

@@ -10,7 +10,7 @@ from boostkmeans.baselines import DEFAULT, METHODS, MethodRun, compare, draw_cur
 from boostkmeans.cli import INTERRUPTED, _options
 from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._comparison_listing import comparison_table, comparison_values
-from boostkmeans.cli._errors import code_of, exit_codes, say
+from boostkmeans.cli._errors import code_of, exit_codes, say, warn_about
 from boostkmeans.cli._input import check_memory, opened
 from boostkmeans.cli._output import (
     STDOUT,
@@ -32,16 +32,20 @@ def compare_methods(
         str | None, typer.Argument(metavar="PATH", help="Vectors in any format; - is stdin.")
     ] = None,
     clusters: Annotated[
-        int | None, typer.Option("--clusters", "-k", min=1, help="How many clusters.")
+        int | None, typer.Option("--clusters", "-k", min=1, metavar="K", help="How many clusters.")
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help="Methods with commas between them; list prints all names."),
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Seeds that each method runs with.")] = 1,
+    repeats: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Seeds that each method runs with.")
+    ] = 1,
     max_rows: Annotated[
         int | None,
-        typer.Option(min=1, help="Compare on so many rows, drawn at random, if there are more."),
+        typer.Option(
+            min=1, metavar="N", help="Compare on so many rows, drawn at random, if there are more."
+        ),
     ] = None,
     plot: Annotated[
         str | None,
@@ -60,8 +64,8 @@ def compare_methods(
     """\b
     Examples:
       boostkmeans compare vectors.fvecs -k 256
-      boostkmeans compare vectors.npy -k 100 --max-rows 20000 --repeats 5 --plot curves.png
-      boostkmeans compare vectors.npy -k 20 --methods boost-best,k-means++,RBK --json
+      boostkmeans compare vectors.npy -k 100 --max-rows 20000 --plot curves.png
+      boostkmeans compare vectors.npy -k 20 --methods boost-best,k-means++,RBK
       boostkmeans compare --methods list
 
     Clusters the same vectors by boost k-means and by other methods, and says what each reached and how
@@ -88,7 +92,11 @@ def compare_methods(
             check_memory(vectors, n_used, clusters, remedy=" Compare fewer rows: --max-rows.")
             X = _rows(vectors, max_rows, seed)
             seeds = range(seed, seed + repeats)
-            progress = shown.progress
+
+            def progress(what: str, done: int, total: int | None) -> None:
+                warn_about(what)
+                shown.progress(what, done, total)
+
             try:
                 for run in compare(
                     X, clusters, chosen, seeds=seeds, n_threads=threads, progress=progress
@@ -96,6 +104,7 @@ def compare_methods(
                     runs.append(run)  # one by one, so that they stay if it is interrupted
             except KeyboardInterrupt:
                 whole = False
+            warn_about("")
             n_all = vectors.shape[0]
             errors = [run.error for run in runs if run.error is not None]
             if whole and len(errors) == len(runs):

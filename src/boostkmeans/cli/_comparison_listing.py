@@ -36,30 +36,33 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
 
 
 def _cells(one: dict[str, Any]) -> tuple[str, ...]:
-    if "mean_distortion" not in one:
+    if not one["runs"]:
         return one["method"], f"failed: {printable(one['error'])}"
     return (
         one["method"],
-        f"{float(one['mean_distortion']):,.7g}",
-        f"{float(one['best_distortion']):,.7g}",
-        f"{float(one['relative']):.4f}",
+        _measure(one["mean_distortion"], ",.7g"),
+        _measure(one["best_distortion"], ",.7g"),
+        _measure(one["relative"], ".4f"),
         f"{one['seconds']:.2f}",
         f"{one['n_sweeps']:,.4g}",
     )
 
 
+def _measure(value: float | None, digits: str) -> str:
+    return "too large" if value is None else format(value, digits)
+
+
 def _method(summary: MethodSummary) -> dict[str, Any]:
     error = None if summary.error is None else message_of(summary.error)
-    shared = {"method": summary.method, "error": error}
-    if not summary.runs:
-        return shared
+    is_there = bool(summary.runs)
     return {
-        **shared,
-        "mean_distortion": summary.mean_distortion,
-        "best_distortion": summary.best_distortion,
+        "method": summary.method,
+        "error": error,
+        "mean_distortion": summary.mean_distortion if is_there else None,
+        "best_distortion": summary.best_distortion if is_there else None,
         "relative": summary.relative,
-        "seconds": summary.seconds,
-        "n_sweeps": summary.n_sweeps,
+        "seconds": summary.seconds if is_there else None,
+        "n_sweeps": summary.n_sweeps if is_there else None,
         "runs": [
             {
                 "seed": run.seed,

@@ -1,5 +1,6 @@
 """`boostkmeans convert`: vectors from one format to another."""
 
+import json
 import re
 from typing import Annotated
 
@@ -26,10 +27,12 @@ def convert(
         ),
     ],
     input_format: Annotated[
-        _options.Format | None, typer.Option("--format", help="What IN is, if its ending does not tell.")
+        _options.Format | None,
+        typer.Option("--format", metavar="FORMAT", help="What IN is, if its ending does not tell."),
     ] = None,
     to: Annotated[
-        _options.WritableFormat | None, typer.Option(help="What OUT is, if its ending does not tell.")
+        _options.WritableFormat | None,
+        typer.Option(metavar="FORMAT", help="What OUT is, if its ending does not tell."),
     ] = None,
     key: _options.Key = None,
     rows: Annotated[
@@ -39,6 +42,7 @@ def convert(
         ),
     ] = None,
     max_memory: _options.MaxMemory = None,
+    as_json: _options.AsJson = False,
     force: _options.Force = False,
     verbose: _options.Verbose = False,
     debug: _options.Debug = False,
@@ -71,11 +75,15 @@ def convert(
                     progress=shown.counting("rows"),
                 )
             n_rows, n_features = chosen.shape
-        print_result(
-            two_columns(
-                [("rows", f"{n_rows:,}"), ("features", f"{n_features:,}"), ("written to", target)]
-            )
-        )
+            made = {
+                "source": vectors.name,
+                "format": vectors.format,
+                "n_rows": n_rows,
+                "n_features": n_features,
+                "file": target,
+            }
+        pairs = [("rows", f"{n_rows:,}"), ("features", f"{n_features:,}"), ("written to", target)]
+        print_result(json.dumps(made) if as_json else two_columns(pairs))
 
 
 def _range(given: str, n_rows: int) -> tuple[int, int]:

@@ -1,14 +1,18 @@
 """`boostkmeans demo`: ours beside k-means, on data that is there."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import boostkmeans
+from boostkmeans._whole_file import check_target
+from boostkmeans.baselines import summarize
 from boostkmeans.baselines.demo import demo_data, demo_page, demo_table, run_demo
 from boostkmeans.cli import _options
 from boostkmeans.cli._bar import shown_progress
+from boostkmeans.cli._comparison_listing import comparison_values
 from boostkmeans.cli._errors import exit_codes
 from boostkmeans.cli._output import Output, check_matplotlib, print_result
 
@@ -22,6 +26,7 @@ def demo(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the page.")
     ] = Path("demo"),
     threads: _options.Threads = None,
+    as_json: _options.AsJson = False,
     force: _options.Force = False,
     verbose: _options.Verbose = False,
     debug: _options.Debug = False,
@@ -38,10 +43,18 @@ def demo(
     with exit_codes(debug=debug):
         check_matplotlib("The page")
         page = Output(str(output / PAGE), force)
-        output.mkdir(parents=True, exist_ok=True)
+        if not output.is_dir():
+            check_target(output, force=False)  # it may be a file, or in a folder that is not there
+            output.mkdir()
         page.check()
         data = demo_data(SAMPLE)
         with shown_progress(verbose=verbose) as shown:
             runs = run_demo(data, n_threads=threads, progress=shown.progress)
         page.write(demo_page(data, runs))
-        print_result(f"{data.title}\n\n{demo_table(runs)}\n\nThe page to look at: {page.path}")
+        if as_json:
+            methods = comparison_values(summarize(runs))
+            made = {"title": data.title, "n_rows": data.X.shape[0], "n_features": data.X.shape[1],
+                    "page": page.path, "methods": methods}  # fmt: skip
+            print_result(json.dumps(made, allow_nan=False))
+        else:
+            print_result(f"{data.title}\n\n{demo_table(runs)}\n\nThe page to look at: {page.path}")

@@ -5,13 +5,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from boostkmeans._errors import DataFormatError
 from boostkmeans._printable import printable
+from boostkmeans.cli import _options
 from boostkmeans.cli._bar import shown_progress
+from boostkmeans.cli._column import column_writer
 from boostkmeans.cli._errors import exit_codes, say
-from boostkmeans.cli._options import Quality
 from boostkmeans.cli._output import STDOUT, Output, check_outputs
 from boostkmeans.documents import Corpus, DocumentClusters, Weighting, cluster_documents, read_corpus
 
@@ -50,36 +52,59 @@ class Idf(StrEnum):
 
 def docs(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A folder, a file, or - for stdin.")],
-    clusters: Annotated[int, typer.Option("--clusters", "-k", min=1, help="How many clusters.")],
+    clusters: _options.Clusters,
     method: Annotated[Method, typer.Option(help="How to cluster.")] = Method.BISECTING,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: all there is.")] = False,
-    output: Annotated[str, typer.Option(help="Where to print the clusters to.")] = STDOUT,
+    as_json: _options.AsJson = False,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to print the clusters to."),
+    ] = STDOUT,
     labels: Annotated[
         str | None,
-        typer.Option(help="Where to write lines of NAME, tab, CLUSTER; - prints only these."),
+        typer.Option(
+            metavar="FILE",
+            help="Where to write lines of NAME, tab, CLUSTER, or an array of clusters for .npy; - "
+            "prints only these.",
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
-    terms: Annotated[int, typer.Option(min=0, help="Terms to show of each cluster.")] = 10,
-    central: Annotated[int, typer.Option(min=0, help="Central documents to show.")] = 5,
+    force: _options.Force = False,
+    terms: Annotated[int, typer.Option(min=0, metavar="N", help="Terms to show of each cluster.")] = 10,
+    central: Annotated[int, typer.Option(min=0, metavar="N", help="Central documents to show.")] = 5,
     input_format: Annotated[
-        Format | None, typer.Option("--format", help="What the file is, if its ending does not tell.")
+        Format | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help=f"What the file is, if its ending does not tell: {', '.join(Format)}.",
+        ),
     ] = None,
     text_column: Annotated[
-        str | None, typer.Option(help="Column of the texts: a name, or a number without header.")
+        str | None,
+        typer.Option(metavar="NAME", help="Column of the texts: a name, or a number without header."),
     ] = None,
-    class_column: Annotated[str | None, typer.Option(help="Column of the classes.")] = None,
-    name_column: Annotated[str | None, typer.Option(help="Column of the documents' names.")] = None,
-    encoding: Annotated[str, typer.Option(help="Encoding of the texts.")] = "utf-8",
-    ngrams: Annotated[str, typer.Option(help="Words in a term: 1, or 1-2 for one or two.")] = "1",
+    class_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column of the classes.")
+    ] = None,
+    name_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column of the documents' names.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of the texts.")] = "utf-8",
+    ngrams: Annotated[
+        str, typer.Option(metavar="N[-N]", help="Words in a term: 1, or 1-2 for one or two.")
+    ] = "1",
     stop_words: Annotated[
-        str | None, typer.Option(help="Words to leave out: english, or a file with one a line.")
+        str | None,
+        typer.Option(metavar="WORDS", help="Words to leave out: english, or a file with one a line."),
     ] = None,
     min_df: Annotated[
-        str, typer.Option(help="Leave out terms of fewer documents: a number, or a share like 0.01.")
+        str,
+        typer.Option(
+            metavar="N", help="Leave out terms of fewer documents: a number, or a share like 0.01."
+        ),
     ] = "1",
-    max_df: Annotated[str, typer.Option(help="Leave out terms of more documents.")] = "1.0",
+    max_df: Annotated[str, typer.Option(metavar="N", help="Leave out terms of more documents.")] = "1.0",
     max_terms: Annotated[
-        int | None, typer.Option(min=1, help="Keep the most frequent terms only.")
+        int | None, typer.Option(min=1, metavar="N", help="Keep the most frequent terms only.")
     ] = None,
     sublinear: Annotated[
         bool, typer.Option("--sublinear", help="Count 1 + log(n) for a term that occurs n times.")
@@ -91,23 +116,23 @@ def docs(
             "matrix that is weighted already.",
         ),
     ] = None,
-    n_init: Annotated[int, typer.Option(min=1, help="Runs, of which the best is kept.")] = 1,
+    n_init: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs, of which the best is kept.")
+    ] = 1,
     quality: Annotated[
-        Quality | None,
+        _options.Quality | None,
         typer.Option(help="Effort of refined and k-way, and for these only. By default balanced."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of random numbers.")] = 0,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="By default one for each processor.")
-    ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log to stderr.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error arose.")] = False,
+    seed: _options.Seed = 0,
+    threads: _options.Threads = None,
+    verbose: _options.Verbose = False,
+    debug: _options.Debug = False,
 ) -> None:
     """\b
     Examples:
       boostkmeans docs examples/sentences.txt -k 3
       boostkmeans docs articles/ -k 20 --stop-words english --min-df 2
-      boostkmeans docs tickets.csv -k 10 --text-column body --json > clusters.json
+      boostkmeans docs tickets.csv -k 10 --text-column body --json
       boostkmeans docs sports.mat -k 7 --method refined --labels labels.tsv
       zcat posts.txt.gz | boostkmeans docs - -k 5
 
@@ -123,6 +148,8 @@ def docs(
         result_to = Output(output, force)
         labels_to = None if labels is None else Output(labels, force)
         check_outputs({"PATH": path}, {"--output": result_to, "--labels": labels_to})
+        if as_json and labels == output == STDOUT:
+            raise ValueError("--json and --labels - both want standard output: write one to a file.")
         weighting = Weighting(
             ngram_range=_range("--ngrams", ngrams),
             stop_words=_stop_words(stop_words),
@@ -158,7 +185,7 @@ def docs(
                 verbose=shown.verbose,
             )
         if labels_to is not None:
-            labels_to.write(_label_lines(found))
+            _write_labels(labels_to, found)
         if labels != STDOUT or output != STDOUT:
             result_to.write(json.dumps(found.to_dict(), allow_nan=False) if as_json else found.table())
 
@@ -171,6 +198,14 @@ def _warn_of_skipped(corpus: Corpus) -> None:
             say(f"  {document.name}: {document.reason}")
         if n_skipped > NAMED:
             say(f"  and {n_skipped - NAMED} more, which --json names")
+
+
+def _write_labels(output: Output, found: DocumentClusters) -> None:
+    if output.path == STDOUT or output.ending != ".npy":
+        output.write(_label_lines(found))
+        return
+    with column_writer(output, len(found.labels), np.int32) as write:
+        write(found.labels)
 
 
 def _label_lines(found: DocumentClusters) -> str:

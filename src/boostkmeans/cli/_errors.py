@@ -6,8 +6,10 @@ import sys
 import threading
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 import typer
@@ -50,6 +52,10 @@ PHRASES = (
         r"--init has \1 centres of \2 features. Expected are \3 of \4.",
     ),
     (r"Centres given as init", "The centres of --init"),
+    (
+        r"sample_weight\.shape == \((\d+),\), expected \((\d+),\): one weight for each row\.",
+        r"--weights has \1 values for \2 rows: one for each row is needed.",
+    ),
     (r"Negative values in data passed to sample_weight", "Negative weights in --weights"),
     (r"Input sample_weight contains", "--weights contains"),
     (r"Sample weights must contain at least one non-zero number", "All weights of --weights are 0"),
@@ -60,8 +66,12 @@ BAD_VALUES = re.compile(
     r"sample_weight: .* at row|sample_weight contains NaN|Sample weights must contain"
     r"|given as init contain"
 )
+# Characters that tell which warning came again.
+SHOWN_OF_REPEATED = 40
 EMPTY = re.compile(r"Found array with 0 (sample|feature)")
 OTHER_WIDTH = re.compile(r"X has (\d+) features, but \w+ is expecting (\d+) features")
+
+_subject: ContextVar[str] = ContextVar("subject", default="")
 
 
 @contextmanager
@@ -149,14 +159,32 @@ def about(error: ValueError, source: str, model: str | None) -> ValueError:
     return error
 
 
+def warn_about(subject: str) -> None:
+    """Warnings from now on begin with this name; with none, if it is empty."""
+    _subject.set(subject)
+
+
 @contextmanager
 def _short_warnings() -> Iterator[None]:
+    """Each message once, when it comes up; at the end, how often those came that came again."""
+    seen: Counter[str] = Counter()
+
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        say(f"warning: {message}")
+        subject = _subject.get()
+        text = in_options(f"{subject}: {message}" if subject else str(message))
+        seen[text] += 1
+        if seen[text] == 1:
+            say(f"warning: {text}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
-        yield
+        try:
+            yield
+        finally:
+            warn_about("")
+            for text, times in seen.items():
+                if times > 1:
+                    say(f"warning: {text[:SHOWN_OF_REPEATED]}... ({times} times)")
 
 
 @contextmanager

@@ -115,9 +115,9 @@ def _listing(made: dict[str, Any]) -> str:
     pairs = [
         ("rows", f"{made['n_rows']:,}"),
         ("clusters", f"{made['n_clusters']:,}"),
-        ("distortion", shown_measure(float(made["distortion"]))),
-        ("in the fit", shown_measure(float(made["distortion_of_fit"]))),
-        ("inertia", shown_measure(float(made["inertia"]))),
+        ("distortion", shown_measure(made["distortion"])),
+        ("in the fit", shown_measure(made["distortion_of_fit"])),
+        ("inertia", shown_measure(made["inertia"])),
         ("sizes", shown_sizes(made["sizes"])),
         ("size imbalance", f"{made['size_imbalance']:.4f} (1 is even)"),
         ("largest share", f"{largest:.2%} of the rows in one cluster"),

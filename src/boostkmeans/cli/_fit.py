@@ -62,12 +62,17 @@ def fit(
             "--candidates", metavar="N", help="Clusters that a row looks at: a number, auto or all."
         ),
     ] = None,
-    n_init: Annotated[int | None, typer.Option(min=1, help="Runs, of which the best is kept.")] = None,
-    max_iter: Annotated[int | None, typer.Option(min=1, help="Sweeps at most. By default 100.")] = None,
+    n_init: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Runs, of which the best is kept.")
+    ] = None,
+    max_iter: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Sweeps at most. By default 100.")
+    ] = None,
     tol: Annotated[
         float | None,
         typer.Option(
             min=0.0,
+            metavar="SHARE",
             help="Stop when a sweep gains less than this share. By default 1e-4; 0 goes on to a "
             "certified optimum.",
         ),
@@ -112,11 +117,11 @@ def fit(
 ) -> None:
     """\b
     Examples:
-      boostkmeans fit vectors.fvecs -k 10000 -o model.safetensors --labels labels.npy
+      boostkmeans fit vectors.fvecs -k 10000 -o model.st --labels labels.npy
       boostkmeans fit vectors.npy -k 256 --quality best --centers centers.fvecs
-      boostkmeans fit table.parquet --key embedding -k 100 --metric cosine --json > fit.json
-      boostkmeans fit huge.bvecs -k 1000 --max-memory 2GB --checkpoint fit.ckpt --resume -o model.st
-      boostkmeans fit points.csv -k 10 --min-size 20 --weights weights.csv --labels -
+      boostkmeans fit table.parquet --key embedding -k 100 --metric cosine
+      boostkmeans fit huge.bvecs -k 1000 --checkpoint fit.ckpt --resume -o model.st
+      boostkmeans fit points.csv -k 10 --min-size 20 --weights weights.csv
       zcat points.csv.gz | boostkmeans fit - -k 5
 
     Clusters vectors by boost k-means, and prints how well that went.
@@ -211,12 +216,12 @@ def _telling(shown: Shown, model: Any, n_rows: int, weights: Any) -> Callable[[S
         parts = [
             f"sweep {n_sweeps:,}" + (f" of at most {most:,}" if n_sweeps <= most else ""),
             f"distortion {record.inertia / total:.6g}",
-            f"{record.moves:,} moves",
+            f"{short_count(record.moves)} moves",
             f"{rate} rows/s",
         ]
         if max_time is not None:
             left = round(max(0.0, max_time - (time.monotonic() - began)))
-            parts.insert(1, f"{timedelta(seconds=left)} left")
+            parts.insert(1, f"{left} s left" if left < 60 else f"{timedelta(seconds=left)} left")
         shown.describe(joined(parts, shown.width))
 
     return tell

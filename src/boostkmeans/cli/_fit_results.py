@@ -1,7 +1,7 @@
 """What `fit` leaves behind: files, and a summary."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -122,7 +122,7 @@ def summary(
         "interrupted": model.stop_reason_ == "interrupted",
         "seconds": seconds,
         "files": files,
-        "history": [record.state() for record in model.history_],
+        "history": [asdict(record) for record in model.history_],
     }
     made: dict[str, Any] = plain(found)
     return made
@@ -138,8 +138,8 @@ def _listing(made: dict[str, Any]) -> str:
         ("rows", f"{made['n_rows']:,}"),
         ("features", f"{made['n_features']:,}"),
         ("clusters", f"{made['n_clusters']:,}"),
-        ("distortion", shown_measure(float(made["distortion"]))),
-        ("inertia", shown_measure(float(made["inertia"]))),
+        ("distortion", shown_measure(made["distortion"])),
+        ("inertia", shown_measure(made["inertia"])),
         ("sizes", shown_sizes(made["sizes"])),
         ("sweeps", f"{made['n_sweeps']:,}"),
         ("stopped by", made["stop_reason"]),

@@ -1,19 +1,23 @@
 """`boostkmeans info`: what a file is."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from boostkmeans import _checkpoint, _model_layout, load_model
+from boostkmeans._errors import ChoiceError, DataFormatError
 from boostkmeans._tensor_file import peek
 from boostkmeans.cli import _options
 from boostkmeans.cli._bar import shown_progress
+from boostkmeans.cli._column import column_header
 from boostkmeans.cli._errors import exit_codes
-from boostkmeans.cli._input import opened
+from boostkmeans.cli._input import is_stream, opened
 from boostkmeans.cli._listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
-from boostkmeans.cli._output import STDOUT, print_result
+from boostkmeans.cli._output import print_result
+from boostkmeans.io import open_vectors
 
 # Names of columns that are shown, where there are many.
 NAMES_SHOWN = 8
@@ -23,11 +27,13 @@ NO_PARAMETERS = ("estimator", "shape", "data", "parts", "sample_weight")
 
 def info(
     path: Annotated[
-        str, typer.Argument(metavar="FILE", help="A model, a checkpoint or vectors; - is stdin.")
+        str,
+        typer.Argument(metavar="FILE", help="A model, a checkpoint, vectors or a column; - is stdin."),
     ],
     input_format: _options.InputFormat = None,
     key: _options.Key = None,
     as_json: _options.AsJson = False,
+    verbose: _options.Verbose = False,
     debug: _options.Debug = False,
 ) -> None:
     """\b
@@ -39,14 +45,14 @@ def info(
     Says what a file is, by its content: a model that fit wrote, a checkpoint, or vectors.
     """
     with exit_codes(debug=debug):
-        found = None if path == STDOUT or input_format is not None else peek(path)
+        found = None if input_format is not None or is_stream(path) else peek(path)
         kind = None if found is None else found[0]
         if found is not None and kind == _model_layout.FORMAT:
             made, pairs = _model(path, *found[1:])
         elif found is not None and kind == _checkpoint.FORMAT:
             made, pairs = _checkpoint_info(path, *found[1:])
         else:
-            made, pairs = _vectors(path, input_format, key)
+            made, pairs = _data(path, input_format, key, verbose)
         made = plain({"file": path, **made})
         print_result(json.dumps(made, allow_nan=False) if as_json else two_columns(pairs))
 
@@ -76,7 +82,7 @@ def _model(
         "stop_reason": getattr(model, "stop_reason_", None),
         "converged": getattr(model, "converged_", None),
         "seconds": history[-1].seconds if history else None,
-        "history": [record.state() for record in history],
+        "history": [asdict(record) for record in history],
     }
     pairs = [
         ("file", path),
@@ -130,11 +136,50 @@ def _checkpoint_info(
     return made, pairs
 
 
+def _data(
+    path: str, input_format: _options.Format | None, key: list[str] | None, verbose: bool
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    column = column_header(path) if Path(path).is_file() else None
+    if column is not None:
+        n_rows, dtype = column
+        made = {"kind": "column", "format": "npy", "n_rows": n_rows, "dtype": dtype}
+        return made, [
+            ("file", path),
+            ("kind", "column: a value for each row, such as labels or weights"),
+            ("rows", f"{n_rows:,} of type {dtype}"),
+        ]
+    try:
+        return _vectors(path, input_format, key, verbose)
+    except ChoiceError as error:
+        if not error.available:
+            raise
+        return _arrays(path, input_format, error.available)
+
+
+def _arrays(
+    path: str, input_format: _options.Format | None, names: list[str]
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Of a file with several arrays."""
+    arrays: list[dict[str, Any]] = []
+    for name in names:
+        kind = None if input_format is None else input_format.value
+        try:
+            with open_vectors(path, format=kind, key=name) as found:
+                arrays.append({"name": name, "shape": list(found.shape), "dtype": str(found.dtype)})
+        except DataFormatError:  # one that has no rows and columns
+            arrays.append({"name": name, "shape": None, "dtype": None})
+    pairs = [("file", path), ("kind", "several arrays, of which --key names one")]
+    for one in arrays:
+        rows = "no vectors" if one["shape"] is None else "{:,} x {:,} of type ".format(*one["shape"])
+        pairs.append((f"  {one['name']}", rows + (one["dtype"] or "")))
+    return {"kind": "arrays", "arrays": arrays}, pairs
+
+
 def _vectors(
-    path: str, input_format: _options.Format | None, key: list[str] | None
+    path: str, input_format: _options.Format | None, key: list[str] | None, verbose: bool
 ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     with (
-        shown_progress(verbose=False) as shown,
+        shown_progress(verbose=verbose) as shown,
         opened(path, shown, input_format=input_format, key=key) as vectors,
     ):
         n_rows, n_features = vectors.shape

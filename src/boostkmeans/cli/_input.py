@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from boostkmeans import _memory
 from boostkmeans.cli._bar import Shown
@@ -40,11 +41,16 @@ def opened(
             raise known from error
 
 
+def is_stream(path: str) -> bool:
+    """Whether what is read of it is gone."""
+    return path == STDIN or path in STDIN_PATHS or Path(path).is_fifo()
+
+
 def check_side_files(files: Mapping[str, str | None]) -> None:
-    """Raises an error if one of these, by their options, is to be standard input."""
+    """Raises an error if one of these, by their options, is standard input or a pipe."""
     for option, path in files.items():
-        if path == STDIN or path in STDIN_PATHS:
-            raise ValueError(f"{option} must be a file: standard input is for vectors alone.")
+        if path is not None and is_stream(path):
+            raise ValueError(f"{option} must be a file: only vectors are read from a pipe.")
 
 
 def check_memory(

@@ -1,12 +1,12 @@
 """Results for people: names and values in two columns."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._header_fields import as_measure
 from boostkmeans._printable import printable
 
 
@@ -33,17 +33,17 @@ def shown_sizes(sizes: dict[str, Any]) -> str:
     return text + (f", {sizes['empty']:,} empty" if sizes["empty"] else "")
 
 
-def shown_measure(value: float) -> str:
-    """A sum of squares, with as many digits as anybody wants to see."""
-    return f"{value:,.8g}"
+def shown_measure(value: float | None) -> str:
+    """A sum of squares, with as many digits as anybody wants to see; None is beyond numbers."""
+    return "too large" if value is None else f"{value:,.8g}"
 
 
 def plain(value: Any) -> Any:
-    """In types that JSON knows; infinity, which it has not, as a string."""
+    """In types that JSON knows; infinity and NaN, which it has not, as None."""
     if isinstance(value, dict):
         return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [plain(one) for one in value]
     if isinstance(value, np.generic):
         value = value.item()
-    return as_measure(value) if isinstance(value, float) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

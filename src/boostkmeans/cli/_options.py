@@ -57,6 +57,8 @@ class Metric(StrEnum):
     COSINE = "cosine"
 
 
+FORMATS = ", ".join(Format)
+
 VectorsPath = Annotated[
     str,
     typer.Argument(
@@ -68,14 +70,21 @@ VectorsPath = Annotated[
 ModelPath = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model file, as boostkmeans fit writes it.")
 ]
-Clusters = Annotated[int, typer.Option("--clusters", "-k", min=1, help="How many clusters.")]
+Clusters = Annotated[
+    int, typer.Option("--clusters", "-k", min=1, metavar="K", help="How many clusters.")
+]
 InputFormat = Annotated[
-    Format | None, typer.Option("--format", help="What PATH is, if its ending does not tell.")
+    Format | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help=f"What PATH is, if its ending does not tell: {FORMATS}."
+    ),
 ]
 Key = Annotated[
     list[str] | None,
     typer.Option(
-        "--key", help="Which array or column of PATH has the vectors; may be repeated for columns."
+        "--key",
+        metavar="NAME",
+        help="Which array or column of PATH has the vectors; may be repeated for columns.",
     ),
 ]
 MaxMemory = Annotated[
@@ -85,9 +94,23 @@ MaxMemory = Annotated[
         help="Memory to get along with, like 2GB: files that are larger are read part by part.",
     ),
 ]
-Threads = Annotated[int | None, typer.Option(min=1, help="By default one for each processor.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of random numbers.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON: all there is.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Threads to work with. By default one for each processor. Ours find the same on any.",
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, metavar="N", help="Where random numbers begin: the same seed gives the same result."
+    ),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print all results as one JSON object, instead of a table.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log to stderr.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error arose.")]

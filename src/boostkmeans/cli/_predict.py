@@ -38,7 +38,10 @@ def predict(
     n_candidates: Annotated[
         int | None,
         typer.Option(
-            "--candidates", min=1, help="Look at about so many centres only: faster, nearly the same."
+            "--candidates",
+            min=1,
+            metavar="N",
+            help="Look at about so many centres only: faster, nearly the same.",
         ),
     ] = None,
     threads: _options.Threads = None,
@@ -53,7 +56,7 @@ def predict(
     """\b
     Examples:
       boostkmeans predict model.safetensors new.fvecs --labels labels.npy
-      boostkmeans predict model.safetensors new.fvecs --candidates 64 --distances distances.npy
+      boostkmeans predict model.safetensors new.fvecs --distances distances.npy
       cat new.csv | boostkmeans predict model.safetensors - | sort | uniq -c
 
     Gives each vector the number of its nearest centre, batch by batch: files may be larger than memory.
@@ -141,7 +144,7 @@ def _listing(made: dict[str, Any]) -> str:
     pairs = [
         ("rows", f"{made['n_rows']:,}"),
         ("clusters", f"{made['n_clusters']:,}"),
-        ("distortion", shown_measure(float(made["distortion"]))),
+        ("distortion", shown_measure(made["distortion"])),
         ("sizes", shown_sizes(made["sizes"])),
     ]
     return two_columns([*pairs, *made["files"].items()])
