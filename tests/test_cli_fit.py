@@ -556,3 +556,23 @@ def test_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     message = fail(1, "fit", tmp_path / "x.parquet", "-k", "2")
     assert "pip install" in message
     assert len(message.splitlines()) == 1
+
+
+def test_the_first_line_of_a_table_may_be_named(tmp_path: Path) -> None:
+    lines = "\n".join(f"{a:.3f},{b:.3f}" for a, b in np.random.default_rng(0).random((40, 2)))
+    (tmp_path / "x.csv").write_text(f"0,1\n{lines}\n")
+    for option, n_rows in (("--header", 40), ("--no-header", 41)):
+        found = succeed("fit", tmp_path / "x.csv", "-k", "3", option, "--json")
+        assert json.loads(found)["n_rows"] == n_rows
+
+
+def test_wrong_options_do_not_cost_the_old_checkpoint(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random((50, 3)))
+    state = tmp_path / "state"
+    BoostKMeans(3, random_state=0, checkpoint=state).fit(np.load(tmp_path / "x.npy"))
+    before = state.read_bytes()
+    fail(2, "fit", tmp_path / "x.npy", "-k", "51", "--checkpoint", state, "--force")
+    assert state.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state", "x.npy"]
+    succeed("fit", tmp_path / "x.npy", "-k", "4", "--checkpoint", state, "--force")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.npy"]

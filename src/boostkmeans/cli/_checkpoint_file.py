@@ -1,5 +1,7 @@
 """The file of --checkpoint: when it may be there, and when it goes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,14 +39,26 @@ class CheckpointFile:
                 f"{self.path} exists. Use --resume to go on from it, or --force to begin anew."
             )
 
-    def prepare(self) -> None:
-        """Removes an old file, if the fit is to begin anew."""
-        if self.path is None:
-            return
-        if self.resume and not Path(self.path).exists():
+    @contextmanager
+    def prepared(self) -> Iterator[None]:
+        """While it lasts, an old file is out of the way, if the fit is to begin anew.
+
+        It comes back if the fit fails before it has one of its own: wrong options should cost nothing.
+        """
+        if self.resume and not self.is_there:
             say(f"there is no {self.path} to go on from: beginning from the start")
-        if not self.resume:
-            Path(self.path).unlink(missing_ok=True)
+        if self.path is None or self.resume or not self.is_there:
+            yield
+            return
+        place, aside = Path(self.path), Path(f"{self.path}.old")
+        place.replace(aside)
+        try:
+            yield
+        finally:
+            if place.exists():
+                aside.unlink()
+            else:
+                aside.replace(place)
 
     def remove(self) -> None:
         """Once all results are written, nobody needs it any more."""

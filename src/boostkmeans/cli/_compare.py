@@ -56,6 +56,7 @@ def compare_methods(
     max_memory: _options.MaxMemory = None,
     input_format: _options.InputFormat = None,
     key: _options.Key = None,
+    header: _options.Header = None,
     as_json: _options.AsJson = False,
     force: _options.Force = False,
     verbose: _options.Verbose = False,
@@ -86,7 +87,9 @@ def compare_methods(
         whole = True
         with (
             shown_progress(verbose=verbose) as shown,
-            opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
+            opened(
+                path, shown, input_format=input_format, key=key, header=header, max_memory=max_memory
+            ) as vectors,
         ):
             n_used = min(len(vectors), max_rows or len(vectors))
             check_memory(vectors, n_used, clusters, remedy=" Compare fewer rows: --max-rows.")

@@ -35,6 +35,7 @@ def convert(
         typer.Option(metavar="FORMAT", help="What OUT is, if its ending does not tell."),
     ] = None,
     key: _options.Key = None,
+    header: _options.Header = None,
     rows: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +64,9 @@ def convert(
         check_outputs({"IN": path}, {"OUT": Output(target, force)})
         with (
             shown_progress(verbose=verbose) as shown,
-            opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
+            opened(
+                path, shown, input_format=input_format, key=key, header=header, max_memory=max_memory
+            ) as vectors,
         ):
             chosen = vectors if rows is None else vectors.between(*_range(rows, vectors.shape[0]))
             with writing_to(target):

@@ -110,6 +110,7 @@ def fit(
     ] = False,
     input_format: _options.InputFormat = None,
     key: _options.Key = None,
+    header: _options.Header = None,
     as_json: _options.AsJson = False,
     force: _options.Force = False,
     verbose: _options.Verbose = False,
@@ -158,12 +159,14 @@ def fit(
         began = time.perf_counter()
         with (
             shown_progress(verbose=verbose) as shown,
-            opened(path, shown, input_format=input_format, key=key, max_memory=max_memory) as vectors,
+            opened(
+                path, shown, input_format=input_format, key=key, header=header, max_memory=max_memory
+            ) as vectors,
         ):
             tell = _telling(shown, model, vectors.shape[0], row_weights)
             model.set_params(verbose=shown.verbose, callback=tell)
-            kept.prepare()  # not before it is certain that there is something to fit
-            whole = _fitted(model, vectors, row_weights)
+            with kept.prepared():
+                whole = _fitted(model, vectors, row_weights)
             if not hasattr(model, "labels_"):
                 _say_nothing_written(kept)
                 raise typer.Exit(INTERRUPTED)

@@ -21,6 +21,7 @@ def opened(
     *,
     input_format: Format | None = None,
     key: list[str] | None = None,
+    header: bool | None = None,
     max_memory: str | None = None,
     model: str | None = None,
 ) -> Iterator[Vectors]:
@@ -29,6 +30,7 @@ def opened(
         STDIN if path in STDIN_PATHS else path,
         format=None if input_format is None else input_format.value,
         key=key or None,
+        header=header,
         max_memory=max_memory,
         progress=shown.counting("bytes"),
     ) as vectors:

@@ -87,6 +87,12 @@ Key = Annotated[
         help="Which array or column of PATH has the vectors; may be repeated for columns.",
     ),
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether the first line of a CSV has names. By default a guess."
+    ),
+]
 MaxMemory = Annotated[
     str | None,
     typer.Option(
