@@ -13,6 +13,7 @@ from scipy import sparse
 
 import crash
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord, _checkpoint
+from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
 from boostkmeans._state import join_arrays, split_arrays
 from boostkmeans._tensor_file import read_tensors, write_tensors
@@ -125,6 +126,20 @@ def test_in_slices_of_time_it_ends_the_same(max_time: float, tmp_path: Path) -> 
         max_time *= 1.3
         model.set_params(max_time=max_time)
     assert result_of(model.set_params(max_time=None).fit(rows)) == expected
+
+
+def test_a_repair_that_is_left_out_for_lack_of_time_is_made_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = BoostKMeans(30, init="random-partition", random_state=0)
+    expected = result_of(model.fit(X))
+    assert any(record.swaps for record in model.history_)
+    model.set_params(checkpoint=tmp_path / "state", max_time=1000.0)
+    with monkeypatch.context() as patch:  # a round of repair would take longer than there is time for
+        patch.setattr(Course, "_round_seconds", property(lambda _: 1e9, lambda *_: None))
+        assert model.fit(X).stop_reason_ == "max_time"
+        assert not any(record.swaps for record in model.history_)
+    assert result_of(model.fit(X)) == expected
 
 
 def test_stopped_at_every_record_it_ends_the_same(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_rate_and_time_left() -> None:
 def test_no_bar_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
     with _bar.shown_progress(verbose=False) as shown:
         shown.counting("rows")("reading", 1, 2)
-        shown.describe("sweep 1")
+        shown.describe("sweep 1")  # and no error: the fit is not to be lost
         assert shown.verbose == 0
     assert capfd.readouterr() == ("", "")
 

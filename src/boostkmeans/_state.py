@@ -53,9 +53,6 @@ def join_arrays(plain: State, arrays: dict[str, NDArray[Any]]) -> State:
 class SavedState(Fields):
     """A state from a file, which may hold anything: what is taken from it is what it should be."""
 
-    def __len__(self) -> int:
-        return len(self.values)
-
     def part(self, name: str) -> "SavedState | None":
         """A state within this one, if there is one."""
         return None if self.values.get(name) is None else self.needed(name)
