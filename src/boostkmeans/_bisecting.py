@@ -217,7 +217,7 @@ n_threads, verbose
 
     def _tree_of_sample(self, job: Job, rows: StreamedRows) -> TreeFit:
         """All rows go down the tree of some of them."""
-        sample = sample_of(rows, job.weights, job.rng)
+        sample = sample_of(rows, job.weights, rows.sample_rows, job.rng)
         tree = self._tree_of_all(replace(job, rows=sample.rows, weights=sample.weights)).tree
         assert tree is not None
         fit = job.run_from(labels_by_tree(rows, tree, job.n_threads), tree.n_leaves, TreeFit)

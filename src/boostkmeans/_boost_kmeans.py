@@ -22,7 +22,7 @@ from boostkmeans._limits import Limits
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Partition, nearest
 from boostkmeans._rows import Array, Frame, Rows, canonical
-from boostkmeans._sampling import labels_by_centres, sample_of
+from boostkmeans._sampling import labels_by_centres, rows_of_sample, sample_of
 from boostkmeans._seeding import NAMES, Init, Start
 from boostkmeans._streamed_rows import StreamedRows
 from boostkmeans._weights import RowWeights
@@ -67,8 +67,9 @@ class BoostKMeans(Clusterer):
         the inertia; none if `init` is an array, for moves="first", and if `max_iter` is below 20. What
         is returned is the best partition seen.
     quality : {"fast", "balanced", "best"}, default="balanced"
-        What "auto" stands for: "fast" repairs a little, "balanced" anneals for 10 to 20 sweeps and
-        repairs, "best" anneals for 90 sweeps. `history_[0].note` tells what was chosen.
+        What "auto" stands for: "fast" repairs a little (on a sample of 64 rows for each cluster, if that
+        is less than half of all rows, before it goes on with all of them), "balanced" anneals for 10 to
+        20 sweeps and repairs, "best" anneals for 90 sweeps. `history_[0].note` tells what was chosen.
     min_size, max_size : float, default=None
         The rows that each cluster has at least and at most, or their weight if there are weights. They
         hold from the start on. `labels_` are then not always those of the nearest centres.
@@ -210,7 +211,11 @@ class BoostKMeans(Clusterer):
                 what = "A callable init needs" if callable(init) else "Limits on sizes need"
                 raise ValueError(f"{what} all rows in memory, and they are too many for it.")
             if isinstance(init, str):
-                return self._start_from_sample(job, job.rows)
+                return self._start_from_sample(job, job.rows.sample_rows)
+        elif self._may_sample and not limits:
+            few = rows_of_sample(job.weights.n_positive, self.n_clusters)
+            if few is not None:
+                return self._start_from_sample(job, few)
         if callable(init):
             init = init(job.X, self.n_clusters, job.rng)
             if isinstance(init, str):
@@ -227,14 +232,23 @@ class BoostKMeans(Clusterer):
             fit.keep_within(limits, self._stop_rules(job.began).deadline)
         return fit
 
-    def _start_from_sample(self, job: Job, rows: StreamedRows) -> Fit:
+    @property
+    def _may_sample(self) -> bool:
+        """Whether nothing that the user asked for needs all rows from the beginning."""
+        asked = (self.init, self.repair, self.annealing)
+        return self.quality == "fast" and all(isinstance(x, str) and x == "auto" for x in asked)
+
+    def _start_from_sample(self, job: Job, n_drawn: int) -> Fit:
         """A sample is clustered as the parameters say; its centres are the start of all rows."""
-        sample = sample_of(rows, job.weights, job.rng)
+        rows = job.rows
+        sample = sample_of(rows, job.weights, n_drawn, job.rng)
         stop = replace(self._stop_rules(job.began), callback=None)
         course = self._next_run(replace(job, rows=sample.rows, weights=sample.weights), stop, SAMPLE)
         course.run()
         fit = course.fit
-        plan = self._plan(self.init, rows, self.n_clusters).after_sample(fit.rows.n_rows, fit.n_sweeps)
+        plan = self._plan(self.init, rows, self.n_clusters).after_sample(
+            fit.rows.n_rows, fit.n_sweeps, in_parts=rows.n_parts > 1
+        )
         centres = fit.partition.centres
         labels = labels_by_centres(rows, centres, plan.n_candidates, job.n_threads)
         whole = job.run_from(labels, self.n_clusters, Fit)

@@ -58,9 +58,10 @@ class Plan:
     def __str__(self) -> str:
         return "; ".join(self.reasons)
 
-    def after_sample(self, n_rows: int, n_sweeps: int) -> "Plan":
-        """For rows that are read in parts: annealing and repair were for the sample."""
-        reasons = [f"a sample of {n_rows} rows ({n_sweeps} sweeps): {self}", "then all rows, in parts"]
+    def after_sample(self, n_rows: int, n_sweeps: int, *, in_parts: bool) -> "Plan":
+        """For all rows: annealing and repair were for the sample."""
+        then = "then all rows, in parts" if in_parts else "then all rows"
+        reasons = [f"a sample of {n_rows} rows ({n_sweeps} sweeps): {self}", then]
         return replace(self.without_repair(), reasons=reasons)
 
     def without_repair(self) -> "Plan":

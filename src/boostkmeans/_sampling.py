@@ -1,4 +1,4 @@
-"""A sample of rows that are too many to be in memory: what a fit of all of them starts from."""
+"""A sample of rows: what a fit of all of them starts from, where they are too many, or time is short."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,11 @@ from boostkmeans import _core
 from boostkmeans._neighbours import CandidateSearch
 from boostkmeans._partition import Labels, assigned
 from boostkmeans._rows import Floats, Rows
-from boostkmeans._streamed_rows import StreamedRows
 from boostkmeans._tree import ClusterTree
 from boostkmeans._weights import RowWeights
+
+# Rows of a sample for each cluster. It is worth while if it is a small share of all rows.
+ROWS_PER_CLUSTER, LARGEST_SHARE = 64, 1 / 2
 
 
 class Sample(NamedTuple):
@@ -21,13 +23,19 @@ class Sample(NamedTuple):
     weights: RowWeights
 
 
-def sample_of(rows: StreamedRows, weights: RowWeights, rng: np.random.RandomState) -> Sample:
-    """One row from each of as many stretches of the file as there is room for."""
+def rows_of_sample(n_rows: int, n_clusters: int) -> int | None:
+    """How many rows are enough to begin with; None if that would be most of them."""
+    few = ROWS_PER_CLUSTER * n_clusters
+    return few if few <= LARGEST_SHARE * n_rows else None
+
+
+def sample_of(rows: Rows, weights: RowWeights, n_drawn: int, rng: np.random.RandomState) -> Sample:
+    """One row from each of so many stretches of all rows, or all if there are fewer."""
     if weights.values is None:
-        some = _spread(rows.n_rows, rows.sample_rows, rng)
+        some = _spread(rows.n_rows, n_drawn, rng)
         return Sample(rows.sample(some), RowWeights.of(None, len(some)))
     weighty = np.flatnonzero(weights.values > 0)
-    some = weighty[_spread(len(weighty), rows.sample_rows, rng)]
+    some = weighty[_spread(len(weighty), n_drawn, rng)]
     return Sample(rows.sample(some), RowWeights.of(weights.values[some], len(some)))
 
 

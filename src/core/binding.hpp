@@ -257,7 +257,9 @@ inline double size_of(const Rows& rows) { return static_cast<double>(rows.n_valu
 template <class T>
 void check_numbers(const T* values, std::size_t size, std::int64_t low, std::int64_t high,
                    const char* message) {
-  for (std::size_t i = 0; i < size; ++i) require(values[i] >= low && values[i] < high, message);
+  bool good = true;
+  for (std::size_t i = 0; i < size; ++i) good &= values[i] >= low && values[i] < high;
+  require(good, message);
 }
 
 using Weights = std::optional<Vector<const double>>;

@@ -5,9 +5,11 @@
 
 #include "assign.hpp"
 #include "binding.hpp"
+#include "codes.hpp"
 #include "describe.hpp"
 #include "members.hpp"
 #include "nearest.hpp"
+#include "nearest_rows.hpp"
 #include "neighbours.hpp"
 #include "online.hpp"
 #include "partition.hpp"
@@ -329,9 +331,7 @@ auto split_sets(const Rows& rows, Weights row_weights, Vector<std::int64_t> memb
             "a set must be a range of members with at least n_sections of them");
     n_rows += static_cast<double>(end - begin);
   }
-  for (std::int64_t i = 0; i < n_members; ++i)
-    require(members.data()[i] >= 0 && members.data()[i] < rows.n_rows(),
-            "members must be row numbers");
+  check_numbers(members.data(), members.size(), 0, rows.n_rows(), "members must be row numbers");
   const RowWeights w = row_weights_of(row_weights, rows);
   const SplitOptions options{{n_sections, static_cast<SectionStart>(start), max_passes, tol}, seed, measured};
   const auto size = n_sets * n_sections;
@@ -345,6 +345,41 @@ auto split_sets(const Rows& rows, Weights row_weights, Vector<std::int64_t> memb
     });
   });
   return std::make_tuple(found, copied(weights), copied(inertias));
+}
+
+void find_nearest_rows(const Rows& rows, Matrix<const double> points, std::int64_t first,
+                       Matrix<std::int64_t> ids, Matrix<double> distances, int n_threads) {
+  const auto n = static_cast<std::int64_t>(points.shape(0)), k = static_cast<std::int64_t>(ids.shape(1));
+  require(n > 0 && static_cast<std::int64_t>(points.shape(1)) == rows.n_features(),
+          "points must have as many columns as the rows");
+  require(k > 0 && static_cast<std::int64_t>(ids.shape(0)) == rows.n_rows() &&
+              distances.shape(0) == ids.shape(0) && distances.shape(1) == ids.shape(1),
+          "ids and distances must have a line for each row");
+  run(n_threads, size_of(rows) * static_cast<double>(n), kNoDeadline, [&](Team& team) {
+    nearest_rows(rows.dense(), points.data(), n, first, k, ids.data(), distances.data(), team);
+  });
+}
+
+using Tables = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+template <class Code>
+void search_in_codes(Tables tables, Matrix<const Code> codes, Matrix<std::int64_t> ids, Matrix<float> distances,
+                     const std::string& isa, int n_threads) {
+  const CodeShape shape{static_cast<std::int64_t>(codes.shape(0)), static_cast<std::int64_t>(codes.shape(1)),
+                        static_cast<std::int64_t>(tables.shape(2))};
+  const auto n_queries = static_cast<std::int64_t>(tables.shape(0)), k = static_cast<std::int64_t>(ids.shape(1));
+  require(static_cast<std::int64_t>(tables.shape(1)) == shape.n_subspaces && shape.n_subspaces > 0 &&
+              shape.n_centroids > 0 && n_queries > 0,
+          "tables must have a line for each query and subspace");
+  require(static_cast<std::int64_t>(ids.shape(0)) == n_queries && distances.shape(0) == ids.shape(0) &&
+              distances.shape(1) == ids.shape(1) && k > 0 && k <= shape.n_codes,
+          "ids and distances must have a line for each query, no longer than there are codes");
+  check_numbers(codes.data(), codes.size(), 0, shape.n_centroids, "codes must name centroids");
+  const double work = static_cast<double>(n_queries) * static_cast<double>(codes.size());
+  run(n_threads, work, kNoDeadline, [&](Team& team) {
+    search_codes(kernel_named(isa), tables.data(), n_queries, codes.data(), shape, k, ids.data(),
+                 distances.data(), team);
+  });
 }
 
 std::vector<std::string> instruction_sets() {
@@ -426,4 +461,13 @@ NB_MODULE(_core, m) {
         "n_threads"_a,
         "Splits ranges of members, which are reordered. Returns (ends, weights, inertias), each flat: "
         "sets x sections. Ends are -1 where all rows of a set are equal.");
+  m.def("nearest_rows", &find_nearest_rows, "rows"_a, "points"_a, "first"_a, "ids"_a.noconvert(),
+        "distances"_a.noconvert(), "n_threads"_a,
+        "Nearest points of each row, exactly, among these (numbered from `first` on) and those that are "
+        "in ids and distances already, in place.");
+  m.def("search_codes", &search_in_codes<std::uint8_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
+        "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a,
+        "Codes with the smallest sums of what the tables of each query say, nearest first, in place.");
+  m.def("search_codes", &search_in_codes<std::uint16_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
+        "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a);
 }

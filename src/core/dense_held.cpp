@@ -9,6 +9,7 @@ namespace {
 
 // A set is sectioned as it is as long as its float32 rows fit into a core's cache beside the rest; by a
 // sample of half that size otherwise. High dimensions need some rows all the same, within limits.
+constexpr std::int64_t kMostHeld = 2048;
 constexpr std::int64_t kHeldBytes = 1 << 21, kMostHeldBytes = 1 << 26;
 constexpr std::int64_t kFewestHeld = 1024, kHeldPerSection = 16;
 // Rows of a large set that follow in one go.
@@ -17,7 +18,7 @@ constexpr std::int64_t kSpanRows = 1024, kFewestSpanRows = 16;
 // mean ends up in the last section, which may be a thousandth of the set: then this is 5e-4 of its spread.
 constexpr double kNarrowSpread = 0x1p-4;
 // Rows are asked for this many ahead, a few at a time.
-constexpr std::int64_t kRowsAhead = 16, kRowsAtOnce = 2;
+constexpr std::int64_t kRowsAhead = 32, kRowsAtOnce = 8;
 
 std::int64_t row_bytes(const DenseRows& rows) { return flat_layout(rows.n_features()).row_step * 4; }
 
@@ -115,7 +116,7 @@ bool PlaceLoader::find_wide(const std::int64_t* ids, std::int64_t count, RowWeig
 
 std::int64_t DenseHeld::capacity(const DenseRows& rows, std::int64_t n_sections) {
   const std::int64_t few = std::min(kFewestHeld, kMostHeldBytes / row_bytes(rows));
-  return std::max({kHeldBytes / row_bytes(rows), few, kHeldPerSection * n_sections});
+  return std::max({std::min(kMostHeld, kHeldBytes / row_bytes(rows)), few, kHeldPerSection * n_sections});
 }
 
 std::int64_t DenseHeld::span_rows(const DenseRows& rows) {

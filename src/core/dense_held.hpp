@@ -97,6 +97,8 @@ class DenseHeld {
   void follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool measured,
               std::int32_t* sections);
 
+  // Whether the composites of all sections add up to 0.
+  static constexpr bool kCentred = true;
   // Whether inertias of large sets can be had as sums over spans of the rows that followed.
   static constexpr bool kAddsUp = true;
   void add_to(double* composite, std::int64_t i, double weight) {

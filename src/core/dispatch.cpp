@@ -10,6 +10,7 @@ extern const Kernel kernel_baseline;
 extern const Kernel kernel_avx2;
 extern const Kernel kernel_avx512;
 extern const Kernel kernel_avx512vnni;
+extern const Kernel kernel_avx512vbmi;
 #endif
 
 const Kernel* available_kernel(int n) {
@@ -22,7 +23,9 @@ const Kernel* available_kernel(int n) {
                       __builtin_cpu_supports("avx512vl");
   if (n == 1 && avx2) return &kernel_avx2;
   if (n == 2 && avx512) return &kernel_avx512;
-  if (n == 3 && avx512 && __builtin_cpu_supports("avx512vnni")) return &kernel_avx512vnni;
+  const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+  if (n == 3 && vnni) return &kernel_avx512vnni;
+  if (n == 4 && vnni && __builtin_cpu_supports("avx512vbmi")) return &kernel_avx512vbmi;
 #endif
   return nullptr;
 }

@@ -3,6 +3,7 @@
 //
 // Written with the compiler's vector types, so that one text serves all of them. Reductions name
 // their order themselves: no flag here lets the compiler change what is computed.
+#include "kernel_codes.hpp"
 #include "kernel_flat.hpp"
 #include "kernel_pack.hpp"
 #include "kernel_rows.hpp"
@@ -22,7 +23,7 @@ const Kernel BK_NAME(BK_ISA) = {
     BK_TEXT(BK_ISA), kLanes,    kWidth,   kRows,    kMultipliesBytes, load_rows, load_row, pack, score,
     sparse_dots, scan,
     reset,           reduce,    seed,     tile_distance, distance, dot, add, flat_shift,
-    flat_sum, flat_dots, flat_centre, flat_dot,  flat_add, describe,
+    flat_sum, flat_dots, flat_centre, flat_dot,  flat_add, kSiftCodes, describe,
 };
 
 }  // namespace boostkmeans

@@ -20,6 +20,8 @@ constexpr std::int64_t kChunkSize = kPieceRows * kTileStride;
 // The same for bytes, four columns in each value.
 constexpr std::int64_t kQuadStride = kChunkColumns / 4 + 4;
 constexpr std::int64_t kQuadChunkSize = kPieceRows * kQuadStride;
+// Entries of a table of bytes: as many as a code of one byte can name.
+constexpr std::int64_t kByteCentroids = 256;
 // The longest vector of any instruction set, in bytes: the alignment of all buffers.
 constexpr std::int64_t kAlignment = 64;
 
@@ -159,6 +161,11 @@ struct Kernel {
   float (*flat_centre)(const double* composite, double inverse, std::int64_t n_features, float* out);
   double (*flat_dot)(const float* x, const double* composite, std::int64_t n);
   void (*flat_add)(double* composite, float* copy, const float* x, double weight, std::int64_t n);
+  // Bit i of `masks` tells whether the bytes that tables (n_subspaces x kByteCentroids) have for the i-th
+  // code add up to no more than `limit` (below 255). Codes lie by subspace, `step` apart; `count` is a
+  // multiple of 64. Null where the instruction set has no tables of that size.
+  void (*sift_codes)(const std::uint8_t* tables, std::int64_t n_subspaces, const std::uint8_t* columns,
+                     std::int64_t step, std::int64_t count, std::uint8_t limit, std::uint64_t* masks);
   // Column-wise minimum and maximum; `poison` becomes NaN where a value is not finite.
   void (*describe)(const double* x, std::int64_t n_features, double* low, double* high,
                    double* poison);

@@ -151,6 +151,7 @@ void Sectioning<Rows>::sum_up() {
   }
   held_.squares(square_.data());
   for (std::int32_t s = 0; s <= last; ++s) refresh(s);
+  if (last == 1) refresh_crossings();
 }
 
 // What a visit needs of a section, so that it need not divide: 1 / W, |C|^2, and (for rows of weight 1)
@@ -163,6 +164,17 @@ void Sectioning<Rows>::refresh(std::int32_t section) {
   offset_[s] = square_[s] * inverse_[s] * inverse_[s];
   leave_[s] = w > 1.0 ? w / (w - 1.0) : 0.0;
   enter_[s] = w / (w + 1.0);
+}
+
+template <class Rows>
+void Sectioning<Rows>::refresh_crossings() {
+  for (std::size_t from = 0; from < 2; ++from) {
+    const std::size_t to = 1 - from;
+    const double sign = from == 0 ? -2.0 : 2.0;  // the second composite is the first one's opposite
+    crossing_[from] = {leave_[from] - enter_[to],
+                       sign * (leave_[from] * inverse_[from] + enter_[to] * inverse_[to]),
+                       enter_[to] * offset_[to] - leave_[from] * offset_[from]};
+  }
 }
 
 template <class Rows>
@@ -181,6 +193,8 @@ bool Sectioning<Rows>::may_leave_section(std::int32_t section, double weight) co
 // One visit of all rows; returns what it gained.
 template <class Rows>
 double Sectioning<Rows>::pass() {
+  if constexpr (Held::kCentred)
+    if (options_.n_sections == 2 && !weights_) return pass_halves();
   const auto last = static_cast<std::int32_t>(options_.n_sections - 1);
   double gain = 0.0;
   for (std::int64_t begin = 0; begin < count_; begin += kBlock) {
@@ -207,6 +221,25 @@ double Sectioning<Rows>::pass() {
         }
       }
       if (best < stay && may_leave_section(own, w)) gain += decide(i, found);
+    }
+  }
+  return gain;
+}
+
+// The same for two sections of rows that weigh 1, whose composites add up to 0: what a row gains by going
+// over is linear in |x|^2 and x . D.
+template <class Rows>
+double Sectioning<Rows>::pass_halves() {
+  double gain = 0.0;
+  for (std::int64_t begin = 0; begin < count_; begin += kBlock) {
+    const std::int64_t count = std::min(kBlock, count_ - begin);
+    held_.dots(begin, count, 0, dots_.data());
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int64_t i = begin + r;
+      const Crossing& over = crossing_[section(i)];
+      const double lead =
+          over.norm * held_.norm(i) + over.dot * static_cast<double>(dots_[static_cast<std::size_t>(r)]);
+      if (lead > over.least && may_leave_section(section(i), 1.0)) gain += decide(i, 1 - section(i));
     }
   }
   return gain;
@@ -244,6 +277,7 @@ double Sectioning<Rows>::decide(std::int64_t i, std::int32_t to) {
   sections_[static_cast<std::size_t>(i)] = to;
   refresh(from);
   refresh(to);
+  if (last == 1) refresh_crossings();
   return w * (leave - enter);
 }
 

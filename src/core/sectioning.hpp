@@ -61,17 +61,24 @@ class Sectioning {
  private:
   static constexpr std::int64_t kBlock = 16;  // rows that propose from the same composites
 
+  // Of two sections: a row of this one gains by going over if norm * |x|^2 + dot * (x . D) > least.
+  struct Crossing {
+    double norm = 0.0, dot = 0.0, least = 0.0;
+  };
+
   void start(Random& random);
   void start_random_partition(Random& random);
   void start_from_rows(Random& random);
   std::int64_t draw_row(Random& random, const std::vector<float>& potential) const;
   void sum_up();
   double pass();
+  double pass_halves();
   double decide(std::int64_t i, std::int32_t to);
   double row_weight(std::int64_t i) const { return weights_[ids_[i]]; }
   double dot(std::int64_t i, std::int32_t section) const;
   double distance(double norm, double dot, std::int32_t section) const;
   void refresh(std::int32_t section);
+  void refresh_crossings();
   bool may_leave_section(std::int32_t section, double weight) const;
 
   const Rows& rows_;
@@ -84,6 +91,7 @@ class Sectioning {
   std::vector<std::int32_t> sections_;
   std::vector<double> weight_, square_;  // by section: sum of weights, |composite|^2
   std::vector<double> inverse_, offset_, leave_, enter_;  // see refresh
+  Crossing crossing_[2];
   std::vector<std::int64_t> members_;
 };
 

@@ -51,6 +51,7 @@ class SparseHeld {
   void follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool measured,
               std::int32_t* sections);
 
+  static constexpr bool kCentred = false;
   // The composite of a span would have all features: inertias are measured afterwards.
   static constexpr bool kAddsUp = false;
 
