@@ -12,13 +12,14 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boostkmeans import baselines, documents, io, metrics, select
+    from boostkmeans import baselines, documents, interop, io, metrics, select
     from boostkmeans._bisecting import BisectingBoostKMeans
     from boostkmeans._boost_kmeans import BoostKMeans
     from boostkmeans._errors import DataFormatError
     from boostkmeans._history import SweepRecord
     from boostkmeans._instruction_set import instruction_set, instruction_sets
     from boostkmeans._model_file import load_model
+    from boostkmeans._product_quantizer import ProductQuantizer, QuantizerRecord
     from boostkmeans._tree import ClusterTree
 
 # Where the public names are. They are imported when they are first wanted: scikit-learn takes more than
@@ -28,11 +29,14 @@ _HOMES = {
     "BoostKMeans": "_boost_kmeans",
     "ClusterTree": "_tree",
     "DataFormatError": "_errors",
+    "ProductQuantizer": "_product_quantizer",
+    "QuantizerRecord": "_product_quantizer",
     "SweepRecord": "_history",
     "baselines": "",
     "documents": "",
     "instruction_set": "_instruction_set",
     "instruction_sets": "_instruction_set",
+    "interop": "",
     "io": "",
     "load_model": "_model_file",
     "metrics": "",
@@ -44,11 +48,14 @@ __all__ = [
     "BoostKMeans",
     "ClusterTree",
     "DataFormatError",
+    "ProductQuantizer",
+    "QuantizerRecord",
     "SweepRecord",
     "baselines",
     "documents",
     "instruction_set",
     "instruction_sets",
+    "interop",
     "io",
     "load_model",
     "metrics",

@@ -1,43 +1,28 @@
 """What every estimator with centres can do once it is fitted: predict, transform, score, save."""
 
 import os
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from scipy import sparse
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans import _core, _threads
 from boostkmeans._history import SweepRecord
 from boostkmeans._neighbours import CandidateSearch
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Labels, nearest, own_distances
-from boostkmeans._rows import (
-    DTYPES,
-    ROWS_AT_ONCE,
-    SPARSE_DTYPES,
-    Array,
-    Floats,
-    Frame,
-    Rows,
-    canonical,
-)
+from boostkmeans._row_input import RowInput
+from boostkmeans._rows import ROWS_AT_ONCE, Array, Floats, Frame, Rows
 from boostkmeans._scikit_learn_model import as_scikit_learn
 from boostkmeans._streamed_rows import RowSource, in_batches
 from boostkmeans._weights import RowWeights
 
 
-class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowInput):
     """Base of the estimators. A fitted one has `cluster_centers_` and the frame of its data."""
 
     n_threads: int | None
@@ -177,45 +162,11 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         rows = Rows.in_frame(array, self._frame, threads)
         return rows, rows.frame.enter(self.cluster_centers_), threads
 
-    def _validate(self, X: ArrayLike, *, reset: bool) -> Array:
-        """X as an array or CSR matrix that the core reads, not copied if it is one.
-
-        Whether it is finite is checked later.
-        """
-        if isinstance(X, RowSource):
-            return self._validate_source(X, reset=reset, whole=True)
-        if isinstance(X, np.ndarray) and X.dtype == np.bool_:
-            X = X.view(np.uint8)
-        dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
-        array = validate_data(
-            self, X, reset=reset, dtype=dtypes, accept_sparse="csr", ensure_all_finite=False
-        )
-        return canonical(array) if sparse.issparse(array) else np.asarray(array)
-
-    def _validate_source(self, source: RowSource, *, reset: bool, whole: bool) -> Array:
-        """What is in a file, as a whole or its first row, with its names of features."""
-        names = source.feature_names
-        with warnings.catch_warnings():
-            # scikit-learn does not see the names.
-            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-            array = self._validate(source.load() if whole else source.read(0, 1), reset=reset)
-        known = getattr(self, "feature_names_in_", None)
-        if reset and names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif not reset and names is not None and known is not None and names != known.tolist():
-            wrong = next(i for i, name in enumerate(names) if name != known[i])
-            raise ValueError(
-                f"The feature names should match those that were passed during fit: column {wrong + 1} "
-                f"of {source.name} is {names[wrong]!r}, and was {known[wrong]!r}."
-            )
-        return array
-
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -62,6 +62,7 @@ class Clusterer(CentreModel):
     random_state: int | np.random.RandomState | None
     verbose: int
     n_samples_seen_: int
+    distortion_: float
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Clusters the rows of X, a dense array or a sparse matrix.

@@ -104,6 +104,13 @@ def split(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=
     Splits ranges of members, which are reordered. Returns (ends, weights, inertias), each flat: sets x sections. Ends are -1 where all rows of a set are equal.
     """
 
+@overload
+def encode(parts: Sequence[Rows], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """Nearest centroid of each part of each row, exactly, in place."""
+
+@overload
+def encode(parts: Sequence[Rows], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
 def nearest_rows(rows: Rows, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, ids: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
     """
     Nearest points of each row, exactly, among these (numbered from `first` on) and those that are in ids and distances already, in place.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans import _stored_parameters, baselines
+from boostkmeans import _quantizer_file, _stored_parameters, baselines
 from boostkmeans._bisecting import BisectingBoostKMeans
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._centre_model import CentreModel
@@ -32,8 +32,9 @@ from boostkmeans._model_layout import (
     Tensor,
 )
 from boostkmeans._printable import printable
+from boostkmeans._product_quantizer import ProductQuantizer
 from boostkmeans._rows import Frame
-from boostkmeans._tensor_file import read_tensors, write_tensors
+from boostkmeans._tensor_file import peek, read_tensors, write_tensors
 from boostkmeans._tree import ClusterTree
 
 # A file names one of these, and nothing else is ever made from it.
@@ -92,7 +93,7 @@ def save_model(model: CentreModel, path: str | os.PathLike[str], *, labels: bool
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """The estimator that `save` wrote to a file, of whichever class it is.
+    """The estimator that `save` wrote to a file, of whichever class it is: a `ProductQuantizer`, too.
 
     Nothing in the file is executed, and everything in it is checked: raises `DataFormatError` if it is
     damaged, or not what it says.
@@ -107,6 +108,9 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     BoostKMeans(n_clusters=2, random_state=0)
     """
     shown = printable(os.fspath(path))
+    found = peek(path)
+    if found is not None and found[0] == _quantizer_file.FORMAT:
+        return _quantizer_file.load_quantizer(ProductQuantizer, path)
     _, values, tensors = read_tensors(path, FORMAT, VERSION)
     header = Fields.of(shown, "header", values)
     estimator = ESTIMATORS[header.text("estimator", tuple(ESTIMATORS))]

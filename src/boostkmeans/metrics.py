@@ -3,7 +3,8 @@
 Without classes to compare with: `average_distortion`, and the two objectives `i1` and `i2`. With
 classes: `entropy` and `purity`; normalized mutual information and the adjusted Rand index are in
 `sklearn.metrics` (`normalized_mutual_info_score`, `adjusted_rand_score`). Of a search by clusters:
-`recall_at`, and `size_imbalance`, which tells how much longer it takes where sizes differ.
+`recall_at`, with `exact_neighbors` for its ground truth; and `size_imbalance`, which tells how much
+longer it takes where sizes differ.
 
 >>> import numpy as np
 >>> from boostkmeans import metrics
@@ -22,13 +23,17 @@ from scipy import sparse
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_array
 
+from boostkmeans._codes import Neighbors
+from boostkmeans._exact_neighbors import exact_neighbors
 from boostkmeans._labelled_rows import Numbers, cluster_sums, squared_gaps
 from boostkmeans._rows import Array, Floats, canonical
 from boostkmeans._weights import RowWeights
 
 __all__ = [
+    "Neighbors",
     "average_distortion",
     "entropy",
+    "exact_neighbors",
     "i1",
     "i2",
     "purity",

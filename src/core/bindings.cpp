@@ -1,5 +1,6 @@
 // The core as Python sees it: arrays in, arrays out. Checks shapes, releases the lock, answers Ctrl-C.
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
@@ -347,6 +348,26 @@ auto split_sets(const Rows& rows, Weights row_weights, Vector<std::int64_t> memb
   return std::make_tuple(found, copied(weights), copied(inertias));
 }
 
+template <class Code>
+void encode_rows(const std::vector<const Rows*>& parts, nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu> centres,
+                 Matrix<Code> codes, int n_threads) {
+  require(!parts.empty() && centres.shape(0) == parts.size() && codes.shape(1) == parts.size(),
+          "parts, centres and codes must have as many subspaces");
+  const auto n_centroids = static_cast<std::int64_t>(centres.shape(1));
+  require(n_centroids > 0 && n_centroids <= static_cast<std::int64_t>(std::numeric_limits<Code>::max()) + 1,
+          "a code must have room for the number of each centroid");
+  std::vector<const DenseRows*> dense;
+  for (const Rows* rows : parts) {
+    require(static_cast<std::int64_t>(codes.shape(0)) == rows->n_rows() &&
+                static_cast<std::int64_t>(centres.shape(2)) == rows->n_features(),
+            "parts must have as many rows as there are codes, and the features of the centres");
+    dense.push_back(&rows->dense());
+  }
+  run(n_threads, static_cast<double>(codes.size()) * static_cast<double>(centres.shape(1) * centres.shape(2)),
+      kNoDeadline,
+      [&](Team& team) { encode(dense, centres.data(), n_centroids, codes.data(), team); });
+}
+
 void find_nearest_rows(const Rows& rows, Matrix<const double> points, std::int64_t first,
                        Matrix<std::int64_t> ids, Matrix<double> distances, int n_threads) {
   const auto n = static_cast<std::int64_t>(points.shape(0)), k = static_cast<std::int64_t>(ids.shape(1));
@@ -461,6 +482,9 @@ NB_MODULE(_core, m) {
         "n_threads"_a,
         "Splits ranges of members, which are reordered. Returns (ends, weights, inertias), each flat: "
         "sets x sections. Ends are -1 where all rows of a set are equal.");
+  m.def("encode", &encode_rows<std::uint8_t>, "parts"_a, "centres"_a, "codes"_a.noconvert(), "n_threads"_a,
+        "Nearest centroid of each part of each row, exactly, in place.");
+  m.def("encode", &encode_rows<std::uint16_t>, "parts"_a, "centres"_a, "codes"_a.noconvert(), "n_threads"_a);
   m.def("nearest_rows", &find_nearest_rows, "rows"_a, "points"_a, "first"_a, "ids"_a.noconvert(),
         "distances"_a.noconvert(), "n_threads"_a,
         "Nearest points of each row, exactly, among these (numbered from `first` on) and those that are "

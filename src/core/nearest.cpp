@@ -40,31 +40,42 @@ class Search {
     for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece<Rows>>(rows));
   }
 
-  void run(std::int32_t* labels, double* distances) {
-    const std::int64_t n = rows_.n_rows();
+  // To be done before any search.
+  void pack() {
     fill_lines(packed_, centres_, false, team_);
     team_.for_each(n_clusters_, [&](std::int64_t c, int) {
       set_centre(packed_, c, centre(c).composite, 1.0, squares_.at(c));
     });
-    team_.for_each((n + kPieceRows - 1) / kPieceRows, [&](std::int64_t p, int thread) {
-      Piece<Rows>& piece = *pieces_[static_cast<std::size_t>(thread)];
-      const std::int64_t first = p * kPieceRows;
-      const std::int64_t count = std::min(kPieceRows, n - first);
-      piece.load(count, [=](std::int64_t r) { return first + r; });
-      const std::int64_t next = first + kPieceRows;
-      piece.prefetch(std::min(kPieceRows, n - next), [=](std::int64_t r) { return next + r; });
-      if (exclude_ != nullptr)
-        for (std::int64_t r = 0; r < count; ++r) piece.own(r) = exclude_[first + r];
-      if (!piece.scan(Rule::nearest, false, packed_, team_.watch(), thread)) return;
-      typename Rows::Row& x = fetched_[static_cast<std::size_t>(thread)];
-      for (std::int64_t r = 0; r < count; ++r) {
-        const bool doubt = doubtful(piece, r, rows_.n_products(first + r));
-        if (doubt || distances != nullptr) rows_.fetch(first + r, x);
-        const std::int32_t label = doubt ? exact(x, first + r) : piece.index(r);
-        labels[first + r] = label;
-        if (distances != nullptr) distances[first + r] = rows_.distance(x, centre(label));
-      }
+  }
+
+  void run(std::int32_t* labels, double* distances) {
+    pack();
+    team_.for_each((rows_.n_rows() + kPieceRows - 1) / kPieceRows, [&](std::int64_t p, int thread) {
+      search(p * kPieceRows, thread, [=](std::int64_t row, std::int32_t label) { labels[row] = label; },
+             distances);
     });
+  }
+
+  // Calls found(row, label) for the rows of a piece.
+  template <class Found>
+  void search(std::int64_t first, int thread, Found found, double* distances = nullptr) {
+    const std::int64_t n = rows_.n_rows();
+    Piece<Rows>& piece = *pieces_[static_cast<std::size_t>(thread)];
+    const std::int64_t count = std::min(kPieceRows, n - first);
+    piece.load(count, [=](std::int64_t r) { return first + r; });
+    const std::int64_t next = first + kPieceRows;
+    piece.prefetch(std::min(kPieceRows, n - next), [=](std::int64_t r) { return next + r; });
+    if (exclude_ != nullptr)
+      for (std::int64_t r = 0; r < count; ++r) piece.own(r) = exclude_[first + r];
+    if (!piece.scan(Rule::nearest, false, packed_, team_.watch(), thread)) return;
+    typename Rows::Row& x = fetched_[static_cast<std::size_t>(thread)];
+    for (std::int64_t r = 0; r < count; ++r) {
+      const bool doubt = doubtful(piece, r, rows_.n_products(first + r));
+      if (doubt || distances != nullptr) rows_.fetch(first + r, x);
+      const std::int32_t label = doubt ? exact(x, first + r) : piece.index(r);
+      found(first + r, label);
+      if (distances != nullptr) distances[first + r] = rows_.distance(x, centre(label));
+    }
   }
 
  private:
@@ -132,6 +143,33 @@ void own_distances(const Rows& rows, const double* centres, std::int64_t n_clust
     norms[row] = rows.norm(x);
   });
 }
+
+template <class Code>
+void encode(const std::vector<const DenseRows*>& parts, const double* centres, std::int64_t n_centroids,
+            Code* codes, Team& team) {
+  const auto m = static_cast<std::int64_t>(parts.size());
+  std::vector<std::unique_ptr<Search<DenseRows>>> searches;
+  for (std::int64_t j = 0; j < m; ++j) {
+    const DenseRows& rows = *parts[static_cast<std::size_t>(j)];
+    searches.push_back(std::make_unique<Search<DenseRows>>(
+        rows, centres + j * n_centroids * rows.n_features(), n_centroids, nullptr, team));
+    searches.back()->pack();
+  }
+  const std::int64_t n = parts[0]->n_rows();
+  // All parts of some rows, which are then in the cache.
+  constexpr std::int64_t kRowsAtOnce = 8 * kPieceRows;
+  team.for_each((n + kRowsAtOnce - 1) / kRowsAtOnce, [&](std::int64_t i, int thread) {
+    for (std::int64_t j = 0; j < m; ++j)
+      for (std::int64_t first = i * kRowsAtOnce; first < std::min(n, (i + 1) * kRowsAtOnce);
+           first += kPieceRows)
+        searches[static_cast<std::size_t>(j)]->search(
+            first, thread,
+            [=](std::int64_t row, std::int32_t label) { codes[row * m + j] = static_cast<Code>(label); });
+  });
+}
+
+template void encode(const std::vector<const DenseRows*>&, const double*, std::int64_t, std::uint8_t*, Team&);
+template void encode(const std::vector<const DenseRows*>&, const double*, std::int64_t, std::uint16_t*, Team&);
 
 #define BK_INSTANTIATE(Rows)                                                                             \
   template void nearest(const Rows&, const double*, std::int64_t, const std::int32_t*, std::int32_t*,    \

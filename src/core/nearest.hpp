@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "dense_rows.hpp"
 #include "team.hpp"
 
 namespace boostkmeans {
@@ -13,6 +15,12 @@ namespace boostkmeans {
 template <class Rows>
 void nearest(const Rows& rows, const double* centres, std::int64_t n_clusters,
              const std::int32_t* exclude, std::int32_t* labels, double* distances, Team& team);
+
+// The same for the parts of rows, each with centroids of its own (in its frame, one part after the other):
+// row i, part j at codes[i * parts + j].
+template <class Code>
+void encode(const std::vector<const DenseRows*>& parts, const double* centres, std::int64_t n_centroids,
+            Code* codes, Team& team);
 
 // |x-C|^2 of all pairs, in float64: row i, centre j at out[i * n_clusters + j].
 template <class Rows>
