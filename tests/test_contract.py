@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from boostkmeans import BisectingBoostKMeans, BoostKMeans
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer
 from conftest import blobs
 
 WEIGHTS = (
@@ -33,6 +33,8 @@ def expected_failures(_: Any) -> dict[str, str]:
         BoostKMeans(n_clusters=3, init="bisecting", n_candidates=1),
         BisectingBoostKMeans(n_clusters=3),
         BisectingBoostKMeans(n_clusters=4, n_sections=3, init="k-means++", split="inertia", refine=True),
+        ProductQuantizer(n_subspaces=1, n_centroids=3),
+        ProductQuantizer(n_subspaces=1, n_centroids=2, rotation=2, clusterer=BisectingBoostKMeans()),
     ],
     expected_failed_checks=expected_failures,
 )  # fmt: skip

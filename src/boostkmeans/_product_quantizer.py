@@ -353,8 +353,9 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
             check.integer("verbose", self.verbose, 0)
 
     def _check_clusterer(self, check: ParameterChecker) -> None:
-        known = self.clusterer.get_params(deep=False) if hasattr(self.clusterer, "get_params") else {}
-        if isinstance(self.clusterer, type) or "n_clusters" not in known:
+        is_estimator = hasattr(self.clusterer, "get_params") and not isinstance(self.clusterer, type)
+        known = self.clusterer.get_params(deep=False) if is_estimator else {}
+        if "n_clusters" not in known:
             check.fail(
                 "clusterer", "an estimator with the parameter 'n_clusters', or None", self.clusterer
             )

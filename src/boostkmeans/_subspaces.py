@@ -91,7 +91,7 @@ class Training:
             model.set_params(random_state=seed)
         if known.get("n_threads", 0) is None:
             model.set_params(n_threads=threads)
-        if isinstance(model, Clusterer):
+        if isinstance(model, Clusterer) and "callback" in known:
             own = model.callback
             model.set_params(callback=lambda record: stopped.is_set() or (own and own(record)))
         return model.fit(part)

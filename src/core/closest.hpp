@@ -15,8 +15,9 @@ class Closest {
 
   explicit Closest(std::int64_t n) : n_(static_cast<std::size_t>(n)), most_(2 * n_ + kSlack) {}
 
-  // What is not below it need not be pushed, if numbers ascend.
+  // What is not below it need not be pushed, if numbers ascend and there are as many as that already.
   float bound() const { return bound_; }
+  bool is_full() const { return found_.size() >= n_; }
 
   void push(float distance, std::int64_t id) {
     if (found_.empty()) found_.reserve(most_);

@@ -53,7 +53,7 @@ class Query {
         sums[r] += table_[j * shape_.n_centroids + codes[static_cast<std::int64_t>(r) * shape_.n_subspaces + j]];
   }
   void look_at(float distance, std::int64_t id) {
-    if (distance < closest_.bound()) closest_.push(distance, id);
+    if (distance < closest_.bound() || !closest_.is_full()) closest_.push(distance, id);
   }
   Closest& closest() { return closest_; }
 
