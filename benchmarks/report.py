@@ -5,6 +5,7 @@ import json
 import files_report
 import large_k_report
 import optima_report
+import quantization_report
 import text_report
 from measure import RESULTS, Json
 from page import DOCS, table, where
@@ -19,6 +20,7 @@ def write_report() -> None:
         **optima_report.SECTIONS,
         **text_report.SECTIONS,
         **files_report.SECTIONS,
+        **quantization_report.SECTIONS,
     }
     sections = [section(found[name]) for name, section in every.items() if name in found]
     (DOCS / "benchmarks.md").write_text("\n".join([HEAD, *sections]))

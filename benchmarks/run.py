@@ -8,11 +8,13 @@ import large_k
 import limits
 import measure  # noqa: F401  (sets the number of threads: before all others)
 import optima
+import quantization
 import text
 from report import write_report
 
 FIGURES = [
     *figures.FIGURES, *large_k.FIGURES, *optima.FIGURES, *limits.FIGURES, *text.FIGURES, *files.FIGURES,
+    *quantization.FIGURES,
 ]  # fmt: skip
 
 
