@@ -37,6 +37,7 @@ FITS: dict[str, tuple[Any, Any, Any]] = {
     "given centres": (BoostKMeans(12, init=X[:12], random_state=0), X, None),
     "cosine": (BoostKMeans(12, metric="cosine", random_state=0), X, None),
     "sparse": (BoostKMeans(6, random_state=0), SPARSE, None),
+    "a sample first": (BoostKMeans(6, quality="fast", n_init=2, random_state=0), X, WEIGHTS),
     "duplicates": (BoostKMeans(28, random_state=0), np.repeat(X[:28], 5, axis=0), None),
     "tree": (BisectingBoostKMeans(40, n_init=2, random_state=0), X, None),
     "tree, refined": (

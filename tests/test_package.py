@@ -73,7 +73,9 @@ def test_versions_agree() -> None:
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == boostkmeans.__version__
 
 
-PAGES = ("large_k", "better_optima", "documents", "files", "long_fits", "models")
+PAGES = (
+    "large_k", "better_optima", "documents", "files", "long_fits", "models", "product_quantization",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

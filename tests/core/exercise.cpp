@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "assign.hpp"
+#include "codes.hpp"
 #include "describe.hpp"
 #include "nearest.hpp"
+#include "nearest_rows.hpp"
 #include "neighbours.hpp"
 #include "online.hpp"
 #include "partition.hpp"
@@ -217,6 +219,47 @@ void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::
                 k, w, team);
 }
 
+// Codes of parts of rows, search among them, and the nearest rows, block by block.
+template <class Code>
+void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::int64_t n_centroids, int n_threads) {
+  constexpr std::int64_t width = 3, n_queries = 40, k = 5;
+  std::mt19937 random(11);
+  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+  std::vector<float> values(static_cast<std::size_t>(n * m * width));
+  for (float& value : values) value = uniform(random);
+  std::vector<double> centres(static_cast<std::size_t>(m * n_centroids * width));
+  for (double& value : centres) value = static_cast<double>(uniform(random));
+  Watch watch([] { return false; }, 1e9);
+  Team team(n_threads, watch);
+  std::vector<DenseRows> parts;
+  for (std::int64_t j = 0; j < m; ++j)
+    parts.emplace_back(kernel,
+                       RowSource{reinterpret_cast<const char*>(values.data() + j * width), m * width * 4, 4,
+                                 width, Scalar::float32},
+                       n, std::vector<double>(width, 0.0), 0, nullptr);
+  std::vector<const DenseRows*> pointers;
+  for (const DenseRows& part : parts) pointers.push_back(&part);
+  std::vector<Code> codes(static_cast<std::size_t>(n * m));
+  encode(pointers, centres.data(), n_centroids, codes.data(), team);
+  std::vector<float> tables(static_cast<std::size_t>(n_queries * m * n_centroids));
+  for (float& value : tables) value = uniform(random) + 1.0f;
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(n_queries * k));
+  std::vector<float> distances(ids.size());
+  search_codes(kernel, tables.data(), n_queries, codes.data(), {n, m, n_centroids}, k, ids.data(),
+               distances.data(), team);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    check(ids[i] >= 0 && ids[i] < n, "a code that was found is one of them");
+    check(i % k == 0 || distances[i - 1] <= distances[i], "the nearest come first");
+  }
+  std::vector<double> points(static_cast<std::size_t>(100 * width)), gaps(static_cast<std::size_t>(n * k), 1e300);
+  for (double& value : points) value = static_cast<double>(uniform(random));
+  std::vector<std::int64_t> nearest(gaps.size(), -1);
+  for (std::int64_t first = 0; first < 100; first += 33)
+    nearest_rows(parts[0], points.data() + first * width, std::min<std::int64_t>(33, 100 - first), first, k,
+                 nearest.data(), gaps.data(), team);
+  check(*std::min_element(nearest.begin(), nearest.end()) >= 0, "all rows have neighbours");
+}
+
 void exercise_errors() {
   Watch watch([] { return false; }, 1e9);
   Team team(4, watch);
@@ -265,6 +308,12 @@ int main() {
         exercise_sparse<float, std::int64_t>(*kernel, 200, 90, 70, n_threads, weighted);
         exercise_sparse<double, std::int64_t>(*kernel, 1500, 20, 3, n_threads, weighted);
       }
+  for (int n = 0; const Kernel* kernel = available_kernel(n); ++n)
+    for (const int n_threads : {1, 4}) {
+      exercise_codes<std::uint8_t>(*kernel, 20000, 3, 256, n_threads);
+      exercise_codes<std::uint8_t>(*kernel, 9001, 5, 7, n_threads);
+      exercise_codes<std::uint16_t>(*kernel, 700, 2, 300, n_threads);
+    }
   exercise_errors();
   std::puts("1 passed, 0 failed");
 }
