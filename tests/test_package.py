@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,9 @@ ROOT = Path(__file__).parents[1]
 
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
-        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "SweepRecord",
-        "baselines", "documents", "instruction_set", "instruction_sets", "io", "load_model",
-        "metrics", "select",
+        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "ProductQuantizer",
+        "QuantizerRecord", "SweepRecord", "baselines", "documents", "instruction_set",
+        "instruction_sets", "interop", "io", "load_model", "metrics", "select",
     ]  # fmt: skip
     assert set(dir(boostkmeans)) == {*boostkmeans.__all__, "__version__"}
     assert all(getattr(boostkmeans, name) is not None for name in boostkmeans.__all__)
@@ -37,7 +38,7 @@ try:
     main()
 except SystemExit as end:
     assert end.code == 0
-slow = {"numpy", "scipy", "sklearn", "pandas", "pyarrow"} & set(sys.modules)
+slow = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "faiss"} & set(sys.modules)
 assert not slow, slow
 """)
     assert result.returncode == 0, result.stderr
@@ -75,6 +76,7 @@ def test_versions_agree() -> None:
 
 PAGES = (
     "large_k", "better_optima", "documents", "files", "long_fits", "models", "product_quantization",
+    "faiss",
 )  # fmt: skip
 
 
@@ -83,6 +85,8 @@ PAGES = (
     ["README.md", *(f"docs/{name}.md" for name in PAGES)],
 )
 def test_the_examples_of_a_page_run(page: str, tmp_path: Path) -> None:
+    if page == "docs/faiss.md" and find_spec("faiss") is None:
+        pytest.skip("faiss is not there for every platform")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -103,6 +107,7 @@ def test_docstring_examples_run() -> None:
         _bisecting,
         _boost_kmeans,
         _model_file,
+        _product_quantizer,
         _tree,
         baselines,
         documents,
@@ -114,7 +119,9 @@ def test_docstring_examples_run() -> None:
     from boostkmeans.documents import _clusters, _corpus, _reading, _weighting
     from boostkmeans.io import _opening, _sizes
 
-    ours = (boostkmeans, _boost_kmeans, _bisecting, _tree, _model_file, metrics)
+    ours = (
+        boostkmeans, _boost_kmeans, _bisecting, _tree, _model_file, _product_quantizer, metrics,
+    )  # fmt: skip
     of_baselines = (baselines, _kmeans, _mini_batch, _lloyd_tree, _online, _rbk)
     of_documents = (documents, _clusters, _corpus, _reading, _weighting)
     of_io = (io, _opening, _sizes)

@@ -57,7 +57,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     Parameters
     ----------
     n_subspaces : int, default=8
-        Subspaces, and so bytes of a code. Must divide the number of features.
+        Subspaces, and so numbers in a code. Must divide the number of features.
     n_centroids : int, default=256
         Centroids of each subspace, up to 65,536. Codes are uint8 up to 256, and uint16 above.
     clusterer : estimator, default=None

@@ -50,8 +50,9 @@ def save_quantizer(quantizer: ProductQuantizer, path: str | os.PathLike[str]) ->
     }
     tensors: dict[str, NDArray[Any]] = {
         "codebooks": np.asarray(quantizer.codebooks_, dtype=np.float32),
-        "distortions": np.asarray(quantizer.distortions_, dtype=np.float64),
     }
+    if not np.isnan(quantizer.distortions_).any():  # as they are if faiss trained it
+        tensors["distortions"] = np.asarray(quantizer.distortions_, dtype=np.float64)
     if quantizer.rotation_ is not None:
         tensors["rotation"] = np.asarray(quantizer.rotation_, dtype=np.float64)
     # So that no file is written that cannot be read again, whatever was done to the attributes.
@@ -83,7 +84,7 @@ def load_quantizer(kind: type[AnyQuantizer], path: str | os.PathLike[str]) -> An
         n_features_in_=m * width,
         codebooks_=tensors["codebooks"],
         rotation_=tensors.get("rotation"),
-        distortions_=tensors["distortions"],
+        distortions_=tensors.get("distortions", np.full(m, np.nan)),
         distortion_=header.measure("distortion"),
         **_names(header, m * width),
     )
@@ -100,9 +101,8 @@ def _names(header: Fields, n_features: int) -> dict[str, Any]:
 
 
 def _check_tensors(check: Checker, tensors: dict[str, NDArray[Any]]) -> None:
-    table = {"codebooks": CODEBOOKS, "distortions": DISTORTIONS}
-    if "rotation" in tensors:
-        table["rotation"] = ROTATION
+    optional = {"distortions": DISTORTIONS, "rotation": ROTATION}
+    table = {"codebooks": CODEBOOKS} | {name: optional[name] for name in optional if name in tensors}
     check.names(set(tensors), set(table))
     lengths: dict[str, int] = {}
     check.layout(tensors, table, lengths)
