@@ -16,6 +16,9 @@ from boostkmeans.cli._app import app
 
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "boostkmeans"]
+# What names results: options, and places in a line without its options.
+RESULTS = ("-o", "--output", "--labels", "--centers", "--distances", "--indices", "--plot")
+TARGETS = {("convert",): 3, ("pq", "train"): 4, ("pq", "encode"): 5}
 
 
 def run(*arguments: object, stdin: bytes | None = None) -> Any:
@@ -72,11 +75,11 @@ def run_example(line: str) -> Any:
             stdin = gzip.decompress(stdin) if words[0] == "zcat" else stdin
         elif words[0] == "boostkmeans":
             for option, value in pairwise(words):
-                if option in ("-o", "--output", "--labels", "--centers", "--distances", "--plot"):
+                if option in RESULTS:
                     Path(value).unlink(missing_ok=True)
-            if words[1] == "convert":
-                Path([word for word in words if not word.startswith("-") or word == "-"][3]).unlink(
-                    missing_ok=True
-                )
+            for command, place in TARGETS.items():
+                if words[1 : 1 + len(command)] == list(command):
+                    arguments = [word for word in words if not word.startswith("-") or word == "-"]
+                    Path(arguments[place]).unlink(missing_ok=True)
             return run(*words[1:], stdin=stdin)
     raise AssertionError(line)

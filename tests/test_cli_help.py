@@ -13,27 +13,28 @@ import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
-from boostkmeans import BoostKMeans, SweepRecord
+from boostkmeans import BoostKMeans, ProductQuantizer, SweepRecord
 from boostkmeans.baselines import demo
-from boostkmeans.cli import _app, _demo
+from boostkmeans.cli import _app, _demo, pq
 from boostkmeans.cli._app import app
 from boostkmeans.io import write_vectors
 from command import ROOT, examples_of, run, run_example, start, succeed
 from conftest import run_python
 
 PAGE = ROOT / "docs" / "command_line.md"
-COMMANDS = ["fit", "predict", "info", "evaluate", "compare", "convert", "docs", "demo"]
+COMMANDS = ["fit", "predict", "info", "evaluate", "compare", "convert", "pq", "docs", "demo"]
+EVERY = [*([name] for name in COMMANDS), *(["pq", name] for name in pq.COMMANDS)]
 N_ROWS = 1_200
 # Examples are about large data; here, there are as many clusters as small files allow.
-SMALLER = {"10000": "40", "1000": "30", "256": "20", "100": "10"}
+SMALLER = {"10000": "40", "1000": "30", "256": "20", "100": "10", "16": "4"}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files of all names that examples use."""
     folder = tmp_path_factory.mktemp("examples")
-    X = np.random.default_rng(0).integers(0, 256, size=(N_ROWS, 4)).astype(np.float32)
-    for name in ("vectors.fvecs", "vectors.npy", "new.fvecs"):
+    X = np.random.default_rng(0).integers(0, 256, size=(N_ROWS, 16)).astype(np.float32)
+    for name in ("vectors.fvecs", "vectors.npy", "new.fvecs", "queries.fvecs"):
         write_vectors(folder / name, X)
     write_vectors(folder / "huge.bvecs", X.astype(np.uint8))
     table = pyarrow.table({"id": range(N_ROWS), "embedding": list(X)})
@@ -42,7 +43,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file["train"], file["test"] = np.tile(X, (100, 1)), X
     lines = "".join(",".join(map(str, row)) + "\n" for row in X.tolist())
     (folder / "points.csv").write_text(lines)
-    (folder / "new.csv").write_text(lines)
+    for name in ("new.csv", "queries.csv"):
+        (folder / name).write_text(lines)
     (folder / "points.csv.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "weights.csv").write_text("1\n" * N_ROWS)
     (folder / "classes.txt").write_text("tea\nrum\n" * (N_ROWS // 2))
@@ -54,6 +56,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _add_models(folder: Path, X: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> None:
     BoostKMeans(9, random_state=0).fit(X).save(folder / "model.safetensors")
+    quantizer = ProductQuantizer(4, 20, random_state=0).fit(X)
+    quantizer.save(folder / "quantizer.st")
+    np.save(folder / "codes.npy", quantizer.encode(X))
+    write_vectors(folder / "truth.ivecs", np.arange(N_ROWS)[:, None])
     seen: list[SweepRecord] = []
 
     def second(record: SweepRecord) -> bool:
@@ -78,7 +84,7 @@ def _add_documents(folder: Path) -> None:
 
 def every_example() -> list[str]:
     """Those of all helps, and of the page."""
-    found = [line for name in COMMANDS for line in examples_of(run(name, "--help").stdout)]
+    found = [line for words in EVERY for line in examples_of(run(*words, "--help").stdout)]
     found += examples_of(run("--help").stdout)
     blocks = PAGE.read_text().split("```")[1::2]
     found += [line for block in blocks if block.startswith("sh\n") for line in examples_of(block)]
@@ -108,12 +114,12 @@ def test_every_command_has_examples_on_the_page() -> None:
             assert f"\nboostkmeans {name}" in text
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+@pytest.mark.parametrize("command", [[], *EVERY])
 def test_help_begins_with_examples(command: list[str]) -> None:
     lines = [line.strip() for line in succeed(*command, "--help").splitlines() if line.strip()]
     assert lines[0].startswith("Usage:")
     assert lines[1] == "Examples:"
-    assert lines[2].startswith("boostkmeans " + (command[0] if command else "fit"))
+    assert lines[2].startswith(" ".join(["boostkmeans", *(command or ["fit"])]))
     assert all(len(line) < 80 for line in examples_of("\n".join(lines)))
     options = [line for line in lines if line.startswith("-")]
     assert not any(noise in line for line in options for noise in ("<int>", "<float>", "<str>"))

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from boostkmeans import _core
 from boostkmeans._instruction_set import instruction_set
@@ -59,6 +59,20 @@ class Subspace(NamedTuple):
         return Rows(array[:, self.columns], self.frame, None)
 
 
+def checked(codes: ArrayLike, codebooks: Codebooks) -> Codes:
+    """Codes as the core reads them, not copied if they are so. Raises where they are none of these."""
+    m, n_centroids, _ = codebooks.shape
+    array = np.asarray(codes)
+    if array.ndim != 2 or array.shape[1] != m or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"Codes should be integers of shape (n, {m}), as encode gives them. Got {array.dtype} "
+            f"of shape {array.shape}."
+        )
+    if array.size and (array.min() < 0 or array.max() >= n_centroids):
+        raise ValueError(f"Codes should lie in [0, {n_centroids}). Got {array.min()} to {array.max()}.")
+    return np.ascontiguousarray(array, dtype=code_type(n_centroids))
+
+
 def encode(array: Array, codebooks: Codebooks, n_threads: int, first_row: int = 0) -> Codes:
     """The nearest centroids of rows; of equally near ones, the first. Raises where one is not finite."""
     describe(array, None, n_threads, first_row)
@@ -82,6 +96,16 @@ def decode(codes: Codes, codebooks: Codebooks) -> NDArray[np.float32]:
                 batch[:, number]
             ]
     return rows
+
+
+def errors(array: Array, codes: Codes, codebooks: Codebooks) -> Floats:
+    """The squared distance of each row to what its code stands for."""
+    found = np.empty(len(array))
+    for begin in range(0, len(array), ROWS_AT_ONCE):
+        end = begin + ROWS_AT_ONCE
+        gaps = array[begin:end].astype(np.float64) - decode(codes[begin:end], codebooks)
+        found[begin:end] = np.einsum("ij,ij->i", gaps, gaps)
+    return found
 
 
 def tables_to(array: Array, codebooks: Codebooks, n_threads: int) -> NDArray[np.float32]:

@@ -1,9 +1,10 @@
 """`ProductQuantizer`: short codes for vectors, and search among them (Jégou, Douze, Schmid 2011)."""
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Self
 
@@ -192,7 +193,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     def decode(self, codes: ArrayLike) -> NDArray[np.float32]:
         """The rows that codes stand for."""
         check_is_fitted(self, "codebooks_")
-        rows = _codes.decode(self._checked_codes(codes), self.codebooks_)
+        rows = _codes.decode(_codes.checked(codes, self.codebooks_), self.codebooks_)
         return rows if self.rotation_ is None else _rotation.rotated(rows, self.rotation_.T)
 
     def transform(self, X: ArrayLike) -> Codes:
@@ -208,12 +209,32 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         check_is_fitted(self, "codebooks_")
         threads = _threads.resolve(self.n_threads)
         total, n = 0.0, 0
-        for batch in self._batches(X):
-            decoded = _codes.decode(_codes.encode(batch, self.codebooks_, threads), self.codebooks_)
-            gaps = batch.astype(np.float64) - decoded
-            total += float(np.einsum("ij,ij->", gaps, gaps))
+        for begin, batch in self._batches(X):
+            codes = _codes.encode(batch, self.codebooks_, threads, begin)
+            total += float(_codes.errors(batch, codes, self.codebooks_).sum())
             n += len(batch)
         return -total / n
+
+    def errors(
+        self, X: ArrayLike, codes: ArrayLike, *, progress: _progress.Progress = _progress.ignored
+    ) -> Floats:
+        """The squared distance of each row to what its code stands for.
+
+        Rows in a file are read some at a time, and `progress(what, done, total)` is told how many.
+        """
+        check_is_fitted(self, "codebooks_")
+        threads = _threads.resolve(self.n_threads)
+        stored = _codes.checked(codes, self.codebooks_)
+        n = X.shape[0] if isinstance(X, RowSource) else len(np.asarray(X))
+        if n != len(stored):
+            raise ValueError(f"There are {len(stored)} codes for {n} rows. One for each is needed.")
+        found = np.empty(n)
+        for begin, batch in self._batches(X):
+            describe(batch, None, threads, begin)  # raises if a value is not finite
+            end = begin + len(batch)
+            found[begin:end] = _codes.errors(batch, stored[begin:end], self.codebooks_)
+            progress("rows", end, n)
+        return found
 
     def adc_table(self, queries: ArrayLike) -> NDArray[np.float32]:
         """Squared distances of the parts of each query to all centroids: (n, n_subspaces, n_centroids).
@@ -234,7 +255,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         looked at; of equally near ones, the first come first.
         """
         check_is_fitted(self, "codebooks_")
-        stored = self._checked_codes(codes)
+        stored = _codes.checked(codes, self.codebooks_)
         ParameterChecker(self).integer("k", k, 1)
         if k > len(stored):
             raise ValueError(f"k={k} neighbours are asked for, and there are {len(stored)} codes.")
@@ -297,29 +318,16 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         describe(array, None, _threads.resolve(self.n_threads), first_row)  # before values are mixed
         return _rotation.rotated(array, self.rotation_)
 
-    def _batches(self, X: Any) -> Iterator[Array]:
-        if isinstance(X, RowSource):
+    def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """Rows as they are encoded, some at a time, and the number of the first."""
+        if isinstance(X, RowSource) and X.shape[0] > 0:
             self._validate_source(X, reset=False, whole=False)
             for begin, batch in in_batches(X, at_least=BATCH_BYTES):
-                yield self._rotated(batch, begin)
+                yield begin, self._rotated(batch, begin)
             return
         array = self._validate(X, reset=False)
         for begin in range(0, len(array), _codes.ROWS_AT_ONCE):
-            yield self._rotated(array[begin : begin + _codes.ROWS_AT_ONCE], begin)
-
-    def _checked_codes(self, codes: ArrayLike) -> Codes:
-        m, n_centroids, _ = self.codebooks_.shape
-        array = np.asarray(codes)
-        if array.ndim != 2 or array.shape[1] != m or array.dtype.kind not in "iu":
-            raise ValueError(
-                f"Codes should be integers of shape (n, {m}), as encode gives them. Got {array.dtype} "
-                f"of shape {array.shape}."
-            )
-        if array.size and (array.min() < 0 or array.max() >= n_centroids):
-            raise ValueError(
-                f"Codes should lie in [0, {n_centroids}). Got {array.min()} to {array.max()}."
-            )
-        return np.ascontiguousarray(array, dtype=_codes.code_type(n_centroids))
+            yield begin, self._rotated(array[begin : begin + _codes.ROWS_AT_ONCE], begin)
 
     def _check_shape(self, array: Array) -> None:
         n, d = array.shape
@@ -377,11 +385,13 @@ class _Notes:
     callback: Callable[[QuantizerRecord], None] | None
     began: float
     done: int = 0
+    _lock: Any = field(default_factory=threading.Lock)
 
     def trained(self, total: int) -> Callable[[int, float], None]:
         def after(subspace: int, distortion: float) -> None:
-            self.done += 1
-            self._tell("subspace", self.done, total, distortion)
+            with self._lock:  # subspaces end in threads of their own
+                self.done += 1
+                self._tell("subspace", self.done, total, distortion)
 
         return after
 

@@ -32,15 +32,15 @@ def rows_of_sample(n_rows: int, n_clusters: int) -> int | None:
 def sample_of(rows: Rows, weights: RowWeights, n_drawn: int, rng: np.random.RandomState) -> Sample:
     """One row from each of so many stretches of all rows, or all if there are fewer."""
     if weights.values is None:
-        some = _spread(rows.n_rows, n_drawn, rng)
+        some = spread(rows.n_rows, n_drawn, rng)
         return Sample(rows.sample(some), RowWeights.of(None, len(some)))
     weighty = np.flatnonzero(weights.values > 0)
-    some = weighty[_spread(len(weighty), n_drawn, rng)]
+    some = weighty[spread(len(weighty), n_drawn, rng)]
     return Sample(rows.sample(some), RowWeights.of(weights.values[some], len(some)))
 
 
-def _spread(n: int, n_drawn: int, rng: np.random.RandomState) -> NDArray[np.int64]:
-    """Numbers below n, ascending, none of them twice."""
+def spread(n: int, n_drawn: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Numbers below n, ascending, none of them twice: one from each of `n_drawn` stretches."""
     n_drawn = min(n, n_drawn)
     borders = np.linspace(0, n, n_drawn + 1).astype(np.int64)
     return borders[:-1] + (rng.random_sample(n_drawn) * np.diff(borders)).astype(np.int64)

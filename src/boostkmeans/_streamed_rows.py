@@ -40,15 +40,22 @@ class MappedRows:
     """A memory-mapped array as a source: it is read, so that no more of it is mapped than a part."""
 
     is_sparse = False
-    feature_names: list[str] | None = None
-    name = "X"
 
-    def __init__(self, array: Array, max_memory: int | None = None) -> None:
-        """`max_memory`: as in `open_vectors`."""
+    def __init__(
+        self,
+        array: Array,
+        max_memory: int | None = None,
+        *,
+        name: str = "X",
+        feature_names: list[str] | None = None,
+    ) -> None:
+        """As in `open_vectors`; an array that is not mapped is a source too, with names."""
         self._array = array
         self.shape = (array.shape[0], array.shape[1])
         self.dtype = array.dtype
         self.max_memory = max_memory
+        self.name = name
+        self.feature_names = feature_names
 
     def read(self, begin: int, end: int, out: Array | None = None) -> Array:
         """As a `RowSource` does it."""

@@ -38,8 +38,8 @@ class Training:
     seeds: list[int]
     """One for each subspace, so that no result depends on who is first."""
     n_threads: int
-    after: Callable[[int, float], None] = lambda subspace, distortion: None
-    """Called when a subspace is ready."""
+    after: Callable[[int, float], None] | None = None
+    """Called when a subspace is ready. None: this is not the last training, and nobody wants to know."""
 
     def run(self, array: Array) -> Trained:
         """Codebooks of all subspaces of these rows."""
@@ -53,7 +53,7 @@ class Training:
             model = self._fitted(part, self.seeds[subspace], threads, stopped)
             codebooks[subspace] = centroids = _centroids(model, part, self.n_centroids)
             distortions[subspace] = _distortion(model, part, centroids)
-            if not stopped.is_set():
+            if self.after is not None and not stopped.is_set():
                 logger.info("subspace %d of %d: distortion %.6g", subspace + 1, m, distortions[subspace])
                 self.after(subspace, float(distortions[subspace]))
 

@@ -25,16 +25,25 @@ WRONG_PATHS = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirect
 OPTIONS = {
     "n_clusters": "-k", "n_candidates": "--candidates", "sample_weight": "--weights",
     "random_state": "--seed", "n_threads": "--threads", "max_features": "--max-terms",
-    "ngram_range": "--ngrams", "sublinear_tf": "--sublinear",
+    "ngram_range": "--ngrams", "sublinear_tf": "--sublinear", "n_subspaces": "--subspaces",
+    "n_centroids": "--centroids",
 }  # fmt: skip
 # Parameters that messages name without quotes, and that are no words of English.
 NAMED = (
     "n_clusters|n_candidates|sample_weight|random_state|n_threads|max_features|ngram_range|max_memory"
-    "|min_size|max_size|max_time|max_iter|n_init|min_df|max_df"
+    "|min_size|max_size|max_time|max_iter|n_init|min_df|max_df|n_subspaces|n_centroids"
 )
 # What the package says to those who write Python, and what it is on the command line.
 PHRASES = (
     (r"n_samples=(\d+) should be >= n_clusters=(\d+)\.", r"-k \2 is more than the \1 rows."),
+    (
+        r"n_subspaces=(\d+) does not divide n_features=(\d+)\.",
+        r"--subspaces \1 does not divide the \2 features.",
+    ),
+    (
+        r"n_samples=(\d+) should be >= n_centroids=(\d+):",
+        r"--centroids \2 is more than the \1 rows:",
+    ),
     (r"(?<![\w/])key=(\[\.\.\.\]|\.\.\.)", "--key NAME"),
     (r"(?<![\w/])key='([^']*)'", r"--key \1"),
     (r"\bby key\.", "by --key."),

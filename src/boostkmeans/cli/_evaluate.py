@@ -9,7 +9,7 @@ import typer
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from boostkmeans import load_model, metrics
+from boostkmeans import metrics
 from boostkmeans._errors import DataFormatError
 from boostkmeans.cli import _options
 from boostkmeans.cli._bar import shown_progress
@@ -17,6 +17,7 @@ from boostkmeans.cli._column import read_column
 from boostkmeans.cli._errors import exit_codes
 from boostkmeans.cli._input import check_memory, check_side_files, opened
 from boostkmeans.cli._listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
+from boostkmeans.cli._model_input import read_model
 from boostkmeans.cli._output import print_result
 
 # By their names in JSON: what classes are held against clusters by, and how to call it.
@@ -53,8 +54,7 @@ def evaluate(
     classes, how far clusters and classes agree.
     """
     with exit_codes(debug=debug):
-        model = load_model(model_path)
-        model.set_params(n_threads=threads)
+        model = read_model(model_path, threads)
         check_side_files({"--classes": classes})
         given = None if classes is None else read_column(classes)
         k = len(model.cluster_centers_)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boostkmeans import _checkpoint, _model_layout, load_model
+from boostkmeans import ProductQuantizer, _checkpoint, _model_layout, _quantizer_file, load_model
 from boostkmeans._errors import ChoiceError, DataFormatError
 from boostkmeans._tensor_file import peek
 from boostkmeans.cli import _options
@@ -17,6 +17,7 @@ from boostkmeans.cli._errors import exit_codes
 from boostkmeans.cli._input import is_stream, opened
 from boostkmeans.cli._listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
 from boostkmeans.cli._output import print_result
+from boostkmeans.cli.pq._listing import quantizer_pairs, quantizer_values
 from boostkmeans.io import open_vectors
 
 # Names of columns that are shown, where there are many.
@@ -28,7 +29,9 @@ NO_PARAMETERS = ("estimator", "shape", "data", "parts", "sample_weight")
 def info(
     path: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="A model, a checkpoint, vectors or a column; - is stdin."),
+        typer.Argument(
+            metavar="FILE", help="A model, quantizer, checkpoint, vectors or a column; - is stdin."
+        ),
     ],
     input_format: _options.InputFormat = None,
     key: _options.Key = None,
@@ -39,16 +42,20 @@ def info(
     """\b
     Examples:
       boostkmeans info model.safetensors
+      boostkmeans info quantizer.st
       boostkmeans info fit.ckpt
       boostkmeans info vectors.fvecs --json
 
-    Says what a file is, by its content: a model that fit wrote, a checkpoint, or vectors.
+    Says what a file is, by its content: a model that fit wrote, a product quantizer, a checkpoint, or
+    vectors.
     """
     with exit_codes(debug=debug):
         found = None if input_format is not None or is_stream(path) else peek(path)
         kind = None if found is None else found[0]
         if found is not None and kind == _model_layout.FORMAT:
             made, pairs = _model(path, *found[1:])
+        elif found is not None and kind == _quantizer_file.FORMAT:
+            made, pairs = _quantizer(path, *found[1:])
         elif found is not None and kind == _checkpoint.FORMAT:
             made, pairs = _checkpoint_info(path, *found[1:])
         else:
@@ -96,6 +103,26 @@ def _model(
     ]
     if history:
         pairs.append(("history", _course(made)))
+    return made, pairs
+
+
+def _quantizer(
+    path: str, version: int, header: dict[str, Any]
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    quantizer = ProductQuantizer.load(path)
+    made = {
+        "kind": "quantizer",
+        "format_version": version,
+        "written_by": header["library_version"],
+        "parameters": header["parameters"],
+        "feature_names": header.get("feature_names"),
+        **quantizer_values(quantizer),
+    }
+    pairs = [
+        ("file", path),
+        ("kind", f"product quantizer, written by boostkmeans {header['library_version']}"),
+        *quantizer_pairs(made),
+    ]
     return made, pairs
 
 

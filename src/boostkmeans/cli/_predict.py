@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from boostkmeans import load_model
 from boostkmeans.cli import _options
 from boostkmeans.cli._bar import shown_progress
 from boostkmeans.cli._column import check_column, column_writer
 from boostkmeans.cli._errors import exit_codes
 from boostkmeans.cli._input import check_memory, opened
 from boostkmeans.cli._listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
+from boostkmeans.cli._model_input import read_model
 from boostkmeans.cli._output import STDOUT, Output, check_outputs, print_result
 
 
@@ -70,8 +70,7 @@ def predict(
         check_outputs(
             {"MODEL": model_path, "PATH": path}, {"--labels": to_labels, "--distances": to_distances}
         )
-        model = load_model(model_path)
-        model.set_params(n_threads=threads)
+        model = read_model(model_path, threads)
         sizes = np.zeros(len(model.cluster_centers_), dtype=np.int64)
         inertia = 0.0
         with (

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans import _threads
+from boostkmeans import _codes, _threads
 from boostkmeans._product_quantizer import ProductQuantizer
 from boostkmeans._rows import Floats
 from boostkmeans.interop._coarse import Coarse
@@ -50,7 +50,7 @@ def to_faiss_pq(
     index = faiss.IndexPQ(d, m, n_bits)
     _set_codebooks(index, quantizer)
     if codes is not None:
-        stored = quantizer._checked_codes(codes)
+        stored = _codes.checked(codes, quantizer.codebooks_)
         packed = stored if n_bits == 8 else faiss.pack_bitstrings(stored.astype(np.int32), n_bits)
         index.add_sa_codes(packed)
     threads = _threads.resolve(quantizer.n_threads)

@@ -67,12 +67,36 @@ def write_vectors(
         )
     rows = _Rows.of(vectors)
     show = progress or _progress.ignored
-    with whole_file(path, force=force) as file, _writer(kind, file, rows) as write:
+    with (
+        whole_file(path, force=force) as file,
+        batch_writer(file, kind, rows.shape, rows.dtype) as write,
+    ):
         done = 0
         for batch in rows.batches(ROWS_OF_GROUP if kind == "parquet" else None):
-            write(_converted(batch, rows.dtype_in(kind), done))
+            write(batch)
             done += len(batch)
             show("writing", done, rows.shape[0])
+
+
+@contextmanager
+def batch_writer(
+    file: BinaryIO, kind: str, shape: tuple[int, int], dtype: np.dtype[Any]
+) -> Iterator[Callable[[Batch], None]]:
+    """What writes vectors of that shape to an open file, some after the other; `kind` is a format.
+
+    For vectors that are never all there at once. Values stay what they are, or an error says which one
+    would not.
+    """
+    in_file = LED.get(kind) or COUNTED.get(kind) or dtype
+    done = 0
+    with _writer(kind, file, shape, dtype) as put:
+
+        def write(batch: Batch) -> None:
+            nonlocal done
+            put(_converted(batch, in_file, done))
+            done += len(batch)
+
+        yield write
 
 
 @dataclass(frozen=True)
@@ -107,9 +131,6 @@ class _Rows:
         for begin in range(0, self.shape[0], step):
             yield self.vectors[begin : begin + step]
 
-    def dtype_in(self, kind: str) -> np.dtype[Any]:
-        return LED.get(kind) or COUNTED.get(kind) or self.dtype
-
 
 def _converted(batch: Batch, dtype: np.dtype[Any], first: int) -> Batch:
     """C-contiguous, in that type; an error if a value would not be the same."""
@@ -137,22 +158,24 @@ def _equal(converted: Batch, batch: Batch) -> NDArray[np.bool_]:
 
 
 @contextmanager
-def _writer(kind: str, file: BinaryIO, rows: _Rows) -> Iterator[Callable[[Batch], Any]]:
+def _writer(
+    kind: str, file: BinaryIO, shape: tuple[int, int], dtype: np.dtype[Any]
+) -> Iterator[Callable[[Batch], Any]]:
     """What writes a batch, after the header."""
     if kind == "parquet":
-        with _parquet(file, rows) as write:
+        with _parquet(file, shape[1], dtype) as write:
             yield write
         return
     most = MOST_LED if kind in LED else MOST_COUNTED
-    if kind in (*LED, *COUNTED) and (rows.shape[1] > most or (kind in COUNTED and rows.shape[0] > most)):
-        raise ValueError(f"A {kind} file cannot hold {rows.shape}: it counts up to {most}.")
-    if kind in LED and rows.shape[0] == 0:
+    if kind in (*LED, *COUNTED) and (shape[1] > most or (kind in COUNTED and shape[0] > most)):
+        raise ValueError(f"A {kind} file cannot hold {shape}: it counts up to {most}.")
+    if kind in LED and shape[0] == 0:
         raise ValueError(f"A {kind} file without rows would not tell how long they are.")
     if kind == "npy":
-        header = {"descr": npy.dtype_to_descr(rows.dtype), "fortran_order": False, "shape": rows.shape}
+        header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
         npy.write_array_header_1_0(file, header)
     if kind in COUNTED:
-        file.write(COUNTS.pack(*rows.shape))
+        file.write(COUNTS.pack(*shape))
     if kind in LED:
         yield lambda batch: file.write(_led(batch).data)
     else:
@@ -169,10 +192,9 @@ def _led(batch: Batch) -> NDArray[np.uint8]:
 
 
 @contextmanager
-def _parquet(file: BinaryIO, rows: _Rows) -> Iterator[Callable[[Batch], Any]]:
+def _parquet(file: BinaryIO, n_columns: int, dtype: np.dtype[Any]) -> Iterator[Callable[[Batch], Any]]:
     pa = arrow()
-    n_columns = rows.shape[1]
-    value = pa.field("item", pa.from_numpy_dtype(rows.dtype), nullable=False)
+    value = pa.field("item", pa.from_numpy_dtype(dtype), nullable=False)
     schema = pa.schema([pa.field(COLUMN, pa.list_(value, n_columns), nullable=False)])
 
     def write(batch: Batch) -> None:
