@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from boostkmeans import BoostKMeans
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, baselines
 from conftest import blobs, same_partition
 
 INITS = ["auto", "random-partition", "random", "k-means++"]
@@ -248,3 +248,15 @@ def test_a_failed_fit_leaves_the_model_as_it_was() -> None:
             call(np.full((50, 3), np.nan))
         np.testing.assert_array_equal(model.cluster_centers_, centres)
         np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("kind", [BoostKMeans, BisectingBoostKMeans, baselines.KMeans])
+@pytest.mark.parametrize("wrong", [np.full((9, 2), np.nan), np.zeros((1, 2)), np.zeros((9, 0))])
+def test_a_fit_that_fails_loses_nothing(kind: Any, wrong: NDArray[Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    model = kind(3, random_state=0).fit(X)
+    labels = model.predict(X)
+    with pytest.raises(ValueError, match=r"NaN|n_samples|minimum"):
+        model.fit(wrong)
+    assert model.n_features_in_ == 3
+    np.testing.assert_array_equal(model.predict(X), labels)

@@ -70,7 +70,7 @@ def test_search_is_not_misled_by_any_tables(isa: str, data: st.DataObject) -> No
     m = data.draw(st.integers(1, 12))
     n = data.draw(st.integers(8200, 9000))  # more than a block: the first is always looked at as it is
     k = data.draw(st.integers(1, 40))
-    scale = 10.0 ** data.draw(st.integers(-30, 30))
+    scale = 10.0 ** data.draw(st.integers(-45, 34))
     tables = rng.random((3, m, 256)) ** data.draw(st.sampled_from([0.01, 1, 8]))
     offset = data.draw(st.sampled_from([0.0, 1.0, 1000.0]))
     tables = ((tables + offset) * scale).astype(np.float32)
@@ -95,6 +95,20 @@ def test_search_with_tables_of_zeros_and_of_infinities() -> None:
         np.testing.assert_array_equal(distances, sums)
 
 
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("offset", [0.0, 30.0])
+def test_search_loses_nothing_when_the_bound_is_tight(isa: str, offset: float) -> None:
+    """Many blocks by one thread, so that nearly all codes are passed over: no distance is that large."""
+    rng = np.random.default_rng(4)
+    tables = (offset + rng.random((130, 6, 256)) ** 2).astype(np.float32)
+    codes = rng.integers(0, 256, (60_000, 6)).astype(np.uint8)
+    ids, distances = found(tables, codes, 100, isa, threads=1)
+    for query in range(0, 130, 10):
+        expected, sums = smallest(sums_of(tables[query : query + 1], codes), 100)
+        np.testing.assert_array_equal(ids[query], expected[0])
+        np.testing.assert_array_equal(distances[query], sums[0])
+
+
 @pytest.mark.parametrize("n_queries", [1, 3, 100])
 def test_search_is_the_same_on_any_number_of_threads(n_queries: int) -> None:
     rng = np.random.default_rng(1)
@@ -112,6 +126,8 @@ def test_search_refuses_what_does_not_fit() -> None:
     for codes, k in ((np.full((5, 2), 4), 1), (np.zeros((5, 3)), 1), (np.zeros((5, 2)), 6)):
         with pytest.raises(ValueError, match="must"):
             found(tables, codes.astype(np.uint8), k, "")
+    with pytest.raises(ValueError, match="room for the number of each centroid"):
+        found(np.zeros((1, 2, 5000), dtype=np.float32), np.zeros((5, 2), dtype=np.uint8), 1, "")
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
@@ -168,6 +184,22 @@ def test_exact_neighbours_far_from_zero_and_close_together() -> None:
     np.testing.assert_array_equal(indices, smallest(gaps, 5)[0])
 
 
+def test_exact_neighbours_of_wide_queries_among_close_rows() -> None:
+    """The frame is that of the queries: float32 cannot tell the rows apart in it."""
+    rng = np.random.default_rng(8)
+    X = 1 + rng.random((3000, 4)) * 1e-6
+    queries = np.concatenate([X[:20] + rng.random((20, 4)) * 1e-6, rng.normal(scale=100, size=(5, 4))])
+    indices = exact_neighbors(X, queries, k=5).indices
+    gaps = ((X[None] - queries[:, None]) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(indices[:20], smallest(gaps, 5)[0][:20])
+
+
+def test_exact_neighbours_that_float64_cannot_measure() -> None:
+    found_there = exact_neighbors([[1e200], [0.0], [2e200]], [[0.0]], k=3)
+    assert found_there.indices.tolist() == [[1, 0, 2]]
+    assert found_there.distances.tolist() == [[0.0, np.inf, np.inf]]
+
+
 def test_exact_neighbours_come_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
     from boostkmeans import _exact_neighbors
 
@@ -203,6 +235,12 @@ def test_exact_neighbours_refuse_bad_input() -> None:
     for k in wrong:
         with pytest.raises(ValueError, match="k should be an integer from 1 to the number of rows, 5"):
             exact_neighbors(X, X, k=k)
+    threads: list[Any] = [0, -1, 1.5, "a"]
+    for n_threads in threads:
+        with pytest.raises(ValueError, match="n_threads should be an integer"):
+            exact_neighbors(X, X, k=1, n_threads=n_threads)
+    with pytest.raises(ValueError, match="2D array"):
+        exact_neighbors(X[0], X, k=1)
     bad = X.copy()
     bad[3, 1] = np.nan
     with pytest.raises(ValueError, match=r"NaN \(first at row 3, column 1"):

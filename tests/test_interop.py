@@ -85,9 +85,9 @@ def assert_same_search(index: Any, distances: NDArray[Any], indices: NDArray[Any
     found, numbers = index.search(QUERIES, distances.shape[1])
     largest = float(np.abs(distances).max())
     np.testing.assert_allclose(found, distances, rtol=1e-4, atol=1e-5 * largest)
-    assert (numbers == indices).mean() > 0.98
+    assert (numbers == indices).mean() > 0.97
     shared = [len(set(a) & set(b)) for a, b in zip(numbers.tolist(), indices.tolist(), strict=True)]
-    assert np.mean(shared) > 0.99 * distances.shape[1]
+    assert np.mean(shared) > 0.98 * distances.shape[1]
 
 
 def unit(rows: Singles) -> Singles:

@@ -1,9 +1,11 @@
 """quality="fast": a sample first, then all rows."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 
 from boostkmeans import BoostKMeans
@@ -11,7 +13,7 @@ from boostkmeans._sampling import ROWS_PER_CLUSTER, rows_of_sample
 from conftest import blobs
 
 K = 20
-ROWS = 2 * ROWS_PER_CLUSTER * K
+ROWS = 4 * ROWS_PER_CLUSTER * K
 
 
 def note_of(model: BoostKMeans) -> str:
@@ -24,14 +26,14 @@ def fast(n_clusters: int = K, **parameters: Any) -> BoostKMeans:
 
 def test_a_sample_is_taken_of_many_rows() -> None:
     X, _ = blobs(ROWS, 8, K)
-    assert f"a sample of {ROWS // 2} rows" in note_of(fast().fit(X))
+    assert f"a sample of {ROWS // 4} rows" in note_of(fast().fit(X))
     assert note_of(fast().fit(X)).endswith("then all rows")
     assert "sample of" not in note_of(fast().fit(X[:-1]))
     assert "sample of" not in note_of(BoostKMeans(K, random_state=0).fit(X))
 
 
 def test_how_many_rows_are_enough() -> None:
-    assert rows_of_sample(ROWS, K) == ROWS // 2
+    assert rows_of_sample(ROWS, K) == ROWS // 4
     assert rows_of_sample(ROWS - 1, K) is None
 
 
@@ -108,9 +110,27 @@ def test_a_rare_cluster_that_the_sample_missed_is_found() -> None:
     assert len(set(model.labels_[:3]) & set(model.labels_[3:])) == 0
 
 
+HEAVY_TAILS: dict[str, Callable[[np.random.Generator], NDArray[np.float64]]] = {
+    "far groups": lambda rng: np.concatenate([
+        rng.normal(size=(20_000, 4)), np.repeat(1e3 * rng.normal(size=(20, 4)), 4, axis=0)
+    ]),
+    "log-normal": lambda rng: np.exp(2 * rng.normal(size=(20_000, 6))),
+    "Cauchy": lambda rng: rng.standard_cauchy(size=(20_000, 4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HEAVY_TAILS)
+def test_rare_rows_far_away_are_not_lost(name: str) -> None:
+    """A sample has few of them: then all rows are clustered from the beginning."""
+    X = HEAVY_TAILS[name](np.random.default_rng(0))
+    model = fast(40).fit(X)
+    whole = fast(40, init="bisecting").fit(X)
+    assert model.inertia_ < 1.1 * whole.inertia_
+
+
 def test_time_runs_out_in_the_sample() -> None:
     X = np.random.default_rng(0).normal(size=(60_000, 16))
-    model = fast(200, max_time=1e-3).fit(X)
+    model = fast(100, max_time=1e-3).fit(X)
     assert model.stop_reason_ == "max_time"
     gaps = ((X[:100, None] - model.cluster_centers_) ** 2).sum(axis=2)
     np.testing.assert_array_equal(model.labels_[:100], gaps.argmin(axis=1))

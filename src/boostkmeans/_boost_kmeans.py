@@ -1,5 +1,6 @@
 """`BoostKMeans`: direct k-way boost k-means with scikit-learn's contract."""
 
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -22,10 +23,12 @@ from boostkmeans._limits import Limits
 from boostkmeans._parameters import ParameterChecker
 from boostkmeans._partition import Partition, nearest
 from boostkmeans._rows import Array, Frame, Rows, canonical
-from boostkmeans._sampling import labels_by_centres, rows_of_sample, sample_of
+from boostkmeans._sampling import labels_by_centres, rows_of_sample, sample_of, stands_for
 from boostkmeans._seeding import NAMES, Init, Start
 from boostkmeans._streamed_rows import StreamedRows
 from boostkmeans._weights import RowWeights
+
+logger = logging.getLogger("boostkmeans")
 
 
 class BoostKMeans(Clusterer):
@@ -68,8 +71,9 @@ class BoostKMeans(Clusterer):
         is returned is the best partition seen.
     quality : {"fast", "balanced", "best"}, default="balanced"
         What "auto" stands for: "fast" repairs a little (on a sample of 64 rows for each cluster, if that
-        is less than half of all rows, before it goes on with all of them), "balanced" anneals for 10 to
-        20 sweeps and repairs, "best" anneals for 90 sweeps. `history_[0].note` tells what was chosen.
+        is at most a quarter of all rows and like them, before it goes on with all), "balanced" anneals
+        for 10 to 20 sweeps and repairs, "best" anneals for 90 sweeps. `history_[0].note` tells what was
+        chosen.
     min_size, max_size : float, default=None
         The rows that each cluster has at least and at most, or their weight if there are weights. They
         hold from the start on. `labels_` are then not always those of the nearest centres.
@@ -211,11 +215,14 @@ class BoostKMeans(Clusterer):
                 what = "A callable init needs" if callable(init) else "Limits on sizes need"
                 raise ValueError(f"{what} all rows in memory, and they are too many for it.")
             if isinstance(init, str):
-                return self._start_from_sample(job, job.rows.sample_rows)
+                found = self._start_from_sample(job, job.rows.sample_rows)
+                assert found is not None
+                return found
         elif self._may_sample and not limits:
             few = rows_of_sample(job.weights.n_positive, self.n_clusters)
-            if few is not None:
-                return self._start_from_sample(job, few)
+            fit = None if few is None else self._start_from_sample(job, few)
+            if fit is not None:
+                return fit
         if callable(init):
             init = init(job.X, self.n_clusters, job.rng)
             if isinstance(init, str):
@@ -238,8 +245,11 @@ class BoostKMeans(Clusterer):
         asked = (self.init, self.repair, self.annealing)
         return self.quality == "fast" and all(isinstance(x, str) and x == "auto" for x in asked)
 
-    def _start_from_sample(self, job: Job, n_drawn: int) -> Fit:
-        """A sample is clustered as the parameters say; its centres are the start of all rows."""
+    def _start_from_sample(self, job: Job, n_drawn: int) -> Fit | None:
+        """A sample is clustered as the parameters say; its centres are the start of all rows.
+
+        None if these can be clustered otherwise, and the sample is not like them.
+        """
         rows = job.rows
         sample = sample_of(rows, job.weights, n_drawn, job.rng)
         stop = replace(self._stop_rules(job.began), callback=None)
@@ -253,6 +263,9 @@ class BoostKMeans(Clusterer):
         labels = labels_by_centres(rows, centres, plan.n_candidates, job.n_threads)
         whole = job.run_from(labels, self.n_clusters, Fit)
         whole.begin()
+        if rows.n_parts == 1 and not stands_for(fit, whole):
+            logger.info("the sample is not like the other rows: all rows from the beginning")
+            return None
         self._follow(whole, plan)
         return whole
 

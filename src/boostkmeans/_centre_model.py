@@ -25,6 +25,8 @@ from boostkmeans._weights import RowWeights
 class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowInput):
     """Base of the estimators. A fitted one has `cluster_centers_` and the frame of its data."""
 
+    _made_by_fit = "_frame"
+
     n_threads: int | None
     cluster_centers_: Floats
     cluster_sizes_: NDArray[np.int64]

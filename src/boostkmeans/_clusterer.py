@@ -76,6 +76,12 @@ class Clusterer(CentreModel):
         self._check_parameters()
         if self.checkpoint is not None:
             check_target(self.checkpoint, force=True)
+        with self._input_kept_if_it_fails():
+            self._fit(X, sample_weight, began)
+        self._warn_about_result()
+        return self
+
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, began: float) -> None:
         threads = _threads.resolve(self.n_threads)
         source = self._source_to_stream(X, weighted=sample_weight is not None)
         if source is None:
@@ -96,8 +102,6 @@ class Clusterer(CentreModel):
             keeper = Keeper.of(self, rows, weights)
             rng = check_random_state(self.random_state)
             self._fit_rows(Job(array, rows, weights, rng, threads, self.moves, began, keeper))
-        self._warn_about_result()
-        return self
 
     def _source_to_stream(self, X: Any, *, weighted: bool) -> RowSource | None:
         """What rows are read from in each sweep, if there are too many for the memory."""

@@ -35,11 +35,14 @@ def exact_neighbors(
     array([[1, 2]])
     """
     array = _checked(queries, "queries")
-    n, d = X.shape if isinstance(X, RowSource) else np.shape(X)
+    X = X if isinstance(X, RowSource) else _checked(X, "X")
+    n, d = X.shape
     if d != array.shape[1]:
         raise ValueError(f"The queries have {array.shape[1]} features, and the rows have {d}.")
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n:
         raise ValueError(f"k should be an integer from 1 to the number of rows, {n}. Got {k!r}.")
+    if n_threads is not None and (not isinstance(n_threads, int | np.integer) or n_threads < 1):
+        raise ValueError(f"n_threads should be an integer from 1 on, or None. Got {n_threads!r}.")
     threads = _threads.resolve(n_threads)
     rows = Rows.in_own_frame(array, "euclidean", threads)
     indices = np.full((len(array), k), -1, dtype=np.int64)
@@ -55,7 +58,7 @@ def exact_neighbors(
 
 def _blocks(X: Any, n_rows: int) -> Iterator[tuple[int, Array]]:
     """Some rows at a time, and the number of the first."""
-    whole = in_batches(X, at_least=0) if isinstance(X, RowSource) else [(0, _checked(X, "X"))]
+    whole = in_batches(X, at_least=0) if isinstance(X, RowSource) else [(0, X)]
     for first, batch in whole:
         for begin in range(0, len(batch), n_rows):
             yield first + begin, batch[begin : begin + n_rows]

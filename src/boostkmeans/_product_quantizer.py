@@ -108,6 +108,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     """
 
     _takes_sparse = False
+    _made_by_fit = "codebooks_"
 
     codebooks_: Codebooks
     rotation_: Floats | None
@@ -142,6 +143,10 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         """
         began = time.perf_counter()
         self._check_parameters()
+        with self._input_kept_if_it_fails():
+            return self._fit(X, began)
+
+    def _fit(self, X: ArrayLike, began: float) -> Self:
         array = self._validate(X, reset=True)
         self._check_shape(array)
         threads = _threads.resolve(self.n_threads)
@@ -152,7 +157,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
             self._trainer(), self.n_centroids, seeds, threads, notes.trained(self.n_subspaces)
         )
         rotation = None
-        with _progress.shown(self.verbose):
+        with _progress.shown(max(self.verbose, getattr(self.clusterer, "verbose", 0))):
             if self._n_rounds:
                 describe(array, None, threads)  # raises if a value is not finite
                 rounds = notes.rotated(self._n_rounds)
@@ -256,7 +261,10 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         """
         check_is_fitted(self, "codebooks_")
         stored = _codes.checked(codes, self.codebooks_)
-        ParameterChecker(self).integer("k", k, 1)
+        check = ParameterChecker(self)
+        check.integer("k", k, 1)
+        if not isinstance(symmetric, bool | np.bool_):
+            check.fail("symmetric", "a bool", symmetric)
         if k > len(stored):
             raise ValueError(f"k={k} neighbours are asked for, and there are {len(stored)} codes.")
         array = self._entered(queries)
@@ -299,7 +307,11 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     @property
     def _n_rounds(self) -> int:
-        return ROUNDS if self.rotation is True else int(self.rotation)
+        return (
+            ROUNDS
+            if isinstance(self.rotation, bool | np.bool_) and self.rotation
+            else int(self.rotation)
+        )
 
     @property
     def _n_features_out(self) -> int:

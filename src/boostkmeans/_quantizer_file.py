@@ -38,6 +38,13 @@ def save_quantizer(quantizer: ProductQuantizer, path: str | os.PathLike[str]) ->
         )
     check_is_fitted(quantizer, "codebooks_")
     quantizer._check_parameters()
+    shape = (quantizer.n_subspaces, quantizer.n_centroids)
+    if quantizer.codebooks_.shape[:2] != shape:
+        raise ValueError(
+            f"n_subspaces and n_centroids are {shape[0]} and {shape[1]} now, and were "
+            f"{quantizer.codebooks_.shape[0]} and {quantizer.codebooks_.shape[1]} when the quantizer "
+            "was fitted: fit it again, or set them back."
+        )
     parameters = quantizer.get_params(deep=False)
     has_clusterer = parameters.pop("clusterer") is not None
     stored = encode(parameters)

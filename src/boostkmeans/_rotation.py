@@ -6,12 +6,16 @@ rows, then the rotation that brings the rows nearest to their codes.
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from boostkmeans import _codes
 from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._codes import Codebooks, Codes
+from boostkmeans._interruptible import in_background
 from boostkmeans._rows import Array, Floats
 from boostkmeans._subspaces import Training
 
@@ -41,8 +45,19 @@ def learn(
 ) -> Floats:  # fmt: skip
     """A rotation for these rows, in so many rounds.
 
-    It begins with the features as they are or with principal axes, whichever loses less.
+    It begins with the features as they are or with principal axes, whichever loses less. What LAPACK
+    does cannot be interrupted: so it is done in a thread that nobody has to wait for.
     """
+    call = partial(_learn, array, training, n_rounds, rng, after)
+    # Sums of several threads depend on their number.
+    with threadpool_limits(1):
+        return in_background([call], 1, training.stopped)[0]
+
+
+def _learn(
+    array: Array, training: Training, n_rounds: int, rng: np.random.RandomState,
+    after: Callable[[int], None],
+) -> Floats:  # fmt: skip
     most = ROWS_PER_CENTROID * training.n_centroids
     if len(array) > most:
         array = array[np.sort(rng.choice(len(array), most, replace=False))]
@@ -52,6 +67,8 @@ def learn(
     best = int(np.argmin([one.distortions.sum() for one in trained]))
     rotation, codebooks = starts[best], trained[best].codebooks
     for number in range(n_rounds):
+        if training.stopped.is_set():
+            break
         turned = rotated(array, rotation)
         codebooks, codes = _followed(turned, codebooks, training.n_threads)
         # The orthogonal matrix R that makes |X R - Y| smallest (Procrustes).
@@ -84,7 +101,7 @@ def balanced_axes(rows: Floats, n_subspaces: int) -> Floats:
 
 def _first(training: Training) -> Training:
     quick = BoostKMeans(quality="fast", max_iter=FIRST_SWEEPS)
-    return Training(quick, training.n_centroids, training.seeds, training.n_threads)
+    return replace(training, clusterer=quick, after=None)
 
 
 def _followed(turned: Array, codebooks: Codebooks, n_threads: int) -> tuple[Codebooks, Codes]:

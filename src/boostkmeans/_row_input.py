@@ -1,6 +1,8 @@
 """What every estimator does with the rows that it is given: it checks them, and learns their names."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,31 @@ from sklearn.utils.validation import validate_data
 from boostkmeans._rows import DTYPES, SPARSE_DTYPES, Array, canonical
 from boostkmeans._streamed_rows import RowSource
 
+# What scikit-learn's validation sets.
+INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
+
 
 class RowInput(BaseEstimator):
     """Base of the estimators: X as the core reads it."""
 
     _takes_sparse = True
+    _made_by_fit: str
+    """An attribute that every fit makes anew."""
+
+    @contextmanager
+    def _input_kept_if_it_fails(self) -> Iterator[None]:
+        """A fit that leaves nothing leaves a fitted estimator as it was, with the features it had."""
+        attributes = self.__dict__
+        before = {name: attributes[name] for name in INPUT_ATTRIBUTES if name in attributes}
+        made = attributes.get(self._made_by_fit)
+        try:
+            yield
+        except BaseException:
+            if attributes.get(self._made_by_fit) is made:
+                for name in INPUT_ATTRIBUTES:
+                    attributes.pop(name, None)
+                attributes.update(before)
+            raise
 
     def _validate(self, X: ArrayLike, *, reset: bool) -> Array:
         """X as an array or CSR matrix that the core reads, not copied if it is one.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
+from boostkmeans._fitting import Fit
 from boostkmeans._neighbours import CandidateSearch
 from boostkmeans._partition import Labels, assigned
 from boostkmeans._rows import Floats, Rows
@@ -13,7 +14,10 @@ from boostkmeans._tree import ClusterTree
 from boostkmeans._weights import RowWeights
 
 # Rows of a sample for each cluster. It is worth while if it is a small share of all rows.
-ROWS_PER_CLUSTER, LARGEST_SHARE = 64, 1 / 2
+ROWS_PER_CLUSTER, LARGEST_SHARE = 64, 1 / 4
+# All rows may be that much farther from the centres of a sample than its own rows. If they are more, it
+# missed what matters: rare rows, far away.
+MOST_ABOVE = 1.15
 
 
 class Sample(NamedTuple):
@@ -27,6 +31,12 @@ def rows_of_sample(n_rows: int, n_clusters: int) -> int | None:
     """How many rows are enough to begin with; None if that would be most of them."""
     few = ROWS_PER_CLUSTER * n_clusters
     return few if few <= LARGEST_SHARE * n_rows else None
+
+
+def stands_for(sample: Fit, whole: Fit) -> bool:
+    """Whether the centres of a sample are as good for all rows as for those that were drawn."""
+    means = [fit.inertia / fit.partition.weights.sum() for fit in (sample, whole)]
+    return bool(means[1] <= MOST_ABOVE * means[0])
 
 
 def sample_of(rows: Rows, weights: RowWeights, n_drawn: int, rng: np.random.RandomState) -> Sample:

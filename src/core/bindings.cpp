@@ -395,6 +395,8 @@ void search_in_codes(Tables tables, Matrix<const Code> codes, Matrix<std::int64_
   require(static_cast<std::int64_t>(ids.shape(0)) == n_queries && distances.shape(0) == ids.shape(0) &&
               distances.shape(1) == ids.shape(1) && k > 0 && k <= shape.n_codes,
           "ids and distances must have a line for each query, no longer than there are codes");
+  require(shape.n_centroids <= static_cast<std::int64_t>(std::numeric_limits<Code>::max()) + 1,
+          "a code must have room for the number of each centroid");
   check_numbers(codes.data(), codes.size(), 0, shape.n_centroids, "codes must name centroids");
   const double work = static_cast<double>(n_queries) * static_cast<double>(codes.size());
   run(n_threads, work, kNoDeadline, [&](Team& team) {

@@ -20,7 +20,6 @@ class Closest {
   bool is_full() const { return found_.size() >= n_; }
 
   void push(float distance, std::int64_t id) {
-    if (found_.empty()) found_.reserve(most_);
     found_.emplace_back(distance, id);
     if (found_.size() == most_) shrink();
   }

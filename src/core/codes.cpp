@@ -14,8 +14,9 @@ namespace boostkmeans {
 
 namespace {
 
-// Queries that go through a block of codes together, and the codes in it: both stay in a core's cache.
-constexpr std::int64_t kGroup = 32, kBlock = 8192;
+// Queries that go through a block of codes together, and the codes in it: both stay in a core's cache. Fewer
+// queries, if what they find takes much memory.
+constexpr std::int64_t kMostQueries = 32, kMostFound = 1 << 22, kBlock = 8192;
 // Units of work for each thread, at least, as long as there are blocks.
 constexpr std::int64_t kUnitsPerThread = 4;
 // Sums of bytes at most; the bound is put there. A code whose sum is larger is not looked at.
@@ -65,9 +66,9 @@ class Query {
     // Above the bound by more than what float32 may have rounded off the sums.
     const float slack = kRounding * static_cast<float>(shape_.n_subspaces) * bound;
     const float room = bound - least_ + slack;
-    if (!(room > slack)) return false;
-    bytes_.assign(static_cast<std::size_t>(shape_.n_subspaces * kByteCentroids), 255);
     const float scale = kLimit / room;
+    if (!(room > slack) || !std::isfinite(room) || !std::isfinite(scale)) return false;
+    bytes_.assign(static_cast<std::size_t>(shape_.n_subspaces * kByteCentroids), 255);
     for (std::int64_t j = 0; j < shape_.n_subspaces; ++j)
       for (std::int64_t c = 0; c < shape_.n_centroids; ++c) {
         const float above =
@@ -97,7 +98,8 @@ class CodeSearch {
              const CodeShape& shape, std::int64_t k, Team& team)
       : kernel_(kernel), codes_(codes), shape_(shape), k_(k), team_(team),
         sifts_(kernel.sift_codes != nullptr && std::is_same_v<Code, std::uint8_t>), tables_(tables),
-        n_queries_(n_queries), n_groups_((n_queries + kGroup - 1) / kGroup) {
+        n_queries_(n_queries), group_(std::clamp<std::int64_t>(kMostFound / k, 1, kMostQueries)),
+        n_groups_((n_queries + group_ - 1) / group_) {
     const std::int64_t n_blocks = (shape.n_codes + kBlock - 1) / kBlock;
     n_spans_ = std::clamp<std::int64_t>(kUnitsPerThread * team.size() / n_groups_, 1, n_blocks);
     blocks_per_span_ = (n_blocks + n_spans_ - 1) / n_spans_;
@@ -116,7 +118,7 @@ class CodeSearch {
 
   // A group of queries, a span of codes.
   void search(std::int64_t group, std::int64_t span, int thread) {
-    const std::int64_t first = group * kGroup, last = std::min(n_queries_, first + kGroup);
+    const std::int64_t first = group * group_, last = std::min(n_queries_, first + group_);
     std::vector<Query> queries;
     for (std::int64_t q = first; q < last; ++q)
       queries.emplace_back(tables_ + q * shape_.n_subspaces * shape_.n_centroids, shape_, k_);
@@ -200,7 +202,7 @@ class CodeSearch {
   Team& team_;
   bool sifts_;
   const float* tables_;
-  std::int64_t n_queries_, n_groups_, n_spans_, blocks_per_span_;
+  std::int64_t n_queries_, group_, n_groups_, n_spans_, blocks_per_span_;
   std::vector<std::vector<Found>> found_;  // by query and span
 };
 

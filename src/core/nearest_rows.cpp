@@ -90,10 +90,12 @@ class NearestRows {
   bool insert(std::int64_t row, double distance, std::int64_t id) const {
     double* d = distances_ + row * k_;
     std::int64_t* ids = ids_ + row * k_;
-    if (!(distance < d[k_ - 1])) return false;  // numbers ascend: of equal ones, the first are there
-    const std::int64_t at = std::upper_bound(d, d + k_, distance) - d;
-    std::copy_backward(d + at, d + k_ - 1, d + k_);
-    std::copy_backward(ids + at, ids + k_ - 1, ids + k_);
+    const bool full = ids[k_ - 1] >= 0;
+    if (full && !(distance < d[k_ - 1])) return false;  // numbers ascend: of equal ones, the first are there
+    const std::int64_t last = full ? k_ - 1 : std::find(ids, ids + k_, -1) - ids;  // that is written over
+    const std::int64_t at = std::upper_bound(d, d + last, distance) - d;
+    std::copy_backward(d + at, d + last, d + last + 1);
+    std::copy_backward(ids + at, ids + last, ids + last + 1);
     d[at] = distance;
     ids[at] = id;
     return true;

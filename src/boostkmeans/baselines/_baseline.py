@@ -70,6 +70,10 @@ class Baseline(CentreModel):
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         watch = Stopwatch()
         self._check_parameters()
+        with self._input_kept_if_it_fails():
+            return self._fit_rows(X, sample_weight, watch)
+
+    def _fit_rows(self, X: ArrayLike, sample_weight: ArrayLike | None, watch: Stopwatch) -> Self:
         array = self._validate(X, reset=True)
         weights = RowWeights.of(sample_weight, array.shape[0])
         check_n_clusters(self.n_clusters, array.shape[0], weights.n_positive)

@@ -48,7 +48,8 @@ def quantizer_from_faiss(index: Any) -> ProductQuantizer:
 
     A rotation in front of the index (`faiss.OPQMatrix`, or any `LinearTransform` that is orthogonal)
     becomes that of the quantizer. What it was trained on is not known: `distortions_` are NaN. That of
-    an IndexIVFPQ is one of residuals, unless the index has `by_residual` False.
+    an IndexIVFPQ is one of residuals, unless the index has `by_residual` False. Where the index scales
+    rows to unit length first (`faiss.NormalizationTransform`), give the quantizer such rows.
     """
     faiss = faiss_module()
     inside = _inside(index)
