@@ -109,6 +109,19 @@ def test_search_loses_nothing_when_the_bound_is_tight(isa: str, offset: float) -
         np.testing.assert_array_equal(distances[query], sums[0])
 
 
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("m", [1, 2, 8, 16, 40])
+def test_search_finds_what_is_just_below_the_bound(isa: str, m: int) -> None:
+    """In a later block, where distances are rounded to bytes: never up."""
+    # So many queries that one span has all codes: within a span, the bound only falls.
+    tables = np.full((130, m, 256), 5.0, dtype=np.float32)
+    tables[:, :, 0], tables[:, :, 1], tables[:, :, 3] = 0.0, 1.0, 0.9999
+    codes = np.full((40_000, m), 2, dtype=np.uint8)
+    codes[17], codes[30_000] = 1, 3
+    ids, _ = found(tables, codes, 1, isa, threads=1)
+    assert (ids == 30_000).all()
+
+
 @pytest.mark.parametrize("n_queries", [1, 3, 100])
 def test_search_is_the_same_on_any_number_of_threads(n_queries: int) -> None:
     rng = np.random.default_rng(1)
@@ -188,7 +201,8 @@ def test_exact_neighbours_of_wide_queries_among_close_rows() -> None:
     """The frame is that of the queries: float32 cannot tell the rows apart in it."""
     rng = np.random.default_rng(8)
     X = 1 + rng.random((3000, 4)) * 1e-6
-    queries = np.concatenate([X[:20] + rng.random((20, 4)) * 1e-6, rng.normal(scale=100, size=(5, 4))])
+    near, far = X[:20] + rng.random((20, 4)) * 1e-6, rng.normal(50, 20, size=(60, 4))
+    queries = np.concatenate([near, far])
     indices = exact_neighbors(X, queries, k=5).indices
     gaps = ((X[None] - queries[:, None]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(indices[:20], smallest(gaps, 5)[0][:20])
