@@ -50,6 +50,9 @@ DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t
   narrow_ = source.scalar != Scalar::float64 && factors == nullptr &&
             std::abs(scale_exponent) <= kNarrowExponent &&
             std::all_of(shift_.begin(), shift_.end(), fits);
+  plain_ = source.scalar == Scalar::float32 && source.column_stride == 4 && factors == nullptr &&
+           source.data != nullptr && scale_exponent == 0 && source.n_features % kernel.lanes == 0 &&
+           std::all_of(shift_.begin(), shift_.end(), [](double x) { return x == 0.0; });
   if (narrow_) {
     shift32_.resize(shift_.size());
     std::transform(shift_.begin(), shift_.end(), shift32_.begin(),

@@ -64,6 +64,12 @@ class DenseRows {
     if (csr_) return fetch_expanded(row, out.values.get());
     kernel_.load_row(source_, frame(), row, factor(row), out.values.get());
   }
+  // The values of rows from this one on, if they are float32, side by side in whole vectors, and the frame
+  // leaves them as they are; else null.
+  const char* plain_floats(std::int64_t row) const {
+    return plain_ ? source_.data + row * source_.row_stride : nullptr;
+  }
+  std::int64_t row_stride() const { return source_.row_stride; }
   // Asks for a row that will be loaded soon, so that memory works while the processor computes. Rows
   // that lie scattered (Fortran order) share their cache lines with neighbours: nothing to ask for.
   void prefetch(std::int64_t row) const {
@@ -128,6 +134,7 @@ class DenseRows {
   std::vector<float> shift32_;
   double scale_[2];
   bool narrow_;
+  bool plain_ = false;
   const double* factors_;
 };
 

@@ -16,11 +16,16 @@ constexpr std::int64_t kBatchRows = 1024;
 // What one thread has seen.
 struct Part {
   explicit Part(const DenseRows& rows)
-      : low(rows.n_features()), high(rows.n_features()), fetched(rows) {
-    std::fill_n(low.get(), rows.n_features(), std::numeric_limits<double>::infinity());
-    std::fill_n(high.get(), rows.n_features(), -std::numeric_limits<double>::infinity());
+      : low(rows.n_features()), high(rows.n_features()), low32(rows.n_features()), high32(rows.n_features()),
+        fetched(rows) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    std::fill_n(low.get(), rows.n_features(), static_cast<double>(kInfinity));
+    std::fill_n(high.get(), rows.n_features(), -static_cast<double>(kInfinity));
+    std::fill_n(low32.get(), rows.n_features(), kInfinity);
+    std::fill_n(high32.get(), rows.n_features(), -kInfinity);
   }
   Buffer<double> low, high;
+  Buffer<float> low32, high32;
   DenseRows::Row fetched;
   double poison = 0.0;
 };
@@ -45,6 +50,13 @@ Description describe(const DenseRows& rows, Team& team) {
   for (int t = 0; t < team.size(); ++t) parts.emplace_back(rows);
   team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
     Part& part = parts[static_cast<std::size_t>(thread)];
+    if (const char* floats = rows.plain_floats(batch * kBatchRows)) {
+      float poison = 0.0f;
+      rows.kernel().describe_floats(floats, rows.row_stride(), std::min(kBatchRows, n - batch * kBatchRows), d,
+                                    part.low32.get(), part.high32.get(), &poison);
+      part.poison += static_cast<double>(poison);
+      return;
+    }
     for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
       rows.fetch(row, part.fetched);
       rows.kernel().describe(part.fetched.values.get(), d, part.low.get(), part.high.get(), &part.poison);
@@ -58,8 +70,9 @@ Description describe(const DenseRows& rows, Team& team) {
   for (const Part& part : parts) {
     finite = finite && std::isfinite(part.poison);
     for (std::size_t j = 0; j < result.low.size(); ++j) {
-      result.low[j] = std::min(result.low[j], part.low[static_cast<std::int64_t>(j)]);
-      result.high[j] = std::max(result.high[j], part.high[static_cast<std::int64_t>(j)]);
+      const auto i = static_cast<std::int64_t>(j);
+      result.low[j] = std::min({result.low[j], part.low[i], static_cast<double>(part.low32[i])});
+      result.high[j] = std::max({result.high[j], part.high[i], static_cast<double>(part.high32[i])});
     }
   }
   if (!finite) result.bad_row = first_bad_row(rows, parts[0].fetched);

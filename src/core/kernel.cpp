@@ -23,7 +23,7 @@ const Kernel BK_NAME(BK_ISA) = {
     BK_TEXT(BK_ISA), kLanes,    kWidth,   kRows,    kMultipliesBytes, load_rows, load_row, pack, score,
     sparse_dots, scan,
     reset,           reduce,    seed,     tile_distance, distance, dot, add, flat_shift,
-    flat_sum, flat_dots, flat_centre, flat_dot,  flat_add, kSiftCodes, describe,
+    flat_sum, flat_dots, flat_centre, flat_dot,  flat_add, kSiftCodes, describe, describe_floats,
 };
 
 }  // namespace boostkmeans

@@ -169,6 +169,8 @@ struct Kernel {
   // Column-wise minimum and maximum; `poison` becomes NaN where a value is not finite.
   void (*describe)(const double* x, std::int64_t n_features, double* low, double* high,
                    double* poison);
+  void (*describe_floats)(const char* rows, std::int64_t row_stride, std::int64_t count, std::int64_t n,
+                          float* low, float* high, float* poison);
 };
 
 // The kernel of that name, or the best one that this machine runs if the name is empty; a null

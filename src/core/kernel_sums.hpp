@@ -66,6 +66,25 @@ void add(double* __restrict composite, const double* __restrict x, double weight
   for (int64_t j = 0; j < n; ++j) composite[j] += weight * x[j];
 }
 
+// The same for float32 rows of n values, n whole vectors: all rows of a vector of columns, then the next.
+void describe_floats(const char* rows, int64_t row_stride, int64_t count, int64_t n, float* low, float* high,
+                     float* poison) {
+  Floats trouble{};
+  for (int64_t j = 0; j < n; j += kLanes) {
+    Floats least = load<Floats>(low + j), most = load<Floats>(high + j);
+    const char* at = rows + j * static_cast<int64_t>(sizeof(float));
+    for (int64_t r = 0; r < count; ++r, at += row_stride) {
+      const Floats x = load<Floats>(at);
+      trouble += x * 0.0f;
+      least = smaller(x, least);
+      most = larger(x, most);
+    }
+    store(low + j, least);
+    store(high + j, most);
+  }
+  *poison += sum_lanes(trouble);
+}
+
 void describe(const double* __restrict x, int64_t n, double* __restrict low, double* __restrict high,
               double* __restrict poison) {
   Doubles trouble{};
