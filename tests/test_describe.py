@@ -1,7 +1,10 @@
 """What a fit asks first of its rows: how wide they are, and whether all are finite."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from boostkmeans import instruction_sets
 from boostkmeans._rows import describe
@@ -14,7 +17,7 @@ def test_every_layout(monkeypatch: pytest.MonkeyPatch, isa: str, dtype: type, d:
     monkeypatch.setenv("BOOSTKMEANS_ISA", isa)
     rng = np.random.default_rng(0)
     for n in (1, 1023, 1025, 3000):
-        X = rng.normal(size=(n, d)).astype(dtype)
+        X: NDArray[Any] = rng.normal(size=(n, d)).astype(dtype)
         for rows in (
             X,
             X[::2],
