@@ -1,5 +1,6 @@
 """`ProductQuantizer`: codebooks, codes, search, rotation, files."""
 
+import json
 import logging
 import os
 import signal
@@ -540,6 +541,25 @@ class TestFiles:
         _tensor_file.write_tensors(path, "boostkmeans-product-quantizer", 1, header, tensors)
         with pytest.raises(DataFormatError, match=match):
             ProductQuantizer.load(path)
+
+
+STORED = Path(__file__).parent / "data" / "quantizers"
+
+
+@pytest.mark.parametrize("path", sorted(STORED.glob("*.safetensors")), ids=lambda path: path.stem)
+def test_files_of_older_versions_are_read(path: Path) -> None:
+    expected = json.loads(path.with_suffix(".json").read_text())
+    made = ProductQuantizer.load(path)
+    codes = made.encode(expected["rows"])
+    assert repr(made) == expected["parameters"]
+    assert codes.tolist() == expected["codes"]
+    decoded = [[float.fromhex(value) for value in row] for row in expected["decoded"]]
+    np.testing.assert_allclose(made.decode(codes), decoded, rtol=1e-6, atol=1e-6)
+    assert made.distortion_.hex() == expected["distortion"]
+
+
+def test_there_are_files_of_older_versions() -> None:
+    assert len(list(STORED.glob("0.6.0-*.safetensors"))) == 2
 
 
 SLOW = {
