@@ -1,6 +1,6 @@
 """Makes the quantizer files of a release, which every later version must read: once, and never again.
 
-    python tests/data/quantizers/make.py 0.6.0
+    python tests/data/quantizers/make_quantizers.py 0.6.0
 
 Beside each lies what it must give, as JSON. Files that are there stay as they are.
 """
