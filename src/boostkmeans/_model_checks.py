@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._errors import DataFormatError
+from boostkmeans._header_fields import Fields, fail
 from boostkmeans._model_layout import Tensor
 from boostkmeans._printable import printable
 from boostkmeans._tree import ClusterTree, Nodes, levels
@@ -139,3 +140,13 @@ def _exact_sum(sizes: NDArray[np.int64]) -> int:
     """Which int64 itself might not hold."""
     half = 32
     return (int((sizes >> half).sum()) << half) + int((sizes & (2**half - 1)).sum())
+
+
+def names_of_features(header: Fields, n_features: int) -> dict[str, Any]:
+    """The attribute that has them, if the file does."""
+    if header.values.get("feature_names") is None:
+        return {}
+    names = header.items("feature_names")
+    if len(names) != n_features or not all(isinstance(name, str) for name in names):
+        fail(header.path, "header.feature_names", f"{n_features} texts", names)
+    return {"feature_names_in_": np.array(names, dtype=object)}

@@ -14,9 +14,9 @@ from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._centre_model import CentreModel
 from boostkmeans._clusterer import METRICS
 from boostkmeans._errors import DataFormatError
-from boostkmeans._header_fields import Fields, as_measure, fail
+from boostkmeans._header_fields import Fields, as_measure
 from boostkmeans._history import SweepRecord
-from boostkmeans._model_checks import Checker
+from boostkmeans._model_checks import Checker, names_of_features
 from boostkmeans._model_layout import (
     ARRAYS,
     ATTRIBUTES,
@@ -161,7 +161,7 @@ def _fitted(
     found = {
         "_frame": Frame(arrays[SHIFT], exponent, frame.text("metric", METRICS)),
         "n_features_in_": n_features,
-        **_names_from(header, n_features),
+        **names_of_features(header, n_features),
         **{ARRAYS[name][0]: array for name, array in arrays.items() if name in ARRAYS},
         **{
             name: getattr(fitted, kind)(name)
@@ -221,12 +221,3 @@ def _tree_from(arrays: Mapping[str, NDArray[Any]]) -> ClusterTree:
 def _feature_names(model: CentreModel) -> list[str] | None:
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
-
-
-def _names_from(header: Fields, n_features: int) -> dict[str, Any]:
-    if header.values.get("feature_names") is None:
-        return {}
-    names = header.items("feature_names")
-    if len(names) != n_features or not all(isinstance(name, str) for name in names):
-        fail(header.path, "header.feature_names", f"{n_features} texts", names)
-    return {"feature_names_in_": np.array(names, dtype=object)}

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from boostkmeans._codes import MOST_CENTROIDS
 from boostkmeans._errors import DataFormatError
 from boostkmeans._header_fields import Fields, as_measure, fail
-from boostkmeans._model_checks import Checker
+from boostkmeans._model_checks import Checker, names_of_features
 from boostkmeans._model_layout import Tensor
 from boostkmeans._printable import printable
 from boostkmeans._product_quantizer import ProductQuantizer
@@ -93,18 +93,9 @@ def load_quantizer(kind: type[AnyQuantizer], path: str | os.PathLike[str]) -> An
         rotation_=tensors.get("rotation"),
         distortions_=tensors.get("distortions", np.full(m, np.nan)),
         distortion_=header.measure("distortion"),
-        **_names(header, m * width),
+        **names_of_features(header, m * width),
     )
     return quantizer
-
-
-def _names(header: Fields, n_features: int) -> dict[str, Any]:
-    if header.values.get("feature_names") is None:
-        return {}
-    names = header.items("feature_names")
-    if len(names) != n_features or not all(isinstance(name, str) for name in names):
-        fail(header.path, "header.feature_names", f"{n_features} texts", names)
-    return {"feature_names_in_": np.array(names, dtype=object)}
 
 
 def _check_tensors(check: Checker, tensors: dict[str, NDArray[Any]]) -> None:
