@@ -8,7 +8,6 @@ in the file already is not measured again. With `--report`, it only writes the p
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +44,14 @@ METHODS: dict[str, Any] = {
 }
 
 
-def trained(method: str, m: int, seed: int) -> tuple[str, int, int, ProductQuantizer, float]:
+def trained(method: str, m: int, seed: int) -> tuple[str, int, int, ProductQuantizer]:
     """One quantizer, by one thread."""
     with np.load(DATA / "photosift_learn_query.npz") as data:
         rows = data["learn"].astype(np.float32)
-    began = time.perf_counter()
     quantizer = ProductQuantizer(
         m, clusterer=METHODS[method](256, None), random_state=seed, n_threads=1
     ).fit(rows)
-    return method, m, seed, quantizer, time.perf_counter() - began
+    return method, m, seed, quantizer
 
 
 def measure() -> None:
@@ -73,7 +71,7 @@ def measure() -> None:
         if (method, m, seed) not in there and (seed < FEWER_SEEDS or method in THOROUGH)
     ]
     jobs = Parallel(n_jobs=2, return_as="generator_unordered")(delayed(trained)(*one) for one in wanted)
-    for method, m, seed, quantizer, seconds in jobs:
+    for method, m, seed, quantizer in jobs:
         codes = quantizer.set_params(n_threads=2).encode(base)
         n = ALL_QUERIES if method in THOROUGH else N_QUERIES
         found = quantizer.search(queries[:n], codes, max(AT)).indices
@@ -81,7 +79,7 @@ def measure() -> None:
         recall = metrics.recall_at(depths, found[:N_QUERIES], truth[:N_QUERIES])
         runs.append(
             {"method": method, "m": m, "seed": seed, "distortion": quantizer.distortion_,
-             "training_seconds_of_one_thread": round(seconds, 2), "recall": recall.round(4).tolist()}
+             "recall": recall.round(4).tolist()}
         )  # fmt: skip
         if n > N_QUERIES:
             runs[-1]["recall_of_all"] = metrics.recall_at(depths, found, truth[:n]).round(5).tolist()
@@ -102,7 +100,6 @@ def means(runs: list[dict[str, Any]], m: int, recall: str = "recall") -> dict[st
             table[method] = {
                 "recall": np.mean([run[recall] for run in some], axis=0),
                 "distortion": float(np.mean([run["distortion"] for run in some])),
-                "seconds": float(np.mean([run["training_seconds_of_one_thread"] for run in some])),
                 "n": len(some),
             }
     return table

@@ -509,6 +509,11 @@ ODD = trained(X, n_centroids=5)
 WITH_NAN = np.where(np.arange(N * D).reshape(N, D) == 2000 * D + 3, np.nan, X)
 
 
+def ivf_pq_by_a_word() -> Any:
+    word: Any = "no"
+    return interop.to_faiss_ivf_pq(np.zeros((2, 8)), PLAIN, by_residual=word)
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
@@ -543,6 +548,7 @@ WITH_NAN = np.where(np.arange(N * D).reshape(N, D) == 2000 * D + 3, np.nan, X)
         (lambda: interop.centres_from_faiss(by_faiss("ITQ,IVF4,Flat")), ValueError, "is no rotation"),
         (lambda: interop.centres_from_faiss(in_shards()), TypeError, "IndexShards, does not give"),
         (lambda: interop.centres_from_faiss(without_centres()), ValueError, "8 lists, and 0 centres"),
+        (lambda: ivf_pq_by_a_word(), ValueError, "by_residual should be True or False"),
     ],
 )  # fmt: skip
 def test_errors_say_what_was_wrong(call: Callable[[], Any], kind: type[Exception], message: str) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from boostkmeans._history import SweepRecord
     from boostkmeans._instruction_set import instruction_set, instruction_sets
     from boostkmeans._model_file import load_model
-    from boostkmeans._product_quantizer import ProductQuantizer, QuantizerRecord
+    from boostkmeans._product_quantizer import ProductQuantizer
+    from boostkmeans._quantizer_record import QuantizerRecord
     from boostkmeans._tree import ClusterTree
 
 # Where the public names are. They are imported when they are first wanted: scikit-learn takes more than
@@ -30,7 +31,7 @@ _HOMES = {
     "ClusterTree": "_tree",
     "DataFormatError": "_errors",
     "ProductQuantizer": "_product_quantizer",
-    "QuantizerRecord": "_product_quantizer",
+    "QuantizerRecord": "_quantizer_record",
     "SweepRecord": "_history",
     "baselines": "",
     "documents": "",

@@ -1,10 +1,8 @@
 """`ProductQuantizer`: short codes for vectors, and search among them (Jégou, Douze, Schmid 2011)."""
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Self
 
@@ -19,6 +17,7 @@ from boostkmeans._boost_kmeans import BoostKMeans
 from boostkmeans._codes import MOST_CENTROIDS, Codebooks, Codes, Neighbors
 from boostkmeans._errors import NotFiniteError
 from boostkmeans._parameters import ParameterChecker
+from boostkmeans._quantizer_record import Notes, QuantizerRecord
 from boostkmeans._row_input import RowInput
 from boostkmeans._rows import Array, Floats, describe
 from boostkmeans._streamed_rows import RowSource, in_batches
@@ -31,21 +30,6 @@ ROUNDS = 20
 QUALITY, TOL = "fast", 1e-3
 # At least so many bytes are read from a file at a time, to be encoded.
 BATCH_BYTES = 2**25
-
-
-@dataclass(frozen=True)
-class QuantizerRecord:
-    """A step of the training of a product quantizer."""
-
-    seconds: float
-    """Since `fit` began."""
-    kind: str
-    """"rotation" (a round) or "subspace" (its codebook is ready)."""
-    done: int
-    """Steps of this kind that are done, and how many there are."""
-    total: int
-    distortion: float
-    """Of the subspace; NaN for a round of rotation."""
 
 
 class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInput):
@@ -152,7 +136,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         threads = _threads.resolve(self.n_threads)
         rng = check_random_state(self.random_state)
         seeds = [int(seed) for seed in rng.randint(2**31 - 1, size=self.n_subspaces)]
-        notes = _Notes(self.callback, began)
+        notes = Notes(self.callback, began)
         training = Training(
             self._trainer(), self.n_centroids, seeds, threads, notes.trained(self.n_subspaces)
         )
@@ -388,29 +372,3 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-@dataclass
-class _Notes:
-    """Tells a callback how far a training is."""
-
-    callback: Callable[[QuantizerRecord], None] | None
-    began: float
-    done: int = 0
-    _lock: Any = field(default_factory=threading.Lock)
-
-    def trained(self, total: int) -> Callable[[int, float], None]:
-        def after(subspace: int, distortion: float) -> None:
-            with self._lock:  # subspaces end in threads of their own
-                self.done += 1
-                self._tell("subspace", self.done, total, distortion)
-
-        return after
-
-    def rotated(self, total: int) -> Callable[[int], None]:
-        return lambda number: self._tell("rotation", number + 1, total, float("nan"))
-
-    def _tell(self, kind: str, done: int, total: int, distortion: float) -> None:
-        if self.callback is not None:
-            seconds = time.perf_counter() - self.began
-            self.callback(QuantizerRecord(seconds, kind, done, total, distortion))

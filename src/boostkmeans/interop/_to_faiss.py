@@ -68,6 +68,8 @@ def to_faiss_ivf_pq(
     the number of centroids. If the quantizer has a rotation, rows, queries and centres are rotated.
     """
     faiss = faiss_module()
+    if not isinstance(by_residual, bool | np.bool_):
+        raise ValueError(f"by_residual should be True or False. Got {by_residual!r}.")
     given = Coarse.of(coarse)
     n_bits = _checked_bits(quantizer)
     d, m = quantizer.n_features_in_, len(quantizer.codebooks_)
