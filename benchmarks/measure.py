@@ -1,25 +1,18 @@
 """How everything here is measured: same threads, one run, interleaved, medians, kept as JSON."""
 
 import json
-import os
-import platform
 import statistics
-import subprocess
 import time
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-N_THREADS = 2
-# Before NumPy, scikit-learn or faiss are imported: their pools read this once.
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = str(N_THREADS)
+from environment import N_THREADS, Json, environment
+
+__all__ = ["N_THREADS", "Json", "compact", "interleaved", "keep", "median", "seconds_to", "timed"]
 
 RESULTS = Path(__file__).parent / "results"
 REPEATS = 3
-
-Json = dict[str, Any]
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -63,34 +56,3 @@ def keep(name: str, figures: Json) -> None:
     RESULTS.mkdir(exist_ok=True)
     content = {"name": name, **figures, "environment": environment()}
     (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1, default=float) + "\n")
-
-
-def environment() -> Json:
-    """Versions, processor, threads, commit."""
-    packages = {}
-    for package in ("boostkmeans", "numpy", "scikit-learn", "faiss-cpu", "superkmeans", "sparsekmeans"):
-        try:
-            packages[package] = version(package)
-        except PackageNotFoundError:
-            packages[package] = "not installed"
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    import boostkmeans
-
-    return {
-        "packages": packages,
-        "python": platform.python_version(),
-        "processor": processor(),
-        "instruction_set": boostkmeans.instruction_set(),
-        "n_threads": N_THREADS,
-        "commit": commit.stdout.strip(),
-    }
-
-
-def processor() -> str:
-    """Its name and the number of cores that this process has."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
