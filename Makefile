@@ -8,12 +8,13 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Not -C: the pip that Debian 12 ships does not know it yet.
 DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 
-.PHONY: help demo test lint stub bench fuzz crash sanitize clean
+.PHONY: help demo test lint stub bench bench-parts fuzz crash sanitize clean
 
 help:
 	@echo "make demo      cluster a real sample: ours beside k-means, with a picture"
 	@echo "make test      all tests, style and types included"
-	@echo "make bench     the figures of docs/benchmarks.md (about 2 hours on 2 cores)"
+	@echo "make bench     the peers' table, docs/peers.md: ratios (about an hour on 2 cores)"
+	@echo "make bench-parts  the figures of docs/benchmarks.md (about 2 hours on 2 cores)"
 	@echo "make fuzz      damaged files of every format, for five minutes"
 	@echo "make crash     kills of saves and fits at random moments"
 	@echo "make sanitize  the core under AddressSanitizer, UBSan and ThreadSanitizer"
@@ -51,6 +52,9 @@ stub: $(VENV)/.test
 	$(BIN)/python -m nanobind.stubgen -q -m boostkmeans._core -o src/boostkmeans/_core.pyi
 
 bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/arena.py
+
+bench-parts: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 
 fuzz: $(VENV)/.test

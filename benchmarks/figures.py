@@ -16,7 +16,8 @@ import measure
 import peers
 from boostkmeans import BoostKMeans, _core, _sweeping
 from boostkmeans._rows import Rows
-from measure import N_THREADS, Json, interleaved, keep, median, seconds_to, timed
+from environment import N_THREADS, Json
+from measure import interleaved, keep, median, timed
 
 
 def sweep_against_product() -> None:
@@ -54,104 +55,6 @@ def sweep_against_product() -> None:
             "target": "at most 1.25",
         },
     )
-
-
-def sift_against_faiss() -> None:
-    """SIFT 100,000 x 128 into 1,024: time to the distortion of faiss, and the final distortion."""
-    name, X = data.sift(100_000)
-    runs = interleaved(
-        {
-            "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, 1024, niter=25),
-            "ours (defaults)": lambda: peers.ours(X, 1024),
-            "ours (random-partition, all clusters, tol=0)": lambda: peers.ours(
-                X, 1024, init="random-partition", n_candidates=None, tol=0, max_iter=60
-            ),
-        }
-    )
-    keep("sift_against_faiss", {"data": name, "k": 1024, **against(runs, "faiss.Kmeans(niter=25)")})
-
-
-def mnist_against_scikit_learn() -> None:
-    """MNIST into 100: time to the inertia of scikit-learn's KMeans(n_init=1)."""
-    name, X = data.mnist()
-    runs = interleaved(
-        {
-            "scikit-learn KMeans(n_init=1)": lambda: peers.scikit_learn(X, 100),
-            "ours (defaults)": lambda: peers.ours(X, 100),
-            "ours (tol=1e-6)": lambda: peers.ours(X, 100, tol=1e-6),
-        }
-    )
-    keep(
-        "mnist_against_scikit_learn",
-        {"data": name, "k": 100, **against(runs, "scikit-learn KMeans(n_init=1)")},
-    )
-
-
-def blobs_against_scikit_learn() -> None:
-    """Planted blobs, 100,000 x 32 into 64: time, and how often the planted partition is found."""
-    X, _, planted = data.blobs(100_000, 32, 64, std=1.0)
-    runs = interleaved(
-        {
-            "scikit-learn KMeans(n_init=1)": lambda: peers.scikit_learn(X, 64),
-            "ours (defaults)": lambda: peers.ours(X, 64),
-        }
-    )
-    found = {"ours (defaults)": 0, "scikit-learn KMeans(n_init=1)": 0}
-    n_seeds = {"ours (defaults)": 100, "scikit-learn KMeans(n_init=1)": 20}
-    for seed in range(100):
-        found["ours (defaults)"] += peers.ours(X, 64, seed)["inertia"] <= planted * (1 + 1e-6)
-        if seed < 20:
-            theirs = peers.scikit_learn(X, 64, seed)["inertia"]
-            found["scikit-learn KMeans(n_init=1)"] += theirs <= planted * (1 + 1e-6)
-    keep(
-        "blobs_against_scikit_learn",
-        {
-            "data": "made: blobs 100000 x 32, 64 centres in [-10, 10], standard deviation 1",
-            "k": 64,
-            **against(runs, "scikit-learn KMeans(n_init=1)"),
-            "planted_found": found,
-            "of_seeds": n_seeds,
-        },
-    )
-
-
-def many_rows_against_scikit_learn() -> None:
-    """1,000,000 x 16 into 16: many rows, little arithmetic; three kinds of data, three seeds each."""
-    rng = np.random.default_rng(0)
-    sets = {
-        "blobs that overlap (std 4)": data.blobs(1_000_000, 16, 16, std=4.0)[0],
-        "blobs well apart (std 1)": data.blobs(1_000_000, 16, 16, std=1.0)[0],
-        "normal, no clusters": rng.normal(size=(1_000_000, 16)).astype(np.float32),
-    }
-    results: Json = {}
-    for kind, X in sets.items():
-        print(f" {kind}")
-        theirs, us = [], []
-        for seed in range(measure.REPEATS):
-            seconds, peer = timed(partial(peers.scikit_learn, X, 16, seed))
-            own = peers.ours(X, 16, seed, tol=0, max_iter=300)
-            plain, default = timed(partial(peers.ours, X, 16, seed))
-            reached = seconds_to(own["curve"], peer["inertia"] * (1 + 1e-6))
-            theirs.append({"seconds": seconds, **peer})
-            us.append(
-                {
-                    "seconds_to_its_inertia": reached,
-                    "ratio": reached / seconds,
-                    "inertia_to_its": own["inertia"] / peer["inertia"] - 1,
-                    "defaults_seconds": plain,
-                    "defaults_inertia_to_its": default["inertia"] / peer["inertia"] - 1,
-                }
-            )
-            print(f"  seed {seed}: {seconds:.3f} s, {measure.compact(us[-1])}", flush=True)
-        results[kind] = {
-            "scikit_learn": theirs,
-            "ours": us,
-            "median_ratio": median([r["ratio"] for r in us]),
-            "median_ratio_of_defaults": median(
-                [r["defaults_seconds"] / t["seconds"] for r, t in zip(us, theirs, strict=True)]
-            ),
-        }
-    keep("many_rows_against_scikit_learn", {"k": 16, "sets": results, "target": "at most 1/3"})
 
 
 def seeding_against_scikit_learn() -> None:
@@ -210,8 +113,8 @@ def starts() -> None:
     for name, (rows, k, unit) in sets.items():
         results[name] = {}
         for init in ("auto", "random-partition", "random", "k-means++", "bisecting"):
-            runs = [timed(partial(peers.ours, rows, k, seed, init=init)) for seed in range(3)]
-            inertias = [figures["inertia"] / unit for _, figures in runs]
+            runs = [timed(partial(peers.boost, rows, k, seed, init=init)) for seed in range(3)]
+            inertias = [found.curve[-1][1] / unit for _, found in runs]
             results[name][init] = {
                 "seconds": float(np.mean([seconds for seconds, _ in runs])),
                 "inertia": float(np.mean(inertias)),
@@ -233,8 +136,8 @@ def blocks(X: data.Array) -> Json:
                 "tol": 0,
                 "max_iter": 15,
             }
-            runs = [peers.ours(X, 1024, seed, **parameters) for seed in range(3)]
-        found[str(size)] = float(np.mean([run["inertia"] for run in runs])) / len(X)
+            runs = [peers.boost(X, 1024, seed, **parameters) for seed in range(3)]
+        found[str(size)] = float(np.mean([run.curve[-1][1] for run in runs])) / len(X)
         print(f"  blocks of {size}: {found[str(size)]:.1f}", flush=True)
     return found
 
@@ -318,33 +221,8 @@ def answer_to_ctrl_c() -> None:
     )
 
 
-def against(runs: dict[str, list[Json]], peer: str) -> Json:
-    """Time of ours to the inertia of the peer, and final inertia, both relative to it."""
-    target = median([run["inertia"] for run in runs[peer]])
-    seconds = median([run["seconds"] for run in runs[peer]])
-    figures: Json = {"peer": {"name": peer, "seconds": seconds, "inertia": target}, "ours": {}}
-    for name, own in runs.items():
-        if name == peer:
-            continue
-        reached = median([seconds_to(run["curve"], target) for run in own])
-        figures["ours"][name] = {
-            "seconds_to_its_inertia": reached,
-            "ratio": reached / seconds,
-            "seconds": median([run["seconds"] for run in own]),
-            "inertia_to_its": own[0]["inertia"] / target - 1,
-            "sweeps": own[0]["sweeps"],
-            "stopped_by": own[0]["stopped_by"],
-            "curve": own[0]["curve"],
-        }
-    return figures
-
-
 FIGURES = [
     sweep_against_product,
-    sift_against_faiss,
-    mnist_against_scikit_learn,
-    blobs_against_scikit_learn,
-    many_rows_against_scikit_learn,
     starts,
     peak_memory,
     answer_to_ctrl_c,

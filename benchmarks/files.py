@@ -11,7 +11,8 @@ import numpy as np
 from boostkmeans import _memory
 from boostkmeans.io import write_vectors
 from data import sift
-from measure import N_THREADS, Json, keep, median
+from environment import N_THREADS, Json
+from measure import keep, median
 
 FORMATS = ("npy", "fvecs", "fbin", "parquet")
 N_CLUSTERS = 1024

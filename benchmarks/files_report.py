@@ -1,6 +1,6 @@
 """The sections of docs/benchmarks.md about vectors in files."""
 
-from measure import Json
+from environment import Json
 from page import table, where
 
 

@@ -4,6 +4,7 @@ What one contestant leaves behind (pools of threads, memory, patched modules) is
 """
 
 import multiprocessing
+import os
 import resource
 import sys
 import time
@@ -55,6 +56,9 @@ def isolated(function: Callable[..., Any], *arguments: Any, limit: float) -> Out
 
 
 def _work(connection: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    silence = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):  # some libraries write to these from C++
+        os.dup2(silence, stream)
     began = time.perf_counter()
     try:
         value = function(*arguments)

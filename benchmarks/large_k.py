@@ -12,107 +12,11 @@ from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
 from boostkmeans._sweeping import block_rows
-from measure import N_THREADS, Json, compact, interleaved, keep, median, seconds_to, timed
+from boostkmeans.metrics import average_distortion
+from environment import N_THREADS, Json
+from measure import compact, exact_inertia, interleaved, keep, median, timed
 
 N_MILLION, K_LARGE = 1_000_000, 10_000
-
-
-def million_into_ten_thousand() -> None:
-    """1,000,000 x 128 into 10,000: time to the distortion of each peer, and the curve of ours."""
-    name, X = data.sift(N_MILLION)
-    rows = X.astype(np.uint8)
-    often = {
-        "superkmeans, hierarchical (default)": lambda: peers.super_kmeans(X, K_LARGE),
-        "superkmeans, hierarchical, 10 + 10 iterations, 3 refinements": lambda: peers.super_kmeans(
-            X, K_LARGE, iters_mesoclustering=10, iters_fineclustering=10, iters_refinement=3
-        ),
-        "ours (defaults, uint8 rows)": lambda: peers.ours(rows, K_LARGE),
-        "ours (defaults, float32 rows)": lambda: peers.ours(X, K_LARGE),
-    }
-    runs = interleaved(often)
-    # Takes a minute, whatever the noise of the machine.
-    runs |= interleaved(
-        {"superkmeans, hierarchical, sq8": lambda: peers.super_kmeans(X, K_LARGE, quantizer="sq8")},
-        repeats=1,
-    )
-    keep("million_into_ten_thousand", {"data": name, "k": K_LARGE, **against_all(runs, N_MILLION)})
-
-
-def million_against_slow_peers() -> None:
-    """The same against peers that look at all clusters for all rows: hours, each once."""
-    name, X = data.sift(N_MILLION)
-    runs = interleaved({"ours (defaults)": lambda: peers.ours(X.astype(np.uint8), K_LARGE)})
-    slow = {
-        "faiss.Kmeans(niter=10)": lambda: peers.faiss_kmeans(X, K_LARGE, 10),
-        "faiss.SuperKmeans(niter=10)": lambda: peers.faiss_super_kmeans(X, K_LARGE, 10),
-        "faiss.SuperKmeans(niter=25)": lambda: peers.faiss_super_kmeans(X, K_LARGE, 25),
-        "superkmeans, flat, 25 iterations": lambda: peers.super_kmeans(
-            X, K_LARGE, hierarchical=False, iters=25, max_points_per_cluster=N_MILLION
-        ),
-        "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, K_LARGE, 25),
-    }
-    for contestant, call in slow.items():  # kept after each one: few have the patience for all
-        runs |= interleaved({contestant: call}, repeats=1)
-        keep("million_against_slow_peers", {"data": name, "k": K_LARGE, **against_all(runs, N_MILLION)})
-
-
-def against_all(runs: dict[str, list[Json]], n_rows: int) -> Json:
-    """For each peer, its time and distortion, and the time of ours to that distortion."""
-    own = {peer: found for peer, found in runs.items() if peer.startswith("ours")}
-    result: Json = {"peers": {}, "ours": {}}
-    for peer, found in runs.items():
-        figures: Json = {
-            "seconds": median([run["seconds"] for run in found]),
-            "distortion": median([run["inertia"] for run in found]) / n_rows,
-            "runs": len(found),
-        }
-        if peer in own:
-            curve = [(s, inertia / n_rows) for s, inertia in found[-1]["curve"]]
-            result["ours"][peer] = {**figures, "sweeps": found[-1]["sweeps"], "curve": curve}
-            continue
-        target = figures["distortion"] * n_rows
-        figures["ours"] = {
-            ours: median([seconds_to(run["curve"], target) for run in of]) for ours, of in own.items()
-        }
-        figures["times_faster"] = {ours: figures["seconds"] / s for ours, s in figures["ours"].items()}
-        result["peers"][peer] = figures
-    return result
-
-
-def sift_into_1024() -> None:
-    """100,000 x 128 into 1,024, by the defaults."""
-    name, X = data.sift(100_000)
-    rows = X.astype(np.uint8)
-    runs = interleaved(
-        {
-            "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, 1024, 25),
-            "superkmeans (default)": lambda: peers.super_kmeans(X, 1024),
-            "scikit-learn KMeans(n_init=1)": lambda: peers.scikit_learn(X, 1024),
-            "ours (defaults)": lambda: peers.ours(rows, 1024),
-            "ours (bisecting)": lambda: peers.ours(rows, 1024, init="bisecting"),
-        }
-    )
-    keep("sift_into_1024", {"data": name, "k": 1024, **against_all(runs, len(X))})
-
-
-def mnist_into_1000() -> None:
-    """MNIST 70,000 x 784 into 1,000; ours reads float16 rows."""
-    name, X = data.mnist()
-    rows = X.astype(np.float16)
-    runs = interleaved(
-        {
-            "faiss.Kmeans(niter=25)": lambda: peers.faiss_kmeans(X, 1000, 25),
-            "superkmeans (default)": lambda: peers.super_kmeans(X, 1000),
-            "superkmeans, hierarchical": lambda: peers.super_kmeans(X, 1000, hierarchical=True),
-            "superkmeans, hierarchical, 10 + 10 iterations, 3 refinements": lambda: peers.super_kmeans(
-                X, 1000, hierarchical=True, iters_mesoclustering=10, iters_fineclustering=10,
-                iters_refinement=3,
-            ),
-            "ours (defaults)": lambda: peers.ours(rows, 1000),
-            "ours (bisecting)": lambda: peers.ours(rows, 1000, init="bisecting"),
-        }
-    )  # fmt: skip
-    keep("mnist_into_1000", {"data": name, "k": 1000, **against_all(runs, len(X))})
 
 
 def hundred_thousand_clusters() -> None:
@@ -152,6 +56,12 @@ print(time.perf_counter() - began, model.distortion_, model.n_iter_, status("VmH
     keep("hundred_thousand_clusters", {"data": data.sift(1)[0], "clusters": found, "ratio": ratio})
 
 
+def tree_figures(X: data.Array, k: int) -> Json:
+    """The inertia that a tree has."""
+    tree = BisectingBoostKMeans(k, n_threads=N_THREADS, random_state=0).fit(X)
+    return {"inertia": tree.inertia_}
+
+
 def tree_against_product() -> None:
     """The tree, 1,000,000 x 128 into 10,000, against one product of 1,000,000 x 128 by 128 x 2,000."""
     name, X = data.sift(N_MILLION)
@@ -160,8 +70,8 @@ def tree_against_product() -> None:
     out: data.Array | None = np.ones((N_MILLION, 2000), dtype=np.float32)
     runs = interleaved(
         {
-            "ours (uint8 rows)": lambda: peers.our_tree(rows, K_LARGE),
-            "ours (float32 rows)": lambda: peers.our_tree(X, K_LARGE),
+            "ours (uint8 rows)": lambda: tree_figures(rows, K_LARGE),
+            "ours (float32 rows)": lambda: tree_figures(X, K_LARGE),
             "numpy matmul, out given": lambda: {"one": timed(lambda: np.matmul(X, B, out=out))[0]},
         }
     )
@@ -191,10 +101,10 @@ def tree_against_scikit_learn() -> None:
 
     def theirs() -> Json:
         model = BisectingKMeans(1000, bisecting_strategy="largest_cluster", random_state=0).fit(X)
-        return {"inertia": peers.exact_inertia(X, model.cluster_centers_, model.labels_)}
+        return {"inertia": average_distortion(X, model.labels_) * len(X)}
 
     runs = interleaved(
-        {"ours": lambda: peers.our_tree(X.astype(np.uint8), 1000), "scikit-learn": theirs}, repeats=1
+        {"ours": lambda: tree_figures(X.astype(np.uint8), 1000), "scikit-learn": theirs}, repeats=1
     )
     keep(
         "tree_against_scikit_learn",
@@ -279,10 +189,10 @@ def scaling() -> None:
             seconds = []
             for rows, k in cases:
                 call = (
-                    partial(peers.our_tree, rows, k)
+                    partial(tree_figures, rows, k)
                     if kind == "tree"
                     else partial(
-                        peers.ours, rows, k, init="bisecting", n_candidates=128, tol=0, max_iter=10
+                        peers.boost, rows, k, init="bisecting", n_candidates=128, tol=0, max_iter=10
                     )
                 )
                 seconds.append(min(timed(call)[0] for _ in range(2)))
@@ -291,34 +201,6 @@ def scaling() -> None:
             print(f"  {axis} {kind}: exponent {slope:.2f}, {[round(s, 2) for s in seconds]}", flush=True)
         found[axis] = lines
     keep("scaling", {"data": "PhotoSIFT, base 250000 x 128 into 2500, uint8", "axes": found})
-
-
-def candidate_numbers() -> None:
-    """The paper's "7-8 x by top-k0": time and distortion over k0, 100,000 x 128 into 1,024 and 4,096."""
-    name, X = data.sift(100_000)
-    X = X.astype(np.uint8)
-    found: Json = {}
-    for k in (1024, 4096):
-        found[str(k)] = {}
-        for k0 in (8, 16, 32, 64, 128, 256, None):
-            runs = [
-                timed(
-                    partial(peers.ours, X, k, seed, init="random", n_candidates=k0, tol=0, max_iter=20)
-                )
-                for seed in range(2)
-            ]
-            found[str(k)][str(k0 or "all")] = {
-                "seconds": median([seconds for seconds, _ in runs]),
-                "seconds_a_sweep": median([one_sweep(run["curve"]) for _, run in runs]),
-                "distortion": median([run["inertia"] for _, run in runs]) / len(X),
-            }
-            print(f"  k = {k}, k0 = {k0}: {compact(found[str(k)][str(k0 or 'all')])}", flush=True)
-    keep("candidate_numbers", {"data": name, "clusters": found, "sweeps": 20, "init": "random"})
-
-
-def one_sweep(curve: list[tuple[float, float]]) -> float:
-    """Median time of a sweep, the first left out."""
-    return median(np.diff([seconds for seconds, _ in curve]).tolist())
 
 
 def where_candidates_pay() -> None:
@@ -420,22 +302,17 @@ def assigned(
     return {
         "seconds": seconds,
         "agreement": float((labels == exact).mean()),
-        "distortion": peers.exact_inertia(X, model.cluster_centers_, labels) / len(X),
+        "distortion": exact_inertia(X, model.cluster_centers_, labels) / len(X),
     }
 
 
 FIGURES = [
-    million_into_ten_thousand,
-    sift_into_1024,
-    mnist_into_1000,
     hundred_thousand_clusters,
     tree_against_product,
     tree_against_scikit_learn,
     headline_shapes,
     scaling,
-    candidate_numbers,
     where_candidates_pay,
     low_precision,
     assignment,
-    million_against_slow_peers,
 ]

@@ -2,57 +2,8 @@
 
 from typing import Any
 
-from measure import Json
+from environment import Json
 from page import IMAGES, table, where
-
-
-def peers_section(title: str, result: Json) -> str:
-    """Each peer setting, and ours at its distortion."""
-    ways = list(result["ours"])
-    rows = [
-        [
-            peer,
-            f"{of['seconds']:.1f} s",
-            f"{of['distortion']:,.0f}",
-            *[f"{of['ours'][way]:.2f} s (**{of['times_faster'][way]:.1f} x**)" for way in ways],
-        ]
-        for peer, of in result["peers"].items()
-    ]
-    rows += [
-        [way, f"{of['seconds']:.1f} s", f"{of['distortion']:,.0f}", *[""] * len(ways)]
-        for way, of in result["ours"].items()
-    ]
-    header = ["", "time in all", "distortion", *[f"{way}: time to its distortion" for way in ways]]
-    best = min(of["distortion"] for of in result["peers"].values())
-    final = min(of["distortion"] for of in result["ours"].values())
-    single = [peer for peer, of in result["peers"].items() if of["runs"] == 1]
-    note = f" Measured once: {', '.join(single)}." if single else ""
-    return (
-        f"## {title}\n\nk = {result['k']:,}; all rows, labels included for all. {where(result)}\n"
-        f"{table(header, rows)}\nOurs ends {100 * (1 - final / best):.2f} % below the best of them."
-        f"{note}\n"
-    )
-
-
-def million_section(result: Json) -> str:
-    """The headline, with its picture."""
-    draw_million(result)
-    return peers_section("1,000,000 rows into 10,000 clusters", result) + (
-        "\n![Distortion against time](images/million.png)\n"
-    )
-
-
-def draw_million(result: Json) -> None:
-    """Distortion against time, all methods."""
-    figure, axes = new_figure()
-    for way, of in result["ours"].items():
-        axes.plot(*zip(*of["curve"], strict=True), marker=".", label=way)
-    for peer, of in result["peers"].items():
-        axes.plot(of["seconds"], of["distortion"], "*", markersize=11, label=peer)
-    axes.set(xscale="log", xlabel="seconds, labels included", ylabel="average distortion")
-    axes.set_title(f"{result['data']} into {result['k']:,}, 2 threads")
-    axes.legend(fontsize=8)
-    figure.savefig(IMAGES / "million.png", dpi=120)
 
 
 def new_figure() -> tuple[Any, Any]:
@@ -162,30 +113,6 @@ def draw_scaling(result: Json) -> None:
     figure.savefig(IMAGES / "scaling.png", dpi=120)
 
 
-def numbers_section(result: Json) -> str:
-    """Time and distortion over k0."""
-    text = (
-        f'## Candidates\n\n{result["sweeps"]} sweeps from `init="{result["init"]}"`, over k0 candidates '
-        f"(the paper reports 7-8 x, without its k0). {where(result)}"
-    )
-    for k, of in result["clusters"].items():
-        every = of["all"]
-        rows = [
-            [
-                k0,
-                f"{1e3 * r['seconds_a_sweep']:.0f} ms",
-                f"**{every['seconds_a_sweep'] / r['seconds_a_sweep']:.1f} x**",
-                f"{every['seconds'] / r['seconds']:.1f} x",
-                f"{r['distortion']:,.0f}",
-                f"{100 * (r['distortion'] / every['distortion'] - 1):+.2f} %",
-            ]
-            for k0, r in of.items()
-        ]
-        header = ["k0", "one sweep", "faster", "whole fit faster", "distortion", "to all"]
-        text += f"\nk = {int(k):,}:\n\n{table(header, rows)}"
-    return text
-
-
 def pay_section(result: Json) -> str:
     """What "auto" stands for."""
     rows = [
@@ -236,16 +163,11 @@ def assignment_section(result: Json) -> str:
 
 
 SECTIONS = {
-    "million_into_ten_thousand": million_section,
-    "million_against_slow_peers": lambda r: peers_section("The same against slow peers", r),
-    "sift_into_1024": lambda r: peers_section("100,000 rows into 1,024 clusters", r),
-    "mnist_into_1000": lambda r: peers_section("MNIST into 1,000 clusters, float16 rows", r),
     "hundred_thousand_clusters": clusters_section,
     "tree_against_product": tree_section,
     "tree_against_scikit_learn": scikit_tree_section,
     "headline_shapes": headline_section,
     "scaling": scaling_section,
-    "candidate_numbers": numbers_section,
     "where_candidates_pay": pay_section,
     "low_precision": low_section,
     "assignment": assignment_section,

@@ -7,7 +7,8 @@ import numpy as np
 import data
 from boostkmeans import BoostKMeans
 from data import Array
-from measure import N_THREADS, Json, keep, timed
+from environment import N_THREADS, Json
+from measure import keep, timed
 
 
 def ours(X: Array, k: int, **limits: float) -> Json:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from environment import N_THREADS, Json, environment
+import numpy as np
 
-__all__ = ["N_THREADS", "Json", "compact", "interleaved", "keep", "median", "seconds_to", "timed"]
+from data import Array
+from environment import Json, environment
 
 RESULTS = Path(__file__).parent / "results"
 REPEATS = 3
@@ -44,6 +45,15 @@ def compact(figures: Json) -> str:
 def median(values: list[float]) -> float:
     """Of three runs, the middle one."""
     return float(statistics.median(values))
+
+
+def exact_inertia(X: Array, centres: Array, labels: Array) -> float:
+    """In float64, a batch of rows at a time."""
+    total = 0.0
+    for begin in range(0, len(X), 10_000):
+        batch = slice(begin, begin + 10_000)
+        total += float(((X[batch].astype(np.float64) - centres[labels[batch]]) ** 2).sum())
+    return total
 
 
 def seconds_to(curve: list[tuple[float, float]], target: float) -> float:

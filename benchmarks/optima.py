@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 
 import data
-import peers
 import suite
 from boostkmeans import BoostKMeans, select
 from data import Array
-from measure import N_THREADS, RESULTS, Json, keep, median, timed
+from environment import N_THREADS, Json
+from measure import RESULTS, exact_inertia, keep, median, timed
 
 SEEDS = 10
 # Single runs of scikit-learn, from which the mean of the best of ten is told.
@@ -40,7 +40,7 @@ def inertia_of(model: Any, X: Array) -> float:
     if isinstance(model, BoostKMeans):
         return float(model.inertia_)
     centres = np.asarray(model.cluster_centers_, dtype=np.float64)
-    return peers.exact_inertia(X, centres, pairwise_distances_argmin(X, centres.astype(X.dtype)))
+    return exact_inertia(X, centres, pairwise_distances_argmin(X, centres.astype(X.dtype)))
 
 
 def default(k: int, **parameters: Any) -> Callable[[int], BoostKMeans]:

@@ -1,6 +1,6 @@
 """The sections of docs/benchmarks.md about better optima, limits on sizes and choosing k."""
 
-from measure import Json
+from environment import Json
 from page import table, where
 
 

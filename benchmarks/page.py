@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from measure import Json
+from environment import Json
 
 DOCS = Path(__file__).parents[1] / "docs"
 IMAGES = DOCS / "images"

@@ -8,7 +8,8 @@ import numpy as np
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer, metrics
 from data import SHARED, Array, sift
-from measure import N_THREADS, Json, interleaved, keep, median, timed
+from environment import N_THREADS, Json
+from measure import interleaved, keep, median, timed
 
 SUBSPACES = (8, 16)
 NEIGHBOURS = 100

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from measure import Json
+from environment import Json
 from page import table, where
 
 WORK = {"encoding": "encoding 1,000,000 rows", "searching": "1,000 queries, k = 100"}

@@ -1,55 +1,7 @@
 """The sections of docs/benchmarks.md about sparse rows."""
 
-import math
-
-from measure import Json
+from environment import Json
 from page import table, where
-
-
-def peers_section(result: Json) -> str:
-    """Time to equal inertia, and memory."""
-    text = f"## Sparse rows against their peers\n\n{where(result)}"
-    for case in result["cases"]:
-        text += "\n" + case_table(case)
-    return text
-
-
-def many_section(result: Json) -> str:
-    """The same for many documents."""
-    case = result["cases"][0]
-    return (
-        f"## Many documents\n\n{where(result)}\n{case_table(case)}\n"
-        f"Peers make {case['limits']['max_iter']} iterations from random rows, once: more would take "
-        "hours. All have the same two threads.\n"
-    )
-
-
-def case_table(case: Json) -> str:
-    """One data set and k."""
-    rows = []
-    for row in case["rows"]:
-        if "error" in row:
-            rows.append([row["name"], str(row["error"]), "", "", "", ""])
-            continue
-        cells = [
-            row["name"],
-            f"{row['seconds']:.2f} s",
-            f"{row['inertia']:.6g}",
-            f"{row['megabytes']:.0f} MB",
-        ]
-        for own in ("ours", "ours, quality='fast'"):
-            cells.append("" if own not in row else ratio(row["seconds"], row[own]))
-        rows.append(cells)
-    header = ["", "time", "inertia", "peak above the input", "ours reach its inertia", "the fast ones"]
-    what = f"{case['data']}, {case['nnz']:,} values, k = {case['k']}, runs: {case['repeats']}."
-    return f"{what}\n\n{table(header, rows)}"
-
-
-def ratio(its: float, own: float) -> str:
-    """How much sooner ours are there."""
-    if math.isinf(own):
-        return "never"
-    return f"in {own:.2f} s: **{its / own:.1f} x** faster"
 
 
 def cost_section(result: Json) -> str:
@@ -65,7 +17,5 @@ def cost_section(result: Json) -> str:
 
 
 SECTIONS = {
-    "sparse_against_peers": peers_section,
-    "many_documents_against_peers": many_section,
     "sparse_sweep_cost": cost_section,
 }

@@ -1,0 +1,3 @@
+"""Why ours is not first, by cell: written by hand, after a look at profiles and curves."""
+
+REASONS: dict[str, str] = {}
