@@ -1,0 +1,119 @@
+"""The peers' table: what decides who is first, processes of their own, the page."""
+
+import json
+import math
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+with mock.patch.dict(os.environ):  # they set the number of threads for all of a process
+    import arena
+    import arena_report as report
+    import peers
+    from cells import CELLS
+    from isolated import isolated
+
+Json = dict[str, Any]
+
+
+def run(seconds: float, inertia: float, curve: list[tuple[float, float]] | None = None) -> Json:
+    return {"seed": 0, "seconds": seconds, "inertia": inertia, "megabytes": 1.0, "curve": curve or []}
+
+
+@pytest.fixture
+def cell() -> Json:
+    """Ours passes 100 after 2 seconds, and 90 after 4."""
+    curve = [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)]
+    runs: Json = {name: [{"seed": 0, "failure": "not installed"}] for name in peers.CONTESTANTS}
+    runs["ours"] = [run(4.5, 90.0, curve)]
+    runs["scikit-learn KMeans"] = [run(8.0, 100.0)]
+    return {"data": "by hand", "kind": "dense", "n": 10, "d": 2, "k": 3, "limit": 60.0, "runs": runs}
+
+
+def test_time_to_equal_inertia(cell: Json) -> None:
+    assert report.seconds_of(cell, "ours", 100.0) == 2.0
+    assert report.seconds_of(cell, "ours", 90.0) == 4.0
+    assert math.isinf(report.seconds_of(cell, "ours", 89.0))
+    assert report.ratio(cell, "ours", "scikit-learn KMeans") == 4.0
+    assert report.is_first(cell, ["ours"])
+
+
+def test_a_peer_that_is_sooner_or_lower_is_first(cell: Json) -> None:
+    cell["runs"]["faiss.Kmeans"] = [run(1.5, 100.0)]  # sooner than ours at 100
+    assert not report.is_first(cell, ["ours"])
+    assert report.cell_of_ratio(cell, "faiss.Kmeans") == "**0.75 x**"
+    assert "faiss.Kmeans (0.75 x)" in report.reasons({"a cell": cell})
+    cell["runs"]["faiss.Kmeans"] = [run(50.0, 80.0)]  # where ours never gets
+    assert not report.is_first(cell, ["ours"])
+    assert report.cell_of_ratio(cell, "faiss.Kmeans") == "**never**"
+
+
+def test_another_setting_of_ours_may_be_first(cell: Json) -> None:
+    cell["runs"]["faiss.Kmeans"] = [run(1.5, 100.0)]
+    cell["runs"]['ours, quality="fast"'] = [run(0.5, 98.0, [(0.5, 98.0)])]
+    assert report.is_first(cell, report.OURS)
+    assert not report.is_first(cell, ["ours"])
+
+
+def test_a_peer_that_was_stopped_is_slower_than_the_limit(cell: Json) -> None:
+    cell["runs"]["fastkmeans"] = [{"seed": 0, "failure": "more than 60 s"}]
+    assert report.ratio(cell, "ours", "fastkmeans") == 60 / 4.5
+    assert report.cell_of_ratio(cell, "fastkmeans") == "> 13.3 x (more than 60 s)"
+
+
+def test_inertia_at_equal_time(cell: Json) -> None:
+    assert report.equal_time(cell, "scikit-learn KMeans") == "-10.00 %"
+    cell["runs"]["faiss.Kmeans"] = [run(0.5, 100.0)]
+    assert report.equal_time(cell, "faiss.Kmeans") == "no result yet"
+    assert report.equal_time(cell, "superkmeans") == "not installed"
+
+
+def test_the_page(cell: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    env = {"packages": {"boostkmeans": "1"}, "processor": "p", "instruction_set": "i", "n_threads": 2}
+    (tmp_path / "peers.json").write_text(json.dumps({"environment": env, "cells": {"a cell": cell}}))
+    monkeypatch.setattr(report, "RESULT", tmp_path / "peers.json")
+    monkeypatch.setattr(report, "DOCS", tmp_path)
+    monkeypatch.setattr(report, "IMAGES", tmp_path)
+    report.write_report()
+    page = (tmp_path / "peers.md").read_text()
+    assert "| a cell | by hand | scikit-learn KMeans | 8 s | 2 s (ours) | 4 x | -10.00 % |" in page
+    assert (tmp_path / "peers.svg").exists()
+
+
+def test_a_call_in_a_process_of_its_own() -> None:
+    outcome = isolated(math.factorial, 5, limit=60)
+    assert (outcome.value, outcome.failure) == (120, "")
+    assert outcome.peak_megabytes > 1
+    began = time.perf_counter()
+    assert isolated(time.sleep, 100, limit=0.5).failure == "more than 0.5 s"
+    assert time.perf_counter() - began < 30
+    assert isolated(math.factorial, -1, limit=60).failure.startswith("ValueError")
+
+
+def test_contestants_and_cells() -> None:
+    names = [cell.name for cell in CELLS]
+    assert len(set(names)) == len(names)
+    assert {pair for ends in report.GROWTH.values() for pair in ends} <= set(names)
+    dense = [cell for cell in CELLS if cell.kind == "dense"]
+    assert (min(cell.k for cell in dense), max(cell.k for cell in dense)) == (8, 100_000)
+    assert peers.CONTESTANTS["faiss.Kmeans"].cannot("sparse") == "takes no sparse rows"
+    assert peers.Contestant("x", peers.ours, "no_such_module", peers.DENSE).cannot("dense")
+
+
+@pytest.mark.parametrize("name", ["ours", 'ours, quality="fast"', "scikit-learn KMeans"])
+def test_contestants_return_labels_of_all_rows(name: str) -> None:
+    import numpy as np
+
+    X = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
+    found = peers.CONTESTANTS[name].fit(X, 5, 0)
+    assert found.labels.shape == (300,)
+    assert peers.figures_of(X, found)["inertia"] > 0
+    assert arena.worth_repeating({"seconds": 1.0})
+    assert not arena.worth_repeating({"seconds": 100.0})
