@@ -1,7 +1,7 @@
 """All contestants on all cells: `python benchmarks/arena.py [--only TEXT ...] [--report]`.
 
-Each run is a process of its own with a time limit. Runs are interleaved: all contestants with one seed,
-then all with the next. What takes longer than `SHORT` runs once. What was measured is in
+Each contestant has a process of its own with a time limit. They are interleaved: a round with one seed,
+then, for those that took less than `SHORT`, another with two more. What was measured is in
 `results/peers.json` at once, and is not measured again by the same versions on the same processor.
 """
 
@@ -9,33 +9,39 @@ import argparse
 import json
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from cells import CELLS, Cell
 from environment import Json, environment
 from isolated import isolated
-from peers import CONTESTANTS, Contestant, figures_of
+from peers import CONTESTANTS, Contestant, Fit, figures_of
 
 RESULT = Path(__file__).parent / "results" / "peers.json"
-REPEATS = 3
+ROUNDS = [[0], [1, 2]]  # seeds
 SHORT = 20.0  # seconds: what takes longer varies little
 LOADING = 30.0  # seconds more until a process is stopped: for imports, rows, and the inertia at the end
 
 
-def compete(cell_name: str, name: str, seed: int) -> Json:
-    """One contestant on one cell, in this process: figures of its fit."""
+def compete(cell_name: str, name: str, seeds: list[int]) -> list[Json]:
+    """One contestant on one cell, in this process: figures of its fits."""
     warnings.simplefilter("ignore")
     cell = next(cell for cell in CELLS if cell.name == cell_name)
     fit = CONTESTANTS[name].fit
     X = cell.rows()
     fit(X[:1000].copy(), 4, 0)  # imports and pools of threads are not what is measured
+    return [one_fit(X, cell.k, seed, fit) for seed in seeds]
+
+
+def one_fit(X: Any, k: int, seed: int, fit: Fit) -> Json:
+    """Time, peak of memory above what there was, inertia."""
     before = forget_peak()
     began = time.perf_counter()
-    found = fit(X, cell.k, seed)
+    found = fit(X, k, seed)
     seconds = time.perf_counter() - began
     peak = megabytes("VmHWM") - before
-    return {"seconds": seconds, "megabytes": peak, **figures_of(X, found)}
+    return {"seed": seed, "seconds": seconds, "megabytes": peak, **figures_of(X, found)}
 
 
 def forget_peak() -> float:
@@ -56,30 +62,32 @@ def megabytes(key: str) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(key))
 
 
-def attempt(cell: Cell, contestant: Contestant, seed: int) -> Json:
+def attempt(cell: Cell, contestant: Contestant, seeds: list[int]) -> list[Json]:
     """Its figures, or why there are none."""
     reason = contestant.cannot(cell.kind)
     if reason:
-        return {"failure": reason}
-    outcome = isolated(compete, cell.name, contestant.name, seed, limit=cell.limit + LOADING)
-    if outcome.failure.startswith("more than") or (
-        not outcome.failure and outcome.value["seconds"] > cell.limit
-    ):
-        return {"failure": f"more than {cell.limit:g} s"}
-    return {"failure": outcome.failure} if outcome.failure else dict(outcome.value)
+        return [{"failure": reason}]
+    limit = cell.limit * len(seeds) + LOADING
+    outcome = isolated(compete, cell.name, contestant.name, seeds, limit=limit)
+    too_long = f"more than {cell.limit:g} s"
+    if outcome.failure:
+        return [{"failure": too_long if outcome.failure.startswith("more than") else outcome.failure}]
+    return [run if run["seconds"] <= cell.limit else {"failure": too_long} for run in outcome.value]
 
 
-def meet(cell: Cell, runs: dict[str, list[Json]]) -> Any:
-    """All that is not there yet; yields after each run."""
-    for seed in range(REPEATS):
+def meet(cell: Cell, runs: dict[str, list[Json]]) -> Iterator[None]:
+    """All that is not there yet; yields after each contestant."""
+    for number, seeds in enumerate(ROUNDS):
+        n_before = sum(map(len, ROUNDS[:number]))
         for name, contestant in CONTESTANTS.items():
             there = runs.setdefault(name, [])
-            if len(there) > seed or (seed and not worth_repeating(there[0])):
+            if len(there) > n_before or (number and not worth_repeating(there[0])):
                 continue
-            figures = attempt(cell, contestant, seed)
-            there.append({"seed": seed, **figures})
-            shown = figures.get("failure") or f"{figures['seconds']:.2f} s, {figures['inertia']:.6g}"
-            print(f"{cell.name}: {name}, seed {seed}: {shown}", flush=True)
+            there += attempt(cell, contestant, seeds)
+            shown = there[-1].get("failure") or ", ".join(
+                f"{run['seconds']:.3g} s ({run['inertia']:.6g})" for run in there if "seconds" in run
+            )
+            print(f"{cell.name}: {name}: {shown}", flush=True)
             yield
 
 

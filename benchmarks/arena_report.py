@@ -275,8 +275,9 @@ Written by `benchmarks/arena_report.py` from `benchmarks/results/peers.json`
 
 All contestants have the same float32 rows (or CSR), the same threads, a process of their own and a time
 limit; all return labels for all rows, which is part of their time. Inertia is computed from these
-labels, by the means of the clusters, in float64. Three seeds, interleaved, medians; what takes longer
-than 20 seconds runs once. Time to equal inertia: for each setting of a peer, its time, by the time after
+labels, by the means of the clusters, in float64. Three seeds in two rounds over all contestants,
+medians; what takes longer than 20 seconds runs once. Time to equal inertia: for each setting
+of a peer, its time, by the time after
 which ours is at or below its inertia (from `history_`, counted from the call of `fit`). Peers have the
 settings that their documentation recommends or has as defaults; where these leave rows out, there is
 another entry with all rows. A new contestant is one function in `benchmarks/peers.py`.
