@@ -1,0 +1,20 @@
+"""All experiments of the paper: `python paper/run_paper.py`, or some by name. See `experiment.py`."""
+
+from experiment import Experiment, main
+
+# isort: split
+# What is above settles threads, before NumPy is imported.
+import fig3_distortion
+import fig3d_significance
+import table2_bisecting
+import top_k0
+
+EXPERIMENTS: list[Experiment] = [
+    fig3_distortion,
+    fig3d_significance,
+    table2_bisecting,
+    top_k0,
+]
+
+if __name__ == "__main__":
+    main(*EXPERIMENTS)
