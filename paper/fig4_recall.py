@@ -57,9 +57,9 @@ def plan(full: bool) -> list[Json]:
 
 
 @lru_cache(maxsize=1)
-def search_data(n_base: int, n_query: int) -> tuple[SearchData, NDArray[np.int64]]:
+def search_data(n_learn: int, n_base: int, n_query: int) -> tuple[SearchData, NDArray[np.int64]]:
     """The rows, and the nearest neighbour of each query."""
-    data = sift_search(n_base, n_query)
+    data = sift_search(n_learn, n_base, n_query)
     truth = metrics.exact_neighbors(data.base, data.query, 1, n_threads=N_THREADS).indices
     return data, truth
 
@@ -75,13 +75,12 @@ def trained(method: str, m: int, seed: int, rows: NDArray[Any]) -> tuple[str, Pr
 
 def measure(run: Json) -> Json:
     """Some methods: distortion and recall of each."""
-    data, truth = search_data(run["n_base"], run["n_all_queries"])
-    rows = data.learn[: run["n_learn"]]
+    data, truth = search_data(run["n_learn"], run["n_base"], run["n_all_queries"])
     jobs = Parallel(n_jobs=N_THREADS, return_as="generator")(
-        delayed(trained)(method, run["m"], run["seed"], rows) for method in run["methods"]
+        delayed(trained)(method, run["m"], run["seed"], data.learn) for method in run["methods"]
     )
     found = [searched(method, quantizer, data, truth) for method, quantizer in jobs]
-    return {"data": data.name, "sha256": fingerprint(rows), "methods": found}
+    return {"data": data.name, "sha256": fingerprint(data.learn), "methods": found}
 
 
 def searched(

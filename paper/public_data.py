@@ -318,21 +318,22 @@ class SearchData:
     name: str
 
 
-def sift_search(n_base: int, n_query: int) -> SearchData:
-    """SIFT1M's three parts: 100,000 rows to learn from, and as many of the others as are asked for."""
-    learn = vectors("sift", "learn", None)
-    if learn is not None:
-        base, query = vectors("sift", "base", n_base), vectors("sift", "query", n_query)
-        if base is not None and query is not None:
-            return SearchData(learn, base, query, f"SIFT1M, {n_base:,} of its base")
-    path, bytes_of_base = shared() / "sift" / "photosift_learn_query.npz", photosift_base(n_base)
-    if path.exists() and bytes_of_base is not None:
+def sift_search(n_learn: int, n_base: int, n_query: int) -> SearchData:
+    """So many rows of each of SIFT1M's three parts."""
+    learn = vectors("sift", "learn", n_learn)
+    base = None if learn is None else vectors("sift", "base", n_base)
+    query = None if base is None else vectors("sift", "query", n_query)
+    if learn is not None and base is not None and query is not None:
+        return SearchData(learn, base, query, f"SIFT1M, {n_base:,} of its base")
+    path, base = shared() / "sift" / "photosift_learn_query.npz", photosift_base(n_base)
+    if path.exists() and base is not None:
         with np.load(path) as data:
-            learn, query = data["learn"].astype(np.float32), data["query"][:n_query]
-        name = f"PhotoSIFT, {n_base:,} of its base (stands in for SIFT1M)"
-        return SearchData(learn, bytes_of_base, query, name)
+            learn, query = data["learn"][:n_learn].astype(np.float32), data["query"][:n_query]
+        return SearchData(
+            learn, base, query, f"PhotoSIFT, {n_base:,} of its base (stands in for SIFT1M)"
+        )
     name = f"made: normal, {n_base:,} as base (stands in for SIFT1M)"
-    return SearchData(made(100_000, 128, 1), made(n_base, 128, 0), made(n_query, 128, 2), name)
+    return SearchData(made(n_learn, 128, 1), made(n_base, 128, 0), made(n_query, 128, 2), name)
 
 
 def gist(n: int) -> tuple[Array, str]:
