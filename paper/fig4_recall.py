@@ -67,9 +67,8 @@ def search_data(n_learn: int, n_base: int, n_query: int) -> tuple[SearchData, ND
 def trained(method: str, m: int, seed: int, rows: NDArray[Any]) -> tuple[str, ProductQuantizer]:
     """One quantizer, by one thread."""
     warnings.simplefilter("ignore")  # of fewer clusters, and of runs that end early
-    quantizer = ProductQuantizer(
-        m, clusterer=METHODS[method](N_CENTRES, None), random_state=seed, n_threads=1
-    )
+    clusterer = METHODS[method](N_CENTRES, None)
+    quantizer = ProductQuantizer(m, N_CENTRES, clusterer=clusterer, random_state=seed, n_threads=1)
     return method, quantizer.fit(rows)
 
 
