@@ -152,8 +152,9 @@ def verdicts(pairs: list[Json]) -> list[str]:
 def draw(values: dict[str, NDArray[np.float64]]) -> None:
     """Boxes: quartiles, and whiskers from the lowest to the highest."""
     figure, axes = new_figure(1, 2, (10, 4))
-    close = [m for m in values if m not in ("Mini-Batch", "LVQ")]
-    for axis, methods, title in ((axes[0, 0], list(values), "all"), (axes[0, 1], close, "without two")):
+    near = [method for method in values if method not in ("Mini-Batch", "LVQ")]
+    parts = ((list(values), "all"), (near, "without Mini-Batch and LVQ"))
+    for axis, (methods, title) in zip(axes[0], parts, strict=True):
         axis.boxplot([values[method] for method in methods], whis=(0, 100), widths=0.5)
         axis.set_xticks(range(1, len(methods) + 1), methods, rotation=30, fontsize=7)
         axis.set(ylabel="distortion", title=title)

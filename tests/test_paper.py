@@ -110,6 +110,25 @@ def test_a_limit_stops_k_means_and_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     assert (stopped.ended, len(stopped.points)) == ("time", 3)
 
 
+def test_a_limit_stops_lvq_and_says_so() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
+    whole, legs, stopped = (
+        contenders.online(contenders.Task(X, 5, 0, limit=limit)) for limit in (float("inf"), 1e6, 0.0)
+    )
+    assert (whole.ended, legs.ended, stopped.ended) == ("converged", "converged", "time")
+    assert [len(one.points) for one in (whole, legs, stopped)] == [25, 25, 1]
+    assert legs.points[0].distortion == whole.points[0].distortion, "the same first iteration"
+    assert legs.points[-1].distortion == pytest.approx(whole.points[-1].distortion, rel=0.05)
+
+
+def test_mini_batch_keeps_to_its_time() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
+    course = contenders.mini_batch(seconds=0.05)(contenders.Task(X, 5, 0, n_threads=1))
+    assert course.ended == "time"
+    assert course.points[-1].seconds >= 0.05
+    assert len(course.points) == 1 or course.points[-2].seconds < 0.05
+
+
 def test_bisecting() -> None:
     runs = [{**run, "n": 300, "k": 8} for run in table2_bisecting.plan(False)]
     result = measured(table2_bisecting, runs)
