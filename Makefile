@@ -8,13 +8,16 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Not -C: the pip that Debian 12 ships does not know it yet.
 DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 
-.PHONY: help demo test lint stub bench bench-parts fuzz crash sanitize clean
+.PHONY: help demo test lint stub bench bench-parts docs paper paper-data paper-full fuzz crash sanitize clean
 
 help:
 	@echo "make demo      cluster a real sample: ours beside k-means, with a picture"
 	@echo "make test      all tests, style and types included"
 	@echo "make bench     the peers' table, docs/peers.md: ratios (about an hour on 2 cores)"
 	@echo "make bench-parts  the figures of docs/benchmarks.md (about 2 hours on 2 cores)"
+	@echo "make paper     the paper's experiments at a small size, into docs/paper (less than an hour)"
+	@echo "make paper-data  download the paper's public data, where there is a network"
+	@echo "make paper-full  the paper's experiments at its own size (many hours; goes on where it stopped)"
 	@echo "make fuzz      damaged files of every format, for five minutes"
 	@echo "make crash     kills of saves and fits at random moments"
 	@echo "make sanitize  the core under AddressSanitizer, UBSan and ThreadSanitizer"
@@ -56,6 +59,16 @@ bench: $(VENV)/.bench
 
 bench-parts: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+
+paper: $(VENV)/.plot
+	$(BIN)/python paper/run_paper.py
+
+# What is not to be had is replaced, and the pages say by what.
+paper-data: $(VENV)/.plot
+	-$(BIN)/python paper/public_data.py siftsmall sift cluto
+
+paper-full: paper-data
+	$(BIN)/python paper/run_paper.py --full
 
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzz.py --seconds 300

@@ -1,0 +1,25 @@
+"""All experiments of the paper: `python paper/run_paper.py`, or some by name. See `experiment.py`."""
+
+from experiment import Experiment, main
+
+# isort: split
+# What is above settles threads, before NumPy is imported.
+import fig3_distortion
+import fig3d_significance
+import fig4_recall
+import table2_bisecting
+import table3_entropy
+import top_k0
+
+# In the paper's order; a new one is a line here, and one above.
+EXPERIMENTS: list[Experiment] = [
+    fig3_distortion,
+    fig3d_significance,
+    table2_bisecting,
+    top_k0,
+    fig4_recall,
+    table3_entropy,
+]
+
+if __name__ == "__main__":
+    main(*EXPERIMENTS)
