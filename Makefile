@@ -8,12 +8,13 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Not -C: the pip that Debian 12 ships does not know it yet.
 DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 
-.PHONY: help demo test lint stub bench fuzz crash sanitize clean
+.PHONY: help demo test lint stub docs bench fuzz crash sanitize clean
 
 help:
 	@echo "make demo      cluster a real sample: ours beside k-means, with a picture"
 	@echo "make test      all tests, style and types included"
 	@echo "make bench     the figures of docs/benchmarks.md (about 2 hours on 2 cores)"
+	@echo "make docs      the documentation as a site, in build/docs/html"
 	@echo "make fuzz      damaged files of every format, for five minutes"
 	@echo "make crash     kills of saves and fits at random moments"
 	@echo "make sanitize  the core under AddressSanitizer, UBSan and ThreadSanitizer"
@@ -37,6 +38,10 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP_INSTALL) '.[bench]'
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
+$(VENV)/.docs: $(BIN)/python $(SOURCES)
+	$(PIP_INSTALL) '.[docs]'
+	@touch $@ $(VENV)/.plot
+
 demo: $(VENV)/.plot
 	$(BIN)/python examples/demo.py
 
@@ -49,6 +54,11 @@ lint: $(VENV)/.test
 
 stub: $(VENV)/.test
 	$(BIN)/python -m nanobind.stubgen -q -m boostkmeans._core -o src/boostkmeans/_core.pyi
+
+# Warnings are errors: a link that leads nowhere, a name without a page.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -n -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
+	@echo "The site: build/docs/html/index.html"
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
@@ -68,4 +78,4 @@ sanitize: $(BIN)/python
 	done
 
 clean:
-	rm -rf $(VENV) build demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo docs/gallery .mypy_cache .pytest_cache .ruff_cache .hypothesis
