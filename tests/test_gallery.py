@@ -21,9 +21,7 @@ def test_an_example_of_the_gallery_runs(script: Path, monkeypatch: pytest.Monkey
     from matplotlib import pyplot as plt
 
     monkeypatch.chdir(GALLERY)  # as sphinx-gallery does
-    monkeypatch.setenv(
-        "OMP_NUM_THREADS", "1"
-    )  # threads of scikit-learn wait for each other on a busy machine
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # others may be at work, too
     try:
         runpy.run_path(str(script), run_name="__main__")
         assert plt.get_fignums()

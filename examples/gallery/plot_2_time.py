@@ -2,7 +2,7 @@
 Distortion against time
 =======================
 
-Real SIFT descriptors, 5,000 x 128, into 100 clusters: by boost k-means in its three qualities, and
+Real SIFT descriptors, 4,000 x 128, into 100 clusters: by boost k-means in its three qualities, and
 by Lloyd's rule from random rows and from k-means++. Times depend on the machine and on how busy it
 is; where they end hardly does.
 """
@@ -18,7 +18,7 @@ from boostkmeans import BoostKMeans
 from boostkmeans.baselines import KMeans
 
 with np.load("../data/siftsmall.npz") as data:
-    X = data["base"][:5000].astype(np.float32)
+    X = data["base"][:4000].astype(np.float32)
 
 k = 100
 methods = {

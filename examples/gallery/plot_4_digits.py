@@ -40,15 +40,15 @@ print(f"purity {metrics.purity(digits, model.labels_):.3f}")
 print(f"entropy {metrics.entropy(digits, model.labels_):.3f}")
 
 # %%
-# Thirty seeds each. One run of Lloyd's rule ends here or there; boost k-means, which anneals and
+# Twenty seeds each. One run of Lloyd's rule ends here or there; boost k-means, which anneals and
 # repairs, nearly always in the same place.
 
-seeds = range(30)
+seeds = range(20)
 lloyd = [KMeans(10, random_state=seed).fit(X).inertia_ for seed in seeds]
 boost = [BoostKMeans(10, random_state=seed).fit(X).inertia_ for seed in seeds]
 figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
 bins = np.linspace(min(boost + lloyd), max(boost + lloyd), 40).tolist()
 axes.hist([lloyd, boost], bins, label=["k-means++ and Lloyd, one run", "boost k-means, one run"])
-axes.set(xlabel="inertia", ylabel="seeds out of 30")
+axes.set(xlabel="inertia", ylabel="seeds out of 20")
 axes.legend()
 plt.show()
