@@ -3,6 +3,7 @@
 import logging
 import re
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -64,6 +65,7 @@ html_show_sphinx = False
 
 # Of code, bars and names that end with an underscore mean nothing to reStructuredText.
 CODE = re.compile(r"(``.*?``|`[^`]*`)")
+UPWARDS = re.compile(r"\]\((\.\./[^)#\s]*\.md)(#[^)]*)?\)")
 BARS_AND_NAMES = re.compile(r"\||(?<=\w)_(?!\w)|\*(?!\*)")
 
 
@@ -75,6 +77,17 @@ def escape(app: Sphinx, what: str, name: str, thing: object, options: object, li
                 part if part.startswith("`") else BARS_AND_NAMES.sub(r"\\\g<0>", part)
                 for part in CODE.split(line)
             )
+
+
+def link_outwards(app: Sphinx, name: str, source: list[str]) -> None:
+    """Markdown beside docs/ is no page of the site: a link to it gives the file."""
+    folder = Path(app.srcdir, name).parent
+
+    def as_file(link: re.Match[str]) -> str:
+        inside = (folder / link[1]).resolve().is_relative_to(app.srcdir)
+        return link[0] if inside else f"](path:{link[1]})"
+
+    source[0] = UPWARDS.sub(as_file, source[0])
 
 
 def without_inherited(
@@ -94,5 +107,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Before numpydoc, which makes sections of the docstrings."""
     app.connect("autodoc-process-docstring", escape, priority=1)
     logging.getLogger("sphinx.sphinx.directives.other").addFilter(is_not_about_places)
+    app.connect("source-read", link_outwards)
     app.connect("autodoc-skip-member", without_inherited)
     return {"parallel_read_safe": True}
