@@ -2,8 +2,8 @@
 How many clusters?
 ==================
 
-``select.scan`` tries several numbers for little more than the price of one, measures each, and
-suggests one with a reason. Twice: where the answer is clear, and where there is none.
+``select.scan`` tries several numbers in less time than a fit for each, measures each, and suggests
+one with a reason. Twice: where the answer is clear, and where there is none.
 """
 
 # %%
