@@ -18,6 +18,7 @@ help:
 	@echo "make paper     the paper's experiments at a small size, into docs/paper (less than an hour)"
 	@echo "make paper-data  download the paper's public data, where there is a network"
 	@echo "make paper-full  the paper's experiments at its own size (many hours; goes on where it stopped)"
+	@echo "make docs      the documentation as a site, in build/docs/html"
 	@echo "make fuzz      damaged files of every format, for five minutes"
 	@echo "make crash     kills of saves and fits at random moments"
 	@echo "make sanitize  the core under AddressSanitizer, UBSan and ThreadSanitizer"
@@ -41,6 +42,10 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP_INSTALL) '.[bench]'
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
+$(VENV)/.docs: $(BIN)/python $(SOURCES)
+	$(PIP_INSTALL) '.[docs]'
+	@touch $@ $(VENV)/.plot
+
 demo: $(VENV)/.plot
 	$(BIN)/python examples/demo.py
 
@@ -53,6 +58,11 @@ lint: $(VENV)/.test
 
 stub: $(VENV)/.test
 	$(BIN)/python -m nanobind.stubgen -q -m boostkmeans._core -o src/boostkmeans/_core.pyi
+
+# Warnings are errors: a link that leads nowhere, a name without a page.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -n -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
+	@echo "The site: build/docs/html/index.html"
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/arena.py
@@ -85,4 +95,4 @@ sanitize: $(BIN)/python
 	done
 
 clean:
-	rm -rf $(VENV) build demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo docs/gallery .mypy_cache .pytest_cache .ruff_cache .hypothesis

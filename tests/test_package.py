@@ -76,7 +76,8 @@ def test_versions_agree() -> None:
 
 PAGES = (
     "large_k", "better_optima", "documents", "files", "long_fits", "models", "product_quantization",
-    "faiss",
+    "faiss", "index", "tutorial", "embeddings", "choosing_k", "larger_than_memory", "mathematics",
+    "when_it_wins",
 )  # fmt: skip
 
 
