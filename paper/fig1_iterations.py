@@ -8,12 +8,15 @@ page has its distortions from the same start, too.
 from collections.abc import Iterator
 from typing import Any
 
+import experiment
+from experiment import IMAGES, Json, table
+
+# isort: split
+# What is above settles threads, before NumPy is imported.
 import numpy as np
 from numpy.typing import NDArray
 
-import experiment
 from boostkmeans import BoostKMeans
-from experiment import IMAGES, Json, table
 
 NAME = "iterations"
 TITLE = "Iterations in the plane (the paper's Fig. 1)"

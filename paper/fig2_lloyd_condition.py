@@ -8,15 +8,17 @@ between its branches. Refinement by boost k-means does.
 import time
 from typing import Any
 
+import experiment
+from experiment import IMAGES, N_THREADS, Json, table
+
+# isort: split
+# What is above settles threads, before NumPy is imported, and where `data` is found.
 import numpy as np
 from numpy.typing import NDArray
 
-import experiment
-
-# isort: split
-import data  # of the measurements: `experiment` says where that is
+import data
 from boostkmeans import BisectingBoostKMeans, metrics
-from experiment import IMAGES, N_THREADS, Json, table
+from drawing import new_figure, save
 from fig1_iterations import cells
 
 NAME = "lloyd_condition"
@@ -151,14 +153,9 @@ def by_k(runs: list[Json]) -> dict[int, dict[str, Floats]]:
 
 def draw_shares(found: dict[int, dict[str, Floats]]) -> None:
     """Rows that are nearer to another centre, and what it costs."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    matplotlib.rcParams["svg.hashsalt"] = NAME  # the same file from the same figures
     ks = list(found)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4))
+    figure, axes = new_figure(1, 2, (11, 4))
+    left, right = axes[0]
     for name, title in (("share_before", "tree"), ("share_after", "refined")):
         shares = [100 * found[k][name] for k in ks]
         left.plot(ks, [one.mean() for one in shares], "o-", label=title, markersize=4)
@@ -171,9 +168,7 @@ def draw_shares(found: dict[int, dict[str, Floats]]) -> None:
     for axis in (left, right):
         axis.legend(fontsize=8)
         axis.grid(alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(IMAGES / SHARES, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, IMAGES / SHARES)
 
 
 def page(result: Json) -> str:
