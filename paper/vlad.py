@@ -1,26 +1,29 @@
 """Vectors of the kind that the paper's scalability test clusters: VLAD of photographs, 512 dimensions.
 
 Its Flickr10M is not to be had. The real thing is used where somebody has it: a file of `FORMATS` whose
-name has "flickr" in it, in the folder that the variable `BOOSTKMEANS_DATA` names. Else vectors are made.
+name has "flickr" in it, in the folder that the variable `BOOSTKMEANS_DATA` names. Else vectors are
+made.
 
-**Made vectors** follow the VLAD vectors of 1,975 photographs (RootSIFT, 64 words, PCA to 512 dimensions,
-unit length), from which the constants below were fitted once:
+**Made vectors** follow the VLAD vectors of 1,975 photographs (RootSIFT, 64 words, PCA to 512
+dimensions, unit length), from which the constants below were fitted once:
 
 - The variance of column i = 1..512 is a power with an offset plus an exponential (`spectrum`): the
   difference to the photographs is 1.3 % (root mean square of the logarithm), and 13 % at most.
-- Rows are a mixture: 8,192 topics, of which the t-th has a share in proportion to t^-0.9; each is one of
-  16 themes (40 % of its variance) and something of its own. A row has the share s of its variance from
-  its topic, with s from Beta(1, 3), the rest is normal noise; all have the same spectrum. Then rows are
-  scaled to unit length.
-- These six numbers are the best of 205 mixtures that were tried, and of some more near the best. Average
-  distortion by `BoostKMeans` for 16, 64 and 256 clusters of 1,975 rows: photographs have 0.854, 0.781,
-  0.653, made rows 0.859, 0.780, 0.649 (mean of three seeds), all within 0.7 %. Normal rows of the same
-  spectrum, without topics, have 0.884, 0.824, 0.701. Squared distance to the nearest other row at 5, 50
-  and 95 % of the rows: photographs 0.83, 1.28, 1.59, made rows 0.78, 1.30, 1.53.
+- Rows are a mixture: 8,192 topics, of which the t-th has a share in proportion to t^-0.9; each is
+  one of 16 themes (40 % of its variance) and something of its own. A row has the share s of its
+  variance from its topic, with s from Beta(1, 3), the rest is normal noise; all have the same
+  spectrum. Then rows are scaled to unit length.
+- These six numbers are the best of 205 mixtures that were tried, and of some more near the best.
+  Average distortion by `BoostKMeans` for 16, 64 and 256 clusters of 1,975 rows: photographs have
+  0.854, 0.781, 0.653, made rows 0.859, 0.780, 0.649 (mean of three seeds), all within 0.7 %. Normal
+  rows of the same spectrum, without topics, have 0.884, 0.824, 0.701. Squared distance to the
+  nearest other row at 5, 50 and 95 % of the rows: photographs 0.83, 1.28, 1.59, made rows 0.78,
+  1.30, 1.53.
 
 What photographs have beyond 1,975 of them (near duplicates, say) could not be fitted, and is not there.
 
-Row i is the same for whatever number of rows: they are made in blocks, each from its own random numbers.
+Row i is the same for whatever number of rows: they are made in blocks, each from its own random
+numbers.
 """
 
 import os
