@@ -106,7 +106,7 @@ def never_empty(result: Json) -> Finding:
 
 def last_k(result: Json) -> list[Json]:
     """The seeds of the largest tree."""
-    trees = [run for run in result["runs"] if not run["run"].get("plane")]
+    trees = [run for run in runs_of(result) if not run["run"].get("plane")]
     if not trees:
         raise NotMeasuredError("There are no trees.")
     largest = max(run["run"]["k"] for run in trees)

@@ -7,8 +7,8 @@ An experiment is a module with
 - `measure(run)`: one of them, as a dictionary of figures;
 - `page(result)`: Markdown from what was measured; it may draw pictures into `IMAGES`.
 
-`results/NAME.json` holds the runs at the small size, `results/full/NAME.json` those at the paper's
-size. A run that is there already is not measured again, so that what was interrupted goes on.
+`results/NAME.json` holds the runs at the small size, `results/full/NAME.json` those at the paper's size.
+A run that is there already is not measured again, so that what was interrupted goes on.
 """
 
 import argparse

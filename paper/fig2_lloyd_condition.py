@@ -31,7 +31,7 @@ SEEDS = 3
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
+Labels = NDArray[np.integer[Any]]
 
 
 def plan(full: bool) -> list[Json]:

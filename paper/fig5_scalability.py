@@ -272,9 +272,8 @@ def draw_times(runs: list[Json]) -> None:
         ):
             for number, method in enumerate((*some, *OURS)):
                 draw_line(axis, runs, method, along, f"C{number}")
-            axis.set(title=title, xscale="log", yscale="log", xlabel=along, ylabel="seconds")
-            axis.legend(fontsize=7)
-            axis.grid(alpha=0.3, which="both")
+            axis.set(title=title, xlabel=along, ylabel="seconds")
+            finish(axis, xscale="log", yscale="log")
     save(figure, IMAGES / TIMES)
 
 
@@ -282,17 +281,18 @@ def draw_line(axis: Any, runs: list[Json], method: str, along: str, colour: str)
     """Seconds of a method, with an open marker at the limit where it ran over that."""
     points, limits = [], []
     for n, k in sizes_of(runs, along):
-        x = n if along == "n" else k
+        size = n if along == "n" else k
         seconds = mean(runs, method, n, k, "seconds")
         if seconds is not None:
-            points.append((x, seconds))
+            points.append((size, seconds))
         elif any(str(run.get("failure")).startswith("more") for run in having(runs, method, n, k)):
-            limits.append((x, having(runs, method, n, k)[0]["run"]["limit"]))
+            limits.append((size, having(runs, method, n, k)[0]["run"]["limit"]))
     style = "--" if method in OURS else "-"
-    x, y = zip(*points, strict=True) if points else ((), ())
-    axis.plot(x, y, style, color=colour, marker="o", markersize=4, label=method)
-    for x, y in limits:
-        axis.plot([x], [y], color=colour, marker="^", fillstyle="none", markersize=8)
+    if points:
+        x, y = zip(*points, strict=True)
+        axis.plot(x, y, style, color=colour, marker="o", markersize=4, label=method)
+    for at, limit in limits:
+        axis.plot([at], [limit], color=colour, marker="^", fillstyle="none", markersize=8)
 
 
 def draw_distortions(runs: list[Json]) -> None:
@@ -310,10 +310,17 @@ def draw_distortions(runs: list[Json]) -> None:
                 x, y = zip(*points, strict=True)
                 axis.plot(x, y, style, color=f"C{number % 10}", marker=".", label=method,
                           linewidth=2 if method in OURS else 1)  # fmt: skip
-        axis.set(xscale="log", xlabel=along, ylabel="average distortion")
-        axis.legend(fontsize=6)
-        axis.grid(alpha=0.3)
+        axis.set(xlabel=along, ylabel="average distortion")
+        finish(axis, xscale="log")
     save(figure, IMAGES / DISTORTIONS)
+
+
+def finish(axis: Any, **scales: str) -> None:
+    """Scales, grid and names, which only a panel with something in it can have."""
+    if axis.lines:
+        axis.set(**scales)
+        axis.legend(fontsize=7)
+    axis.grid(alpha=0.3)
 
 
 def largest_of_both(runs: list[Json], along: str, one: str, other: str) -> tuple[int, int] | None:

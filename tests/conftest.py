@@ -16,6 +16,8 @@ import boostkmeans
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.load_profile("default")
 
+# As it was before any test.
+ENVIRONMENT = dict(os.environ)
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = Path(__file__).parents[1] / "examples" / "data" / "siftsmall.npz"
 
