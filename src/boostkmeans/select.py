@@ -1,7 +1,8 @@
-"""Choosing the number of clusters: `scan` tries several, for little more than the cost of one."""
+"""Choosing the number of clusters: `scan` tries several, for less than the cost of a fit for each."""
 
 import logging
 import math
+import textwrap
 import time
 import warnings
 from collections.abc import Iterable
@@ -121,7 +122,7 @@ class Scan:
             axes.errorbar(ks, values, yerr=errors, marker="o", markersize=3)
             axes.axvline(self.suggestion, color="grey", linestyle=":")
             axes.set(title=title, xlabel="k")
-        figure.suptitle(f"k = {self.suggestion}: {self.reason}")
+        figure.suptitle("\n".join(textwrap.wrap(f"k = {self.suggestion}: {self.reason}", 90)))
         return figure
 
 
@@ -137,8 +138,8 @@ def scan(
 ) -> Scan:
     """Clusters X into each of some numbers of clusters, and suggests one of them.
 
-    One bisecting tree serves all: for each number it is cut there and refined a little. So inertias are
-    some tenths of a percent above those of a fit, and the whole takes little more time than one.
+    One bisecting tree serves all: for each number it is cut there and refined a little. So the whole
+    takes less time than a fit for each number, and inertias are up to some percent above those of fits.
 
     Parameters
     ----------
