@@ -268,7 +268,7 @@ def test_runs_are_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def scalability_result(full: bool = False) -> Json:
-    """Seconds in proportion to n and k, or to n alone for trees; k-means++ fails from 30,000 rows on."""
+    """Seconds in proportion to n and k, or to n alone for trees; k-means++ fails beyond 10,000 rows."""
     runs = []
     for run in fig5_scalability.plan(full):
         tree = run["method"] in fig5_scalability.BISECTING
