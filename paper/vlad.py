@@ -31,6 +31,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,7 @@ class Mixture:
     scale: Floats
 
     @classmethod
+    @lru_cache(maxsize=1)
     def of(cls, seed: int) -> "Mixture":
         """The topics of a seed."""
         rng = np.random.default_rng((seed, 0))
