@@ -5,9 +5,11 @@ Each run is in a process of its own, and is killed when its time is up. A method
 tried with more rows and as many clusters or more.
 """
 
+import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import experiment
@@ -34,7 +36,8 @@ Array = NDArray[Any]
 
 N_CLUSTERS = 1024
 KS = (1024, 2048, 4096, 8192)
-SMALL: Json = {"ns": (10_000, 30_000, 100_000), "n_of_ks": 50_000, "limit": 40.0, "seeds": 1}
+# Sizes of both series meet, so that what they have in common is run once.
+SMALL: Json = {"ns": (10_000, 50_000, 100_000), "n_of_ks": 50_000, "limit": 40.0, "seeds": 1}
 FULL: Json = {"ns": (10_000, 100_000, 1_000_000, 10_000_000), "n_of_ks": 1_000_000, "limit": 1800.0,
               "seeds": 3}  # fmt: skip
 # Seconds of a run up to which it is repeated with other seeds.
@@ -46,7 +49,7 @@ SHARE = 0.1
 # What is not the method's (rows that are made, figures that are measured) is killed much later.
 PATIENCE = 3600.0
 # Beyond its limit, a method is given as much time as it takes to see that it is beyond.
-SLACK = 1.25
+SLACK = 1.1
 
 # The paper's direct k-way looks at all clusters, and knows neither repair nor annealing. It goes on for
 # all iterations: a tolerance this low never ends it before nothing moves.
@@ -57,6 +60,8 @@ PLAIN: Json = {
     "max_iter": ITERATIONS,
     "tol": 1e-12,
 }
+
+WAITING = "OMP_WAIT_POLICY"
 
 Fitted = tuple[Array, float]
 """Labels, and the seconds of the method alone."""
@@ -167,7 +172,8 @@ def measure(run: Json) -> Json:
             return {"failure": f"not tried: it failed at n={n_failed:,}, k={k_failed:,}"}
     if taken.get((method, n, k), 0.0) > REPEATED_UP_TO:
         return {"skipped": f"one seed is enough: a run takes {taken[method, n, k]:.0f} s"}
-    outcome = isolated(clustered, run, limit=SLACK * run["limit"] + PATIENCE)
+    with patient_threads():
+        outcome = isolated(clustered, run, limit=SLACK * run["limit"] + PATIENCE)
     figures = outcome.value or {"failure": translated(outcome.failure, run["limit"])}
     if figures.get("seconds", 0.0) > run["limit"]:
         figures = {"failure": over(run["limit"])}
@@ -176,6 +182,23 @@ def measure(run: Json) -> Json:
         return dict(figures)
     taken.setdefault((method, n, k), figures["seconds"])
     return {**figures, "peak_megabytes": round(outcome.peak_megabytes)}
+
+
+@contextmanager
+def patient_threads() -> Iterator[None]:
+    """Processes that are started within it have threads of OpenMP that sleep while they wait.
+
+    By default they spin. Where anything else runs on the machine, scikit-learn's trees, which wait
+    after each of many small steps, then take eight times as long.
+    """
+    before = os.environ.get(WAITING)
+    os.environ[WAITING] = "PASSIVE"
+    try:
+        yield
+    finally:
+        del os.environ[WAITING]
+        if before is not None:
+            os.environ[WAITING] = before
 
 
 def over(limit: float) -> str:
@@ -404,7 +427,8 @@ scikit-learn's, k-means++ starts from seeds that were drawn as it was published,
 "ours" are `BoostKMeans` as it is by default, and with quality="fast". Each run is in a process of
 its own, and ends after {limit} seconds (an open triangle at the limit in the picture). A method
 that failed is not tried at larger sizes. Seconds are those of the method with the labels of all
-rows, without reading and measuring. The distortion is computed from the labels alone.
+rows, without reading and measuring. The distortion is computed from the labels alone. Threads of
+OpenMP sleep while they wait (`OMP_WAIT_POLICY=PASSIVE`), which scikit-learn's trees gain most by.
 
 ![Time](../images/{times})
 
