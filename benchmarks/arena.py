@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cells import CELLS, Cell
-from environment import Json, environment
+from environment import Json, commit, environment
 from isolated import isolated
 from peers import CONTESTANTS, Contestant, Fit, figures_of
 
@@ -83,7 +83,7 @@ def meet(cell: Cell, runs: dict[str, list[Json]]) -> Iterator[None]:
             there = runs.setdefault(name, [])
             if len(there) > n_before or (number and not worth_repeating(there[0])):
                 continue
-            there += attempt(cell, contestant, seeds)
+            there += [{**run, "commit": commit()} for run in attempt(cell, contestant, seeds)]
             shown = there[-1].get("failure") or ", ".join(
                 f"{run['seconds']:.3g} s ({run['inertia']:.6g})" for run in there if "seconds" in run
             )
@@ -99,22 +99,40 @@ def worth_repeating(first: Json) -> bool:
 def measure(wanted: list[str]) -> None:
     """All cells whose names contain one of these texts."""
     now = environment()
-    result: Json = {"environment": now, "cells": {}}
-    if RESULT.exists():
-        before = json.loads(RESULT.read_text())
-        if {**before["environment"], "commit": ""} == {**now, "commit": ""}:
-            result["cells"] = before["cells"]
+    before = json.loads(RESULT.read_text()) if RESULT.exists() else {"environment": {}, "cells": {}}
+    result: Json = {"environment": now, "cells": still_valid(before, now)}
     for cell in CELLS:
         if wanted and not any(text in cell.name for text in wanted):
             continue
         shape = cell.rows().shape
-        entry = result["cells"].setdefault(
-            cell.name,
-            {"data": cell.origin(), "kind": cell.kind, "n": shape[0], "d": shape[1], "k": cell.k,
-             "limit": cell.limit, "runs": {}},
-        )  # fmt: skip
+        entry: Json = {"data": cell.origin(), "kind": cell.kind, "n": shape[0], "d": shape[1],
+                       "k": cell.k, "limit": cell.limit}  # fmt: skip
+        old = result["cells"].get(cell.name, {})
+        same = all(old.get(key) == value for key, value in entry.items())
+        entry["runs"] = old["runs"] if same else {}
+        result["cells"][cell.name] = entry
         for _ in meet(cell, entry["runs"]):
-            RESULT.write_text(json.dumps(result, default=float) + "\n")
+            written = RESULT.with_suffix(".part")
+            written.write_text(json.dumps(result, default=float) + "\n")
+            written.replace(RESULT)
+
+
+def still_valid(before: Json, now: Json) -> dict[str, Json]:
+    """Cells without the runs of another machine or of another version of a library."""
+    same_machine = all(
+        before["environment"].get(key) == now[key] for key in ("processor", "n_threads", "python")
+    )
+    if not same_machine:
+        return {}
+    versions = (before["environment"]["packages"], now["packages"])
+    cells: dict[str, Json] = before["cells"]
+    for cell in cells.values():
+        cell["runs"] = {
+            name: runs
+            for name, runs in cell["runs"].items()
+            if name in CONTESTANTS and len({one.get(CONTESTANTS[name].package) for one in versions}) == 1
+        }
+    return cells
 
 
 def main() -> None:

@@ -33,39 +33,50 @@ def middle(cell: Json, name: str, figure: str) -> float:
     return median([run[figure] for run in runs]) if runs else math.nan
 
 
+def points(run: Json) -> list[tuple[float, float]]:
+    """Seconds and inertia of ours, had it been stopped there: what comes after its last record (final
+    sums and labels) is part of every time, as it is for peers.
+    """
+    rest = max(0.0, run["seconds"] - run["curve"][-1][0])
+    course = [(seconds + rest, inertia) for seconds, inertia in run["curve"]]
+    return [*course, (run["seconds"], run["inertia"])]
+
+
 def seconds_of(cell: Json, own: str, target: float) -> float:
     """Until ours is at or below an inertia: the median over its runs, infinite where it never is."""
     runs = good(cell, own)
-    return median([seconds_to(run["curve"], target * SAME) for run in runs]) if runs else math.inf
+    return median([seconds_to(points(run), target * SAME) for run in runs]) if runs else math.inf
 
 
 def ratio(cell: Json, own: str, peer: str) -> float:
-    """Time of a peer by our time to its inertia: above 1, ours is first. Not a number: no peer there.
+    """Time of a peer by our time to its inertia: above 1, ours is first; 0 where ours never gets there.
 
-    For a peer that was stopped, what is known is that it takes longer than the limit.
+    Of a peer that was stopped, the inertia is not known: there is nothing to compare.
     """
-    if good(cell, peer):
-        return middle(cell, peer, "seconds") / seconds_of(cell, own, middle(cell, peer, "inertia"))
-    if failure(cell, peer).startswith("more than"):
-        return float(cell["limit"]) / middle(cell, own, "seconds")
-    return math.nan
+    if not good(cell, peer):
+        return math.nan
+    return middle(cell, peer, "seconds") / seconds_of(cell, own, middle(cell, peer, "inertia"))
 
 
-def worst(cell: Json, own: str) -> tuple[float, str]:
-    """The peer that is nearest to ours, or before it, and its ratio."""
-    known = [(ratio(cell, own, peer), peer) for peer in PEERS]
-    return min((r, peer) for r, peer in known if not math.isnan(r))
+def comparable(cell: Json) -> list[str]:
+    """The peers that came to an end."""
+    return [peer for peer in PEERS if good(cell, peer)]
 
 
-def best_own(cell: Json, peer: str) -> float:
+def stopped(cell: Json) -> list[str]:
+    """The peers that took longer than the limit."""
+    return [p for p in PEERS if not good(cell, p) and failure(cell, p).startswith("more than")]
+
+
+def best_own(cell: Json, peer: str, own: list[str] | None = None) -> float:
     """The ratio of whichever of our settings gets to its inertia first."""
-    return max((ratio(cell, own, peer) for own in OURS), default=math.nan)
+    return max(ratio(cell, one, peer) for one in own or OURS)
 
 
 def is_first(cell: Json, own: list[str]) -> bool:
     """Whether for each peer one of these settings is at its inertia sooner."""
-    ratios = [max(ratio(cell, one, peer) for one in own) for peer in PEERS]
-    return all(r > 1 for r in ratios if not math.isnan(r))
+    peers = comparable(cell)
+    return bool(peers) and all(best_own(cell, peer, own) > 1 for peer in peers)
 
 
 def cell_of_ratio(cell: Json, peer: str) -> str:
@@ -73,8 +84,6 @@ def cell_of_ratio(cell: Json, peer: str) -> str:
     value = best_own(cell, peer)
     if math.isnan(value):
         return reason_of(cell, peer)
-    if not good(cell, peer):
-        return f"> {value:.3g} x ({failure(cell, peer)})"
     return f"{value:.3g} x" if value > 1 else f"**{value:.2g} x**" if value > 0 else "**never**"
 
 
@@ -91,16 +100,18 @@ def summary(cells: dict[str, Json]) -> str:
         some = [cell for cell in cells.values() if cell["kind"] == kind]
         counts = [sum(is_first(cell, [own]) for cell in some) for own in OURS]
         together = sum(is_first(cell, OURS) for cell in some)
-        rows.append([kind, str(len(some)), *map(str, counts), f"**{together}** "
-                     f"({100 * together / max(1, len(some)):.0f} %)"])  # fmt: skip
-    return table(["rows", "cells", *OURS, "one of these"], rows)
+        share = f"**{together}** ({100 * together / max(1, len(some)):.0f} %)"
+        n_stopped = sum(bool(stopped(cell)) for cell in some)
+        rows.append([kind, str(len(some)), *map(str, counts), share, str(n_stopped)])
+    header = ["rows", "cells", *OURS, "one of these", "cells where a peer was stopped by the limit"]
+    return table(header, rows)
 
 
 def nearest_table(cells: dict[str, Json]) -> str:
     """By cell: the peer that comes nearest."""
     rows = []
     for name, cell in cells.items():
-        peer = min((p for p in PEERS if good(cell, p)), key=lambda p: best_own(cell, p), default=None)
+        peer = min(comparable(cell), key=lambda p: best_own(cell, p), default=None)
         if peer is None:
             rows.append([name, cell["data"], "no peer within the limit", "", "", "", ""])
             continue
@@ -129,9 +140,7 @@ def equal_time(cell: Json, peer: str) -> str:
         return reason_of(cell, peer)
     at, gaps = middle(cell, peer, "seconds"), []
     for run in good(cell, "ours"):
-        reached = [inertia for seconds, inertia in run["curve"] if seconds <= at]
-        if run["seconds"] <= at:
-            reached.append(run["inertia"])
+        reached = [inertia for seconds, inertia in points(run) if seconds <= at]
         gaps.append(min(reached, default=math.inf) / middle(cell, peer, "inertia") - 1)
     gap = median(gaps) if gaps else math.inf
     return "no result yet" if math.isinf(gap) else f"{100 * gap:+.2f} %"
@@ -170,7 +179,7 @@ def growth_table(cells: dict[str, Json]) -> str:
             there = begin in cells and end in cells
             pair = [middle(cells[one], name, "seconds") for one in (begin, end)] if there else [math.nan]
             known = not any(math.isnan(value) for value in pair)
-            entries.append(f"{pair[1] / pair[0]:.3g} x" if known else "over the limit")
+            entries.append(f"{pair[1] / pair[0]:.3g} x" if known else "not known")
         rows.append([name, *entries])
     return table(["", *GROWTH], rows)
 
@@ -179,7 +188,7 @@ def reasons(cells: dict[str, Json]) -> str:
     """Where ours is not first: by which peers, and why."""
     lines = []
     for name, cell in cells.items():
-        ahead = [peer for peer in PEERS if best_own(cell, peer) <= 1]
+        ahead = [peer for peer in comparable(cell) if best_own(cell, peer) <= 1]
         if ahead:
             by = ", ".join(f"{peer} ({cell_of_ratio(cell, peer).strip('*')})" for peer in ahead)
             lines.append(f"- **{name}**: behind {by}. {REASONS.get(name, '')}".rstrip())
@@ -233,16 +242,19 @@ def draw_headline(cells: dict[str, Json], markers: dict[str, str]) -> None:
 def draw_cell(axis: Any, cell: Json, markers: dict[str, str]) -> None:
     """One panel."""
     every = [run["inertia"] for name in CONTESTANTS for run in good(cell, name)]
+    if not every:
+        return
     lowest = min(every)
     for own in OURS:
         for run in good(cell, own)[:1]:
-            curve = [(s, 100 * (i / lowest - 1)) for s, i in run["curve"]]
+            curve = [(s, 100 * (i / lowest - 1)) for s, i in points(run)]
             axis.plot(*zip(*curve, strict=True), label=own, linewidth=1.3)
     for peer in PEERS:
         if good(cell, peer):
             point = 100 * (middle(cell, peer, "inertia") / lowest - 1)
             axis.plot(middle(cell, peer, "seconds"), point, markers[peer], label=peer, markersize=5)
-    top = 100 * (max(middle(cell, p, "inertia") for p in PEERS if good(cell, p)) / lowest - 1)
+    ends = [middle(cell, name, "inertia") for name in CONTESTANTS if good(cell, name)]
+    top = 100 * (max(ends) / lowest - 1)
     axis.set(xscale="log", ylim=(-0.05 * max(top, 0.1), 1.3 * max(top, 0.1)))
     axis.tick_params(labelsize=7)
     axis.grid(alpha=0.3)
@@ -278,7 +290,8 @@ limit; all return labels for all rows, which is part of their time. Inertia is c
 labels, by the means of the clusters, in float64. Three seeds in two rounds over all contestants,
 medians; what takes longer than 20 seconds runs once. Time to equal inertia: for each setting
 of a peer, its time, by the time after
-which ours is at or below its inertia (from `history_`, counted from the call of `fit`). Peers have the
+which ours is at or below its inertia (from `history_`, counted from the call of `fit`; the time that a
+fit takes after its last record, for final sums and labels, is added). Peers have the
 settings that their documentation recommends or has as defaults; where these leave rows out, there is
 another entry with all rows. A new contestant is one function in `benchmarks/peers.py`.
 
@@ -288,7 +301,8 @@ In time to equal inertia, against every setting of every peer:
 
 {summary}
 
-"One of these": for each peer, one of our three settings gets to its inertia before it.
+"One of these": for each peer, one of our settings gets to its inertia before it. A peer that was stopped
+by the time limit is not compared: its inertia is not known.
 
 ## The nearest peer on each cell
 

@@ -1,5 +1,6 @@
 """What contestants meet on: rows and a number of clusters, small and large, easy and hard."""
 
+import hashlib
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +36,10 @@ class Cell:
     def path(self) -> Path:
         """Its rows as a file, which is made if it is not there."""
         end = "npz" if self.kind == "sparse" else "npy"
-        path = CACHE / f"{self.file or self.name}.{end}".replace(" ", "_").replace(",", "")
+        # Made rows depend on this file, real ones on whether they are there.
+        version = hashlib.sha256(Path(__file__).read_bytes() + bytes(SHARED.exists())).hexdigest()[:8]
+        name = f"{self.file or self.name} {version}".replace(" ", "_").replace(",", "")
+        path = CACHE / f"{name}.{end}"
         if not path.exists():
             CACHE.mkdir(parents=True, exist_ok=True)
             origin, rows = self.make()

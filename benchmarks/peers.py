@@ -38,6 +38,11 @@ class Contestant:
     takes: frozenset[str]
     own: bool = False
 
+    @property
+    def package(self) -> str:
+        """The name of its distribution."""
+        return DISTRIBUTIONS.get(self.needs, self.needs)
+
     def cannot(self, kind: str) -> str:
         """Why it cannot take part for rows of this kind; empty if it can."""
         if kind not in self.takes:
@@ -45,6 +50,7 @@ class Contestant:
         return "" if find_spec(self.needs) is not None else "not installed"
 
 
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "sklearnex": "scikit-learn-intelex", "faiss": "faiss-cpu"}
 CONTESTANTS: dict[str, Contestant] = {}
 
 Fit = Callable[[Any, int, int], Found]
@@ -145,8 +151,14 @@ def faiss_kmeans_all(X: Any, k: int, seed: int) -> Found:
     return faiss_found(X, k, seed, "Kmeans", max_points_per_centroid=len(X))
 
 
-@contestant("faiss.SuperKmeans, all rows", "faiss", DENSE)
+@contestant("faiss.SuperKmeans", "faiss", DENSE)
 def faiss_super_kmeans(X: Any, k: int, seed: int) -> Found:
+    """25 iterations with pruning, on at most 256 rows a cluster."""
+    return faiss_found(X, k, seed, "SuperKmeans")
+
+
+@contestant("faiss.SuperKmeans, all rows", "faiss", DENSE)
+def faiss_super_kmeans_all(X: Any, k: int, seed: int) -> Found:
     """25 iterations with pruning, on all rows."""
     return faiss_found(X, k, seed, "SuperKmeans", max_points_per_centroid=len(X))
 
@@ -166,8 +178,14 @@ def faiss_found(X: Any, k: int, seed: int, kind: str, **settings: Any) -> Found:
 
 @contestant("superkmeans", "superkmeans", DENSE)
 def super_kmeans(X: Any, k: int, seed: int) -> Found:
-    """Its defaults: 256 rows a cluster at most."""
+    """Its defaults: of many rows, some."""
     return super_found(X, k, seed)
+
+
+@contestant("superkmeans, sq8", "superkmeans", DENSE)
+def super_kmeans_sq8(X: Any, k: int, seed: int) -> Found:
+    """With codes of a byte, which it recommends for speed."""
+    return super_found(X, k, seed, quantizer="sq8")
 
 
 @contestant("superkmeans, all rows", "superkmeans", DENSE)
@@ -197,9 +215,14 @@ def super_found(X: Any, k: int, seed: int, **settings: Any) -> Found:
         n_clusters=k, dimensionality=X.shape[1], n_threads=N_THREADS, seed=seed + 42, **settings
     )
     centres = model.train(X)
-    all_rows = settings.get("sampling_fraction") == 1.0 or len(X) <= 256 * k
-    assign = model.assign_training_points if all_rows else model.assign
+    exact = settings.get("quantizer", "f32") == "f32"
+    assign = model.assign_training_points if exact and takes_all(model) else model.assign
     return Found(np.asarray(assign(X, centres)))
+
+
+def takes_all(model: Any) -> bool:
+    """Whether it was trained on all rows, whose assignment it knows in part."""
+    return getattr(model, "sampled_indices", None) is None
 
 
 @contestant("fastkmeans", "fastkmeans", DENSE)

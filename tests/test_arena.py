@@ -5,10 +5,12 @@ import math
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -17,7 +19,7 @@ with mock.patch.dict(os.environ):  # they set the number of threads for all of a
     import arena
     import arena_report as report
     import peers
-    from cells import CELLS
+    from cells import CELLS, Cell, normal
     from isolated import isolated
 
 Json = dict[str, Any]
@@ -32,7 +34,7 @@ def cell() -> Json:
     """Ours passes 100 after 2 seconds, and 90 after 4."""
     curve = [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)]
     runs: Json = {name: [{"seed": 0, "failure": "not installed"}] for name in peers.CONTESTANTS}
-    runs["ours"] = [run(4.5, 90.0, curve)]
+    runs["ours"] = [run(4.0, 90.0, curve)]
     runs["scikit-learn KMeans"] = [run(8.0, 100.0)]
     return {"data": "by hand", "kind": "dense", "n": 10, "d": 2, "k": 3, "limit": 60.0, "runs": runs}
 
@@ -62,10 +64,27 @@ def test_another_setting_of_ours_may_be_first(cell: Json) -> None:
     assert not report.is_first(cell, ["ours"])
 
 
-def test_a_peer_that_was_stopped_is_slower_than_the_limit(cell: Json) -> None:
+def test_a_peer_that_was_stopped_is_not_compared(cell: Json) -> None:
     cell["runs"]["fastkmeans"] = [{"seed": 0, "failure": "more than 60 s"}]
-    assert report.ratio(cell, "ours", "fastkmeans") == 60 / 4.5
-    assert report.cell_of_ratio(cell, "fastkmeans") == "> 13.3 x (more than 60 s)"
+    assert math.isnan(report.ratio(cell, "ours", "fastkmeans"))
+    assert report.cell_of_ratio(cell, "fastkmeans") == "more than 60 s"
+    assert report.is_first(cell, ["ours"])
+    assert report.stopped(cell) == ["fastkmeans"]
+
+
+def test_without_results_nobody_is_first(cell: Json) -> None:
+    own_failed = {**cell, "runs": {**cell["runs"], "ours": [{"seed": 0, "failure": "more than 60 s"}]}}
+    assert not report.is_first(own_failed, report.OURS)
+    cell["runs"]["scikit-learn KMeans"] = [{"seed": 0, "failure": "more than 60 s"}]
+    assert not report.is_first(cell, report.OURS)
+    assert "no peer within the limit" in report.nearest_table({"a cell": cell})
+    report.draw_cell(mock.MagicMock(), cell, dict.fromkeys(report.PEERS, "o"))
+
+
+def test_what_comes_after_the_last_record_counts(cell: Json) -> None:
+    cell["runs"]["ours"] = [run(5.0, 89.5, [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)])]
+    assert report.seconds_of(cell, "ours", 100.0) == 3.0
+    assert report.seconds_of(cell, "ours", 89.6) == 5.0  # labels by the final centres
 
 
 def test_inertia_at_equal_time(cell: Json) -> None:
@@ -107,13 +126,57 @@ def test_contestants_and_cells() -> None:
     assert peers.Contestant("x", peers.ours, "no_such_module", peers.DENSE).cannot("dense")
 
 
-@pytest.mark.parametrize("name", ["ours", 'ours, quality="fast"', "scikit-learn KMeans"])
+@pytest.mark.parametrize("name", ["ours", "scikit-learn KMeans", "faiss.Kmeans"])
 def test_contestants_return_labels_of_all_rows(name: str) -> None:
-    import numpy as np
-
+    if name == "faiss.Kmeans":
+        pytest.importorskip("faiss")
     X = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
     found = peers.CONTESTANTS[name].fit(X, 5, 0)
     assert found.labels.shape == (300,)
     assert peers.figures_of(X, found)["inertia"] > 0
     assert arena.worth_repeating({"seconds": 1.0})
     assert not arena.worth_repeating({"seconds": 100.0})
+
+
+def small_cell(limit: float = 60.0) -> Cell:
+    return Cell("normal 2,000 x 2, k=4", 4, partial(normal, 2000, 2), limit)
+
+
+def test_what_is_there_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, list[int]]] = []
+
+    def attempt(cell: Cell, contestant: peers.Contestant, seeds: list[int]) -> list[Json]:
+        calls.append((contestant.name, seeds))
+        return [{"seed": seed, **run(30.0 if contestant.own else 1.0, 1.0)} for seed in seeds]
+
+    monkeypatch.setattr("cells.CACHE", tmp_path / "cache")
+    monkeypatch.setattr(arena, "RESULT", tmp_path / "peers.json")
+    monkeypatch.setattr(arena, "CELLS", [small_cell()])
+    monkeypatch.setattr(arena, "attempt", attempt)
+    some = {name: peers.CONTESTANTS[name] for name in ("ours", "scikit-learn KMeans")}
+    monkeypatch.setattr(arena, "CONTESTANTS", some)
+    arena.measure([])
+    # What takes long has one round.
+    assert calls == [("ours", [0]), ("scikit-learn KMeans", [0]), ("scikit-learn KMeans", [1, 2])]
+    arena.measure([])
+    assert len(calls) == 3
+    content = json.loads((tmp_path / "peers.json").read_text())
+    content["environment"]["packages"]["scikit-learn"] = "0.1"  # of another version: again
+    (tmp_path / "peers.json").write_text(json.dumps(content))
+    arena.measure([])
+    assert calls[3:] == [("scikit-learn KMeans", [0]), ("scikit-learn KMeans", [1, 2])]
+    monkeypatch.setattr(arena, "CELLS", [small_cell(limit=90.0)])  # another cell by the same name
+    arena.measure([])
+    assert len(calls) == 8
+    arena.measure(["no such name"])
+    assert len(calls) == 8
+
+
+def test_one_fit_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cells.CACHE", tmp_path)
+    monkeypatch.setattr(arena, "CELLS", [small_cell()])
+    first, second = arena.compete("normal 2,000 x 2, k=4", "ours", [0, 1])
+    assert (first["seed"], second["seed"]) == (0, 1)
+    assert 0 < first["curve"][-1][0] <= first["seconds"]
+    assert first["curve"][-1][1] >= first["inertia"] * (1 - 1e-9)
+    assert [cell.name for cell in arena.CELLS if cell.path().exists()] == ["normal 2,000 x 2, k=4"]
