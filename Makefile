@@ -13,7 +13,7 @@ DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 help:
 	@echo "make demo      cluster a real sample: ours beside k-means, with a picture"
 	@echo "make test      all tests, style and types included"
-	@echo "make bench     the peers' table, docs/peers.md: ratios (about an hour on 2 cores)"
+	@echo "make bench     the peers' table, docs/peers.md: ratios (about an hour on 2 cores; TORCH=1: fastkmeans, too)"
 	@echo "make bench-parts  the figures of docs/benchmarks.md (about 2 hours on 2 cores)"
 	@echo "make paper     the paper's experiments at a small size, into docs/paper (less than an hour)"
 	@echo "make paper-data  download the paper's public data, where there is a network"
@@ -64,7 +64,9 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -n -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
 	@echo "The site: build/docs/html/index.html"
 
+# fastkmeans is among the peers with TORCH=1: it brings PyTorch, which is large.
 bench: $(VENV)/.bench
+	$(if $(TORCH),$(PIP_INSTALL) '.[bench-torch]')
 	$(BIN)/python benchmarks/arena.py
 
 bench-parts: $(VENV)/.bench

@@ -1,7 +1,6 @@
 """Better optima: how low defaults end, how often the best is found, and what annealing is worth."""
 
 import itertools
-import json
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +16,7 @@ import suite
 from boostkmeans import BoostKMeans, select
 from data import Array
 from environment import N_THREADS, Json
-from measure import RESULTS, exact_inertia, keep, median, timed
+from measure import exact_inertia, keep, median, timed
 
 SEEDS = 10
 # Single runs of scikit-learn, from which the mean of the best of ten is told.
@@ -172,9 +171,8 @@ def best_against_lloyd() -> None:
 
 
 def million_at_its_best() -> None:
-    """SIFT 1,000,000 x 128 into 10,000, by quality; against superkmeans' refined setting."""
+    """SIFT 1,000,000 x 128 into 10,000, by quality."""
     name, X = data.sift(1_000_000)
-    peers = json.loads((RESULTS / "million_into_ten_thousand.json").read_text())
     X = X.astype(np.uint8)
     results = {}
     for quality in ("fast", "balanced", "best"):
@@ -184,7 +182,7 @@ def million_at_its_best() -> None:
             "curve": [(r.seconds, r.inertia / len(X)) for r in model.history_],
         }  # fmt: skip
         print(f"  {quality}: {seconds:.1f} s, {model.distortion_:.1f}", flush=True)
-    keep("million_at_its_best", {"data": name, "k": 10_000, "results": results, "peers": peers["peers"]})
+    keep("million_at_its_best", {"data": name, "k": 10_000, "results": results})
 
 
 def annealing_study() -> None:

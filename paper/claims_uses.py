@@ -80,7 +80,7 @@ def quantizers_by_trees(result: Json) -> Finding:
     "search",
     "Quantizers by Mini-Batch and RBK find 2 to 6 % less",
     "Both are 2 to 6 % below the others.",
-    "Each is at least 1.5 points below on the average of R and subspaces; one of them: in part.",
+    "Each is 1.5 to 7 points below on the average of R and subspaces; one of them, or more: in part.",
 )
 def quantizers_of_others(result: Json) -> Finding:
     """Both."""
@@ -89,7 +89,7 @@ def quantizers_of_others(result: Json) -> Finding:
     shown = ", ".join(f"{one} {gap:.1f} points less" for one, gap in gaps.items())
     return Finding(
         shown,
-        graded(all(low), any(low)),
+        graded(all(1.5 <= gap <= 7 for gap in gaps.values()), any(low)),
         "RBK goes by the cosine, which is not what the codes are for. Mini-Batch depends on how many "
         "batches it has, which the paper does not say.",
     )
@@ -242,16 +242,18 @@ def ratio_at_largest(result: Json, along: str, one: str, other: str) -> tuple[fl
     "scalability",
     "BsKM and BsKM++ are 35 % slower than BsBKM(non)",
     "Because of their initial assignment.",
-    "Both take at least 1.15 times as long at the largest k that both manage; one of them: in part.",
+    "Both take 1.15 to 1.6 times as long at the largest k that both manage; one of them, or longer: "
+    "in part.",
 )
 def lloyd_trees_slower(result: Json) -> Finding:
     """Ratios."""
     ratios = {one: ratio_at_largest(result, "k", one, "BsBKM(non)") for one in ("BsKM", "BsKM++")}
     slower = [ratio >= 1.15 for ratio, _ in ratios.values()]
+    as_said = all(1.15 <= ratio <= 1.6 for ratio, _ in ratios.values())
     shown = ", ".join(f"{one} {text}" for one, (_, text) in ratios.items())
     return Finding(
         shown,
-        graded(all(slower), any(slower)),
+        graded(as_said, any(slower)),
         "Different implementations: scikit-learn's are in another language in part, which tells "
         "more than the "
         "initial assignment.",

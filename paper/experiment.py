@@ -53,12 +53,19 @@ def path_of(name: str, full: bool) -> Path:
 
 
 def kept(name: str) -> Json | None:
-    """What was measured last: at the paper's size where that is there, else at the small one."""
-    for full in (True, False):
-        if path_of(name, full).exists():
-            content: Json = json.loads(path_of(name, full).read_text())
-            return content
-    return None
+    """What was measured: at the paper's size where all of that is there, else at the small one."""
+    found: list[Json] = [
+        json.loads(path_of(name, full).read_text())
+        for full in (True, False)
+        if path_of(name, full).exists()
+    ]
+    return next((one for one in found if one.get("complete")), found[0] if found else None)
+
+
+def runs_so_far(name: str, full: bool) -> list[Json]:
+    """What is in a result file already."""
+    path = path_of(name, full)
+    return list(json.loads(path.read_text())["runs"]) if path.exists() else []
 
 
 def work(experiment: Experiment, full: bool, anew: bool) -> None:
@@ -71,6 +78,8 @@ def work(experiment: Experiment, full: bool, anew: bool) -> None:
         before = json.loads(path.read_text())
         if {**before["environment"], "commit": ""} == {**now, "commit": ""}:
             result["runs"] = [run for run in before["runs"] if settings(run) in plan]
+        else:
+            path.replace(path.with_suffix(".before"))  # until the new one is complete
     done = [settings(run) for run in result["runs"]]
     for number, run in enumerate(plan):
         if run in done:
@@ -80,8 +89,11 @@ def work(experiment: Experiment, full: bool, anew: bool) -> None:
         figures = experiment.measure(run)
         print(f"-> {shown(figures)} ({time.perf_counter() - began:.1f} s)", flush=True)
         result["runs"].append({"run": run, **figures, "commit": commit()})
+        result["complete"] = len(result["runs"]) == len(plan)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(result, default=float) + "\n")
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(result, default=float) + "\n")
+        part.replace(path)
 
 
 def settings(run: Json) -> Json:

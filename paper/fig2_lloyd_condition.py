@@ -16,7 +16,7 @@ from experiment import IMAGES, N_THREADS, Json, table
 import numpy as np
 from numpy.typing import NDArray
 
-import data
+import public_data
 from boostkmeans import BisectingBoostKMeans, metrics
 from drawing import new_figure, save
 from fig1_iterations import cells
@@ -45,7 +45,7 @@ def measure(run: Json) -> Json:
     """A tree, before and after refinement."""
     if run.get("plane"):
         return in_plane(run)
-    name, rows = data.sift(run["n"])
+    rows, name = public_data.sift(run["n"])
     return {"data": name, **before_and_after(rows, run["k"], run["seed"])}
 
 

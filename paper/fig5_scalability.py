@@ -78,7 +78,7 @@ def own_time(make: Callable[..., Any], **settings: Any) -> Callable[[Array, int,
 
 
 def wall_time(make: Callable[..., Any], **settings: Any) -> Callable[[Array, int, int], Fitted]:
-    """One of ours: all of `fit`."""
+    """All of `fit`, labels included."""
 
     def run(rows: Array, k: int, seed: int) -> Fitted:
         began = time.perf_counter()
@@ -95,10 +95,9 @@ def plus_plus(rows: Array, k: int, seed: int) -> Fitted:
     """
     began = time.perf_counter()
     centres = seeded(rows, k, np.random.default_rng(seed))
-    seeding = time.perf_counter() - began
     settings = {"max_iter": ITERATIONS, "tol": 0, "random_state": seed, "n_threads": N_THREADS}
     model = KMeans(k, init=centres, **settings).fit(rows)
-    return model.labels_, seeding + model.history_[-1].seconds
+    return model.labels_, time.perf_counter() - began
 
 
 def seeded(rows: Array, k: int, rng: np.random.Generator) -> Array:
@@ -128,7 +127,7 @@ def mini_batch(rows: Array, k: int, seed: int) -> Fitted:
 
 
 K_WAY: dict[str, Callable[[Array, int, int], Fitted]] = {
-    "k-means": own_time(KMeans, init="random", max_iter=ITERATIONS, tol=0),
+    "k-means": wall_time(KMeans, init="random", max_iter=ITERATIONS, tol=0),
     "k-means++": plus_plus,
     "Mini-Batch": mini_batch,
     "BKM(non)": wall_time(BoostKMeans, init="random-partition", **PLAIN),
@@ -146,11 +145,6 @@ OURS: dict[str, Callable[[Array, int, int], Fitted]] = {
 }
 METHODS = {**K_WAY, **BISECTING, **OURS}
 
-failed: list[tuple[str, int, int]] = []
-"""Methods with the rows and clusters of which they failed, in this process."""
-taken: dict[tuple[str, int, int], float] = {}
-"""Seconds of first seeds."""
-
 
 def plan(full: bool) -> list[Json]:
     """From the smallest to the largest, so that failures come before what need not be tried."""
@@ -166,22 +160,29 @@ def plan(full: bool) -> list[Json]:
 
 def measure(run: Json) -> Json:
     """One method at one size: seconds, distortion and memory, or why there are none."""
-    method, n, k = run["method"], run["n"], run["k"]
-    for other, n_failed, k_failed in failed:
-        if other == method and n >= n_failed and k >= k_failed:
-            return {"failure": f"not tried: it failed at n={n_failed:,}, k={k_failed:,}"}
-    if taken.get((method, n, k), 0.0) > REPEATED_UP_TO:
-        return {"skipped": f"one seed is enough: a run takes {taken[method, n, k]:.0f} s"}
+    reason = needless(run, experiment.runs_so_far(NAME, run["limit"] == FULL["limit"]))
+    if reason:
+        return reason
     with patient_threads():
         outcome = isolated(clustered, run, limit=SLACK * run["limit"] + PATIENCE)
     figures = outcome.value or {"failure": translated(outcome.failure, run["limit"])}
     if figures.get("seconds", 0.0) > run["limit"]:
         figures = {"failure": over(run["limit"])}
     if "failure" in figures:
-        failed.append((method, n, k))
         return dict(figures)
-    taken.setdefault((method, n, k), figures["seconds"])
     return {**figures, "peak_megabytes": round(outcome.peak_megabytes)}
+
+
+def needless(run: Json, so_far: list[Json]) -> Json:
+    """Why a run need not be made, by those before it: empty if it is to be made."""
+    same = [one for one in so_far if one["run"]["method"] == run["method"]]
+    for one in same:
+        n, k = one["run"]["n"], one["run"]["k"]
+        if "failure" in one and run["n"] >= n and run["k"] >= k:
+            return {"failure": f"not tried: it failed at n={n:,}, k={k:,}"}
+        if (n, k) == (run["n"], run["k"]) and one.get("seconds", 0.0) > REPEATED_UP_TO:
+            return {"skipped": f"one seed is enough: a run takes {one['seconds']:.0f} s"}
+    return {}
 
 
 @contextmanager

@@ -23,6 +23,7 @@ import sys
 import tarfile
 import time
 import urllib.request
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -147,6 +148,7 @@ def downloaded(archive: Archive, url: str) -> Path:
         if promised and received != promised:
             raise DataError(f"{received:,} bytes came of {promised:,}: the connection was cut off.")
         check_archive(archive, part)
+        extract(archive, part)  # what cannot be opened is not trusted
         part.replace(archive.path)
     finally:
         part.unlink(missing_ok=True)
@@ -169,19 +171,13 @@ def copied(source: Any, file: IO[bytes], archive: Archive, promised: int) -> int
 
 
 def check_archive(archive: Archive, path: Path) -> None:
-    """Size and checksum. A file that is not right is removed."""
-    try:
-        if archive.size is not None and path.stat().st_size != archive.size:
-            raise DataError(f"{path.name} has {path.stat().st_size:,} bytes, not {archive.size:,}.")
-        if archive.md5 is not None:
-            found = digest(path, "md5")
-            if found != archive.md5:
-                raise DataError(f"{path.name} has the MD5 sum {found}, not {archive.md5}.")
-        else:
-            trust(f"{archive.name}.tar.gz", digest(path, "sha256"))
-    except DataError as error:
-        path.unlink()
-        raise DataError(f"{error} It was removed: download it again.") from None
+    """Size and checksum, of those archives that have a published one."""
+    if archive.size is not None and path.stat().st_size != archive.size:
+        raise DataError(f"{path} has {path.stat().st_size:,} bytes, not {archive.size:,}: remove it.")
+    if archive.md5 is not None:
+        found = digest(path, "md5")
+        if found != archive.md5:
+            raise DataError(f"{path} has the MD5 sum {found}, not {archive.md5}: remove it.")
 
 
 def digest(path: Path, kind: str) -> str:
@@ -207,28 +203,29 @@ def trust(name: str, sha256: str) -> None:
 # Taking files out of them
 
 
-def extract(archive: Archive) -> None:
+def extract(archive: Archive, path: Path | None = None) -> None:
     """Puts the expected files, and no others, into the archive's folder.
 
     Names within the archive choose, but never say where to write: so they cannot lead elsewhere.
     """
+    path = path or archive.path
     target = folder() / archive.name
     target.mkdir(parents=True, exist_ok=True)
     taken: set[str] = set()
     try:
-        with tarfile.open(archive.path, "r:gz") as tar:
+        with tarfile.open(path, "r:gz") as tar:
             for member in tar:
                 name = PurePosixPath(member.name).name
                 if name in archive.sizes and member.isfile():
                     if name in taken:
-                        raise DataError(f"{archive.path.name} has {name} twice.")
+                        raise DataError(f"{path.name} has {name} twice.")
                     take(tar, member, archive.sizes[name], target / name)
                     taken.add(name)
-    except (tarfile.TarError, EOFError, OSError) as error:
-        raise DataError(f"{archive.path.name} cannot be read: {error}.") from error
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise DataError(f"{path.name} cannot be read: {error}.") from error
     missing = set(archive.sizes) - taken - archive.optional
     if missing:
-        raise DataError(f"{archive.path.name} lacks {', '.join(sorted(missing))}.")
+        raise DataError(f"{path.name} lacks {', '.join(sorted(missing))}.")
 
 
 def take(tar: tarfile.TarFile, member: tarfile.TarInfo, size: int | None, path: Path) -> None:
@@ -380,8 +377,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     failed = False
     for name in parser.parse_args(None if arguments is None else list(arguments)).names:
         try:
-            fetch(ARCHIVES[name])
-            extract(ARCHIVES[name])
+            extract(ARCHIVES[name], fetch(ARCHIVES[name]))
             print(f"{name}: in {folder() / name}", file=sys.stderr)
         except DataError as error:
             print(f"{name}: {error}", file=sys.stderr)

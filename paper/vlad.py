@@ -177,7 +177,7 @@ def find(folder: Path | None = None) -> Path | None:
         named = os.environ.get(VARIABLE)
         if not named:
             return None
-        folder = Path(named)
+        folder = Path(named).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder: {VARIABLE} must name one with data in it.")
     for ending in FORMATS:

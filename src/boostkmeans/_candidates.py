@@ -15,7 +15,7 @@ from boostkmeans._state import SavedState, State
 from boostkmeans._sweeping import SweepOptions, SweepSoFar, Swept, block_rows
 
 # Lists are made anew after 1, 2 and 4 sweeps, and every so many from then on. The last of these sweeps
-# goes by the runners-up. See "Candidates" in docs/benchmarks.md.
+# goes by the runners-up. See docs/paper/top_k0.md.
 LONGEST_USE = 4
 # What "auto" stands for: so many candidates, from so many clusters on; and up to so many clusters,
 # sweeps over all of them follow, which are then cheap enough for the little that candidates miss.

@@ -18,7 +18,7 @@ Lists = NDArray[np.int32]
 # Up to here all pairs are compared: that is as fast.
 LARGEST_EXACT = 2048
 # Beyond, centres look into the nearest groups of centres, of this size on average, until they have seen
-# so many times as many as asked for, and no fewer than that: see "Candidates" in docs/benchmarks.md.
+# so many times as many as asked for, and no fewer than that: see docs/paper/top_k0.md.
 GROUP_SIZE, SEEN_PER_NEIGHBOUR, FEWEST_SEEN = 32, 16, 1024
 LARGEST_GROUP = 8 * GROUP_SIZE
 # Centres with more features than that, and more values altogether, are compared by a sketch of them.

@@ -11,7 +11,7 @@ from boostkmeans._state import SavedState, State
 
 QUALITIES = ("fast", "balanced", "best")
 
-# How long each is, by quality. See "Annealing" and "Repair" in docs/benchmarks.md.
+# How long each is, by quality. See "Annealing" in docs/benchmarks.md.
 TEMPERATURE = 0.12
 ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
 # Twice as long for so many clusters, where a row costs that much (clusters times features): there is

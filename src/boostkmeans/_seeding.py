@@ -31,7 +31,8 @@ SPARSE_ROUNDING = 2.0**-44
 SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
 # Seeding costs about 24 sweeps over its sample: not worth it where that is most of large data.
 LARGEST_SHARE = 1 / 4
-# Its cost grows with k squared, that of a tree hardly with k. See "Candidates" in docs/benchmarks.md.
+# Its cost grows with k squared, that of a tree hardly with k: "What auto stands for" in
+# docs/benchmarks.md.
 MOST_SEEDS = 1024
 FEW_SEEDS = 16
 
