@@ -148,7 +148,8 @@ def downloaded(archive: Archive, url: str) -> Path:
         if promised and received != promised:
             raise DataError(f"{received:,} bytes came of {promised:,}: the connection was cut off.")
         check_archive(archive, part)
-        extract(archive, part)  # what cannot be opened is not trusted
+        if archive.md5 is None:
+            extract(archive, part)  # what cannot be opened does not take its place
         part.replace(archive.path)
     finally:
         part.unlink(missing_ok=True)

@@ -127,13 +127,27 @@ def test_wrong_checksum(tmp_path: Path, folders: Path, content: dict[str, bytes]
     served = tmp_path / "tiny.tar.gz"
     served.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     archive = tiny(served.as_uri(), data)
-    with pytest.raises(DataError, match=r"has the MD5 sum .* It was removed: download it again"):
+    with pytest.raises(DataError, match=r"has the MD5 sum .*: remove it"):
         public_data.fetch(archive)
     assert list(folders.iterdir()) == []
     (folders / "tiny.tar.gz").write_bytes(served.read_bytes())
     with pytest.raises(DataError, match="MD5"):
         public_data.file_of(archive, "tiny_base.fvecs")
-    assert list(folders.iterdir()) == []
+    assert list(folders.iterdir()) == [folders / "tiny.tar.gz"]  # which somebody put there
+
+
+def test_a_page_instead_of_an_archive_is_not_trusted(
+    tmp_path: Path, server: str, content: dict[str, bytes]
+) -> None:
+    (tmp_path / "served" / "a.tar.gz").write_bytes(b"<html>moved</html>")
+    (tmp_path / "served" / "b.tar.gz").write_bytes(packed(content))
+    archive = replace(tiny(""), urls=(f"{server}/a.tar.gz", f"{server}/b.tar.gz"))
+    assert public_data.fetch(archive).read_bytes() == packed(content)
+    damaged = bytearray(packed(content))
+    damaged[40:60] = bytes(20)
+    (tmp_path / "served" / "a.tar.gz").write_bytes(damaged)
+    with pytest.raises(DataError, match="cannot be had"):
+        public_data.fetch(replace(archive, name="tiny2", urls=(f"{server}/a.tar.gz",)))
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-100], lambda data: data + b"more"])
