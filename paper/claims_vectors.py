@@ -119,7 +119,7 @@ def tree_breaks_condition(result: Json) -> Finding:
     return Finding(
         f"{100 * share:.1f} % of the rows, for {runs[0]['run']['k']:,} clusters",
         graded(share > 0.01, share > 0),
-        "The share grows with the number of splits.",
+        "Each split adds borders that rows of other branches are on the wrong side of.",
     )
 
 
