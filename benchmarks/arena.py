@@ -21,7 +21,7 @@ from peers import CONTESTANTS, Contestant, Fit, figures_of
 RESULT = Path(__file__).parent / "results" / "peers.json"
 ROUNDS = [[0], [1, 2]]  # seeds
 SHORT = 20.0  # seconds: what takes longer varies little
-LOADING = 30.0  # seconds more until a process is stopped: for imports, rows, and the inertia at the end
+LOADING = 15.0  # seconds more until a process is stopped: for imports, rows, and the inertia at the end
 
 
 def compete(cell_name: str, name: str, seeds: list[int]) -> list[Json]:
@@ -62,6 +62,16 @@ def megabytes(key: str) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(key))
 
 
+def hopeless(cell: Cell, name: str, cells: dict[str, Json]) -> str:
+    """Whether it was stopped on the same rows with a tenth of the clusters, or fewer."""
+    for other in CELLS:
+        runs = cells.get(other.name, {}).get("runs", {}).get(name)
+        same_rows = other.file == cell.file != "" and 10 * other.k <= cell.k
+        if same_rows and runs and runs[0].get("failure", "").startswith("more than"):
+            return f"more than {other.limit:g} s for k={other.k:,}"
+    return ""
+
+
 def attempt(cell: Cell, contestant: Contestant, seeds: list[int]) -> list[Json]:
     """Its figures, or why there are none."""
     reason = contestant.cannot(cell.kind)
@@ -75,15 +85,18 @@ def attempt(cell: Cell, contestant: Contestant, seeds: list[int]) -> list[Json]:
     return [run if run["seconds"] <= cell.limit else {"failure": too_long} for run in outcome.value]
 
 
-def meet(cell: Cell, runs: dict[str, list[Json]]) -> Iterator[None]:
+def meet(cell: Cell, cells: dict[str, Json]) -> Iterator[None]:
     """All that is not there yet; yields after each contestant."""
+    runs: dict[str, list[Json]] = cells[cell.name]["runs"]
     for number, seeds in enumerate(ROUNDS):
         n_before = sum(map(len, ROUNDS[:number]))
         for name, contestant in CONTESTANTS.items():
             there = runs.setdefault(name, [])
             if len(there) > n_before or (number and not worth_repeating(there[0])):
                 continue
-            there += [{**run, "commit": commit()} for run in attempt(cell, contestant, seeds)]
+            reason = hopeless(cell, name, cells)
+            found = [{"failure": reason}] if reason else attempt(cell, contestant, seeds)
+            there += [{**run, "commit": commit()} for run in found]
             shown = there[-1].get("failure") or ", ".join(
                 f"{run['seconds']:.3g} s ({run['inertia']:.6g})" for run in there if "seconds" in run
             )
@@ -111,7 +124,7 @@ def measure(wanted: list[str]) -> None:
         same = all(old.get(key) == value for key, value in entry.items())
         entry["runs"] = old["runs"] if same else {}
         result["cells"][cell.name] = entry
-        for _ in meet(cell, entry["runs"]):
+        for _ in meet(cell, result["cells"]):
             written = RESULT.with_suffix(".part")
             written.write_text(json.dumps(result, default=float) + "\n")
             written.replace(RESULT)
