@@ -78,6 +78,12 @@ def ours_fast(X: Any, k: int, seed: int) -> Found:
     return boost(X, k, seed, quality="fast")
 
 
+@contestant("ours, tol=1e-6", "boostkmeans", DENSE | SPARSE, own=True)
+def ours_to_the_end(X: Any, k: int, seed: int) -> Found:
+    """The defaults, which go on for longer."""
+    return boost(X, k, seed, tol=1e-6)
+
+
 @contestant("ours, tree and refinement", "boostkmeans", DENSE | SPARSE, own=True)
 def ours_refined(X: Any, k: int, seed: int) -> Found:
     """The bisecting tree, then single moves over candidates."""

@@ -1,3 +1,3 @@
-"""Why ours is not first, by cell: written by hand, after a look at profiles and curves."""
+"""Why ours is not first, by problem: written by hand, after a look at profiles and curves."""
 
 REASONS: dict[str, str] = {}

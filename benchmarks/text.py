@@ -5,9 +5,9 @@ import numpy as np
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
 from boostkmeans._sweeping import SweepOptions, sweep_all
-from cells import documents
 from environment import N_THREADS, Json
 from measure import keep, median, timed
+from problems import documents
 
 
 def sparse_sweep_cost() -> None:

@@ -19,8 +19,8 @@ with mock.patch.dict(os.environ):  # they set the number of threads for all of a
     import arena
     import arena_report as report
     import peers
-    from cells import CELLS, Cell, normal
     from isolated import isolated
+    from problems import PROBLEMS, Problem, normal
 
 Json = dict[str, Any]
 
@@ -30,7 +30,7 @@ def run(seconds: float, inertia: float, curve: list[tuple[float, float]] | None 
 
 
 @pytest.fixture
-def cell() -> Json:
+def problem() -> Json:
     """Ours passes 100 after 2 seconds, and 90 after 4."""
     curve = [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)]
     runs: Json = {name: [{"seed": 0, "failure": "not installed"}] for name in peers.CONTESTANTS}
@@ -39,70 +39,75 @@ def cell() -> Json:
     return {"data": "by hand", "kind": "dense", "n": 10, "d": 2, "k": 3, "limit": 60.0, "runs": runs}
 
 
-def test_time_to_equal_inertia(cell: Json) -> None:
-    assert report.seconds_of(cell, "ours", 100.0) == 2.0
-    assert report.seconds_of(cell, "ours", 90.0) == 4.0
-    assert math.isinf(report.seconds_of(cell, "ours", 89.0))
-    assert report.ratio(cell, "ours", "scikit-learn KMeans") == 4.0
-    assert report.is_first(cell, ["ours"])
+def test_time_to_equal_inertia(problem: Json) -> None:
+    assert report.seconds_of(problem, "ours", 100.0) == 2.0
+    assert report.seconds_of(problem, "ours", 90.0) == 4.0
+    assert math.isinf(report.seconds_of(problem, "ours", 89.0))
+    assert report.ratio(problem, "ours", "scikit-learn KMeans") == 4.0
+    assert report.is_first(problem, ["ours"])
 
 
-def test_a_peer_that_is_sooner_or_lower_is_first(cell: Json) -> None:
-    cell["runs"]["faiss.Kmeans"] = [run(1.5, 100.0)]  # sooner than ours at 100
-    assert not report.is_first(cell, ["ours"])
-    assert report.cell_of_ratio(cell, "faiss.Kmeans") == "**0.75 x**"
-    assert "faiss.Kmeans (0.75 x)" in report.reasons({"a cell": cell})
-    cell["runs"]["faiss.Kmeans"] = [run(50.0, 80.0)]  # where ours never gets
-    assert not report.is_first(cell, ["ours"])
-    assert report.cell_of_ratio(cell, "faiss.Kmeans") == "**never**"
+def test_a_peer_that_is_sooner_or_lower_is_first(problem: Json) -> None:
+    problem["runs"]["faiss.Kmeans"] = [run(1.5, 100.0)]  # sooner than ours at 100
+    assert not report.is_first(problem, ["ours"])
+    assert report.entry_of_ratio(problem, "faiss.Kmeans") == "**0.75 x**"
+    assert "faiss.Kmeans (0.75 x)" in report.reasons({"a problem": problem})
+    problem["runs"]["faiss.Kmeans"] = [run(50.0, 80.0)]  # where ours never gets
+    assert not report.is_first(problem, ["ours"])
+    assert report.entry_of_ratio(problem, "faiss.Kmeans") == "**never**"
 
 
-def test_another_setting_of_ours_may_be_first(cell: Json) -> None:
-    cell["runs"]["faiss.Kmeans"] = [run(1.5, 100.0)]
-    cell["runs"]['ours, quality="fast"'] = [run(0.5, 98.0, [(0.5, 98.0)])]
-    assert report.is_first(cell, report.OURS)
-    assert not report.is_first(cell, ["ours"])
+def test_another_setting_of_ours_may_be_first(problem: Json) -> None:
+    problem["runs"]["faiss.Kmeans"] = [run(1.5, 100.0)]
+    problem["runs"]['ours, quality="fast"'] = [run(0.5, 98.0, [(0.5, 98.0)])]
+    assert report.is_first(problem, report.OURS)
+    assert not report.is_first(problem, ["ours"])
 
 
-def test_a_peer_that_was_stopped_is_not_compared(cell: Json) -> None:
-    cell["runs"]["fastkmeans"] = [{"seed": 0, "failure": "more than 60 s"}]
-    assert math.isnan(report.ratio(cell, "ours", "fastkmeans"))
-    assert report.cell_of_ratio(cell, "fastkmeans") == "more than 60 s"
-    assert report.is_first(cell, ["ours"])
-    assert report.stopped(cell) == ["fastkmeans"]
+def test_a_peer_that_was_stopped_is_not_compared(problem: Json) -> None:
+    problem["runs"]["fastkmeans"] = [{"seed": 0, "failure": "more than 60 s"}]
+    assert math.isnan(report.ratio(problem, "ours", "fastkmeans"))
+    assert report.entry_of_ratio(problem, "fastkmeans") == "more than 60 s"
+    assert report.is_first(problem, ["ours"])
+    assert report.stopped(problem) == ["fastkmeans"]
 
 
-def test_without_results_nobody_is_first(cell: Json) -> None:
-    own_failed = {**cell, "runs": {**cell["runs"], "ours": [{"seed": 0, "failure": "more than 60 s"}]}}
+def test_without_results_nobody_is_first(problem: Json) -> None:
+    own_failed = {
+        **problem,
+        "runs": {**problem["runs"], "ours": [{"seed": 0, "failure": "more than 60 s"}]},
+    }
     assert not report.is_first(own_failed, report.OURS)
-    cell["runs"]["scikit-learn KMeans"] = [{"seed": 0, "failure": "more than 60 s"}]
-    assert not report.is_first(cell, report.OURS)
-    assert "no peer within the limit" in report.nearest_table({"a cell": cell})
-    report.draw_cell(mock.MagicMock(), cell, dict.fromkeys(report.PEERS, "o"))
+    problem["runs"]["scikit-learn KMeans"] = [{"seed": 0, "failure": "more than 60 s"}]
+    assert not report.is_first(problem, report.OURS)
+    assert "no peer within the limit" in report.nearest_table({"a problem": problem})
+    report.draw_problem(mock.MagicMock(), problem, dict.fromkeys(report.PEERS, "o"))
 
 
-def test_what_comes_after_the_last_record_counts(cell: Json) -> None:
-    cell["runs"]["ours"] = [run(5.0, 89.5, [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)])]
-    assert report.seconds_of(cell, "ours", 100.0) == 3.0
-    assert report.seconds_of(cell, "ours", 89.6) == 5.0  # labels by the final centres
+def test_what_comes_after_the_last_record_counts(problem: Json) -> None:
+    problem["runs"]["ours"] = [run(5.0, 89.5, [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)])]
+    assert report.seconds_of(problem, "ours", 100.0) == 3.0
+    assert report.seconds_of(problem, "ours", 89.6) == 5.0  # labels by the final centres
 
 
-def test_inertia_at_equal_time(cell: Json) -> None:
-    assert report.equal_time(cell, "scikit-learn KMeans") == "-10.00 %"
-    cell["runs"]["faiss.Kmeans"] = [run(0.5, 100.0)]
-    assert report.equal_time(cell, "faiss.Kmeans") == "no result yet"
-    assert report.equal_time(cell, "superkmeans") == "not installed"
+def test_inertia_at_equal_time(problem: Json) -> None:
+    assert report.equal_time(problem, "scikit-learn KMeans") == "-10.00 %"
+    problem["runs"]["faiss.Kmeans"] = [run(0.5, 100.0)]
+    assert report.equal_time(problem, "faiss.Kmeans") == "no result yet"
+    assert report.equal_time(problem, "superkmeans") == "not installed"
 
 
-def test_the_page(cell: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page(problem: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     env = {"packages": {"boostkmeans": "1"}, "processor": "p", "instruction_set": "i", "n_threads": 2}
-    (tmp_path / "peers.json").write_text(json.dumps({"environment": env, "cells": {"a cell": cell}}))
+    (tmp_path / "peers.json").write_text(
+        json.dumps({"environment": env, "problems": {"a problem": problem}})
+    )
     monkeypatch.setattr(report, "RESULT", tmp_path / "peers.json")
     monkeypatch.setattr(report, "DOCS", tmp_path)
     monkeypatch.setattr(report, "IMAGES", tmp_path)
     report.write_report()
     page = (tmp_path / "peers.md").read_text()
-    assert "| a cell | by hand | scikit-learn KMeans | 8 s | 2 s (ours) | 4 x | -10.00 % |" in page
+    assert "| a problem | by hand | scikit-learn KMeans | 8 s | 2 s (ours) | 4 x | -10.00 % |" in page
     assert (tmp_path / "peers.svg").exists()
 
 
@@ -116,12 +121,12 @@ def test_a_call_in_a_process_of_its_own() -> None:
     assert isolated(math.factorial, -1, limit=60).failure.startswith("ValueError")
 
 
-def test_contestants_and_cells() -> None:
-    names = [cell.name for cell in CELLS]
+def test_contestants_and_problems() -> None:
+    names = [problem.name for problem in PROBLEMS]
     assert len(set(names)) == len(names)
     assert {pair for ends in report.GROWTH.values() for pair in ends} <= set(names)
-    dense = [cell for cell in CELLS if cell.kind == "dense"]
-    assert (min(cell.k for cell in dense), max(cell.k for cell in dense)) == (8, 100_000)
+    dense = [problem for problem in PROBLEMS if problem.kind == "dense"]
+    assert (min(problem.k for problem in dense), max(problem.k for problem in dense)) == (8, 100_000)
     assert peers.CONTESTANTS["faiss.Kmeans"].cannot("sparse") == "takes no sparse rows"
     assert peers.Contestant("x", peers.ours, "no_such_module", peers.DENSE).cannot("dense")
 
@@ -138,20 +143,20 @@ def test_contestants_return_labels_of_all_rows(name: str) -> None:
     assert not arena.worth_repeating({"seconds": 100.0})
 
 
-def small_cell(limit: float = 60.0) -> Cell:
-    return Cell("normal 2,000 x 2, k=4", 4, partial(normal, 2000, 2), limit)
+def small_problem(limit: float = 60.0) -> Problem:
+    return Problem("normal 2,000 x 2, k=4", 4, partial(normal, 2000, 2), limit)
 
 
 def test_what_is_there_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, list[int]]] = []
 
-    def attempt(cell: Cell, contestant: peers.Contestant, seeds: list[int]) -> list[Json]:
+    def attempt(problem: Problem, contestant: peers.Contestant, seeds: list[int]) -> list[Json]:
         calls.append((contestant.name, seeds))
         return [{"seed": seed, **run(30.0 if contestant.own else 1.0, 1.0)} for seed in seeds]
 
-    monkeypatch.setattr("cells.CACHE", tmp_path / "cache")
+    monkeypatch.setattr("problems.CACHE", tmp_path / "cache")
     monkeypatch.setattr(arena, "RESULT", tmp_path / "peers.json")
-    monkeypatch.setattr(arena, "CELLS", [small_cell()])
+    monkeypatch.setattr(arena, "PROBLEMS", [small_problem()])
     monkeypatch.setattr(arena, "attempt", attempt)
     some = {name: peers.CONTESTANTS[name] for name in ("ours", "scikit-learn KMeans")}
     monkeypatch.setattr(arena, "CONTESTANTS", some)
@@ -165,7 +170,9 @@ def test_what_is_there_is_not_measured_again(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "peers.json").write_text(json.dumps(content))
     arena.measure([])
     assert calls[3:] == [("scikit-learn KMeans", [0]), ("scikit-learn KMeans", [1, 2])]
-    monkeypatch.setattr(arena, "CELLS", [small_cell(limit=90.0)])  # another cell by the same name
+    monkeypatch.setattr(
+        arena, "PROBLEMS", [small_problem(limit=90.0)]
+    )  # another problem by the same name
     arena.measure([])
     assert len(calls) == 8
     arena.measure(["no such name"])
@@ -173,8 +180,8 @@ def test_what_is_there_is_not_measured_again(tmp_path: Path, monkeypatch: pytest
 
 
 def test_one_fit_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cells.CACHE", tmp_path)
-    monkeypatch.setattr(arena, "CELLS", [small_cell()])
+    monkeypatch.setattr("problems.CACHE", tmp_path)
+    monkeypatch.setattr(arena, "PROBLEMS", [small_problem()])
     first, second = arena.compete("normal 2,000 x 2, k=4", "ours", [0, 1])
     assert (first["seed"], second["seed"]) == (0, 1)
     assert 0 < first["curve"][-1][0] <= first["seconds"]

@@ -20,7 +20,7 @@ CACHE = Path(tempfile.gettempdir()) / "boostkmeans-benchmarks"
 
 
 @dataclass(frozen=True)
-class Cell:
+class Problem:
     """One meeting."""
 
     name: str
@@ -31,7 +31,7 @@ class Cell:
     """Seconds for one contestant."""
     kind: str = "dense"
     file: str = ""
-    """The same rows for several cells."""
+    """The same rows for several problems."""
 
     def path(self) -> Path:
         """Its rows as a file, which is made if it is not there."""
@@ -131,23 +131,23 @@ def documents(n: int, d: int, n_terms: int, n_topics: int) -> tuple[str, Any]:
     return f"made: {n:,} documents of {n_topics} topics, {d:,} terms", X
 
 
-def sift(n: int, k: int, limit: float = 60.0) -> Cell:
+def sift(n: int, k: int, limit: float = 60.0) -> Problem:
     """SIFT descriptors: real data, no clear clusters."""
-    return Cell(f"SIFT {n:,} x 128, k={k:,}", k, partial(data.sift, n), limit, file=f"sift {n}")
+    return Problem(f"SIFT {n:,} x 128, k={k:,}", k, partial(data.sift, n), limit, file=f"sift {n}")
 
 
-CELLS = [
-    Cell("blobs 10,000 x 8, k=8", 8, partial(blobs, 10_000, 8, 8, 3.0)),
-    Cell("birch1 100,000 x 2, k=100", 100, birch),
-    Cell("uniform 100,000 x 2, k=1,000", 1000, partial(uniform, 100_000, 2)),
-    Cell("blobs 100,000 x 32, k=64", 64, partial(blobs, 100_000, 32, 64, 1.0)),
-    Cell("normal 10,000 x 64, k=500", 500, partial(normal, 10_000, 64)),
-    Cell("normal 1,000,000 x 16, k=16", 16, partial(normal, 1_000_000, 16)),
-    Cell("blobs 10,000,000 x 8, k=32", 32, partial(blobs, 10_000_000, 8, 64, 3.0)),
-    Cell("MNIST 70,000 x 784, k=10", 10, data.mnist, file="mnist"),
-    Cell("MNIST 70,000 x 784, k=1,000", 1000, data.mnist, file="mnist"),
-    Cell("embeddings 50,000 x 1,536, k=100", 100, partial(embeddings, 50_000, 1536)),
-    Cell("embeddings 100,000 x 768, k=2,000", 2000, partial(embeddings, 100_000, 768)),
+PROBLEMS = [
+    Problem("blobs 10,000 x 8, k=8", 8, partial(blobs, 10_000, 8, 8, 3.0)),
+    Problem("birch1 100,000 x 2, k=100", 100, birch),
+    Problem("uniform 100,000 x 2, k=1,000", 1000, partial(uniform, 100_000, 2)),
+    Problem("blobs 100,000 x 32, k=64", 64, partial(blobs, 100_000, 32, 64, 1.0)),
+    Problem("normal 10,000 x 64, k=500", 500, partial(normal, 10_000, 64)),
+    Problem("normal 1,000,000 x 16, k=16", 16, partial(normal, 1_000_000, 16)),
+    Problem("blobs 10,000,000 x 8, k=32", 32, partial(blobs, 10_000_000, 8, 64, 3.0)),
+    Problem("MNIST 70,000 x 784, k=10", 10, data.mnist, file="mnist"),
+    Problem("MNIST 70,000 x 784, k=1,000", 1000, data.mnist, file="mnist"),
+    Problem("embeddings 50,000 x 1,536, k=100", 100, partial(embeddings, 50_000, 1536)),
+    Problem("embeddings 100,000 x 768, k=2,000", 2000, partial(embeddings, 100_000, 768)),
     sift(10_000, 256),
     sift(100_000, 256),
     sift(1_000_000, 256),
@@ -155,10 +155,10 @@ CELLS = [
     sift(100_000, 4096),
     sift(1_000_000, 10_000),
     sift(1_000_000, 100_000, 120.0),
-    Cell("classic, k=8", 8, partial(cluto, "classic"), kind="sparse"),
-    Cell("20 newsgroups, k=20", 20, newsgroups, kind="sparse", file="newsgroups"),
-    Cell("20 newsgroups, k=200", 200, newsgroups, kind="sparse", file="newsgroups"),
-    Cell("TDT2, k=30", 30, partial(newsgroups, "TDT2_top30"), kind="sparse"),
-    Cell("documents 200,000 x 50,000, k=100", 100, partial(documents, 200_000, 50_000, 60, 300), 120.0,
-         "sparse"),
+    Problem("classic, k=8", 8, partial(cluto, "classic"), kind="sparse"),
+    Problem("20 newsgroups, k=20", 20, newsgroups, kind="sparse", file="newsgroups"),
+    Problem("20 newsgroups, k=200", 200, newsgroups, kind="sparse", file="newsgroups"),
+    Problem("TDT2, k=30", 30, partial(newsgroups, "TDT2_top30"), kind="sparse"),
+    Problem("documents 200,000 x 50,000, k=100", 100, partial(documents, 200_000, 50_000, 60, 300),
+            120.0, "sparse"),
 ]  # fmt: skip
