@@ -20,7 +20,7 @@ from problems import PROBLEMS, Problem
 
 RESULT = Path(__file__).parent / "results" / "peers.json"
 ROUNDS = [[0], [1, 2]]  # seeds
-SHORT = 20.0  # seconds: what takes longer varies little
+SHORT = 5.0  # seconds: what takes longer varies little
 LOADING = 15.0  # seconds more until a process is stopped: for imports, rows, and the inertia at the end
 
 

@@ -9,6 +9,7 @@ from environment import Json
 from measure import median, seconds_to
 from page import DOCS, IMAGES, table
 from peers import CONTESTANTS
+from problems import PROBLEMS
 from reasons import REASONS
 
 OURS = [name for name, contestant in CONTESTANTS.items() if contestant.own]
@@ -278,7 +279,8 @@ def draw_problem(axis: Any, problem: Json, markers: dict[str, str]) -> None:
 def write_report() -> None:
     """The page, and the ratios on the terminal."""
     result = json.loads(RESULT.read_text())
-    problems, env = result["problems"], result["environment"]
+    env, found = result["environment"], result["problems"]
+    problems = {one.name: found[one.name] for one in PROBLEMS if one.name in found}
     versions = ", ".join(f"{name} {number}" for name, number in env["packages"].items())
     draw(problems)
     print(summary(problems), nearest_table(problems), sep="\n")
@@ -303,7 +305,7 @@ Written by `benchmarks/arena_report.py` from `benchmarks/results/peers.json` (`m
 All contestants have the same float32 rows (or CSR), the same threads, a process of their own and a time
 limit; all return labels for all rows, which is part of their time. Inertia is computed from these
 labels, by the means of the clusters, in float64. Three seeds in two rounds over all contestants,
-medians; what takes longer than 20 seconds runs once. Time to equal inertia: for each setting of a peer,
+medians; what takes longer than 5 seconds runs once. Time to equal inertia: for each setting of a peer,
 its time, by the time after which ours is at or below its inertia (from `history_`, counted from the call
 of `fit`; the time that a fit takes after its last record, for final sums and labels, is added). Peers
 have the settings that their documentation recommends or has as defaults; where these leave rows out,

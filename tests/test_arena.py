@@ -103,6 +103,8 @@ def test_the_page(problem: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         json.dumps({"environment": env, "problems": {"a problem": problem}})
     )
     monkeypatch.setattr(report, "RESULT", tmp_path / "peers.json")
+    monkeypatch.setattr(report, "PROBLEMS", [mock.Mock()])
+    report.PROBLEMS[0].name = "a problem"  # which a mock's constructor takes for its own
     monkeypatch.setattr(report, "DOCS", tmp_path)
     monkeypatch.setattr(report, "IMAGES", tmp_path)
     report.write_report()
