@@ -219,7 +219,7 @@ class BoostKMeans(Clusterer):
                 assert found is not None
                 return found
         elif self._may_sample and not limits:
-            few = rows_of_sample(job.weights.n_positive, self.n_clusters)
+            few = rows_of_sample(job.weights.n_positive, self.n_clusters, self.quality)
             fit = None if few is None else self._start_from_sample(job, few)
             if fit is not None:
                 return fit
@@ -243,7 +243,7 @@ class BoostKMeans(Clusterer):
     def _may_sample(self) -> bool:
         """Whether nothing that the user asked for needs all rows from the beginning."""
         asked = (self.init, self.repair, self.annealing)
-        return self.quality == "fast" and all(isinstance(x, str) and x == "auto" for x in asked)
+        return all(isinstance(x, str) and x == "auto" for x in asked)
 
     def _start_from_sample(self, job: Job, n_drawn: int) -> Fit | None:
         """A sample is clustered as the parameters say; its centres are the start of all rows.

@@ -13,8 +13,8 @@ from boostkmeans._rows import Floats, Rows
 from boostkmeans._tree import ClusterTree
 from boostkmeans._weights import RowWeights
 
-# Rows of a sample for each cluster. It is worth while if it is a small share of all rows.
-ROWS_PER_CLUSTER, LARGEST_SHARE = 64, 1 / 4
+# By quality: rows of a sample for each cluster, and the largest share of all rows that this may be.
+SAMPLES = {"fast": (64, 1 / 4), "balanced": (1024, 1 / 8)}
 # All rows may be that much farther from the centres of a sample than its own rows. If they are more, it
 # missed what matters: rare rows, far away.
 MOST_ABOVE = 1.15
@@ -27,10 +27,13 @@ class Sample(NamedTuple):
     weights: RowWeights
 
 
-def rows_of_sample(n_rows: int, n_clusters: int) -> int | None:
-    """How many rows are enough to begin with; None if that would be most of them."""
-    few = ROWS_PER_CLUSTER * n_clusters
-    return few if few <= LARGEST_SHARE * n_rows else None
+def rows_of_sample(n_rows: int, n_clusters: int, quality: str) -> int | None:
+    """How many rows are enough to begin with; None if all are wanted, or it would be most of them."""
+    if quality not in SAMPLES:
+        return None
+    rows_per_cluster, largest_share = SAMPLES[quality]
+    few = rows_per_cluster * n_clusters
+    return few if few <= largest_share * n_rows else None
 
 
 def stands_for(sample: Fit, whole: Fit) -> bool:
