@@ -1,4 +1,4 @@
-"""quality="fast": a sample first, then all rows."""
+"""quality="fast", and defaults for very many rows: a sample first, then all rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from boostkmeans import BoostKMeans
-from boostkmeans._sampling import ROWS_PER_CLUSTER, rows_of_sample
+from boostkmeans._sampling import SAMPLES, rows_of_sample
 from conftest import blobs
 
 K = 20
-ROWS = 4 * ROWS_PER_CLUSTER * K
+ROWS = 4 * SAMPLES["fast"][0] * K
 
 
 def note_of(model: BoostKMeans) -> str:
@@ -33,8 +33,21 @@ def test_a_sample_is_taken_of_many_rows() -> None:
 
 
 def test_how_many_rows_are_enough() -> None:
-    assert rows_of_sample(ROWS, K) == ROWS // 4
-    assert rows_of_sample(ROWS - 1, K) is None
+    assert rows_of_sample(ROWS, K, "fast") == ROWS // 4
+    assert rows_of_sample(ROWS - 1, K, "fast") is None
+    assert rows_of_sample(8192 * K, K, "balanced") == 1024 * K
+    assert rows_of_sample(8192 * K - 1, K, "balanced") is None
+    assert rows_of_sample(10**9, K, "best") is None
+
+
+def test_defaults_begin_with_a_sample_of_very_many_rows() -> None:
+    X = np.random.default_rng(0).normal(size=(2 * 8192, 4))
+    X[::2] += 1
+    sampled, whole = BoostKMeans(2, random_state=0).fit(X), BoostKMeans(2, random_state=0).fit(X[:-1])
+    assert "a sample of 2048 rows" in note_of(sampled)
+    assert "sample of" not in note_of(whole)
+    assert sampled.inertia_ == pytest.approx(whole.inertia_, rel=1e-3)
+    assert "sample of" not in note_of(BoostKMeans(2, quality="best", random_state=0).fit(X))
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,8 @@ class BoostKMeans(Clusterer):
     quality : {"fast", "balanced", "best"}, default="balanced"
         What "auto" stands for: "fast" repairs a little (on a sample of 64 rows for each cluster, if that
         is at most a quarter of all rows and like them, before it goes on with all), "balanced" anneals
-        for 10 to 20 sweeps and repairs, "best" anneals for 90 sweeps. `history_[0].note` tells what was
-        chosen.
+        for 10 to 20 sweeps and repairs (on a sample of 1,024 rows for each cluster, if that is at most
+        an eighth), "best" anneals for 90 sweeps. `history_[0].note` tells what was chosen.
     min_size, max_size : float, default=None
         The rows that each cluster has at least and at most, or their weight if there are weights. They
         hold from the start on. `labels_` are then not always those of the nearest centres.
