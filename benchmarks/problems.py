@@ -131,7 +131,7 @@ def documents(n: int, d: int, n_terms: int, n_topics: int) -> tuple[str, Any]:
     return f"made: {n:,} documents of {n_topics} topics, {d:,} terms", X
 
 
-def sift(n: int, k: int, limit: float = 60.0) -> Problem:
+def sift(n: int, k: int, limit: float = 30.0) -> Problem:
     """SIFT descriptors: real data, no clear clusters."""
     return Problem(f"SIFT {n:,} x 128, k={k:,}", k, partial(data.sift, n), limit, file=f"sift {n}")
 
@@ -145,20 +145,20 @@ PROBLEMS = [
     Problem("normal 1,000,000 x 16, k=16", 16, partial(normal, 1_000_000, 16)),
     Problem("blobs 10,000,000 x 8, k=32", 32, partial(blobs, 10_000_000, 8, 64, 3.0)),
     Problem("MNIST 70,000 x 784, k=10", 10, data.mnist, file="mnist"),
-    Problem("MNIST 70,000 x 784, k=1,000", 1000, data.mnist, file="mnist"),
-    Problem("embeddings 50,000 x 1,536, k=100", 100, partial(embeddings, 50_000, 1536)),
-    Problem("embeddings 100,000 x 768, k=2,000", 2000, partial(embeddings, 100_000, 768)),
+    Problem("MNIST 70,000 x 784, k=1,000", 1000, data.mnist, 30.0, file="mnist"),
+    Problem("embeddings 50,000 x 1,536, k=100", 100, partial(embeddings, 50_000, 1536), 30.0),
+    Problem("embeddings 100,000 x 768, k=2,000", 2000, partial(embeddings, 100_000, 768), 30.0),
     sift(10_000, 256),
     sift(100_000, 256),
     sift(1_000_000, 256),
     sift(100_000, 1024),
     sift(100_000, 4096),
-    sift(1_000_000, 10_000),
-    sift(1_000_000, 100_000, 120.0),
+    sift(1_000_000, 10_000, 45.0),
+    sift(1_000_000, 100_000, 60.0),
     Problem("classic, k=8", 8, partial(cluto, "classic"), kind="sparse"),
     Problem("20 newsgroups, k=20", 20, newsgroups, kind="sparse", file="newsgroups"),
     Problem("20 newsgroups, k=200", 200, newsgroups, kind="sparse", file="newsgroups"),
     Problem("TDT2, k=30", 30, partial(newsgroups, "TDT2_top30"), kind="sparse"),
     Problem("documents 200,000 x 50,000, k=100", 100, partial(documents, 200_000, 50_000, 60, 300),
-            120.0, "sparse"),
+            60.0, "sparse"),
 ]  # fmt: skip
