@@ -2,8 +2,6 @@
 
 import json
 import math
-import os
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -13,14 +11,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-with mock.patch.dict(os.environ):  # they set the number of threads for all of a process
-    import arena
-    import arena_report as report
-    import peers
-    from isolated import isolated
-    from problems import PROBLEMS, Problem, normal
+import arena
+import arena_report as report
+import peers
+from isolated import isolated
+from problems import PROBLEMS, Problem, normal
 
 Json = dict[str, Any]
 
@@ -103,8 +98,8 @@ def test_the_page(problem: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         json.dumps({"environment": env, "problems": {"a problem": problem}})
     )
     monkeypatch.setattr(report, "RESULT", tmp_path / "peers.json")
-    monkeypatch.setattr(report, "PROBLEMS", [mock.Mock()])
-    report.PROBLEMS[0].name = "a problem"  # which a mock's constructor takes for its own
+    some = Problem("a problem", 3, partial(normal, 10, 2))
+    monkeypatch.setattr(report, "PROBLEMS", [some])
     monkeypatch.setattr(report, "DOCS", tmp_path)
     monkeypatch.setattr(report, "IMAGES", tmp_path)
     report.write_report()

@@ -1,7 +1,6 @@
 """The paper's experiments: plans, miniature runs and their pages; kept results and the pages of them."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,6 @@ import run_paper
 import table2_bisecting
 import table3_entropy
 import top_k0
-from conftest import ENVIRONMENT
-
-# What is imported here settles the threads of its process, which is not for the other tests.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.pop(variable)
-    if variable in ENVIRONMENT:
-        os.environ[variable] = ENVIRONMENT[variable]
 
 EXPERIMENTS = {one.NAME: one for one in run_paper.EXPERIMENTS}
 DOCS = Path(__file__).parents[1] / "docs" / "paper"
@@ -44,7 +36,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for one in EXPERIMENTS.values():
         if hasattr(one, "in_own_process"):
             monkeypatch.setattr(one, "in_own_process", lambda function, run, limit: function(run))
-    monkeypatch.setattr(fig3d_significance, "SIDE_BY_SIDE", 1)
     monkeypatch.setattr(fig4_recall, "N_THREADS", 1)
     monkeypatch.setattr(table3_entropy, "N_THREADS", 1)
     table3_entropy.weighted.cache_clear()
@@ -147,7 +138,8 @@ def test_candidates() -> None:
     assert "| 32 |" in page
 
 
-def test_significance() -> None:
+def test_significance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fig3d_significance, "SIDE_BY_SIDE", 1)
     runs = [{**run, "n": 200, "k": 6, "seeds": [0, 4]} for run in fig3d_significance.plan(False)[:7]]
     result = measured(fig3d_significance, runs)
     assert all(len(run["distortion"]) == 4 for run in result["runs"])

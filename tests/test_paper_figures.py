@@ -1,7 +1,6 @@
 """The paper's figures in the plane and of scalability, the vectors for them, and its claims."""
 
 import json
-import os
 import shutil
 from collections import namedtuple
 from pathlib import Path
@@ -13,22 +12,15 @@ from numpy.typing import NDArray
 
 import claim
 import claims
-import data
 import experiment
 import fig1_iterations
 import fig2_lloyd_condition
 import fig5_scalability
+import public_data
 import reference
 import vlad
 from boostkmeans.io import write_vectors
-from conftest import ENVIRONMENT
 from isolated import Outcome
-
-# What is imported here settles the threads of its process, which is not for the other tests.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.pop(variable, None)
-    if variable in ENVIRONMENT:
-        os.environ[variable] = ENVIRONMENT[variable]
 
 Json = dict[str, Any]
 EXPERIMENTS: dict[str, Any] = {
@@ -42,8 +34,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(vlad.VARIABLE, raising=False)
     for one in EXPERIMENTS.values():
         monkeypatch.setattr(one, "IMAGES", tmp_path)
-    monkeypatch.setattr(fig5_scalability, "failed", [])
-    monkeypatch.setattr(fig5_scalability, "taken", {})
+    monkeypatch.setattr(experiment, "RESULTS", tmp_path)
 
 
 def kept(runs: list[Json], **more: Any) -> Json:
@@ -219,7 +210,7 @@ def test_iterations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lloyds_condition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = np.random.default_rng(0).normal(size=(400, 8)).astype(np.float32)
-    monkeypatch.setattr(data, "sift", lambda n: ("some", made[:n]))
+    monkeypatch.setattr(public_data, "sift", lambda n: (made[:n], "some"))
     runs: list[Json] = [{"n": 400, "k": k, "seed": 0} for k in (2, 16)]
     result = measured(fig2_lloyd_condition, [{"n": 200, "k": 3, "seed": 0, "plane": True}, *runs])
     tree = result["runs"][-1]
@@ -252,8 +243,11 @@ def test_methods_cluster(method: str, few_rows: NDArray[np.float32]) -> None:
 def test_a_method_is_stopped_at_its_limit_and_not_tried_again() -> None:
     run: Json = {"n": 4000, "k": 1024, "method": "k-means", "seed": 0, "limit": 0.02}
     assert fig5_scalability.measure(run) == {"failure": "more than 0.02 s"}
-    larger = fig5_scalability.measure({**run, "n": 8000})
+    so_far = [{"run": run, "failure": "more than 0.02 s"}]
+    larger = fig5_scalability.needless({**run, "n": 8000}, so_far)
     assert larger == {"failure": "not tried: it failed at n=4,000, k=1,024"}
+    assert fig5_scalability.needless({**run, "n": 2000}, so_far) == {}
+    assert fig5_scalability.needless({**run, "n": 8000, "method": "RBK"}, so_far) == {}
 
 
 def test_runs_are_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +261,8 @@ def test_runs_are_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     run: Json = {"n": 100, "k": 8, "method": "ours", "seed": 0, "limit": 1800.0}
     first = fig5_scalability.measure(run)
     assert (first["seconds"], first["peak_megabytes"]) == (130.0, 100)
-    assert "one seed is enough" in fig5_scalability.measure({**run, "seed": 1})["skipped"]
+    again = fig5_scalability.needless({**run, "seed": 1}, [{"run": run, **first}])
+    assert "one seed is enough" in again["skipped"]
     assert fig5_scalability.measure({**run, "method": "RBK"}) == {"failure": "MemoryError"}
     assert fig5_scalability.measure({**run, "method": "BsKM"}) == {"failure": "more than 1800 s"}
 
