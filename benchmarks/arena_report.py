@@ -131,12 +131,18 @@ def nearest_table(problems: dict[str, Json]) -> str:
         gap = 100 * (middle(problem, "ours", "inertia") / target - 1)
         rows.append([
             name, problem["data"], peer, f"{middle(problem, peer, 'seconds'):.3g} s",
-            f"{seconds_of(problem, own, target):.3g} s ({own})", entry_of_ratio(problem, peer),
+            reached(problem, own, target), entry_of_ratio(problem, peer),
             f"{gap:+.2f} %",
         ])  # fmt: skip
     header = ["problem", "rows", "nearest peer", "its time", "ours to its inertia", "ratio",
               "inertia of our defaults, against it"]  # fmt: skip
     return table(header, rows)
+
+
+def reached(problem: Json, own: str, target: float) -> str:
+    """When, and by which setting."""
+    seconds = seconds_of(problem, own, target)
+    return "never" if math.isinf(seconds) else f"{seconds:.3g} s ({own})"
 
 
 def matrix(problems: dict[str, Json], kind: str, entry: Any) -> str:
