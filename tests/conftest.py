@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+# Two workers share the cores: threads of OpenMP that spin while they wait take them from the other one.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 import numpy as np
 import pytest
 from hypothesis import settings
