@@ -41,10 +41,7 @@ def overview(claims: list[Claim]) -> str:
     """How many of each verdict, and a line for each claim."""
     counts = Counter(claim.verdict for claim in claims)
     summary = ", ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict])
-    lines = [
-        [f"[{number}](#claim-{number})", claim.what, claim.verdict]
-        for number, claim in enumerate(claims, start=1)
-    ]
+    lines = [[f"{number}", claim.what, claim.verdict] for number, claim in enumerate(claims, start=1)]
     return f"**{len(claims)} claims: {summary}.**\n\n{table(['', 'claim', 'verdict'], lines)}"
 
 
@@ -75,7 +72,7 @@ def source(name: str, result: Json | None, pages: Path) -> str:
 def paragraph(number: int, claim: Claim) -> str:
     """One claim."""
     lines = [
-        f'### <a id="claim-{number}"></a>{number}. {claim.what}: {claim.verdict}\n',
+        f"### {number}. {claim.what}: {claim.verdict}\n",
         f"- Paper: {claim.paper}",
         f"- Here: {claim.ours}{'' if claim.ours.endswith('.') else '.'}" if claim.ours else "",
         f"- Rule: {claim.rule}",
