@@ -1,6 +1,7 @@
 """What contestants meet on: rows and a number of clusters, small and large, easy and hard."""
 
 import hashlib
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,12 +37,9 @@ class Problem:
     def path(self) -> Path:
         """Its rows as a file, which is made if it is not there."""
         end = "npz" if self.kind == "sparse" else "npy"
-        # Made rows depend on this file, real ones on whether they are there.
-        version = hashlib.sha256(Path(__file__).read_bytes() + bytes(SHARED.exists())).hexdigest()[:8]
-        name = f"{self.file or self.name} {version}".replace(" ", "_").replace(",", "")
-        path = CACHE / f"{name}.{end}"
+        name = (self.file or self.name).replace(" ", "_").replace(",", "")
+        path = cache() / f"{name}.{end}"
         if not path.exists():
-            CACHE.mkdir(parents=True, exist_ok=True)
             origin, rows = self.make()
             unfinished = path.with_name("unfinished." + end)
             if self.kind == "sparse":
@@ -59,6 +57,17 @@ class Problem:
     def rows(self) -> Any:
         """In memory."""
         return sparse.load_npz(self.path()) if self.kind == "sparse" else np.load(self.path())
+
+
+def cache() -> Path:
+    """A folder by version: made rows depend on this file, real ones on whether they are there."""
+    version = hashlib.sha256(Path(__file__).read_bytes() + bytes(SHARED.exists())).hexdigest()[:8]
+    folder = CACHE / version
+    if not folder.exists():
+        for old in CACHE.glob("*"):
+            shutil.rmtree(old)
+        folder.mkdir(parents=True)
+    return folder
 
 
 def blobs(n: int, d: int, k: int, std: float) -> tuple[str, Array]:
