@@ -64,8 +64,7 @@ def cache() -> Path:
     version = hashlib.sha256(Path(__file__).read_bytes() + bytes(SHARED.exists())).hexdigest()[:8]
     folder = CACHE / version
     if not folder.exists():
-        for old in CACHE.glob("*"):
-            shutil.rmtree(old)
+        shutil.rmtree(CACHE, ignore_errors=True)  # of another version
         folder.mkdir(parents=True)
     return folder
 
