@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 import reference
 from boostkmeans import BoostKMeans, _core, _neighbours, instruction_set
+from boostkmeans._candidates import Candidates, cost_of_candidates
 from boostkmeans._neighbours import neighbour_lists
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
+from boostkmeans._sweeping import Swept
 from conftest import blobs
 
 
@@ -306,7 +308,7 @@ class TestFit:
         assert "candidates" not in kinds[100]
         assert kinds[600][0] == "candidates"
         assert kinds[600][-1] != "candidates"
-        assert set(kinds[2500]) == {"candidates"}
+        assert kinds[2500][-1] == "candidates"
         assert "candidates" not in [r.kind for r in self.fit(600, X, n_candidates=None).history_]
 
     def test_weights_and_duplicates(self) -> None:
@@ -377,3 +379,92 @@ class TestPredict:
         np.testing.assert_array_equal(model.predict(X, n_candidates=2), model.labels_)
         with pytest.raises(ValueError, match="n_candidates"):
             model.predict(X, n_candidates=0)
+
+
+def topics(n: int, d: int, n_topics: int) -> NDArray[np.float32]:
+    """Like embeddings: of unit length, about centres that are all about as far from each other."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(n_topics, d)).astype(np.float32)
+    X = centres[rng.integers(0, n_topics, n)] + 0.5 * rng.normal(size=(n, d)).astype(np.float32)
+    return np.asarray(X / np.linalg.norm(X, axis=1, keepdims=True))
+
+
+class TestLookingAround:
+    """Now and then some rows look at all clusters, and all do where that gains more."""
+
+    k = 2100  # sweeps over all clusters do not follow by themselves
+
+    def fit(self, X: NDArray[Any], **parameters: Any) -> BoostKMeans:
+        return BoostKMeans(self.k, quality="fast", random_state=0, **parameters).fit(X)
+
+    def test_where_neighbours_say_little_all_clusters_are_looked_at(self) -> None:
+        X = topics(30_000, 32, 3000)
+        found, by_lists = self.fit(X), self.fit(X, n_candidates=32)
+        kinds = [r.kind for r in found.history_]
+        assert "sweep" in kinds
+        assert kinds[-1] == "candidates"
+        assert {r.kind for r in by_lists.history_} == {"candidates", "repair"}  # as it was asked for
+        assert found.inertia_ < 0.995 * by_lists.inertia_
+        assert found.inertia_ == pytest.approx(reference_inertia(X, found.labels_))
+
+    def test_where_they_say_all_it_is_left_out(self) -> None:
+        X = np.random.default_rng(0).uniform(size=(30_000, 2)).astype(np.float32)
+        kinds = {r.kind for r in self.fit(X).history_}
+        assert kinds == {"candidates", "repair"}
+
+    def test_it_is_the_same_on_any_number_of_threads(self) -> None:
+        X = topics(30_000, 32, 3000)
+        found = [self.fit(X, n_threads=n) for n in (1, 2, 3)]
+        assert "sweep" in [r.kind for r in found[0].history_]
+        assert len({(m.labels_.tobytes(), m.inertia_) for m in found}) == 1
+
+    @pytest.mark.parametrize("given", [{"n_candidates": 64}, {"moves": "first"}, {"max_size": 40}])
+    def test_who_asks_for_something_else_gets_that(self, given: dict[str, Any]) -> None:
+        X = topics(9000, 32, 2000)
+        kinds = [r.kind for r in self.fit(X, **given).history_]
+        assert "candidates" in kinds
+        assert "sweep" not in kinds
+
+    def test_the_share_costs_a_twentieth_of_the_time(self) -> None:
+        rows = Rows.in_own_frame(topics(9000, 32, 2000), "euclidean", 1)
+        candidates = Candidates(64, 1, looks_around=True)
+        candidates._uses, candidates._outdated = 1, True
+        share = cost_of_candidates(64, rows, 1000) / 20 / 1000
+        assert share < 1 / 8
+        assert candidates.share_to_look_around(rows, 1000) == pytest.approx(share)
+        assert candidates.share_to_look_around(rows, 100) == 1 / 8
+        candidates._outdated = False
+        assert candidates.share_to_look_around(rows, 100) == 0
+        candidates._last_resort = True
+        assert candidates.share_to_look_around(rows, 100) == 1 / 8
+        candidates.looks_around = False
+        assert candidates.share_to_look_around(rows, 100) == 0
+
+    def test_what_is_compared(self) -> None:
+        X = topics(9000, 32, 2000)
+        rows = Rows.in_own_frame(X, "euclidean", 1)
+        partition = Partition.of(np.arange(9000, dtype=np.int32) % 2000, 2000, 32)
+        cost = 9000 * cost_of_candidates(64, rows, 2000)
+        candidates = Candidates(64, 1, looks_around=True, least_gain=1e-3)
+        candidates._uses, candidates._gain = 4, 20.0  # 5 a sweep
+        for gain, expected in ((4.9, False), (5.1, True)):
+            candidates.looked_around(Swept(1, gain, int(cost), late=False), rows, partition, 100.0)
+            assert candidates.everywhere is expected
+            assert candidates._outdated
+        candidates.looked_everywhere(Swept(1, 5.1, int(cost), late=False))
+        assert candidates.everywhere  # once more
+        assert candidates.try_something_else()
+        candidates.looked_everywhere(Swept(1, 4.9, int(cost), late=False))
+        assert not candidates.everywhere
+        candidates._gain = 0.0  # what is left to gain by candidates is less than the tolerance
+        for gain, expected in ((0.09, False), (0.11, True)):
+            candidates.looked_around(Swept(1, gain, int(cost), late=False), rows, partition, 100.0)
+            assert candidates.everywhere is expected
+
+
+def reference_inertia(X: NDArray[Any], labels: NDArray[np.int32]) -> float:
+    """By sums, where the reference would take long."""
+    k, wide = labels.max() + 1, X.astype(np.float64)
+    sums = np.stack([np.bincount(labels, column, k) for column in wide.T], axis=1)
+    centres = sums / np.bincount(labels, minlength=k)[:, None]
+    return float(((wide - centres[labels]) ** 2).sum())

@@ -23,6 +23,8 @@ from conftest import blobs
 X, _ = blobs(1200, 6, 30, spread=2.0)
 WEIGHTS = np.random.default_rng(1).integers(0, 4, size=len(X)).astype(np.float64)
 SPARSE = sparse.random(2000, 3000, density=0.004, format="csr", random_state=0)
+TOPICS = np.random.default_rng(0).normal(size=(900, 64)).astype(np.float32)[np.arange(4000) % 900]
+TOPICS += 0.5 * np.random.default_rng(1).normal(size=TOPICS.shape).astype(np.float32)
 
 # Settings that take every way through a fit, with the rows and weights for it.
 FITS: dict[str, tuple[Any, Any, Any]] = {
@@ -30,6 +32,7 @@ FITS: dict[str, tuple[Any, Any, Any]] = {
     "annealed for long": (BoostKMeans(12, annealing=(0.1, 40), random_state=0), X, None),
     "three runs, weighted": (BoostKMeans(9, n_init=3, random_state=0), X, WEIGHTS),
     "a tree, candidates": (BoostKMeans(120, n_candidates=12, random_state=0), X, None),
+    "looking around": (BoostKMeans(900, quality="fast", max_iter=30, random_state=0), TOPICS, None),
     "certified": (BoostKMeans(40, n_candidates=8, tol=0, random_state=0), X, None),
     "limits": (BoostKMeans(20, min_size=40, max_size=80, random_state=0), X, None),
     "limits, candidates": (BoostKMeans(20, max_size=70, n_candidates=5, random_state=0), X, None),

@@ -57,8 +57,8 @@ class BoostKMeans(Clusterer):
         With candidates, a sweep costs n x n_candidates instead of n x n_clusters, the end is a little
         above, and `labels_` are those of the last sweep: few rows are nearer to another centre. With
         tol=0, sweeps over all clusters follow until the optimum is certified. "auto": all below 512
-        clusters, else 128, or 32 where clusters have fewer than 32 rows; and up to 2,048 clusters,
-        sweeps over all of them follow.
+        clusters, else 128, or 32 where clusters have fewer than 32 rows; now and then all of them,
+        where some rows have found more that way; and up to 2,048 clusters, sweeps over all follow.
     repair : bool, int or "auto", default="auto"
         Rounds in which clusters are merged that cost little, and others split that gain more, until
         nothing is left to gain (True), none (False), or at most so many. "auto": as `quality` says; none

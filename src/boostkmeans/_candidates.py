@@ -23,10 +23,13 @@ AUTO_CANDIDATES, AUTO_FROM_CLUSTERS, AUTO_ALL_UP_TO = 128, 512, 2048
 # Few rows do not repay the gathering of many centres: below so many rows a cluster, so many candidates.
 FEW_ROWS, AUTO_CANDIDATES_OF_FEW = 32, 32
 # What says where the sweeps are, beside the arrays.
-FLAGS = ("then_all", "_outdated", "_by_runner_up", "_last_resort")
+FLAGS = ("then_all", "looks_around", "everywhere", "_outdated", "_by_runner_up", "_last_resort")
 NUMBERS = ("n_candidates", "clock", "_uses", "_longest_use")
+MEASURES = ("least_gain", "_gain", "_rate")
 # What rows look at around clusters that a repair touched.
 AROUND = 32
+# Rows that look around: as many as take that share of the time of the sweeps before, and of the rows.
+SHARE_OF_TIME, MOST_OF_ROWS = 1 / 20, 1 / 8
 
 
 @dataclass
@@ -36,12 +39,22 @@ class Candidates:
     In most sweeps, rows look at the neighbours of their own cluster. Now and then they look at those of
     the best other cluster that they found so far, the *runner-up*: this leads out of lists that are too
     short for a row at the border of its cluster.
+
+    Where all centres are about as far from each other, as those of many embeddings are, neighbours say
+    little. So some rows *look around*, at all clusters, each time before lists are made anew. If that
+    gains more for its cost than the sweeps over the lists did, all rows look everywhere in the next.
     """
 
     n_candidates: int
     n_threads: int
     then_all: bool = False
     """Whether sweeps over all clusters follow even if there is a tolerance."""
+    looks_around: bool = False
+    """Whether sweeps over all clusters may come in between."""
+    least_gain: float = 0.0
+    """Relative: a sweep over candidates that gains less is one of the last."""
+    everywhere: bool = False
+    """Whether the next sweep is over all clusters."""
     lists: Lists = field(init=False)
     changed: NDArray[np.int64] = field(init=False)
     visited: NDArray[np.int64] = field(init=False)
@@ -57,6 +70,10 @@ class Candidates:
     """Whether the next sweep goes by the runners-up."""
     _last_resort: bool = False
     """Whether new lists gained little, and the runners-up of these are what is left to try."""
+    _gain: float = 0.0
+    """Of the sweeps over these lists."""
+    _rate: float = 0.0
+    """The gain for a cost, when some rows looked around last."""
 
     def sweep(
         self,
@@ -101,10 +118,30 @@ class Candidates:
             )
             so_far.add(Swept(moves, gain, evaluations, late))
         self._uses += 1
+        self._gain += so_far.swept.gain
         self._outdated = self._uses >= self._longest_use
         last_of_many = self._uses == LONGEST_USE - 1
         self._by_runner_up = last_of_many and not self._outdated and self.runners_up is not None
         return so_far.swept
+
+    def share_to_look_around(self, rows: Rows, n_clusters: int) -> float:
+        """Of the rows, now: 0 unless lists are used up, or the last resort was tried."""
+        if not self.looks_around or not (self._outdated or self._last_resort):
+            return 0.0
+        cost = self._uses * cost_of_candidates(self.n_candidates, rows, n_clusters)
+        return min(SHARE_OF_TIME * cost / n_clusters, MOST_OF_ROWS)
+
+    def looked_around(self, seen: Swept, rows: Rows, partition: Partition, inertia: float) -> None:
+        """Compares what some rows gained by all clusters with what the sweeps over these lists did."""
+        cost = rows.n_rows * cost_of_candidates(self.n_candidates, rows, partition.n_clusters)
+        self._rate = max(self._gain / self._uses, self.least_gain * inertia) / cost
+        self.everywhere = seen.gain > self._rate * seen.evaluations
+        self._outdated = True  # the lists know nothing of these moves
+
+    def looked_everywhere(self, swept: Swept) -> None:
+        """The same for a sweep over all clusters: there is another one, or candidates have new lists."""
+        self.forget()
+        self.everywhere = swept.gain > self._rate * swept.evaluations
 
     @classmethod
     def around(cls, partition: Partition, touched: NDArray[np.int64], n_threads: int) -> "Candidates":
@@ -119,7 +156,7 @@ class Candidates:
 
     def state(self) -> State:
         """All of it; lists that are not used any more are left out."""
-        names = [*FLAGS, *NUMBERS, "runners_up"]
+        names = [*FLAGS, *NUMBERS, *MEASURES, "runners_up"]
         names += [] if self._outdated else ["lists", "changed", "visited"]
         return {name: getattr(self, name) for name in names}
 
@@ -132,6 +169,8 @@ class Candidates:
             setattr(found, name, saved.truth(name))
         for name in NUMBERS:
             setattr(found, name, saved.integer(name))
+        for name in MEASURES:
+            setattr(found, name, saved.measure(name))
         if saved.values.get("runners_up") is not None:
             found.runners_up = saved.array("runners_up", np.int32, (rows.n_rows,), 0, k - 1)
         if not found._outdated:
@@ -142,7 +181,9 @@ class Candidates:
 
     def without_lists(self) -> "Candidates":
         """What is left of it when all sweeps are made."""
-        return Candidates(self.n_candidates, self.n_threads, self.then_all)
+        return Candidates(
+            self.n_candidates, self.n_threads, self.then_all, self.looks_around, self.least_gain
+        )
 
     def revisit(self) -> None:
         """The next sweep passes no cluster over."""
@@ -152,13 +193,16 @@ class Candidates:
     def forget(self) -> None:
         """For when clusters are no longer what they were: the next sweep is over new lists."""
         self._outdated = True
-        self._by_runner_up = self._last_resort = False
+        self._by_runner_up = self._last_resort = self.everywhere = False
 
     def try_something_else(self) -> bool:
         """For when a sweep gained little: prepares another kind of sweep; False if all were tried.
 
-        The next one is over new lists, or if these are new, by the runners-up.
+        The next one is over all clusters if some rows gained by that, else over new lists, or if these
+        are new, by the runners-up.
         """
+        if self.everywhere:
+            return True
         if self._last_resort:
             return False
         if self._uses > 1:
@@ -176,8 +220,22 @@ class Candidates:
         self.visited = np.full((n_parts, partition.n_clusters), -1, dtype=np.int64)
         self.clock = 0
         self._uses = 0
+        self._gain = 0.0
         self._longest_use = min(max(1, 2 * self._longest_use), LONGEST_USE)
         self._last_resort = False
+
+
+def cost_of_candidates(n_candidates: int, rows: Rows, n_clusters: int) -> float:
+    """Of a row in a sweep over candidates, by that of one cluster in a sweep over all of them.
+
+    A law that fits what was measured, within a factor of two or so: beside its candidates, a row costs
+    some time to be sorted, and so does each cluster, for its list and for the centres that are gathered
+    by it. That weighs the more, the fewer features and the fewer rows in a cluster there are.
+    """
+    features = max(rows.n_features, 8)
+    row = 1.25 * n_candidates + 5000 / features
+    cluster = 3e5 / features + n_candidates * (70 + 3000 / features)
+    return float(row + cluster * n_clusters / rows.n_rows)
 
 
 def candidates_for(

@@ -210,7 +210,11 @@ class Clusterer(CentreModel):
     def _follow(self, fit: Fit, plan: Plan) -> None:
         """Tells a run what was planned for it."""
         if plan.n_candidates is not None:
-            fit.candidates = Candidates(plan.n_candidates, fit.n_threads, plan.then_all)
+            # Who names a number, or takes the first better cluster, wants the paper's top-k0 as it is.
+            adapts = isinstance(self.n_candidates, str) and self.moves == "best"
+            fit.candidates = Candidates(
+                plan.n_candidates, fit.n_threads, plan.then_all, adapts, float(self.tol)
+            )
         fit.plan = plan
         fit.note = str(plan)
 

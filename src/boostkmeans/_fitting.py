@@ -18,7 +18,7 @@ from boostkmeans._plan import Plan
 from boostkmeans._rows import Floats, Rows
 from boostkmeans._seeding import fill_empty
 from boostkmeans._state import SavedState, State
-from boostkmeans._sweeping import SweepOptions, SweepSoFar, Swept, sweep_all
+from boostkmeans._sweeping import NOTHING_SWEPT, SweepOptions, SweepSoFar, Swept, sweep_all
 from boostkmeans._weights import RowWeights
 
 logger = logging.getLogger("boostkmeans")
@@ -299,20 +299,33 @@ class Fit:
         values = self.row_weights.values
         so_far = self.so_far = self.so_far or SweepSoFar()
         so_far.after_part = self.after_part
-        if self.candidates is not None:
+        if self.candidates is not None and not self.candidates.everywhere:
             if self.limits:  # the two kinds of sweeps look for different moves
                 self.candidates.revisit()
             kind = "candidates"
             swept = self.candidates.sweep(self.rows, values, self.partition, self.rng, how, so_far)
+            if temperature == 0 and not swept.late:
+                swept = swept.plus(self._look_around(self.candidates, how))
         else:
             exact = temperature == 0 and not how.exchange and self._worth_certifying()
             kind = "certify" if exact else "sweep"
             how = replace(how, exact=exact, low=self._worth_low_precision())
             swept = sweep_all(self.rows, values, self.partition, self.rng, how, self.n_pinned, so_far)
+            if self.candidates is not None:
+                self.candidates.looked_everywhere(swept)
         self.so_far = None
         self.account(swept)
         self.record(swept.moves, swept.evaluations, kind, temperature=temperature)
         return swept
+
+    def _look_around(self, candidates: Candidates, how: SweepOptions) -> Swept:
+        """Some rows look at all clusters: is it time for all of them to do so?"""
+        share = candidates.share_to_look_around(self.rows, self.partition.n_clusters)
+        if share == 0 or self.limits or self.rows.n_parts > 1:  # some rows of a file cost as much as all
+            return NOTHING_SWEPT
+        seen = sweep_all(self.rows, self.row_weights.values, self.partition, self.rng, how, share=share)
+        candidates.looked_around(seen, self.rows, self.partition, self.inertia)
+        return seen
 
     def account(self, swept: Swept) -> None:
         """Brings the inertia up to date, by a new sum where a difference would be too rough."""
@@ -361,7 +374,8 @@ class Fit:
         )  # fmt: skip
 
     def _worth_certifying(self) -> bool:
-        if self.n_sweeps == 0:
+        # Candidates leave something: the first sweep over all clusters after them is seldom the last.
+        if self.n_sweeps == 0 or self.history[-1].kind == "candidates":
             return False
         if self.moves == "first":  # a certificate looks for the best move: only once none is left
             return self.history[-1].moves == 0

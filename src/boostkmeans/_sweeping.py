@@ -119,11 +119,13 @@ def sweep_all(
     how: SweepOptions,
     n_pinned: int = 0,
     so_far: SweepSoFar | None = None,
+    share: float = 1.0,
 ) -> Swept:
-    """Every row but the first `n_pinned` looks at all clusters."""
+    """Every row but the first `n_pinned` looks at all clusters; or a share of them, drawn at random."""
     so_far = so_far or SweepSoFar()
     for part in so_far.parts(rows, rng):
         order, run_length = visit(part.rows, rng, n_pinned)
+        order = order[: math.ceil(share * len(order))]
         found = _core.sweep(
             part.rows.core,
             None if row_weights is None else row_weights[part.where],
