@@ -8,6 +8,7 @@ import numpy as np
 
 import data
 import peers
+import problems
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
@@ -217,6 +218,10 @@ def where_candidates_pay() -> None:
             data.blobs(100_000, 16, 1000, 1.0)[0],
             (500, 1000, 2000),
         ),
+        "made: like embeddings 100000 x 128 (4000 topics)": (
+            problems.embeddings(100_000, 128, 4000)[1],
+            (1024, 2048, 4096),
+        ),
     }
     found: Json = {}
     for name, (X, ks) in sets.items():
@@ -231,8 +236,8 @@ def where_candidates_pay() -> None:
             for way, parameters in ways.items():
                 if parameters.get("n_candidates", 0) == 128 and k <= 256:
                     continue
-                seconds, run = timed(partial(peers.ours, X, k, **parameters))
-                figures = {"seconds": seconds, "distortion": run["inertia"] / len(X)}
+                seconds, run = timed(partial(peers.boost, X, k, **parameters))
+                figures = {"seconds": seconds, "distortion": run.curve[-1][1] / len(X)}
                 found[f"{name}, k = {k:,}"][way] = figures
                 print(f"  {name} k = {k} {way}: {compact(figures)}", flush=True)
     keep("where_candidates_pay", {"sets": found})

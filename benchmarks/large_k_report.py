@@ -122,7 +122,8 @@ def pay_section(result: Json) -> str:
     ]
     return (
         '## What "auto" stands for\n\nFrom 512 clusters on, 128 candidates; up to 2,048, sweeps over '
-        "all clusters follow. Starts: k-means++ on a sample up to 1,024 clusters of 64 rows or more, "
+        "all clusters follow. In between, some rows look at all clusters; all do where that gains more. "
+        "Starts: k-means++ on a sample up to 1,024 clusters of 64 rows or more, "
         "else the tree. "
         f"{where(result)}\n{table(['data', 'way', 'whole fit', 'distortion'], rows)}"
     )

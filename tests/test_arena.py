@@ -183,4 +183,4 @@ def test_one_fit_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (first["seed"], second["seed"]) == (0, 1)
     assert 0 < first["curve"][-1][0] <= first["seconds"]
     assert first["curve"][-1][1] >= first["inertia"] * (1 - 1e-9)
-    assert [path.suffix for path in sorted(tmp_path.iterdir())] == [".npy", ".txt"]
+    assert [path.suffix for path in sorted(tmp_path.glob("*/*"))] == [".npy", ".txt"]

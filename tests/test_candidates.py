@@ -408,9 +408,10 @@ class TestLookingAround:
         assert found.inertia_ == pytest.approx(reference_inertia(X, found.labels_))
 
     def test_where_they_say_all_it_is_left_out(self) -> None:
-        X = np.random.default_rng(0).uniform(size=(30_000, 2)).astype(np.float32)
+        X, _ = blobs(21_000, 8, self.k)
         kinds = {r.kind for r in self.fit(X).history_}
-        assert kinds == {"candidates", "repair"}
+        assert "candidates" in kinds
+        assert not kinds & {"sweep", "certify"}
 
     def test_it_is_the_same_on_any_number_of_threads(self) -> None:
         X = topics(30_000, 32, 3000)
@@ -418,12 +419,33 @@ class TestLookingAround:
         assert "sweep" in [r.kind for r in found[0].history_]
         assert len({(m.labels_.tobytes(), m.inertia_) for m in found}) == 1
 
-    @pytest.mark.parametrize("given", [{"n_candidates": 64}, {"moves": "first"}, {"max_size": 40}])
+    @pytest.mark.parametrize("given", [{"n_candidates": 32}, {"moves": "first"}, {"max_size": 60}])
     def test_who_asks_for_something_else_gets_that(self, given: dict[str, Any]) -> None:
-        X = topics(9000, 32, 2000)
+        X = topics(15_000, 48, 2500)
+        assert "sweep" in [r.kind for r in self.fit(X).history_]
         kinds = [r.kind for r in self.fit(X, **given).history_]
         assert "candidates" in kinds
         assert "sweep" not in kinds
+
+    @pytest.mark.parametrize("tol", [1e-3, 1e-4, 0])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_up_to_2048_clusters_labels_are_those_of_the_nearest_centres(
+        self, tol: float, weighted: bool
+    ) -> None:
+        X = topics(4000, 16, 800)
+        weights = np.arange(4000) % 3.0 if weighted else None
+        model = BoostKMeans(600, quality="fast", tol=tol, random_state=0).fit(X, sample_weight=weights)
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+        assert model.converged_ == (tol == 0)
+
+    def test_it_stops_in_time(self) -> None:
+        X = topics(15_000, 48, 2500)
+        whole = self.fit(X)
+        first = next(i for i, r in enumerate(whole.history_) if r.kind == "sweep")
+        for seconds in (whole.history_[first - 1].seconds, whole.history_[first].seconds):
+            early = self.fit(X, max_time=seconds)
+            assert early.stop_reason_ in ("max_time", "tol")
+            assert early.inertia_ == pytest.approx(reference_inertia(X, early.labels_))
 
     def test_the_share_costs_a_twentieth_of_the_time(self) -> None:
         rows = Rows.in_own_frame(topics(9000, 32, 2000), "euclidean", 1)
@@ -446,7 +468,7 @@ class TestLookingAround:
         partition = Partition.of(np.arange(9000, dtype=np.int32) % 2000, 2000, 32)
         cost = 9000 * cost_of_candidates(64, rows, 2000)
         candidates = Candidates(64, 1, looks_around=True, least_gain=1e-3)
-        candidates._uses, candidates._gain = 4, 20.0  # 5 a sweep
+        candidates._uses, candidates._cold_uses, candidates._gain = 6, 4, 20.0  # 5 a sweep
         for gain, expected in ((4.9, False), (5.1, True)):
             candidates.looked_around(Swept(1, gain, int(cost), late=False), rows, partition, 100.0)
             assert candidates.everywhere is expected

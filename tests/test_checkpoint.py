@@ -10,9 +10,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 
 import crash
-from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord, _checkpoint
+from boostkmeans import (
+    BisectingBoostKMeans,
+    BoostKMeans,
+    DataFormatError,
+    SweepRecord,
+    _candidates,
+    _checkpoint,
+)
 from boostkmeans._course import Course
 from boostkmeans._fitting import Fit
 from boostkmeans._state import join_arrays, split_arrays
@@ -23,7 +31,7 @@ from conftest import blobs
 X, _ = blobs(1200, 6, 30, spread=2.0)
 WEIGHTS = np.random.default_rng(1).integers(0, 4, size=len(X)).astype(np.float64)
 SPARSE = sparse.random(2000, 3000, density=0.004, format="csr", random_state=0)
-TOPICS = np.random.default_rng(0).normal(size=(900, 64)).astype(np.float32)[np.arange(4000) % 900]
+TOPICS = np.random.default_rng(0).normal(size=(2500, 48)).astype(np.float32)[np.arange(15_000) % 2500]
 TOPICS += 0.5 * np.random.default_rng(1).normal(size=TOPICS.shape).astype(np.float32)
 
 # Settings that take every way through a fit, with the rows and weights for it.
@@ -32,7 +40,7 @@ FITS: dict[str, tuple[Any, Any, Any]] = {
     "annealed for long": (BoostKMeans(12, annealing=(0.1, 40), random_state=0), X, None),
     "three runs, weighted": (BoostKMeans(9, n_init=3, random_state=0), X, WEIGHTS),
     "a tree, candidates": (BoostKMeans(120, n_candidates=12, random_state=0), X, None),
-    "looking around": (BoostKMeans(900, quality="fast", max_iter=30, random_state=0), TOPICS, None),
+    "looking around": (BoostKMeans(2100, quality="fast", random_state=0), TOPICS, None),
     "certified": (BoostKMeans(40, n_candidates=8, tol=0, random_state=0), X, None),
     "limits": (BoostKMeans(20, min_size=40, max_size=80, random_state=0), X, None),
     "limits, candidates": (BoostKMeans(20, max_size=70, n_candidates=5, random_state=0), X, None),
@@ -337,6 +345,36 @@ TAMPERED = {
 }
 
 
+def kept_states(copies: list[Path]) -> list[Any]:
+    """What checkpoints hold."""
+    read = [read_tensors(copy, _checkpoint.FORMAT, _checkpoint.VERSION) for copy in copies]
+    return [join_arrays(header, arrays) for _, header, arrays in read]
+
+
+def test_that_all_rows_are_to_look_around_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, rows, _ = FITS["looking around"]
+    copies = copies_of(tmp_path / "state", monkeypatch)
+    clone(model).set_params(checkpoint=tmp_path / "state").fit(rows)
+    kept = [state["sweeps"]["fit"]["candidates"] for state in kept_states(copies) if "sweeps" in state]
+    assert any(one["everywhere"] and one["_rate"] > 0 for one in kept if one is not None)
+
+
+def test_of_a_version_that_did_not_look_around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "state"
+    model = BoostKMeans(120, n_candidates=12, random_state=0, checkpoint=path)
+    with monkeypatch.context() as patch:
+        copies = copies_of(path, patch)
+        expected = result_of(model.fit(X))
+    state = kept_states(copies)[len(copies) // 2]
+    for name in _candidates.NEW:
+        del state["sweeps"]["fit"]["candidates"][name]
+    write_tensors(path, _checkpoint.FORMAT, _checkpoint.VERSION, *split_arrays(state))
+    assert count_sweeps(monkeypatch, lambda: model.fit(X)) > 0
+    assert result_of(model) == expected
+
+
 @pytest.mark.parametrize("name", TAMPERED)
 def test_a_damaged_state_is_an_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state"
@@ -344,8 +382,7 @@ def test_a_damaged_state_is_an_error(name: str, tmp_path: Path, monkeypatch: pyt
     with monkeypatch.context() as patch:
         copies = copies_of(path, patch)
         model.fit(X)
-    _, header, arrays = read_tensors(copies[-2], _checkpoint.FORMAT, _checkpoint.VERSION)
-    state = join_arrays(header, arrays)
+    state = kept_states(copies)[-2]
     assert state["stage"] == "sweeps"
     TAMPERED[name](state)
     write_tensors(path, _checkpoint.FORMAT, _checkpoint.VERSION, *split_arrays(state))

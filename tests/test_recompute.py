@@ -8,14 +8,16 @@ import reference
 from boostkmeans._partition import Partition
 from boostkmeans._rows import Rows
 
-pytestmark = pytest.mark.usefixtures("isa")
-
 CASES = [  # n, d, k
-    (20_001, 3, 7),  # some pieces, of unequal lengths
-    (9_000, 130, 11),
+    (20_001, 3, 7),  # pieces of unequal lengths
+    (3_000, 130, 11),
     (90_000, 1, 2),  # by clusters, these would be summed in parts
-    (4_095, 5, 4),  # no piece: by clusters
-    (9_000, 64, 3_000),  # too many clusters for pieces
+    (2_000, 5, 4),  # too few rows for pieces: by clusters
+    (9_000, 64, 3_000),  # too many clusters
+]
+LARGE = [  # enough for several threads
+    (60_000, 170, 9),
+    (60_000, 170, 2_000),
 ]
 
 
@@ -34,6 +36,7 @@ def awkward(
     return X, labels, weights
 
 
+@pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_and_inertia_are_those_of_numpy(n: int, d: int, k: int, weighted: bool) -> None:
@@ -59,10 +62,10 @@ def test_sums_and_inertia_are_those_of_numpy(n: int, d: int, k: int, weighted: b
     assert total == pytest.approx(expected.sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize(("n", "d", "k"), CASES)
+@pytest.mark.parametrize(("n", "d", "k"), LARGE)
 def test_threads_change_no_bit(n: int, d: int, k: int) -> None:
     X, labels, weights = awkward(n, d, k)
-    rows = Rows.in_own_frame(X, "euclidean", 1)
+    rows = Rows.in_own_frame(np.asfortranarray(X), "euclidean", 1)
     found = []
     for n_threads in (1, 2, 5):
         partition = Partition.of(labels, k, d)
@@ -71,6 +74,7 @@ def test_threads_change_no_bit(n: int, d: int, k: int) -> None:
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
 def test_drift_is_what_was_off(n: int, d: int, k: int) -> None:
     """Relative to what the members of the cluster could add up to."""

@@ -24,8 +24,11 @@ AUTO_CANDIDATES, AUTO_FROM_CLUSTERS, AUTO_ALL_UP_TO = 128, 512, 2048
 FEW_ROWS, AUTO_CANDIDATES_OF_FEW = 32, 32
 # What says where the sweeps are, beside the arrays.
 FLAGS = ("then_all", "looks_around", "everywhere", "_outdated", "_by_runner_up", "_last_resort")
-NUMBERS = ("n_candidates", "clock", "_uses", "_longest_use")
+NUMBERS = ("n_candidates", "clock", "_uses", "_longest_use", "_cold_uses")
 MEASURES = ("least_gain", "_gain", "_rate")
+# What checkpoints of versions before 0.7 lack: a run that was begun by one goes on as it would there.
+NEW = {"looks_around": False, "everywhere": False, "_cold_uses": 0, "least_gain": 0.0, "_gain": 0.0,
+       "_rate": 0.0}  # fmt: skip
 # What rows look at around clusters that a repair touched.
 AROUND = 32
 # Rows that look around: as many as take that share of the time of the sweeps before, and of the rows.
@@ -70,8 +73,10 @@ class Candidates:
     """Whether the next sweep goes by the runners-up."""
     _last_resort: bool = False
     """Whether new lists gained little, and the runners-up of these are what is left to try."""
+    _cold_uses: int = 0
+    """Those of them that were not annealed."""
     _gain: float = 0.0
-    """Of the sweeps over these lists."""
+    """Of these."""
     _rate: float = 0.0
     """The gain for a cost, when some rows looked around last."""
 
@@ -118,7 +123,9 @@ class Candidates:
             )
             so_far.add(Swept(moves, gain, evaluations, late))
         self._uses += 1
-        self._gain += so_far.swept.gain
+        if how.temperature == 0:
+            self._cold_uses += 1
+            self._gain += so_far.swept.gain
         self._outdated = self._uses >= self._longest_use
         last_of_many = self._uses == LONGEST_USE - 1
         self._by_runner_up = last_of_many and not self._outdated and self.runners_up is not None
@@ -134,9 +141,10 @@ class Candidates:
     def looked_around(self, seen: Swept, rows: Rows, partition: Partition, inertia: float) -> None:
         """Compares what some rows gained by all clusters with what the sweeps over these lists did."""
         cost = rows.n_rows * cost_of_candidates(self.n_candidates, rows, partition.n_clusters)
-        self._rate = max(self._gain / self._uses, self.least_gain * inertia) / cost
+        self._rate = max(self._gain / self._cold_uses, self.least_gain * inertia) / cost
         self.everywhere = seen.gain > self._rate * seen.evaluations
-        self._outdated = True  # the lists know nothing of these moves
+        # The lists know nothing of these moves. (A sweep by runners-up goes without knowing.)
+        self._outdated = True
 
     def looked_everywhere(self, swept: Swept) -> None:
         """The same for a sweep over all clusters: there is another one, or candidates have new lists."""
@@ -164,6 +172,7 @@ class Candidates:
     def restored(cls, saved: SavedState, rows: Rows, n_clusters: int, n_threads: int) -> "Candidates":
         """What `state` gave."""
         k = n_clusters
+        saved.values.update({name: value for name, value in NEW.items() if name not in saved.values})
         found = cls(0, n_threads)
         for name in FLAGS:
             setattr(found, name, saved.truth(name))
@@ -219,7 +228,7 @@ class Candidates:
         self.changed = np.full(partition.n_clusters, -1, dtype=np.int64)
         self.visited = np.full((n_parts, partition.n_clusters), -1, dtype=np.int64)
         self.clock = 0
-        self._uses = 0
+        self._uses = self._cold_uses = 0
         self._gain = 0.0
         self._longest_use = min(max(1, 2 * self._longest_use), LONGEST_USE)
         self._last_resort = False

@@ -211,9 +211,11 @@ class Clusterer(CentreModel):
         """Tells a run what was planned for it."""
         if plan.n_candidates is not None:
             # Who names a number, or takes the first better cluster, wants the paper's top-k0 as it is.
-            adapts = isinstance(self.n_candidates, str) and self.moves == "best"
+            # Some rows of a file cost as much as all. What sparse rows cost has another law.
+            as_asked = not isinstance(self.n_candidates, str) or self.moves == "first"
+            looks_around = not (as_asked or fit.rows.n_parts > 1 or fit.rows.stays_sparse)
             fit.candidates = Candidates(
-                plan.n_candidates, fit.n_threads, plan.then_all, adapts, float(self.tol)
+                plan.n_candidates, fit.n_threads, plan.then_all, looks_around, float(self.tol)
             )
         fit.plan = plan
         fit.note = str(plan)

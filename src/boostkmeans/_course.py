@@ -9,7 +9,7 @@ from typing import Protocol
 
 from boostkmeans._annealing import Annealing
 from boostkmeans._candidates import Candidates
-from boostkmeans._fitting import ROUNDING_OF_INERTIA, Fit, Kept
+from boostkmeans._fitting import FULL_BELOW_MOVES, ROUNDING_OF_INERTIA, Fit, Kept
 from boostkmeans._history import SweepRecord
 from boostkmeans._repair import Repair, Swaps
 from boostkmeans._state import SavedState, State
@@ -17,8 +17,6 @@ from boostkmeans._sweeping import Swept, sweep_all
 
 logger = logging.getLogger("boostkmeans")
 
-# For a certificate: with fewer moves, candidates have little to offer, and rows look at all clusters.
-FULL_BELOW_MOVES = 1 / 2000
 # Sweeps over what a repair touched: at most so many, fewer if they gain little.
 SETTLING_SWEEPS, SETTLED = 5, 1e-4
 # Of sparse rows, these sweeps are over all clusters, if there are no more than that: see `_swap`.
@@ -192,7 +190,7 @@ class Course:
         """A sweep that lowers the inertia; there is rest once little is left to gain."""
         fit = self.fit
         before = fit.inertia
-        swept = fit.sweep(self.stop.deadline)
+        swept = fit.sweep(self.stop.deadline, 0.0, True)  # with repairs behind it, that pays
         fit.stop_reason = self._reason(before, swept.late)
         if fit.stop_reason in AT_REST and fit.release_coincident():
             fit.stop_reason = "" if fit.n_sweeps < self.stop.max_iter else "max_iter"
@@ -320,17 +318,19 @@ class Course:
         last = fit.history[-1]
         if late or not self._is_quiet(before):
             return imposed
-        if fit.is_certificate(last):
-            return "certified"
+        certified = fit.is_certificate(last)
         if last.kind == "candidates":
             assert fit.candidates is not None
             if not fit.candidates.try_something_else():
                 if self.stop.tol > 0 and not fit.candidates.then_all:
                     return "tol"
                 fit.candidates = None
-        elif last.moves > 0:
-            return "tol"
-        return imposed
+            return imposed
+        if fit.candidates is not None and (certified or self.stop.tol == 0 or fit.candidates.then_all):
+            fit.candidates = None  # from here on, all of them
+        if certified:
+            return "certified"
+        return "tol" if last.moves > 0 else imposed
 
     def _is_quiet(self, before: float) -> bool:
         """Whether sweeps like the last one have little to offer."""

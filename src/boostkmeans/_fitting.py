@@ -25,6 +25,8 @@ logger = logging.getLogger("boostkmeans")
 
 # From here on a sweep also decides what float32 cannot, in the hope that it is the last one.
 CERTIFY_BELOW_MOVES = 1 / 200
+# For a certificate: with fewer moves, candidates have little to offer, and rows look at all clusters.
+FULL_BELOW_MOVES = 1 / 2000
 # Proposals are made in low precision from so many clusters on, as long as that share of the rows moves,
 # and the inertia is that share of the sum of all squares. See "Low precision" in docs/benchmarks.md.
 LOW_FROM_CLUSTERS, LOW_ABOVE_MOVES, LOW_ABOVE_SPREAD = 256, 1 / 20, 1 / 8
@@ -292,8 +294,8 @@ class Fit:
             deadline=deadline,
         )
 
-    def sweep(self, deadline: float, temperature: float = 0.0) -> Swept:
-        """One sweep and its record."""
+    def sweep(self, deadline: float, temperature: float = 0.0, looks_around: bool = False) -> Swept:
+        """One sweep and its record; before new lists, some rows may look at all clusters."""
         self._exchange = bool(self.limits) and not self._exchange
         how = self.options(deadline, temperature)
         values = self.row_weights.values
@@ -304,7 +306,7 @@ class Fit:
                 self.candidates.revisit()
             kind = "candidates"
             swept = self.candidates.sweep(self.rows, values, self.partition, self.rng, how, so_far)
-            if temperature == 0 and not swept.late:
+            if looks_around and not swept.late:
                 swept = swept.plus(self._look_around(self.candidates, how))
         else:
             exact = temperature == 0 and not how.exchange and self._worth_certifying()
@@ -321,9 +323,11 @@ class Fit:
     def _look_around(self, candidates: Candidates, how: SweepOptions) -> Swept:
         """Some rows look at all clusters: is it time for all of them to do so?"""
         share = candidates.share_to_look_around(self.rows, self.partition.n_clusters)
-        if share == 0 or self.limits or self.rows.n_parts > 1:  # some rows of a file cost as much as all
+        if share == 0 or self.limits:
             return NOTHING_SWEPT
-        seen = sweep_all(self.rows, self.row_weights.values, self.partition, self.rng, how, share=share)
+        seen = sweep_all(
+            self.rows, self.row_weights.values, self.partition, self.rng, how, self.n_pinned, share=share
+        )
         candidates.looked_around(seen, self.rows, self.partition, self.inertia)
         return seen
 
@@ -374,12 +378,15 @@ class Fit:
         )  # fmt: skip
 
     def _worth_certifying(self) -> bool:
+        if self.n_sweeps == 0:
+            return False
+        last = self.history[-1]
         # Candidates leave something: the first sweep over all clusters after them is seldom the last.
-        if self.n_sweeps == 0 or self.history[-1].kind == "candidates":
+        if last.kind == "candidates" and last.moves > FULL_BELOW_MOVES * self.rows.n_rows:
             return False
         if self.moves == "first":  # a certificate looks for the best move: only once none is left
-            return self.history[-1].moves == 0
-        return bool(self.history[-1].moves <= CERTIFY_BELOW_MOVES * self.rows.n_rows)
+            return last.moves == 0
+        return bool(last.moves <= CERTIFY_BELOW_MOVES * self.rows.n_rows)
 
     def is_certificate(self, last: SweepRecord) -> bool:
         """Whether that sweep proves a local optimum: only from composites that did not drift."""

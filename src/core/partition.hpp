@@ -57,7 +57,7 @@ inline bool improves(double leave, double enter, double norm, double noise) {
 
 struct Recomputed {
   double inertia = 0.0;  // sum of weight * |x - C|^2 in the frame
-  double drift = 0.0;    // largest change of a composite, relative to its members: see report()
+  double drift = 0.0;    // largest change of a composite, relative to its members: see totals.hpp
 };
 
 // Composites, weights, counts and inertia from the labels alone, in float64, in an order that does not

@@ -13,15 +13,19 @@
 namespace boostkmeans {
 
 // Rows are summed in pieces, each of which has sums of all clusters; these are added in order, so that the
-// sums depend on the data alone. A piece has many more rows than there are sums: adding them up costs little,
-// and all take an eighth of the memory of float32 rows at most.
+// sums depend on the data alone. A piece has more rows than there are sums, so that adding them up costs little.
 class RecomputationInOrder {
  public:
   // How many pieces; 0 where it is better to go cluster by cluster.
   static std::int64_t n_pieces(const DenseRows& rows, const Partition& partition) {
-    constexpr std::int64_t kMostSums = 1 << 17, kLeastRows = 4096, kRowsByCluster = 16, kMostPieces = 128;
-    if (partition.n_clusters > kMostSums / partition.n_features) return 0;
-    return std::min(rows.n_rows() / std::max(kLeastRows, kRowsByCluster * partition.n_clusters), kMostPieces);
+    // All that a piece has fits into the cache of a core, and all pieces into 32 MB. Fewer pieces than that
+    // would leave threads without work.
+    constexpr std::int64_t kMostNumbers = 1 << 17, kFewestPieces = 8, kMostPieces = 32;
+    constexpr std::int64_t kLeastRows = 256, kRowsByCluster = 8;
+    if (partition.n_clusters > kMostNumbers / (partition.n_features + kNumbersOfTotals)) return 0;
+    const std::int64_t least = std::max(kLeastRows, kRowsByCluster * partition.n_clusters);
+    const std::int64_t n_pieces = std::min(rows.n_rows() / least, kMostPieces);
+    return n_pieces < kFewestPieces ? 0 : n_pieces;
   }
 
   RecomputationInOrder(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
@@ -40,6 +44,8 @@ class RecomputationInOrder {
   }
 
  private:
+  static constexpr std::int64_t kNumbersOfTotals = sizeof(Totals) / sizeof(double);
+
   std::int64_t size_of_sums() const { return partition_.n_clusters * partition_.n_features; }
   double* sum(std::int64_t piece, std::int64_t cluster) {
     return sums_.get() + piece * size_of_sums() + cluster * partition_.n_features;
@@ -48,11 +54,12 @@ class RecomputationInOrder {
 
   // use(row, weight, cluster) for the rows of a piece that weigh something, until the watch says stop.
   template <class Use>
-  void for_each_row(std::int64_t piece, const Use& use) {
-    constexpr std::int64_t kRowsBetweenLooks = 4096;
+  void for_each_row(std::int64_t piece, int thread, const Use& use) {
+    constexpr std::int64_t kValuesBetweenLooks = 1 << 20;
+    const std::int64_t rows_between = std::max<std::int64_t>(kValuesBetweenLooks / rows_.n_features(), 1);
     const std::int64_t end = rows_.n_rows() * (piece + 1) / n_pieces_;
     for (std::int64_t row = rows_.n_rows() * piece / n_pieces_; row < end; ++row) {
-      if (row % kRowsBetweenLooks == 0 && team_.watch().stopped()) return;
+      if (row % rows_between == 0 && team_.watch().look(thread)) return;
       if (const double w = row_weights_[row]; w > 0.0) use(row, w, partition_.labels[row]);
     }
   }
@@ -61,7 +68,7 @@ class RecomputationInOrder {
     DenseRows::Row& fetched = fetched_[static_cast<std::size_t>(thread)];
     Totals* totals = totals_of(piece);
     std::fill_n(sum(piece, 0), size_of_sums(), 0.0);
-    for_each_row(piece, [&](std::int64_t row, double w, std::int64_t cluster) {
+    for_each_row(piece, thread, [&](std::int64_t row, double w, std::int64_t cluster) {
       rows_.fetch(row, fetched);
       rows_.add(fetched, w, sum(piece, cluster));
       totals[cluster].weight += w;
@@ -85,7 +92,7 @@ class RecomputationInOrder {
   void measure_piece(std::int64_t piece, int thread) {
     DenseRows::Row& fetched = fetched_[static_cast<std::size_t>(thread)];
     Totals* totals = totals_of(piece);
-    for_each_row(piece, [&](std::int64_t row, double w, std::int64_t cluster) {
+    for_each_row(piece, thread, [&](std::int64_t row, double w, std::int64_t cluster) {
       rows_.fetch(row, fetched);
       const Centre centre = rows_.centre(partition_.composite(cluster), 1.0 / partition_.weights[cluster]);
       totals[cluster].inertia += w * rows_.distance(fetched, centre);
