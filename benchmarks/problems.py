@@ -167,7 +167,7 @@ PROBLEMS = [
     sift(100_000, 1024),
     sift(100_000, 4096),
     sift(1_000_000, 10_000, 45.0),
-    sift(1_000_000, 100_000, 150.0),
+    sift(1_000_000, 100_000, 240.0),
     Problem("classic, k=8", 8, partial(cluto, "classic"), kind="sparse"),
     Problem("20 newsgroups, k=20", 20, newsgroups, kind="sparse", file="newsgroups"),
     Problem("20 newsgroups, k=200", 200, newsgroups, kind="sparse", file="newsgroups"),

@@ -469,14 +469,19 @@ class TestLookingAround:
         cost = 9000 * cost_of_candidates(64, rows, 2000)
         candidates = Candidates(64, 1, looks_around=True, least_gain=1e-3)
         candidates._uses, candidates._cold_uses, candidates._gain = 6, 4, 20.0  # 5 a sweep
+        candidates._spent = 1999.0
+        candidates.looked_around(Swept(1, 6.0, int(cost), late=False), rows, partition, 100.0)
+        assert not candidates.everywhere  # that would cost more than everything so far
+        candidates._spent = 2000.0
         for gain, expected in ((4.9, False), (5.1, True)):
             candidates.looked_around(Swept(1, gain, int(cost), late=False), rows, partition, 100.0)
             assert candidates.everywhere is expected
             assert candidates._outdated
-        candidates.looked_everywhere(Swept(1, 5.1, int(cost), late=False))
+        candidates.looked_everywhere(Swept(1, 5.1, int(cost), late=False), 2000)
+        assert candidates._spent == 4000.0
         assert candidates.everywhere  # once more
         assert candidates.try_something_else()
-        candidates.looked_everywhere(Swept(1, 4.9, int(cost), late=False))
+        candidates.looked_everywhere(Swept(1, 4.9, int(cost), late=False), 2000)
         assert not candidates.everywhere
         candidates._gain = 0.0  # what is left to gain by candidates is less than the tolerance
         for gain, expected in ((0.09, False), (0.11, True)):

@@ -25,10 +25,10 @@ FEW_ROWS, AUTO_CANDIDATES_OF_FEW = 32, 32
 # What says where the sweeps are, beside the arrays.
 FLAGS = ("then_all", "looks_around", "everywhere", "_outdated", "_by_runner_up", "_last_resort")
 NUMBERS = ("n_candidates", "clock", "_uses", "_longest_use", "_cold_uses")
-MEASURES = ("least_gain", "_gain", "_rate")
+MEASURES = ("least_gain", "_gain", "_rate", "_spent")
 # What checkpoints of versions before 0.7 lack: a run that was begun by one goes on as it would there.
 NEW = {"looks_around": False, "everywhere": False, "_cold_uses": 0, "least_gain": 0.0, "_gain": 0.0,
-       "_rate": 0.0}  # fmt: skip
+       "_rate": 0.0, "_spent": 0.0}  # fmt: skip
 # What rows look at around clusters that a repair touched.
 AROUND = 32
 # Rows that look around: as many as take that share of the time of the sweeps before, and of the rows.
@@ -45,7 +45,8 @@ class Candidates:
 
     Where all centres are about as far from each other, as those of many embeddings are, neighbours say
     little. So some rows *look around*, at all clusters, each time before lists are made anew. If that
-    gains more for its cost than the sweeps over the lists did, all rows look everywhere in the next.
+    gains more for its cost than the sweeps over the lists did, all rows look everywhere in the next,
+    unless that would cost more than all sweeps before.
     """
 
     n_candidates: int
@@ -79,6 +80,8 @@ class Candidates:
     """Of these."""
     _rate: float = 0.0
     """The gain for a cost, when some rows looked around last."""
+    _spent: float = 0.0
+    """What all sweeps so far have cost, for a row."""
 
     def sweep(
         self,
@@ -123,6 +126,7 @@ class Candidates:
             )
             so_far.add(Swept(moves, gain, evaluations, late))
         self._uses += 1
+        self._spent += cost_of_candidates(self.n_candidates, rows, partition.n_clusters)
         if how.temperature == 0:
             self._cold_uses += 1
             self._gain += so_far.swept.gain
@@ -142,13 +146,15 @@ class Candidates:
         """Compares what some rows gained by all clusters with what the sweeps over these lists did."""
         cost = rows.n_rows * cost_of_candidates(self.n_candidates, rows, partition.n_clusters)
         self._rate = max(self._gain / self._cold_uses, self.least_gain * inertia) / cost
-        self.everywhere = seen.gain > self._rate * seen.evaluations
+        pays = seen.gain > self._rate * seen.evaluations
+        self.everywhere = pays and partition.n_clusters <= self._spent
         # The lists know nothing of these moves. (A sweep by runners-up goes without knowing.)
         self._outdated = True
 
-    def looked_everywhere(self, swept: Swept) -> None:
+    def looked_everywhere(self, swept: Swept, n_clusters: int) -> None:
         """The same for a sweep over all clusters: there is another one, or candidates have new lists."""
         self.forget()
+        self._spent += n_clusters
         self.everywhere = swept.gain > self._rate * swept.evaluations
 
     @classmethod

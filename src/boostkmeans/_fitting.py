@@ -314,7 +314,7 @@ class Fit:
             how = replace(how, exact=exact, low=self._worth_low_precision())
             swept = sweep_all(self.rows, values, self.partition, self.rng, how, self.n_pinned, so_far)
             if self.candidates is not None:
-                self.candidates.looked_everywhere(swept)
+                self.candidates.looked_everywhere(swept, self.partition.n_clusters)
         self.so_far = None
         self.account(swept)
         self.record(swept.moves, swept.evaluations, kind, temperature=temperature)
