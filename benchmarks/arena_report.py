@@ -282,6 +282,23 @@ def draw_problem(axis: Any, problem: Json, markers: dict[str, str]) -> None:
     axis.grid(alpha=0.3)
 
 
+def measured_apart(problems: dict[str, Json]) -> str:
+    """Says so where ours were measured by another commit than peers, thus not in the same hour."""
+
+    def commits(problem: Json, names: list[str]) -> set[str]:
+        return {run.get("commit", "") for name in names for run in problem["runs"].get(name, [])}
+
+    apart = [one for one in problems.values() if not commits(one, OURS) & commits(one, PEERS)]
+    if not apart:
+        return ""
+    own = sorted({commit[:7] for one in problems.values() for commit in commits(one, OURS)})
+    return (
+        f"On {len(apart)} of {len(problems)} problems ours were measured anew after a change (commits "
+        f"{', '.join(own)}), hours after the peers, and not in turn with them: on a machine whose speed "
+        "varies by up to a factor of two, ratios near 1 may turn.\n"
+    )
+
+
 def write_report() -> None:
     """The page, and the ratios on the terminal."""
     result = json.loads(RESULT.read_text())
@@ -294,7 +311,7 @@ def write_report() -> None:
     parts = {
         "machine": machine, "versions": versions, "summary": summary(problems),
         "nearest": nearest_table(problems), "reasons": reasons(problems),
-        "growth": growth_table(problems),
+        "growth": growth_table(problems), "apart": measured_apart(problems),
     }  # fmt: skip
     for kind in ("dense", "sparse"):
         parts[kind] = matrix(problems, kind, entry_of_ratio)
@@ -317,6 +334,7 @@ of `fit`; the time that a fit takes after its last record, for final sums and la
 have the settings that their documentation recommends or has as defaults; where these leave rows out,
 there is another entry with all rows. A new contestant is one function in `benchmarks/peers.py`.
 
+{apart}
 ## How often ours is first
 
 In time to equal inertia. A cell is one setting of a peer on one problem:

@@ -184,3 +184,13 @@ def test_one_fit_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert 0 < first["curve"][-1][0] <= first["seconds"]
     assert first["curve"][-1][1] >= first["inertia"] * (1 - 1e-9)
     assert [path.suffix for path in sorted(tmp_path.glob("*/*"))] == [".npy", ".txt"]
+
+
+def test_what_was_measured_apart_is_said() -> None:
+    def problem(own: str, other: str) -> Any:
+        return {"runs": {"ours": [{"commit": own}], "faiss.Kmeans": [{"commit": other}]}}
+
+    assert report.measured_apart({"a": problem("1" * 40, "1" * 40)}) == ""
+    said = report.measured_apart({"a": problem("1" * 40, "1" * 40), "b": problem("2" * 40, "1" * 40)})
+    assert said.startswith("On 1 of 2 problems")
+    assert "1111111, 2222222" in said
