@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(wildcard src/core/* src/boostkmeans/*.py src/boostkmeans/*/*.py) CMakeLists.txt pyproject.toml README.md LICENSE
+SOURCES := $(shell find src -name '*.[ch]pp' -o -name '*.py' -o -name '*.pyi') CMakeLists.txt pyproject.toml README.md LICENSE
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Not -C: the pip that Debian 12 ships does not know it yet.
 DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON

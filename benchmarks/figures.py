@@ -14,8 +14,9 @@ import numpy as np
 import data
 import measure
 import peers
-from boostkmeans import BoostKMeans, _core, _sweeping
-from boostkmeans._rows import Rows
+from boostkmeans import BoostKMeans, _core
+from boostkmeans._data.rows import Rows
+from boostkmeans._steps import sweep
 from environment import N_THREADS, Json
 from measure import interleaved, keep, median, timed
 
@@ -129,7 +130,7 @@ def blocks(X: data.Array) -> Json:
     """Distortion after 15 sweeps by the rows that propose together."""
     found = {}
     for size in (256, 1000, 4096):
-        with mock.patch.object(_sweeping, "block_rows", lambda _, size=size: size):
+        with mock.patch.object(sweep, "block_rows", lambda _, size=size: size):
             parameters: Json = {
                 "init": "random-partition",
                 "n_candidates": None,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from boostkmeans import _memory
+from boostkmeans._data import memory
 from boostkmeans.io import write_vectors
 from data import sift
 from environment import N_THREADS, Json
@@ -113,7 +113,7 @@ def beyond_memory() -> None:
             "k": N_CLUSTERS,
             "file_megabytes": n * 512 / 2**20,
             "limit_megabytes": limit / 2**20,
-            "process_megabytes": _memory.PROCESS / 2**20,
+            "process_megabytes": memory.PROCESS / 2**20,
             "rows": rows_of(runs),
         },
     )

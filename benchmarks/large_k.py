@@ -10,9 +10,9 @@ import data
 import peers
 import problems
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
-from boostkmeans._partition import Partition
-from boostkmeans._rows import Rows
-from boostkmeans._sweeping import block_rows
+from boostkmeans._data.rows import Rows
+from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.sweep import block_rows
 from boostkmeans.metrics import average_distortion
 from environment import N_THREADS, Json
 from measure import compact, exact_inertia, interleaved, keep, median, timed

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from boostkmeans._partition import Partition
-from boostkmeans._rows import Rows
-from boostkmeans._sweeping import SweepOptions, sweep_all
+from boostkmeans._data.rows import Rows
+from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.sweep import SweepOptions, sweep_all
 from environment import N_THREADS, Json
 from measure import keep, median, timed
 from problems import documents

@@ -7,7 +7,7 @@ Prints what each reaches and how long it takes, and writes a page with a picture
 import sys
 from pathlib import Path
 
-from boostkmeans.baselines.demo import demo_data, demo_page, demo_table, run_demo
+from boostkmeans.baselines._demo_page import demo_data, demo_page, demo_table, run_demo
 
 ROOT = Path(__file__).parents[1]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from boostkmeans.cli._app import app
+from boostkmeans.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "boostkmeans"]

@@ -13,33 +13,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from boostkmeans import baselines, documents, interop, io, metrics, select
-    from boostkmeans._bisecting import BisectingBoostKMeans
-    from boostkmeans._boost_kmeans import BoostKMeans
-    from boostkmeans._errors import DataFormatError
-    from boostkmeans._history import SweepRecord
-    from boostkmeans._instruction_set import instruction_set, instruction_sets
-    from boostkmeans._model_file import load_model
-    from boostkmeans._product_quantizer import ProductQuantizer
-    from boostkmeans._quantizer_record import QuantizerRecord
-    from boostkmeans._tree import ClusterTree
+    from boostkmeans._engine.history import SweepRecord
+    from boostkmeans._estimators.bisecting import BisectingBoostKMeans
+    from boostkmeans._estimators.boost_kmeans import BoostKMeans
+    from boostkmeans._models.model_file import load_model
+    from boostkmeans._runtime.errors import DataFormatError
+    from boostkmeans._runtime.instruction_set import instruction_set, instruction_sets
+    from boostkmeans._steps.cluster_tree import ClusterTree
+    from boostkmeans.quantization._product_quantizer import ProductQuantizer
+    from boostkmeans.quantization._record import QuantizerRecord
 
 # Where the public names are. They are imported when they are first wanted: scikit-learn takes more than
 # a second, which a command line's help should not.
 _HOMES = {
-    "BisectingBoostKMeans": "_bisecting",
-    "BoostKMeans": "_boost_kmeans",
-    "ClusterTree": "_tree",
-    "DataFormatError": "_errors",
-    "ProductQuantizer": "_product_quantizer",
-    "QuantizerRecord": "_quantizer_record",
-    "SweepRecord": "_history",
+    "BisectingBoostKMeans": "_estimators.bisecting",
+    "BoostKMeans": "_estimators.boost_kmeans",
+    "ClusterTree": "_steps.cluster_tree",
+    "DataFormatError": "_runtime.errors",
+    "ProductQuantizer": "quantization._product_quantizer",
+    "QuantizerRecord": "quantization._record",
+    "SweepRecord": "_engine.history",
     "baselines": "",
     "documents": "",
-    "instruction_set": "_instruction_set",
-    "instruction_sets": "_instruction_set",
+    "instruction_set": "_runtime.instruction_set",
+    "instruction_sets": "_runtime.instruction_set",
     "interop": "",
     "io": "",
-    "load_model": "_model_file",
+    "load_model": "_models.model_file",
     "metrics": "",
     "select": "",
 }

@@ -17,12 +17,12 @@ from sklearn.metrics import pairwise_distances, silhouette_score
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
 
-from boostkmeans import _progress
-from boostkmeans._bisecting import BisectingBoostKMeans
-from boostkmeans._boost_kmeans import BoostKMeans
-from boostkmeans._clusterer import METRICS
-from boostkmeans._partition import Labels
-from boostkmeans._rows import Array, Floats, Rows
+from boostkmeans._data.rows import Array, Floats, Rows
+from boostkmeans._estimators.bisecting import BisectingBoostKMeans
+from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._estimators.clusterer import METRICS
+from boostkmeans._runtime.progress import visible_log
+from boostkmeans._steps.partition import Labels
 
 logger = logging.getLogger("boostkmeans")
 
@@ -166,7 +166,7 @@ def scan(
     numbers = _checked(ks, len(array), metric, n_references)
     rng = check_random_state(random_state)
     common = {"metric": metric, "n_threads": n_threads}
-    with _progress.shown(verbose):
+    with visible_log(verbose):
         entries = _measure(array, numbers, rng, common)
         if n_references > 0:
             entries = _with_gaps(entries, array, rng, common, n_references)

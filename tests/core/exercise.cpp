@@ -7,17 +7,17 @@
 #include <random>
 #include <vector>
 
-#include "assign.hpp"
-#include "codes.hpp"
-#include "describe.hpp"
-#include "nearest.hpp"
-#include "nearest_rows.hpp"
-#include "neighbours.hpp"
-#include "online.hpp"
-#include "partition.hpp"
-#include "seeding.hpp"
-#include "split.hpp"
-#include "sweep.hpp"
+#include "assign/approximate.hpp"
+#include "assign/code_search.hpp"
+#include "rows/describe.hpp"
+#include "assign/nearest.hpp"
+#include "assign/exact_search.hpp"
+#include "assign/neighbours.hpp"
+#include "assign/online.hpp"
+#include "partition/partition.hpp"
+#include "assign/kmeans_plus_plus.hpp"
+#include "tree/split.hpp"
+#include "sweep/sweep.hpp"
 
 using namespace boostkmeans;
 

@@ -13,7 +13,7 @@ them:
 ...     assert len(model.cluster_centers_) == 5, name
 
 `compare` runs methods side by side on the same rows, any of `METHODS`, and `summarize` puts their runs
-together; `draw_curves` draws them. `boostkmeans.baselines.demo` does so on data of its own.
+together; `draw_curves` draws them. `boostkmeans.baselines._demo_page` does so on data of its own.
 """
 
 from boostkmeans.baselines._bisecting import BisectingKMeans

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from boostkmeans import _threads
-from boostkmeans._centre_model import CentreModel
-from boostkmeans._history import SweepRecord
-from boostkmeans._parameters import ParameterChecker, check_n_clusters
-from boostkmeans._partition import Labels, nearest, own_distances
-from boostkmeans._rows import Floats, Rows
-from boostkmeans._weights import RowWeights
+from boostkmeans._data.rows import Floats, Rows
+from boostkmeans._data.weights import RowWeights
+from boostkmeans._engine.history import SweepRecord
+from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._runtime.parameter_checks import ParameterChecker, check_n_clusters
+from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._steps.partition import Labels, nearest, own_distances
 from boostkmeans.baselines._stopwatch import Stopwatch
 
 
@@ -77,7 +77,7 @@ class Baseline(CentreModel):
         array = self._validate(X, reset=True)
         weights = RowWeights.of(sample_weight, array.shape[0])
         check_n_clusters(self.n_clusters, array.shape[0], weights.n_positive)
-        threads = _threads.resolve(self.n_threads)
+        threads = resolve_threads(self.n_threads)
         data = Data(array, Rows.in_own_frame(array, "euclidean", threads), weights, threads, watch)
         rng = check_random_state(self.random_state)
         best = min((self._run(data, rng) for _ in range(self.n_init)), key=lambda run: run.inertia)

@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn import cluster
 
-from boostkmeans._history import SweepRecord
-from boostkmeans._parameters import ParameterChecker
-from boostkmeans._partition import Labels
-from boostkmeans._rows import Floats
+from boostkmeans._data.rows import Floats
+from boostkmeans._engine.history import SweepRecord
+from boostkmeans._runtime.parameter_checks import ParameterChecker
+from boostkmeans._steps.partition import Labels
 from boostkmeans.baselines._baseline import Data, Run
 from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
 from boostkmeans.baselines._starting_centres import SEEDINGS

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boostkmeans import _progress, metrics
-from boostkmeans._bisecting import BisectingBoostKMeans
-from boostkmeans._boost_kmeans import BoostKMeans
+from boostkmeans import metrics
+from boostkmeans._estimators.bisecting import BisectingBoostKMeans
+from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.baselines._paper_methods import PAPER_METHODS, Method
 
 
@@ -86,7 +87,7 @@ def compare(
     *,
     seeds: Sequence[int] = (0,),
     n_threads: int | None = None,
-    progress: _progress.Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Iterator[MethodRun]:
     """Runs each method with each seed, and gives one result after the other.
 
@@ -101,7 +102,7 @@ def compare(
     ['boost-balanced', 'k-means']
     """
     chosen = {name: METHODS[name] for name in DEFAULT} if methods is None else methods
-    show = progress or _progress.ignored
+    show = progress or ignore_progress
     total, done = len(chosen) * len(seeds), 0
     for name, method in chosen.items():
         for seed in seeds:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import cluster
 
-from boostkmeans._history import SweepRecord
+from boostkmeans._engine.history import SweepRecord
 from boostkmeans.baselines._baseline import Data, Run
 from boostkmeans.baselines._iteration_log import IterationLog, reading
 from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn

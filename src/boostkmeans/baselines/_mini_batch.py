@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import cluster
 
-from boostkmeans._parameters import ParameterChecker
-from boostkmeans._rows import Floats
+from boostkmeans._data.rows import Floats
+from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans.baselines._baseline import Data, Run, follow
 from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
 from boostkmeans.baselines._starting_centres import check_seeding, given_centres

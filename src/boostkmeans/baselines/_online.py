@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostkmeans import _core
-from boostkmeans._parameters import ParameterChecker
-from boostkmeans._rows import Floats
-from boostkmeans._seeding import N_TRIALS
+from boostkmeans._data.rows import Floats
+from boostkmeans._runtime.parameter_checks import ParameterChecker
+from boostkmeans._steps.seeding import N_TRIALS
 from boostkmeans.baselines._baseline import Baseline, Data, Run, follow
 from boostkmeans.baselines._starting_centres import check_seeding, given_centres
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from boostkmeans._bisecting import BisectingBoostKMeans
-from boostkmeans._boost_kmeans import BoostKMeans
-from boostkmeans._centre_model import CentreModel
+from boostkmeans._estimators.bisecting import BisectingBoostKMeans
+from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans.baselines._bisecting import BisectingKMeans
 from boostkmeans.baselines._kmeans import KMeans
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from boostkmeans._bisecting import BisectingBoostKMeans
+from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 
 
 class RBK(BisectingBoostKMeans):

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from boostkmeans import _threads
+from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.baselines._baseline import Baseline
 
 
@@ -23,7 +23,7 @@ class ScikitLearnBaseline(Baseline):
         """Within it, scikit-learn uses `n_threads`; if that is None, what it deems right."""
         if self.n_threads is None:
             return nullcontext()
-        limited: AbstractContextManager[Any] = threadpool_limits(_threads.resolve(self.n_threads))
+        limited: AbstractContextManager[Any] = threadpool_limits(resolve_threads(self.n_threads))
         return limited
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from boostkmeans._parameters import ParameterChecker
-from boostkmeans._rows import Floats
+from boostkmeans._data.rows import Floats
+from boostkmeans._runtime.parameter_checks import ParameterChecker
 
 SEEDINGS = ("random", "k-means++")
 

@@ -1,7 +1,7 @@
 """The command line. `main` is what `boostkmeans` and `python -m boostkmeans` call.
 
-One file a command: it parses, calls public functions and prints. They share `_errors.py` (exit codes and
-messages), `_output.py` (results) and `_bar.py` (progress). `_app.py` puts them together.
+One file a command: it parses, calls public functions and prints. They share `errors.py` (exit codes and
+messages), `output.py` (results) and `bar.py` (progress). `app.py` puts them together.
 """
 
 import os
@@ -13,7 +13,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Runs the command line. Without the packages that it needs, says how to get them."""
     try:
-        from boostkmeans.cli._app import app
+        from boostkmeans.cli.app import app
 
         app(prog_name="boostkmeans")
     except ModuleNotFoundError as error:

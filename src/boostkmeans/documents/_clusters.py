@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import normalized_mutual_info_score
 
-from boostkmeans import _progress, metrics
-from boostkmeans._bisecting import BisectingBoostKMeans
-from boostkmeans._boost_kmeans import BoostKMeans
-from boostkmeans._history import SweepRecord
+from boostkmeans import metrics
+from boostkmeans._engine.history import SweepRecord
+from boostkmeans._estimators.bisecting import BisectingBoostKMeans
+from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing
@@ -82,7 +83,7 @@ def cluster_documents(
     quality: str | None = None,
     random_state: int | np.random.RandomState | None = None,
     n_threads: int | None = None,
-    progress: _progress.Progress | None = None,
+    progress: ProgressCallback | None = None,
     verbose: int = 0,
 ) -> DocumentClusters:
     """Clusters documents by the directions of their TF-IDF vectors, and describes the clusters.
@@ -122,9 +123,9 @@ def cluster_documents(
     documents = corpus if isinstance(corpus, Corpus) else Corpus.from_texts(corpus)
     _check(documents, n_clusters, method, n_terms, n_central)
     _check_quality(method, quality)
-    show = progress or _progress.ignored
+    show = progress or ignore_progress
     model = _model(method, n_clusters, n_init, quality, random_state, n_threads, verbose)
-    with _progress.shown(verbose):
+    with visible_log(verbose):
         weighted = tfidf(documents, weighting, progress=show)
         fitted = _fitted(model, weighted, show)
         show("describing clusters", 0, None)
@@ -211,7 +212,7 @@ def _model(
 
 
 def _fitted(
-    model: BoostKMeans | BisectingBoostKMeans, documents: WeightedDocuments, progress: _progress.Progress
+    model: BoostKMeans | BisectingBoostKMeans, documents: WeightedDocuments, progress: ProgressCallback
 ) -> BoostKMeans | BisectingBoostKMeans:
     n_sweeps = 0
 

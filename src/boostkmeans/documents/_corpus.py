@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from boostkmeans._errors import DataFormatError
+from boostkmeans._runtime.errors import DataFormatError
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from boostkmeans._printable import printable
+from boostkmeans._runtime.untrusted_text import printable
 
 # Skipped and empty documents that are named; of more, the number is given.
 NAMED = 5

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._errors import DataFormatError
+from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.documents._corpus import Corpus, as_rows
-from boostkmeans.io._cluto import read_cluto
-from boostkmeans.io._matrix_market import read_matrix_market
-from boostkmeans.io._npz import arrays_of, as_text, sparse_matrix
-from boostkmeans.io._source import Source
-from boostkmeans.io._svmlight import read_svmlight
+from boostkmeans.io._access.byte_source import Source
+from boostkmeans.io._readers.cluto import read_cluto
+from boostkmeans.io._readers.matrix_market import read_matrix_market
+from boostkmeans.io._readers.npz import arrays_of, as_text, sparse_matrix
+from boostkmeans.io._readers.svmlight import read_svmlight
 
 
 @dataclass(frozen=True)

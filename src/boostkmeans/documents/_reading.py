@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-from boostkmeans import _progress
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._matrix_files import READERS, read_matrix
 from boostkmeans.documents._tables import Columns, read_json_lines, read_separated
 from boostkmeans.documents._text_files import read_folder, read_lines
-from boostkmeans.io._source import Source, check_encoding
+from boostkmeans.io._access.byte_source import Source, check_encoding
 
 FORMATS = ("lines", "csv", "tsv", "jsonl", *READERS)
 BY_ENDING = {
@@ -35,7 +35,7 @@ def read_corpus(
     class_column: str | int | None = None,
     name_column: str | int | None = None,
     encoding: str = "utf-8",
-    progress: _progress.Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Corpus:
     """Reads documents. What cannot be used is in `skipped`, by name; it does not lose the rest.
 
@@ -78,7 +78,7 @@ def read_corpus(
     check_encoding(encoding)
     if format is not None and format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}. Got {format!r}.")
-    show = progress or _progress.ignored
+    show = progress or ignore_progress
     source = Source(os.fspath(path))
     columns = Columns(text_column, class_column, name_column)
     if source.path != "-" and Path(source.path).is_dir():
@@ -86,9 +86,7 @@ def read_corpus(
         corpus = read_folder(Path(source.path), encoding, show)
     else:
         corpus = _read_file(source, format or format_of(source.path), columns, encoding, show)
-    _progress.logger.info(
-        "%s: %d documents, %d skipped", corpus.source, len(corpus), len(corpus.skipped)
-    )
+    logger.info("%s: %d documents, %d skipped", corpus.source, len(corpus), len(corpus.skipped))
     return corpus
 
 
@@ -101,7 +99,7 @@ def format_of(path: str) -> str:
 
 
 def _read_file(
-    source: Source, kind: str, columns: Columns, encoding: str, progress: _progress.Progress
+    source: Source, kind: str, columns: Columns, encoding: str, progress: ProgressCallback
 ) -> Corpus:
     if kind == "csv":
         return read_separated(source, ",", columns, encoding, progress)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, Self
 
-from boostkmeans._errors import DataFormatError
-from boostkmeans._progress import Progress
+from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.documents._corpus import Corpus, Skipped
 from boostkmeans.documents._text_files import nothing_in_file
-from boostkmeans.io._source import Source, fault_of
+from boostkmeans.io._access.byte_source import Source, fault_of
 
 # Records that tell which columns hold text.
 SAMPLE = 100
@@ -112,7 +112,7 @@ def _cell(record: Record, column: str | int | None) -> str | None:
 
 
 def read_separated(
-    source: Source, separator: str, columns: Columns, encoding: str, progress: Progress
+    source: Source, separator: str, columns: Columns, encoding: str, progress: ProgressCallback
 ) -> Corpus:
     """A table with a separator. Its first line names the columns, unless they are given as numbers.
 
@@ -136,7 +136,9 @@ def read_separated(
     return table.corpus()
 
 
-def read_json_lines(source: Source, columns: Columns, encoding: str, progress: Progress) -> Corpus:
+def read_json_lines(
+    source: Source, columns: Columns, encoding: str, progress: ProgressCallback
+) -> Corpus:
     """A JSON object on each line."""
     table = _Table(source, encoding, columns, OBJECTS_EXPECTED)
     _fill(table, _json_records(table, progress), None)
@@ -180,7 +182,7 @@ class _Rewindable:
         self.n_again += len(self.taken) - 1
 
 
-def _rows(table: _Table, separator: str, progress: Progress) -> Iterator[tuple[int, list[str]]]:
+def _rows(table: _Table, separator: str, progress: ProgressCallback) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV or TSV, and the lines where they begin."""
     lines = table.source.lines(table.encoding, "", progress)
     tabs = separator == "\t"
@@ -268,7 +270,7 @@ def _as_records(
             table.skip(line, f"{len(row)} columns instead of {len(header)}")
 
 
-def _json_records(table: _Table, progress: Progress) -> Iterator[tuple[int, Record]]:
+def _json_records(table: _Table, progress: ProgressCallback) -> Iterator[tuple[int, Record]]:
     for number, line in enumerate(table.source.lines(table.encoding, "\n", progress), start=1):
         if not line.strip():
             continue

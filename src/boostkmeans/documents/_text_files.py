@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from boostkmeans._errors import DataFormatError
-from boostkmeans._progress import Progress
+from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.documents._corpus import Corpus, Skipped
-from boostkmeans.io._source import (
+from boostkmeans.io._access.byte_source import (
     Source,
     fault_of,
     is_of_encoding,
@@ -18,7 +18,7 @@ from boostkmeans.io._source import (
 PLAIN_TEXT = "Expected is plain text."
 
 
-def read_folder(folder: Path, encoding: str, progress: Progress) -> Corpus:
+def read_folder(folder: Path, encoding: str, progress: ProgressCallback) -> Corpus:
     """All files below a folder, in the order of their paths.
 
     If all of them lie in sub-folders, these are the classes. Names that begin with a dot are
@@ -47,7 +47,7 @@ def read_folder(folder: Path, encoding: str, progress: Progress) -> Corpus:
     )
 
 
-def read_lines(source: Source, encoding: str, progress: Progress) -> Corpus:
+def read_lines(source: Source, encoding: str, progress: ProgressCallback) -> Corpus:
     """A document for each line that is not blank. Its name is the number of the line."""
     names, texts, skipped = [], [], []
     n_blank = 0

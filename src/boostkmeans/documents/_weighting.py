@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from boostkmeans import _progress
-from boostkmeans._errors import DataFormatError
-from boostkmeans._parameters import ParameterChecker
+from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.parameter_checks import ParameterChecker
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger
 from boostkmeans.documents._corpus import Corpus
 
 IDFS = ("smooth", "plain", "none")
@@ -87,7 +87,7 @@ def tfidf(
     corpus: Corpus,
     weighting: Weighting | None = None,
     *,
-    progress: _progress.Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> WeightedDocuments:
     """TF-IDF at unit length: how often a term occurs, by how many documents have it.
 
@@ -95,7 +95,7 @@ def tfidf(
     """
     options = weighting or Weighting()
     if corpus.texts is not None:
-        counts, terms = _count(corpus, options, progress or _progress.ignored)
+        counts, terms = _count(corpus, options, progress or ignore_progress)
     else:
         counts, terms = _select(corpus, options)
     idf = options.idf or ("smooth" if corpus.kind == "text" else "plain")
@@ -114,7 +114,7 @@ def tfidf(
             f"{corpus.source}: no document has a term that counts. "
             + ('Terms of all documents do not, with idf="plain".' if idf == "plain" else "")
         )
-    _progress.logger.info("%d documents, %d terms, %d non-zeros", *rows.shape, rows.nnz)
+    logger.info("%d documents, %d terms, %d non-zeros", *rows.shape, rows.nnz)
     return WeightedDocuments(rows, terms, empty)
 
 
@@ -129,7 +129,7 @@ def _check_sublinear(corpus: Corpus, counts: csr_array) -> None:
 
 
 def _count(
-    corpus: Corpus, options: Weighting, progress: _progress.Progress
+    corpus: Corpus, options: Weighting, progress: ProgressCallback
 ) -> tuple[csr_array, list[str]]:
     assert corpus.texts is not None
     vectorizer = CountVectorizer(
@@ -154,7 +154,7 @@ def _count(
     return csr_array(counts), vectorizer.get_feature_names_out().tolist()
 
 
-def _reported(texts: list[str], progress: _progress.Progress) -> Iterator[str]:
+def _reported(texts: list[str], progress: ProgressCallback) -> Iterator[str]:
     for i, text in enumerate(texts):
         if i % TEXTS_PER_REPORT == 0:
             progress("counting terms", i, len(texts))

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from boostkmeans import _threads
-from boostkmeans._partition import nearest
-from boostkmeans._product_quantizer import ProductQuantizer
-from boostkmeans._rows import Rows
+from boostkmeans._data.rows import Rows
+from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._steps.partition import nearest
 from boostkmeans.interop._float_rows import CheckedRows, Singles, as_singles
+from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
 
 class Coarse(NamedTuple):
@@ -39,7 +39,7 @@ class Coarse(NamedTuple):
         # As it was when the centres were found: the parameter may have been set since.
         metric = getattr(getattr(coarse, "_frame", None), "metric", "euclidean")
         centres = check_array(centres, dtype=np.float64, input_name="the centres")
-        threads = _threads.resolve(getattr(coarse, "n_threads", None))
+        threads = resolve_threads(getattr(coarse, "n_threads", None))
         return cls(as_singles(centres, "coarse"), metric, threads)
 
     @property

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostkmeans._codes import MOST_CENTROIDS, Codes, code_type
-from boostkmeans._product_quantizer import ProductQuantizer
-from boostkmeans._rows import Floats
+from boostkmeans._data.rows import Floats
 from boostkmeans.interop._faiss import faiss_module
+from boostkmeans.quantization._codes import MOST_CENTROIDS, Codes, code_type
+from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
 # How far A'A may be from 1, where A is a rotation in float32.
 MOST_SKEWED = 1e-3

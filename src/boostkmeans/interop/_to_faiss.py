@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans import _codes, _threads
-from boostkmeans._product_quantizer import ProductQuantizer
-from boostkmeans._rows import Floats
+from boostkmeans._data.rows import Floats
+from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.interop._coarse import Coarse
 from boostkmeans.interop._faiss import faiss_module
 from boostkmeans.interop._float_rows import CheckedRows, Singles, as_singles
+from boostkmeans.quantization import _codes
+from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
 
 def to_faiss_ivf_flat(coarse: Any, X: ArrayLike | None = None) -> Any:
@@ -53,7 +54,7 @@ def to_faiss_pq(
         stored = _codes.checked(codes, quantizer.codebooks_)
         packed = stored if n_bits == 8 else faiss.pack_bitstrings(stored.astype(np.int32), n_bits)
         index.add_sa_codes(packed)
-    threads = _threads.resolve(quantizer.n_threads)
+    threads = resolve_threads(quantizer.n_threads)
     return _with_rows(_behind(index, "euclidean", quantizer.rotation_), X, threads)
 
 

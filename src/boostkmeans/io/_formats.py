@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from boostkmeans._errors import ChoiceError, DataFormatError
+from boostkmeans._runtime.errors import ChoiceError, DataFormatError
 
 BY_ENDING = {
     ".npy": "npy",

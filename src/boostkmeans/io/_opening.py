@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from boostkmeans import _progress
-from boostkmeans._errors import DataFormatError
-from boostkmeans._memory import limit_of_machine
+from boostkmeans._data.memory import limit_of_machine
+from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io import _formats
-from boostkmeans.io._arrow_files import ParquetRows, open_ipc
-from boostkmeans.io._beginnings import ENOUGH, check_text, promise_of
-from boostkmeans.io._binary_file import BinaryFile
-from boostkmeans.io._hdf5 import open_hdf5
-from boostkmeans.io._npy import open_npy
-from boostkmeans.io._npz import open_npz
-from boostkmeans.io._separated import DTYPE, TableOptions, check_table, read_separated
+from boostkmeans.io._access.binary_file import BinaryFile
+from boostkmeans.io._access.byte_source import GZIP_MAGIC, Source
+from boostkmeans.io._access.spool import PIECE, Spool
+from boostkmeans.io._access.store import Deferred, Store
+from boostkmeans.io._readers.arrow_files import ParquetRows, open_ipc
+from boostkmeans.io._readers.hdf5 import open_hdf5
+from boostkmeans.io._readers.npy import open_npy
+from boostkmeans.io._readers.npz import open_npz
+from boostkmeans.io._readers.separated import DTYPE, TableOptions, check_table, read_separated
+from boostkmeans.io._readers.sparse_rows import read_sparse
+from boostkmeans.io._readers.vector_files import COUNTED, LED, open_counted, open_led
+from boostkmeans.io._signatures import ENOUGH, check_text, promise_of
 from boostkmeans.io._sizes import parse_bytes
-from boostkmeans.io._source import GZIP_MAGIC, Source
-from boostkmeans.io._sparse_rows import read_sparse
-from boostkmeans.io._spool import PIECE, Spool
-from boostkmeans.io._store import Deferred, Store
-from boostkmeans.io._vector_files import COUNTED, LED, open_counted, open_led
 from boostkmeans.io._vectors import Vectors
 
 # Formats that hold several arrays, of which one is named; and those of columns, of which several are.
@@ -40,7 +40,7 @@ def open_vectors(
     key: str | Sequence[str] | None = None,
     header: bool | None = None,
     max_memory: int | str | None = None,
-    progress: _progress.Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Vectors:
     """Opens a file of vectors, one a row. Its beginning is checked at once, its rows are read on demand.
 
@@ -91,7 +91,7 @@ def open_vectors(
     kind = format or _by_name(source) or _sniffed(source)
     if header is not None and kind not in _formats.TEXTS:
         raise ValueError(f"header is for tables as text, and not for a file of format {kind!r}.")
-    opening = _Opening(source, kind, _keys(kind, key), header, limit, progress or _progress.ignored)
+    opening = _Opening(source, kind, _keys(kind, key), header, limit, progress or ignore_progress)
     return Vectors(source.name, kind, opening.store(), limit)
 
 
@@ -102,7 +102,7 @@ class _Opening:
     keys: list[str] | None
     header: bool | None
     max_memory: int | None
-    progress: _progress.Progress
+    progress: ProgressCallback
 
     def store(self) -> Store:
         """The rows, from a file as it is, or from what has to be read once first."""

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans.io._row_range import RowRange
-from boostkmeans.io._spool import most_in_memory
-from boostkmeans.io._store import Store
+from boostkmeans.io._access.row_range import RowRange
+from boostkmeans.io._access.spool import most_in_memory
+from boostkmeans.io._access.store import Store
 
 # Of a batch: large beside the cost of a call, small beside any memory.
 BATCH_BYTES = 1 << 24

@@ -11,14 +11,14 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from boostkmeans import _progress
-from boostkmeans._errors import DataFormatError
-from boostkmeans._whole_file import whole_file
+from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
+from boostkmeans._storage.atomic_file import whole_file
 from boostkmeans.io import _formats
-from boostkmeans.io._arrow_columns import arrow
-from boostkmeans.io._npy import NUMERIC
-from boostkmeans.io._row_file import LENGTH
-from boostkmeans.io._vector_files import COUNTED, COUNTS, LED
+from boostkmeans.io._access.row_file import LENGTH
+from boostkmeans.io._readers.arrow_columns import arrow
+from boostkmeans.io._readers.npy import NUMERIC
+from boostkmeans.io._readers.vector_files import COUNTED, COUNTS, LED
 from boostkmeans.io._vectors import BATCH_BYTES, Vectors
 
 # Of what is read, float16 is missing here: it would round all that there is.
@@ -37,7 +37,7 @@ def write_vectors(
     *,
     format: str | None = None,  # noqa: A002
     force: bool = False,
-    progress: _progress.Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> None:
     """Writes dense vectors to a file, batch by batch: they may be more than there is memory.
 
@@ -66,7 +66,7 @@ def write_vectors(
             f"{', '.join(map(repr, WRITABLE))}, or give the format."
         )
     rows = _Rows.of(vectors)
-    show = progress or _progress.ignored
+    show = progress or ignore_progress
     with (
         whole_file(path, force=force) as file,
         batch_writer(file, kind, rows.shape, rows.dtype) as write,

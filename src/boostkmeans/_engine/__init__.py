@@ -1,0 +1,1 @@
+"""The run of a fit: problem, plan, schedule, history, checkpoint."""

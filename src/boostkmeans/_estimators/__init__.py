@@ -1,0 +1,1 @@
+"""The estimators: parameters, the scikit-learn contract, fitted attributes."""

@@ -1,0 +1,84 @@
+"""What every estimator does with the rows that it is given: it checks them, and learns their names."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, Array, canonical
+from boostkmeans._data.streamed_rows import RowSource
+
+# What scikit-learn's validation sets.
+INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
+
+
+class RowInput(BaseEstimator):
+    """Base of the estimators: X as the core reads it."""
+
+    _takes_sparse = True
+    _made_by_fit: str
+    """An attribute that every fit makes anew."""
+
+    @contextmanager
+    def _input_kept_if_it_fails(self) -> Iterator[None]:
+        """A fit that leaves nothing leaves a fitted estimator as it was, with the features it had."""
+        attributes = self.__dict__
+        before = {name: attributes[name] for name in INPUT_ATTRIBUTES if name in attributes}
+        made = attributes.get(self._made_by_fit)
+        try:
+            yield
+        except BaseException:
+            if attributes.get(self._made_by_fit) is made:
+                for name in INPUT_ATTRIBUTES:
+                    attributes.pop(name, None)
+                attributes.update(before)
+            raise
+
+    def _validate(self, X: ArrayLike, *, reset: bool) -> Array:
+        """X as an array or CSR matrix that the core reads, not copied if it is one.
+
+        Whether it is finite is checked later.
+        """
+        if isinstance(X, RowSource):
+            return self._validate_source(X, reset=reset, whole=True)
+        if isinstance(X, np.ndarray) and X.dtype == np.bool_:
+            X = X.view(np.uint8)
+        dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
+        array = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=dtypes,
+            accept_sparse="csr" if self._takes_sparse else False,
+            ensure_all_finite=False,
+        )
+        return canonical(array) if sparse.issparse(array) else np.asarray(array)
+
+    def _validate_source(self, source: RowSource, *, reset: bool, whole: bool) -> Array:
+        """What is in a file, as a whole or its first row, with its names of features."""
+        names = source.feature_names
+        with warnings.catch_warnings():
+            # scikit-learn does not see the names.
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            array = self._validate(source.load() if whole else source.read(0, 1), reset=reset)
+        known = getattr(self, "feature_names_in_", None)
+        if reset and names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif not reset and names is not None and known is not None and names != known.tolist():
+            wrong = next(i for i, name in enumerate(names) if name != known[i])
+            raise ValueError(
+                f"The feature names should match those that were passed during fit: column {wrong + 1} "
+                f"of {source.name} is {names[wrong]!r}, and was {known[wrong]!r}."
+            )
+        return array
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
+        return tags

@@ -1,0 +1,1 @@
+"""Model files: what knows all estimators."""

@@ -1,0 +1,1 @@
+"""What changes a partition: seeding, sweeps, repair, balancing, trees."""

@@ -1,0 +1,1 @@
+"""File formats below everything that is stored: atomic files, strict JSON, tensors, state."""

@@ -1,0 +1,127 @@
+"""The demo: k-means, k-means++ and boost k-means side by side, as a table and as a page.
+
+>>> from boostkmeans.baselines._demo_page import demo_data
+>>> demo_data(None).X.shape
+(25000, 32)
+"""
+
+import base64
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boostkmeans._runtime.instruction_set import instruction_set
+from boostkmeans._runtime.progress import ProgressCallback
+from boostkmeans.baselines._comparison import METHODS, MethodRun, MethodSummary, compare, summarize
+from boostkmeans.baselines._drawing import draw_curves
+
+N_CLUSTERS = 256
+# What is compared: the classics, then ours.
+OURS = "boost-balanced"
+DEMO_METHODS = {name: METHODS[name] for name in ("k-means", "k-means++", OURS)}
+# Of data that is made up: as much as the real sample, with clusters of similar size.
+N_ROWS, N_FEATURES, SPREAD = 25_000, 32, 4.0
+# A run before the others, so that none of these pays for waking up libraries and threads.
+ROWS_TO_WAKE_UP, CLUSTERS_TO_WAKE_UP = 500, 8
+COLUMNS = ("", "distortion", "above the best", "seconds", "sweeps", "boost k-means was there after")
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Boost k-means: the demo</title>
+<style>body {{ font: 16px/1.5 sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em }}
+table {{ border-collapse: collapse }} th, td {{ padding: .3em .8em; text-align: right }}
+th:first-child, td:first-child {{ text-align: left }} tr + tr {{ border-top: 1px solid #ccc }}
+img {{ max-width: 100% }}</style></head>
+<body><h1>Boost k-means beside k-means</h1>
+<p>{title}. The lower the distortion, the better.</p>
+{table}
+<p><img alt="Distortion against seconds, a curve for each method"
+src="data:image/png;base64,{picture}"></p>
+</body></html>
+"""
+
+
+@dataclass(frozen=True)
+class DemoData:
+    """Rows, and what they are."""
+
+    X: Any
+    title: str
+
+
+def demo_data(sample: Path | None) -> DemoData:
+    """The real sample, if its file is there, else made-up clusters of similar size."""
+    if sample is not None and sample.is_file():
+        with np.load(sample) as data:
+            X = data["learn"]
+        what = "SIFT descriptors"
+    else:
+        rng = np.random.default_rng(0)
+        centres = SPREAD * rng.normal(size=(N_CLUSTERS, N_FEATURES)).astype(np.float32)
+        X = centres[np.arange(N_ROWS) % N_CLUSTERS]
+        X += rng.normal(scale=SPREAD / 2, size=X.shape).astype(np.float32)
+        what = "made-up vectors"
+    title = f"{X.shape[0]:,} {what} of {X.shape[1]} values into {N_CLUSTERS} clusters"
+    return DemoData(X, f"{title}, on {instruction_set()}")
+
+
+def run_demo(
+    data: DemoData, *, n_threads: int | None = None, progress: ProgressCallback | None = None
+) -> list[MethodRun]:
+    """All methods on the data, one after the other."""
+    few = data.X[:ROWS_TO_WAKE_UP]
+    for _ in compare(few, CLUSTERS_TO_WAKE_UP, DEMO_METHODS, n_threads=n_threads):
+        pass
+    return list(compare(data.X, N_CLUSTERS, DEMO_METHODS, n_threads=n_threads, progress=progress))
+
+
+def demo_table(runs: Sequence[MethodRun]) -> str:
+    """What each method reached, for a terminal."""
+    rows = [COLUMNS, *_cells(runs)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+    return "\n".join(
+        "  ".join(
+            f"{cell:{width}}" if i == 0 else f"{cell:>{width}}"
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def demo_page(data: DemoData, runs: Sequence[MethodRun]) -> str:
+    """The same with a picture, as HTML in one file. Needs matplotlib."""
+    picture = io.BytesIO()
+    draw_curves(runs, picture, title=data.title)
+    head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in _cells(runs)
+    )
+    return PAGE.format(
+        title=escape(data.title),
+        table=f"<table><tr>{head}</tr>{body}</table>",
+        picture=base64.b64encode(picture.getvalue()).decode("ascii"),
+    )
+
+
+def _cells(runs: Sequence[MethodRun]) -> list[tuple[str, ...]]:
+    ours = [point for run in runs if run.method == OURS for point in run.curve]
+    return [_row(summary, ours) for summary in summarize(runs)]
+
+
+def _row(summary: MethodSummary, ours: list[tuple[float, float]]) -> tuple[str, ...]:
+    if not summary.runs:
+        return (summary.method, "failed", "", "", "", "")
+    reached = summary.mean_distortion
+    there = next((f"{seconds:.2f} s" for seconds, distortion in ours if distortion <= reached), "")
+    return (
+        summary.method,
+        f"{reached:,.1f}",
+        f"{(summary.relative or 1.0) - 1:.2%}",
+        f"{summary.seconds:.2f}",
+        f"{summary.n_sweeps:g}",
+        there,
+    )

@@ -1,0 +1,1 @@
+"""How bytes and rows of a file are reached."""

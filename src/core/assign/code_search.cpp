@@ -1,0 +1,224 @@
+#include "assign/code_search.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "support/aligned_buffer.hpp"
+#include "support/top_k.hpp"
+
+namespace boostkmeans {
+
+namespace {
+
+// Queries that go through a block of codes together, and the codes in it: both stay in a core's cache. Fewer
+// queries, if what they find takes much memory.
+constexpr std::int64_t kMostQueries = 32, kMostFound = 1 << 22, kBlock = 8192;
+// Units of work for each thread, at least, as long as there are blocks.
+constexpr std::int64_t kUnitsPerThread = 4;
+// Sums of bytes at most; the bound is put there. A code whose sum is larger is not looked at.
+constexpr float kLimit = 254.0f;
+// The bytes of a table are made anew once the bound has fallen to this share.
+constexpr float kFallen = 0.97f;
+// What rounding may do to a sum in float32, relative to it, for each subspace.
+constexpr float kRounding = 0x1p-22f;
+
+// The distances of one query, as they are and, below a bound, in bytes: rounded down, so that a sum of
+// bytes tells of a sum of distances that it is above the bound, and never wrongly.
+class Query {
+ public:
+  Query(const float* table, const CodeShape& shape, std::int64_t k)
+      : table_(table), shape_(shape), closest_(k), lowest_(static_cast<std::size_t>(shape.n_subspaces)) {
+    for (std::int64_t j = 0; j < shape.n_subspaces; ++j) {
+      const float* line = table + j * shape.n_centroids;
+      lowest_[static_cast<std::size_t>(j)] = *std::min_element(line, line + shape.n_centroids);
+      least_ += lowest_[static_cast<std::size_t>(j)];
+    }
+  }
+
+  template <class Code>
+  float distance(const Code* code) const {
+    float sum = 0.0f;
+    for (std::int64_t j = 0; j < shape_.n_subspaces; ++j) sum += table_[j * shape_.n_centroids + code[j]];
+    return sum;
+  }
+  // Of some codes, one after the other: their sums do not wait for each other.
+  template <class Code, std::size_t count>
+  void distances(const Code* codes, float (&sums)[count]) const {
+    std::fill_n(sums, count, 0.0f);
+    for (std::int64_t j = 0; j < shape_.n_subspaces; ++j)
+      for (std::size_t r = 0; r < count; ++r)
+        sums[r] += table_[j * shape_.n_centroids + codes[static_cast<std::int64_t>(r) * shape_.n_subspaces + j]];
+  }
+  void look_at(float distance, std::int64_t id) {
+    if (distance < closest_.bound() || !closest_.is_full()) closest_.push(distance, id);
+  }
+  Closest& closest() { return closest_; }
+
+  // Brings the bytes up to date. False if they could tell nothing.
+  bool refresh_bytes() {
+    const float bound = closest_.bound();
+    if (!(bound < std::numeric_limits<float>::infinity())) return false;
+    if (!bytes_.empty() && bound > kFallen * bytes_bound_) return true;
+    // Above the bound by more than what float32 may have rounded off the sums.
+    const float slack = kRounding * static_cast<float>(shape_.n_subspaces) * bound;
+    const float room = bound - least_ + slack;
+    const float scale = kLimit / room;
+    if (!(room > slack) || !std::isfinite(room) || !std::isfinite(scale)) return false;
+    bytes_.assign(static_cast<std::size_t>(shape_.n_subspaces * kByteCentroids), 255);
+    for (std::int64_t j = 0; j < shape_.n_subspaces; ++j)
+      for (std::int64_t c = 0; c < shape_.n_centroids; ++c) {
+        const float above =
+            (table_[j * shape_.n_centroids + c] - lowest_[static_cast<std::size_t>(j)]) * scale;
+        bytes_[static_cast<std::size_t>(j * kByteCentroids + c)] =
+            static_cast<std::uint8_t>(std::min(above, 255.0f));
+      }
+    bytes_bound_ = bound;
+    return true;
+  }
+  const std::uint8_t* bytes() const { return bytes_.data(); }
+
+ private:
+  const float* table_;
+  const CodeShape& shape_;
+  Closest closest_;
+  std::vector<float> lowest_;
+  float least_ = 0.0f;
+  std::vector<std::uint8_t> bytes_;
+  float bytes_bound_ = 0.0f;
+};
+
+template <class Code>
+class CodeSearch {
+ public:
+  CodeSearch(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
+             const CodeShape& shape, std::int64_t k, Team& team)
+      : kernel_(kernel), codes_(codes), shape_(shape), k_(k), team_(team),
+        sifts_(kernel.sift_codes != nullptr && std::is_same_v<Code, std::uint8_t>), tables_(tables),
+        n_queries_(n_queries), group_(std::clamp<std::int64_t>(kMostFound / k, 1, kMostQueries)),
+        n_groups_((n_queries + group_ - 1) / group_) {
+    const std::int64_t n_blocks = (shape.n_codes + kBlock - 1) / kBlock;
+    n_spans_ = std::clamp<std::int64_t>(kUnitsPerThread * team.size() / n_groups_, 1, n_blocks);
+    blocks_per_span_ = (n_blocks + n_spans_ - 1) / n_spans_;
+    found_.resize(static_cast<std::size_t>(n_queries * n_spans_));
+  }
+
+  void run(std::int64_t* ids, float* distances) {
+    team_.for_each(n_groups_ * n_spans_,
+                   [this](std::int64_t unit, int thread) { search(unit % n_groups_, unit / n_groups_, thread); });
+    if (team_.watch().stopped()) return;
+    team_.for_each(n_queries_, [&](std::int64_t q, int) { write(q, ids + q * k_, distances + q * k_); });
+  }
+
+ private:
+  using Found = Closest::Found;
+
+  // A group of queries, a span of codes.
+  void search(std::int64_t group, std::int64_t span, int thread) {
+    const std::int64_t first = group * group_, last = std::min(n_queries_, first + group_);
+    std::vector<Query> queries;
+    for (std::int64_t q = first; q < last; ++q)
+      queries.emplace_back(tables_ + q * shape_.n_subspaces * shape_.n_centroids, shape_, k_);
+    const Buffer<std::uint8_t> columns(sifts_ ? shape_.n_subspaces * kBlock : 0);
+    const std::int64_t end = std::min(shape_.n_codes, (span + 1) * blocks_per_span_ * kBlock);
+    for (std::int64_t at = span * blocks_per_span_ * kBlock; at < end; at += kBlock) {
+      if (team_.watch().look(thread)) return;
+      const std::int64_t count = std::min(kBlock, end - at);
+      bool turned = false;
+      for (Query& query : queries) {
+        if (!sifts_ || !query.refresh_bytes()) {
+          scan(query, at, count);
+          continue;
+        }
+        if (!turned) turn(at, count, columns.get());
+        turned = true;
+        sift(query, at, count, columns.get());
+      }
+    }
+    for (std::int64_t q = first; q < last; ++q) {
+      Closest& closest = queries[static_cast<std::size_t>(q - first)].closest();
+      closest.shrink();
+      found_[static_cast<std::size_t>(q * n_spans_ + span)] = closest.found();
+    }
+  }
+
+  void scan(Query& query, std::int64_t first, std::int64_t count) const {
+    constexpr std::int64_t kTogether = 4;
+    const std::int64_t m = shape_.n_subspaces;
+    std::int64_t i = 0;
+    for (; i + kTogether <= count; i += kTogether) {
+      float sums[kTogether];
+      query.distances(codes_ + (first + i) * m, sums);
+      for (std::int64_t r = 0; r < kTogether; ++r) query.look_at(sums[r], first + i + r);
+    }
+    for (; i < count; ++i) query.look_at(query.distance(codes_ + (first + i) * m), first + i);
+    query.closest().shrink();
+  }
+
+  // Codes by subspace. What fills up the block is ignored.
+  void turn(std::int64_t first, std::int64_t count, std::uint8_t* columns) const {
+    const std::int64_t m = shape_.n_subspaces;
+    for (std::int64_t j = 0; j < m; ++j) {
+      for (std::int64_t i = 0; i < count; ++i)
+        columns[j * kBlock + i] = static_cast<std::uint8_t>(codes_[(first + i) * m + j]);
+      std::fill(columns + j * kBlock + count, columns + (j + 1) * kBlock, std::uint8_t{0});
+    }
+  }
+
+  void sift(Query& query, std::int64_t first, std::int64_t count, const std::uint8_t* columns) const {
+    std::uint64_t masks[kBlock / 64];
+    const std::int64_t n_masks = (count + 63) / 64;
+    kernel_.sift_codes(query.bytes(), shape_.n_subspaces, columns, kBlock, n_masks * 64,
+                       static_cast<std::uint8_t>(kLimit), masks);
+    for (std::int64_t w = 0; w < n_masks; ++w)
+      for (std::uint64_t mask = masks[w]; mask != 0; mask &= mask - 1) {
+        const std::int64_t i = w * 64 + std::countr_zero(mask);
+        if (i < count)
+          query.look_at(query.distance(codes_ + (first + i) * shape_.n_subspaces), first + i);
+      }
+    query.closest().shrink();
+  }
+
+  void write(std::int64_t q, std::int64_t* ids, float* distances) const {
+    std::vector<Found> all;
+    for (std::int64_t s = 0; s < n_spans_; ++s) {
+      const auto& part = found_[static_cast<std::size_t>(q * n_spans_ + s)];
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    std::partial_sort(all.begin(), all.begin() + k_, all.end());
+    for (std::int64_t i = 0; i < k_; ++i) {
+      distances[i] = all[static_cast<std::size_t>(i)].first;
+      ids[i] = all[static_cast<std::size_t>(i)].second;
+    }
+  }
+
+  const Kernel& kernel_;
+  const Code* codes_;
+  const CodeShape& shape_;
+  std::int64_t k_;
+  Team& team_;
+  bool sifts_;
+  const float* tables_;
+  std::int64_t n_queries_, group_, n_groups_, n_spans_, blocks_per_span_;
+  std::vector<std::vector<Found>> found_;  // by query and span
+};
+
+}  // namespace
+
+template <class Code>
+void search_codes(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
+                  const CodeShape& shape, std::int64_t k, std::int64_t* ids, float* distances, Team& team) {
+  CodeSearch<Code>(kernel, tables, n_queries, codes, shape, k, team).run(ids, distances);
+}
+
+#define BK_INSTANTIATE(Code)                                                                             \
+  template void search_codes(const Kernel&, const float*, std::int64_t, const Code*, const CodeShape&,   \
+                             std::int64_t, std::int64_t*, float*, Team&)
+BK_INSTANTIATE(std::uint8_t);
+BK_INSTANTIATE(std::uint16_t);
+#undef BK_INSTANTIATE
+
+}  // namespace boostkmeans

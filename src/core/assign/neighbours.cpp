@@ -1,0 +1,201 @@
+#include "assign/neighbours.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "scoring/packed_centres.hpp"
+#include "rows/dense_rows.hpp"
+#include "scoring/row_batch.hpp"
+
+namespace boostkmeans {
+
+namespace {
+
+// Panels that are scored before the nearest are picked out of them: a buffer that stays in the cache.
+constexpr std::int64_t kPanelsAtOnce = 16;
+
+// The n smallest of a stream of values. Keeps those below a threshold, which falls whenever the buffer is full.
+class Smallest {
+ public:
+  explicit Smallest(std::int64_t n)
+      : n_(static_cast<std::size_t>(n)), found_(2 * n_ + kChunk) {}
+
+  void clear() {
+    size_ = 0;
+    threshold_ = std::numeric_limits<float>::infinity();
+  }
+  // Values of columns [first, first + count).
+  void add(const float* values, std::int64_t first, std::int64_t count) {
+    for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(kChunk)) {
+      const std::int64_t end = std::min(count, begin + static_cast<std::int64_t>(kChunk));
+      std::size_t size = size_;
+      for (std::int64_t i = begin; i < end; ++i) {  // without a branch: who passes is hard to foresee
+        found_[size] = {values[i], static_cast<std::int32_t>(first + i)};
+        size += values[i] < threshold_;
+      }
+      size_ = size;
+      if (size_ > 2 * n_) shrink();
+    }
+  }
+  // Nearest first; equal ones by their number.
+  const std::vector<std::pair<float, std::int32_t>>& sorted() {
+    if (size_ > n_) shrink();
+    std::sort(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(size_));
+    return found_;
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t kChunk = 64;
+
+  void shrink() {
+    std::nth_element(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(n_ - 1),
+                     found_.begin() + static_cast<std::ptrdiff_t>(size_));
+    threshold_ = found_[n_ - 1].first;
+    size_ = n_;
+  }
+
+  std::size_t n_, size_ = 0;
+  std::vector<std::pair<float, std::int32_t>> found_;
+  float threshold_ = std::numeric_limits<float>::infinity();
+};
+
+class Neighbours {
+ public:
+  Neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
+             std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
+             std::int32_t* out, Team& team)
+      : kernel_(kernel), centres_(centres), n_features_(n_features), groups_(groups),
+        n_neighbours_(n_neighbours), out_(out), team_(team),
+        rows_(kernel, source(centres, n_features), n_clusters,
+              std::vector<double>(static_cast<std::size_t>(n_features), 0.0), 0, nullptr),
+        packed_(kernel, pad(), n_features),
+        cluster_at_(static_cast<std::size_t>(packed_.n_panels() * kernel.panel_width), -1) {}
+
+  void run() {
+    team_.for_each(groups_.n_groups, [this](std::int64_t g, int) { pack_group(g); });
+    std::vector<std::unique_ptr<Workplace>> places;
+    for (int t = 0; t < team_.size(); ++t)
+      places.push_back(std::make_unique<Workplace>(rows_, kernel_, n_neighbours_));
+    std::vector<std::pair<std::int64_t, std::int64_t>> pieces;  // group, first row in the order
+    for (std::int64_t g = 0; g < groups_.n_groups; ++g)
+      for (std::int64_t at = groups_.starts[g]; at < groups_.starts[g + 1]; at += kPieceRows)
+        pieces.emplace_back(g, at);
+    team_.for_each(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i, int thread) {
+      const auto [group, first] = pieces[static_cast<std::size_t>(i)];
+      search(group, first, *places[static_cast<std::size_t>(thread)]);
+    });
+  }
+
+ private:
+  struct Workplace {
+    Workplace(const DenseRows& rows, const Kernel& kernel, std::int64_t n_neighbours)
+        : piece(rows), scores(kPieceRows * kPanelsAtOnce * kernel.panel_width) {
+      // One more than asked for: a centre finds itself too.
+      for (std::int64_t r = 0; r < kPieceRows; ++r) smallest.emplace_back(n_neighbours + 1);
+    }
+    Piece<DenseRows> piece;
+    Buffer<float> scores;
+    std::vector<Smallest> smallest;
+  };
+
+  static RowSource source(const double* centres, std::int64_t n_features) {
+    return {reinterpret_cast<const char*>(centres), n_features * 8, 8, n_features, Scalar::float64};
+  }
+
+  // Each group begins with a panel of its own. Returns the number of columns.
+  std::int64_t pad() {
+    const std::int64_t width = kernel_.panel_width;
+    panels_.push_back(0);
+    for (std::int64_t g = 0; g < groups_.n_groups; ++g)
+      panels_.push_back(panels_.back() + (groups_.starts[g + 1] - groups_.starts[g] + width - 1) / width);
+    return std::max<std::int64_t>(1, panels_.back()) * width;
+  }
+
+  void pack_group(std::int64_t group) {
+    const std::int64_t first = panels_[static_cast<std::size_t>(group)] * kernel_.panel_width;
+    const std::int64_t end = panels_[static_cast<std::size_t>(group) + 1] * kernel_.panel_width;
+    const std::int64_t count = groups_.starts[group + 1] - groups_.starts[group];
+    for (std::int64_t i = 0; i < end - first; ++i) {
+      if (i >= count) {
+        packed_.set_never(first + i);
+        continue;
+      }
+      const std::int32_t c = groups_.order[groups_.starts[group] + i];
+      packed_.set(first + i, centres_ + c * n_features_, 1.0);
+      cluster_at_[static_cast<std::size_t>(first + i)] = c;
+    }
+  }
+
+  void search(std::int64_t group, std::int64_t first, Workplace& place) {
+    const std::int64_t count = std::min(kPieceRows, groups_.starts[group + 1] - first);
+    place.piece.load(count, [&](std::int64_t r) { return groups_.order[first + r]; });
+    for (std::int64_t r = 0; r < count; ++r) place.smallest[static_cast<std::size_t>(r)].clear();
+    for (std::int64_t i = 0; i < groups_.list_length; ++i) {
+      const std::int32_t other = groups_.lists[group * groups_.list_length + i];
+      if (other >= 0) look_into(other, count, place);
+    }
+    for (std::int64_t r = 0; r < count; ++r)
+      write(groups_.order[first + r], place.smallest[static_cast<std::size_t>(r)]);
+  }
+
+  void look_into(std::int64_t group, std::int64_t count, Workplace& place) {
+    const std::int64_t end = panels_[static_cast<std::size_t>(group) + 1];
+    const std::int64_t width = kernel_.panel_width, stride = kPanelsAtOnce * width;
+    for (std::int64_t p = panels_[static_cast<std::size_t>(group)]; p < end; p += kPanelsAtOnce) {
+      const std::int64_t stop = std::min(end, p + kPanelsAtOnce);
+      kernel_.score(place.piece.view(), packed_.view(), p, stop, place.scores.get(), stride);
+      for (std::int64_t r = 0; r < count; ++r)
+        place.smallest[static_cast<std::size_t>(r)].add(place.scores.get() + r * stride, p * width,
+                                                        (stop - p) * width);
+    }
+  }
+
+  void write(std::int32_t cluster, Smallest& smallest) const {
+    std::int32_t* out = out_ + cluster * n_neighbours_;
+    std::int64_t n = 0;
+    const auto& found = smallest.sorted();
+    for (std::size_t i = 0; i < smallest.size() && n < n_neighbours_; ++i) {
+      const std::int32_t other = cluster_at_[static_cast<std::size_t>(found[i].second)];
+      if (other != cluster) out[n++] = other;
+    }
+    std::fill(out + n, out + n_neighbours_, -1);
+  }
+
+  const Kernel& kernel_;
+  const double* centres_;
+  std::int64_t n_features_;
+  const Groups& groups_;
+  std::int64_t n_neighbours_;
+  std::int32_t* out_;
+  Team& team_;
+  DenseRows rows_;
+  std::vector<std::int64_t> panels_;  // where each group begins
+  Centres packed_;
+  std::vector<std::int32_t> cluster_at_;  // by column
+};
+
+}  // namespace
+
+void neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
+                std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
+                std::int32_t* out, Team& team) {
+  Neighbours(kernel, centres, n_clusters, n_features, groups, n_neighbours, out, team).run();
+}
+
+void pair_gaps(const Kernel& kernel, const double* composites, const double* weights,
+               std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
+               std::int64_t n_pairs, double* out, Team& team) {
+  const auto weight = [=](std::int64_t c) { return weights[c] > 0.0 ? weights[c] : 1.0; };
+  team.for_each(n_pairs, [&](std::int64_t i, int) {
+    const double u = weight(a[i]), v = weight(b[i]);
+    const double gap = kernel.distance(composites + a[i] * n_features, composites + b[i] * n_features,
+                                       u / v, n_features);
+    out[i] = gap / (u * u);
+  });
+}
+
+}  // namespace boostkmeans

@@ -1,0 +1,165 @@
+// Part of kernel.cpp: rows of any type, as float32 into a tile and as float64.
+#pragma once
+
+#include "kernel/vectors.hpp"
+
+namespace boostkmeans {
+namespace {
+
+struct Half {
+  std::uint16_t bits;
+};
+
+inline float to_float(float x) { return x; }
+inline float to_float(double x) { return static_cast<float>(x); }
+inline float to_float(std::uint8_t x) { return x; }
+inline float to_float(std::int8_t x) { return x; }
+// The exponent is shifted to where float32 has it and then put right by an exact product, which
+// serves denormals too; only infinities and NaN need their own exponent.
+inline float to_float(Half h) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(h.bits & 0x7fffu) << 13;
+  const std::uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
+  float x;
+  __builtin_memcpy(&x, &magnitude, 4);
+  x *= 0x1p112f;
+  std::uint32_t bits;
+  __builtin_memcpy(&bits, &x, 4);
+  bits |= special | static_cast<std::uint32_t>(h.bits & 0x8000u) << 16;
+  __builtin_memcpy(&x, &bits, 4);
+  return x;
+}
+inline double to_double(double x) { return x; }
+template <class T>
+inline double to_double(T x) {
+  return to_float(x);
+}
+
+// Calls body(j, value) for columns [begin, end) of a row; contiguous ones vectorise.
+template <class T, class Body>
+inline void each_value(const RowSource& source, int64_t row, int64_t begin, int64_t end, Body body) {
+  const char* at = source.data + row * source.row_stride;
+  const int64_t step = source.column_stride;
+  T value;
+  if (step == static_cast<int64_t>(sizeof(T))) {
+    at += begin * static_cast<int64_t>(sizeof(T));
+    const int64_t count = end - begin;
+    for (int64_t j = 0; j < count; ++j) {
+      __builtin_memcpy(&value, at + j * static_cast<int64_t>(sizeof(T)), sizeof(T));
+      body(begin + j, value);
+    }
+  } else {
+    for (int64_t j = begin; j < end; ++j) {
+      __builtin_memcpy(&value, at + j * step, sizeof(T));
+      body(j, value);
+    }
+  }
+}
+
+// Contiguous float32 rows of a whole number of vectors: the common case, and the one that counts where
+// there is little else to do than to load.
+inline float load_vectors(const char* from, const float* shift, float scale, int64_t n,
+                          int64_t chunk_step, float* out) {
+  Floats total{};
+  for (int64_t begin = 0; begin < n; begin += kChunkColumns, out += chunk_step) {
+    const int64_t count = n - begin < kChunkColumns ? n - begin : kChunkColumns;
+    for (int64_t j = 0; j < count; j += kLanes) {
+      const Floats x = (load<Floats>(from + (begin + j) * static_cast<int64_t>(sizeof(float))) -
+                        load<Floats>(shift + begin + j)) * scale;
+      store(out + j, x);
+      total += x * x;
+    }
+  }
+  return sum_lanes(total);
+}
+
+// Less than a vector: to read back as one what was just written value by value would stall.
+template <class T>
+inline float load_short_row(const RowSource& source, const Frame& frame, int64_t row, float* out) {
+  const float scale = static_cast<float>(frame.scale[0]);
+  const float* shift = frame.shift32;
+  float total = 0.0f;
+  store(out, Floats{});
+  each_value<T>(source, row, 0, source.n_features, [&](int64_t j, T value) {
+    const float x = (to_float(value) - shift[j]) * scale;
+    out[j] = x;
+    total += x * x;
+  });
+  return total;
+}
+
+template <class T>
+inline float load_narrow_row(const RowSource& source, const Frame& frame, int64_t row, double factor,
+                             int64_t chunk_step, float* out) {
+  // float32 rounds the difference just as float64 rounded to float32 would, as long as nothing was
+  // rounded before it: the row and the shift are float32, the row factor is 1.
+  const bool narrow = sizeof(T) < 8 && frame.narrow;  // so that no such code is made for float64
+  if constexpr (sizeof(T) == 4)
+    if (narrow && source.column_stride == static_cast<int64_t>(sizeof(T)) &&
+        source.n_features % kLanes == 0)
+      return load_vectors(source.data + row * source.row_stride, frame.shift32,
+                          static_cast<float>(frame.scale[0]), source.n_features, chunk_step, out);
+  if (narrow && source.n_features < kLanes) return load_short_row<T>(source, frame, row, out);
+  Floats total{};
+  for (int64_t begin = 0; begin < source.n_features; begin += kChunkColumns) {
+    const int64_t left = source.n_features - begin;
+    const int64_t count = left < kChunkColumns ? left : kChunkColumns;
+    float* __restrict to = out + begin / kChunkColumns * chunk_step - begin;
+    if (narrow) {
+      const float scale = static_cast<float>(frame.scale[0]);
+      const float* __restrict shift = frame.shift32;
+      each_value<T>(source, row, begin, begin + count,
+                    [=](int64_t j, T x) { to[j] = (to_float(x) - shift[j]) * scale; });
+    } else {
+      const double scale = frame.scale[0], rest = frame.scale[1];
+      const double* __restrict shift = frame.shift;
+      each_value<T>(source, row, begin, begin + count, [=](int64_t j, T x) {
+        to[j] = static_cast<float>((to_double(x) * factor - shift[j]) * scale * rest);
+      });
+    }
+    const int64_t padded = (count + kLanes - 1) / kLanes * kLanes;
+    for (int64_t j = count; j < padded; ++j) to[begin + j] = 0.0f;
+    for (int64_t j = 0; j < padded; j += kLanes) {
+      const Floats x = load<Floats>(to + begin + j);
+      total += x * x;
+    }
+  }
+  return sum_lanes(total);
+}
+
+template <class T>
+void load_row_of(const RowSource& source, const Frame& frame, int64_t row, double factor,
+                 double* __restrict out) {
+  const double scale = frame.scale[0], rest = frame.scale[1];
+  const double* __restrict shift = frame.shift;
+  each_value<T>(source, row, 0, source.n_features, [=](int64_t j, T x) {
+    out[j] = (to_double(x) * factor - shift[j]) * scale * rest;
+  });
+}
+
+template <class Call>
+inline auto dispatch(Scalar scalar, Call call) {
+  switch (scalar) {
+    case Scalar::float64: return call(double{});
+    case Scalar::float32: return call(float{});
+    case Scalar::float16: return call(Half{});
+    case Scalar::uint8: return call(std::uint8_t{});
+    case Scalar::int8: break;
+  }
+  return call(std::int8_t{});
+}
+
+void load_rows(const RowSource& s, const Frame& f, const int64_t* rows, int64_t count,
+               const double* factors, Layout layout, float* out, float* norms) {
+  dispatch(s.scalar, [&]<class T>(T) {
+    for (int64_t r = 0; r < count; ++r)
+      norms[r] = load_narrow_row<T>(s, f, rows[r], factors == nullptr ? 1.0 : factors[rows[r]],
+                                    layout.chunk_step, out + r * layout.row_step);
+  });
+}
+
+void load_row(const RowSource& s, const Frame& f, int64_t row, double factor, double* out) {
+  dispatch(s.scalar, [&]<class T>(T) { load_row_of<T>(s, f, row, factor, out); });
+}
+
+}  // namespace
+}  // namespace boostkmeans

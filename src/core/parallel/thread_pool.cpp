@@ -1,0 +1,156 @@
+#include "parallel/thread_pool.hpp"
+
+#include <algorithm>
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#endif
+
+namespace boostkmeans {
+
+namespace {
+
+// A new thread may share its parent's processor for milliseconds until the scheduler spreads them:
+// longer than many calls take. So each one is sent to a processor of its own when it starts, and set
+// free to go anywhere at once.
+class Spread {
+ public:
+#if defined(__linux__)
+  Spread() { known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0; }
+
+  void send(std::thread& thread, int number) const {
+    const int n_allowed = known_ ? CPU_COUNT(&allowed_) : 1;
+    if (n_allowed < 2) return;
+    int skip = number % n_allowed;  // counted from the caller's own processor on
+    int cpu = sched_getcpu();
+    while (skip > 0) {
+      cpu = (cpu + 1) % CPU_SETSIZE;
+      if (CPU_ISSET(cpu, &allowed_)) --skip;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (pthread_setaffinity_np(thread.native_handle(), sizeof one, &one) == 0)
+      pthread_setaffinity_np(thread.native_handle(), sizeof allowed_, &allowed_);
+  }
+
+ private:
+  cpu_set_t allowed_;
+  bool known_ = false;
+#else
+  void send(std::thread&, int) const {}
+#endif
+};
+
+// About 50 microseconds of multiply-adds: what starting and joining a thread costs.
+constexpr double kWorthAThread = 2e6;
+// Neighbouring items go to the same thread, as long as every thread gets several shares: threads that
+// take turns write to the same cache lines.
+constexpr std::int64_t kSharesPerThread = 8, kMaxGrain = 16;
+// The bit of the gate that says that a round is open; those below it count who joined.
+constexpr std::uint64_t kOpen = std::uint64_t{1} << 31;
+// How often a thread looks before it sleeps. Rounds follow each other within microseconds.
+constexpr int kSpins = 2000;
+
+template <class T>
+void wait_while(const std::atomic<T>& value, T old) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+Team::Team(int n_threads, Watch& watch) : watch_(watch) {
+  threads_.reserve(static_cast<std::size_t>(std::max(0, n_threads - 1)));
+  try {
+    const Spread spread;
+    for (int i = 1; i < n_threads; ++i) {
+      threads_.emplace_back([this, i] { serve(i); });
+      spread.send(threads_.back(), i);
+    }
+  } catch (...) {
+    close();  // the system has no more threads: let go of those it gave
+    throw;
+  }
+}
+
+Team::~Team() { close(); }
+
+void Team::close() {
+  closing_.store(true, std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+void Team::serve(int thread) {
+  std::uint32_t seen = 0;
+  for (;;) {
+    wait_while(round_, seen);
+    seen = round_.load(std::memory_order_acquire);
+    if (closing_.load(std::memory_order_relaxed)) return;
+    if (!join(seen)) continue;
+    work(thread);
+    finished_.fetch_add(1, std::memory_order_release);
+    finished_.notify_one();
+  }
+}
+
+// Whether the round was still open: then this thread is one that is waited for.
+bool Team::join(std::uint32_t round) {
+  std::uint64_t gate = gate_.load(std::memory_order_acquire);
+  while ((gate >> 32) == round && (gate & kOpen) != 0)
+    if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) return true;
+  return false;
+}
+
+void Team::work(int thread) {
+  try {
+    for (std::int64_t first = 0; first < n_items_;) {
+      first = next_.fetch_add(grain_, std::memory_order_relaxed);
+      for (std::int64_t item = first; item < std::min(first + grain_, n_items_); ++item) {
+        if (failed_.load(std::memory_order_relaxed)) return;
+        if (watch_.look(thread)) return;
+        (*body_)(item, thread);
+      }
+    }
+  } catch (...) {
+    if (!failed_.exchange(true)) error_ = std::current_exception();
+  }
+}
+
+void Team::for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body) {
+  body_ = &body;
+  n_items_ = n_items;
+  grain_ = std::clamp<std::int64_t>(n_items / (kSharesPerThread * size()), 1, kMaxGrain);
+  next_.store(0, std::memory_order_relaxed);
+  const int others = static_cast<int>(threads_.size());
+  if (others > 0 && n_items > 1) {
+    const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
+    finished_.store(0, std::memory_order_relaxed);
+    gate_.store(std::uint64_t{round} << 32 | kOpen, std::memory_order_release);
+    round_.store(round, std::memory_order_release);
+    round_.notify_all();
+    work(0);
+    const auto joined =
+        static_cast<std::uint32_t>(gate_.fetch_and(~kOpen, std::memory_order_acq_rel) & (kOpen - 1));
+    for (std::uint32_t n = finished_.load(std::memory_order_acquire); n < joined;
+         n = finished_.load(std::memory_order_acquire))
+      wait_while(finished_, n);
+  } else {
+    work(0);
+  }
+  if (failed_.exchange(false)) std::rethrow_exception(error_);
+}
+
+int threads_for(double operations, int n_threads) {
+  return static_cast<int>(std::clamp(operations / kWorthAThread, 1.0, static_cast<double>(n_threads)));
+}
+
+}  // namespace boostkmeans

@@ -1,0 +1,115 @@
+#include "rows/describe.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "support/aligned_buffer.hpp"
+#include "rows/sparse_rows.hpp"
+
+namespace boostkmeans {
+
+namespace {
+
+constexpr std::int64_t kBatchRows = 1024;
+
+// What one thread has seen.
+struct Part {
+  explicit Part(const DenseRows& rows)
+      : low(rows.n_features()), high(rows.n_features()), low32(rows.n_features()), high32(rows.n_features()),
+        fetched(rows) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    std::fill_n(low.get(), rows.n_features(), static_cast<double>(kInfinity));
+    std::fill_n(high.get(), rows.n_features(), -static_cast<double>(kInfinity));
+    std::fill_n(low32.get(), rows.n_features(), kInfinity);
+    std::fill_n(high32.get(), rows.n_features(), -kInfinity);
+  }
+  Buffer<double> low, high;
+  Buffer<float> low32, high32;
+  DenseRows::Row fetched;
+  double poison = 0.0;
+};
+
+bool is_finite(const double* x, std::int64_t n) {
+  return std::all_of(x, x + n, [](double value) { return std::isfinite(value); });
+}
+
+std::int64_t first_bad_row(const DenseRows& rows, DenseRows::Row& x) {
+  for (std::int64_t row = 0; row < rows.n_rows(); ++row) {
+    rows.fetch(row, x);
+    if (!is_finite(x.values.get(), rows.n_features())) return row;
+  }
+  return -1;
+}
+
+}  // namespace
+
+Description describe(const DenseRows& rows, Team& team) {
+  const std::int64_t n = rows.n_rows(), d = rows.n_features();
+  std::vector<Part> parts;
+  for (int t = 0; t < team.size(); ++t) parts.emplace_back(rows);
+  team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
+    Part& part = parts[static_cast<std::size_t>(thread)];
+    if (const char* floats = rows.plain_floats(batch * kBatchRows)) {
+      float poison = 0.0f;
+      rows.kernel().describe_floats(floats, rows.row_stride(), std::min(kBatchRows, n - batch * kBatchRows), d,
+                                    part.low32.get(), part.high32.get(), &poison);
+      part.poison += static_cast<double>(poison);
+      return;
+    }
+    for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
+      rows.fetch(row, part.fetched);
+      rows.kernel().describe(part.fetched.values.get(), d, part.low.get(), part.high.get(), &part.poison);
+    }
+  });
+
+  Description result;
+  result.low.assign(static_cast<std::size_t>(d), std::numeric_limits<double>::infinity());
+  result.high.assign(static_cast<std::size_t>(d), -std::numeric_limits<double>::infinity());
+  bool finite = true;
+  for (const Part& part : parts) {
+    finite = finite && std::isfinite(part.poison);
+    for (std::size_t j = 0; j < result.low.size(); ++j) {
+      const auto i = static_cast<std::int64_t>(j);
+      result.low[j] = std::min({result.low[j], part.low[i], static_cast<double>(part.low32[i])});
+      result.high[j] = std::max({result.high[j], part.high[i], static_cast<double>(part.high32[i])});
+    }
+  }
+  if (!finite) result.bad_row = first_bad_row(rows, parts[0].fetched);
+  return result;
+}
+
+// How many values of a row are there to be read.
+namespace {
+std::int64_t n_values(const DenseRows& rows, const DenseRows::Row&) { return rows.n_features(); }
+std::int64_t n_values(const SparseRows&, const SparseRows::Row& x) { return x.count; }
+}  // namespace
+
+template <class Rows>
+void row_norms(const Rows& rows, double* norms, Team& team) {
+  const std::int64_t n = rows.n_rows();
+  auto fetched = row_for_each_thread(rows, team);
+  team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
+    typename Rows::Row& row_of = fetched[static_cast<std::size_t>(thread)];
+    for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
+      rows.fetch(row, row_of);
+      double* x = row_of.values.get();
+      const std::int64_t d = n_values(rows, row_of);
+      double largest = 0.0;
+      for (std::int64_t j = 0; j < d; ++j) largest = std::max(largest, std::abs(x[j]));
+      if (largest > 0.0 && std::isfinite(largest)) {
+        // A power of two, so that rows which need no care are not rounded differently.
+        const int exponent = std::ilogb(largest);
+        for (std::int64_t j = 0; j < d; ++j) x[j] = std::scalbn(x[j], -exponent);
+        norms[row] = std::scalbn(std::sqrt(rows.kernel().dot(x, x, d)), exponent);
+      } else {
+        norms[row] = largest;
+      }
+    }
+  });
+}
+
+template void row_norms(const DenseRows&, double*, Team&);
+template void row_norms(const SparseRows&, double*, Team&);
+
+}  // namespace boostkmeans

@@ -1,0 +1,107 @@
+#include "rows/sparse_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace boostkmeans {
+
+namespace {
+
+constexpr int kWideExponent = 1000;  // of a power of two that is safe as one factor
+
+}  // namespace
+
+SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
+                       std::int64_t n_features, int scale_exponent, const double* factors)
+    : kernel_(kernel), source_(source), n_rows_(n_rows), n_features_(n_features), factors_(factors) {
+  const int first = std::clamp(scale_exponent, -kWideExponent, kWideExponent);
+  scale_[0] = std::ldexp(1.0, first);
+  scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
+  for (std::int64_t row = 0; row < n_rows; ++row) longest_ = std::max(longest_, length(row));
+  frequencies_.assign(static_cast<std::size_t>(n_features), 0);
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  source.as_typed([&](const auto*, const auto* columns) {
+    for (std::int64_t t = 0; t < n_values(); ++t) {
+      std::int32_t& frequency = frequencies_[static_cast<std::size_t>(columns[t])];
+      frequency += frequency < kMost;
+    }
+  });
+  Row x(*this);
+  for (std::int64_t row = 0; row < n_rows; ++row) {
+    load_terms(row, x.columns.get(), x.values.get());
+    norms_.push_back(kernel.dot(x.values.get(), x.values.get(), length(row)));
+  }
+}
+
+// In float64 up to the last step, whatever the types.
+template <class Value>
+void SparseRows::load_terms(std::int64_t row, std::int32_t* columns, Value* values) const {
+  const std::int64_t begin = source_.start(row), count = length(row);
+  const double factor = factors_ == nullptr ? 1.0 : factors_[row];
+  source_.as_typed([&](const auto* from, const auto* from_columns) {
+    for (std::int64_t t = 0; t < count; ++t)
+      columns[t] = static_cast<std::int32_t>(from_columns[begin + t]);
+    for (std::int64_t t = 0; t < count; ++t)
+      values[t] =
+          static_cast<Value>(static_cast<double>(from[begin + t]) * factor * scale_[0] * scale_[1]);
+  });
+}
+
+void SparseRows::fetch(std::int64_t row, Row& out) const {
+  load_terms(row, out.columns.get(), out.values.get());
+  out.count = length(row);
+  out.norm = norms_[static_cast<std::size_t>(row)];
+}
+
+float SparseRows::load(std::int64_t row, std::int32_t* columns, float* values) const {
+  load_terms(row, columns, values);
+  return static_cast<float>(norms_[static_cast<std::size_t>(row)]);
+}
+
+void SparseRows::prefetch(std::int64_t row) const {
+  constexpr std::int64_t kCacheLine = 64, kMost = 8;  // lines; the processor asks for more by itself
+  const std::int64_t begin = source_.start(row), count = length(row);
+  source_.as_typed([&](const auto* values, const auto* columns) {
+    const auto ask = [&](const auto* from) {
+      const auto bytes = count * static_cast<std::int64_t>(sizeof *from);
+      const char* at = reinterpret_cast<const char*>(from);
+      for (std::int64_t i = 0; i < std::min(bytes, kMost * kCacheLine); i += kCacheLine)
+        __builtin_prefetch(at + i, 0, 2);
+    };
+    ask(values + begin);
+    ask(columns + begin);
+  });
+}
+
+double SparseRows::small_distance(const Row& x, const Centre& centre) const {
+  double sum = 0.0;
+  std::int64_t j = 0;
+  const auto add_centre_up_to = [&](std::int64_t end) {
+    for (; j < end; ++j) sum += centre.composite[j] * centre.inverse * centre.composite[j] * centre.inverse;
+  };
+  for (std::int64_t t = 0; t < x.count; ++t) {
+    add_centre_up_to(x.columns[t]);
+    const double difference = x.values[t] - centre.composite[j] * centre.inverse;
+    sum += difference * difference;
+    ++j;
+  }
+  add_centre_up_to(n_features_);
+  return sum;
+}
+
+double SparseRows::gap(const Row& x, const Row& y) const {
+  double sum = 0.0;
+  std::int64_t i = 0, j = 0;
+  while (i < x.count || j < y.count) {
+    const bool here = j == y.count || (i < x.count && x.columns[i] <= y.columns[j]);
+    const bool there = i == x.count || (j < y.count && y.columns[j] <= x.columns[i]);
+    const double difference = (here ? x.values[i] : 0.0) - (there ? y.values[j] : 0.0);
+    sum += difference * difference;
+    i += here;
+    j += there;
+  }
+  return sum;
+}
+
+}  // namespace boostkmeans

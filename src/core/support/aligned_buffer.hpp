@@ -1,0 +1,29 @@
+// Memory aligned to whole vectors. Not initialised: whoever asks for it fills it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "kernel/kernel.hpp"
+
+namespace boostkmeans {
+
+template <class T>
+class Buffer {
+ public:
+  explicit Buffer(std::int64_t size)
+      : data_(static_cast<T*>(::operator new[](static_cast<std::size_t>(size) * sizeof(T),
+                                               std::align_val_t(kAlignment)))) {}
+  T* get() const { return data_.get(); }
+  T& operator[](std::int64_t i) const { return data_.get()[i]; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { ::operator delete[](p, std::align_val_t(kAlignment)); }
+  };
+  std::unique_ptr<T[], Free> data_;
+};
+
+}  // namespace boostkmeans

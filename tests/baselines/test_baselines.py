@@ -1,0 +1,692 @@
+"""The methods that the paper compares with."""
+
+import pickle
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import cluster
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core, metrics
+from boostkmeans._data import rows
+from boostkmeans._data.rows import Rows
+from boostkmeans._steps.partition import nearest, own_distances
+from boostkmeans.baselines import (
+    PAPER_METHODS,
+    RBK,
+    BisectingKMeans,
+    KMeans,
+    MiniBatchKMeans,
+    OnlineKMeans,
+    _baseline,
+    _iteration_log,
+    _stopwatch,
+)
+from conftest import blobs, same_partition
+
+Floats = NDArray[np.float64]
+
+ALL = [KMeans, MiniBatchKMeans, BisectingKMeans, OnlineKMeans, RBK]
+OVER_SCIKIT_LEARN = [KMeans, MiniBatchKMeans, BisectingKMeans]
+WITH_CENTRES = [KMeans, MiniBatchKMeans, OnlineKMeans]
+
+WEIGHTS = (
+    "a random start draws other rows when rows are repeated or removed, so that the run ends in "
+    "another local optimum; scikit-learn lists the same for its own"
+)
+
+
+def expected_failures(_: Any) -> dict[str, str]:
+    return {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+    }
+
+
+@parametrize_with_checks(
+    [
+        KMeans(n_clusters=3),
+        KMeans(n_clusters=3, init="k-means++", n_init=2, n_threads=1),
+        MiniBatchKMeans(n_clusters=3),
+        BisectingKMeans(n_clusters=3),
+        OnlineKMeans(n_clusters=3),
+        RBK(n_clusters=3),
+    ],
+    expected_failed_checks=expected_failures,
+)
+@pytest.mark.filterwarnings("ignore")  # the checks warn on purpose, about themselves
+@pytest.mark.filterwarnings("default:Estimator:pytest.PytestUnraisableExceptionWarning")
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Threads of OpenMP that wait for each other take minutes for small data on a busy machine."""
+    with threadpool_limits(1):
+        yield
+
+
+# ---- one interface
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_fitted_attributes_agree(method: Any) -> None:
+    X, _ = blobs(300, 4, 5)
+    model = method(5, random_state=0).fit(X)
+    rows = X / np.linalg.norm(X, axis=1)[:, None] if method is RBK else X
+    assert model.labels_.shape == (300,)
+    assert model.labels_.dtype == np.int32
+    np.testing.assert_array_equal(model.cluster_sizes_, np.bincount(model.labels_, minlength=5))
+    distortion = metrics.average_distortion(rows, model.labels_, centers=model.cluster_centers_)
+    assert model.distortion_ == pytest.approx(distortion, rel=1e-10)
+    assert model.inertia_ == pytest.approx(300 * distortion, rel=1e-10)
+    assert model.n_iter_ == len(model.history_)
+    assert all(isinstance(record, SweepRecord) for record in model.history_)
+    assert model.history_[-1].inertia == pytest.approx(model.inertia_, rel=1e-12)
+    seconds = [record.seconds for record in model.history_]
+    assert seconds == sorted(seconds)
+    assert seconds[0] > 0
+
+
+def test_an_interrupt_leaves_no_half_of_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = blobs(60, 2, 3)
+    model = KMeans(3, random_state=0).fit(X)
+    before, run = dict(model.__dict__), KMeans._run
+
+    class Interrupted:
+        def __init__(self, *given: Any) -> None:
+            self.run = run(*given)
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "history":
+                raise KeyboardInterrupt
+            return getattr(self.run, name)
+
+    monkeypatch.setattr(KMeans, "_run", lambda *given: Interrupted(*given))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X + 1)
+    assert all(model.__dict__[name] is value for name, value in before.items())
+    assert model.__dict__.keys() == before.keys()
+
+
+@pytest.mark.parametrize("method", WITH_CENTRES)
+def test_labels_are_those_of_the_nearest_centres(method: Any) -> None:
+    X, _ = blobs(300, 4, 5, spread=1.0)
+    model = method(5, random_state=0)
+    labels = model.fit_predict(X)
+    np.testing.assert_array_equal(model.predict(X), labels)
+    np.testing.assert_array_equal(model.transform(X).argmin(axis=1), labels)
+    assert model.score(X) == pytest.approx(-model.inertia_)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_same_random_state_same_result(method: Any) -> None:
+    X, _ = blobs(200, 3, 4, spread=1.0)
+    model = method(4, random_state=3)
+    first, again = clone(model).fit(X), model.fit(X)
+    np.testing.assert_array_equal(first.cluster_centers_, again.cluster_centers_)
+    np.testing.assert_array_equal(first.labels_, again.labels_)
+    other = clone(model).set_params(random_state=4).fit(X)
+    assert not np.array_equal(first.cluster_centers_, other.cluster_centers_)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_parameters_and_pickles(method: Any) -> None:
+    X, _ = blobs(60, 3, 4)
+    model = method(4, random_state=1, n_threads=1)
+    assert clone(model).get_params() == model.get_params()
+    assert {"n_clusters", "n_init", "random_state", "n_threads"} <= set(model.get_params())
+    assert method().set_params(n_clusters=7).n_clusters == 7
+    again = pickle.loads(pickle.dumps(model.fit(X)))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.history_ == model.history_
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_the_best_of_several_runs_is_kept(method: Any) -> None:
+    X, _ = blobs(120, 3, 8, spread=2.0)
+    rng = np.random.RandomState(5)
+    runs = [method(8, random_state=rng).fit(X).inertia_ for _ in range(4)]
+    kept = method(8, n_init=4, random_state=np.random.RandomState(5)).fit(X)
+    assert len(set(runs)) > 1
+    assert kept.inertia_ == pytest.approx(min(runs), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.uint8, np.int8, np.int64])
+def test_types_of_rows(method: Any, dtype: Any) -> None:
+    X, _ = blobs(100, 3, 4)
+    X = np.clip(X.round() + 60, 0, 120)
+    model = method(4, random_state=0)
+    expected = clone(model).fit(X)
+    before = X.astype(dtype)
+    found = model.fit(before)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    assert found.inertia_ == pytest.approx(expected.inertia_, rel=1e-6)
+    np.testing.assert_array_equal(before, X.astype(dtype))
+
+
+@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+def test_weights_count_as_repeated_rows(method: Any) -> None:
+    X, truth = blobs(90, 3, 3)
+    w = np.random.default_rng(0).integers(0, 3, 90).astype(float)
+    extra = {"init": "k-means++", **({"share": 1.0} if method is MiniBatchKMeans else {})}
+    model = method(3, random_state=0, **extra).fit(X, sample_weight=w)
+    assert same_partition(model.labels_, truth)
+    repeated = np.repeat(np.arange(90), w.astype(int))
+    means = np.array([X[repeated][truth[repeated] == r].mean(axis=0) for r in range(3)])
+    assert np.abs(model.transform(means).min(axis=0)).max() < 1e-6
+    expected = metrics.average_distortion(X[repeated], truth[repeated])
+    assert model.distortion_ == pytest.approx(expected, rel=1e-6)
+    scaled = clone(model).fit(X, sample_weight=1e6 * w)
+    assert scaled.inertia_ == pytest.approx(1e6 * model.inertia_, rel=1e-6)
+    assert scaled.history_[-1].inertia == pytest.approx(scaled.inertia_)
+
+
+@pytest.mark.parametrize("method", ALL)
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_equal_rows(method: Any) -> None:
+    model = method(3, random_state=0).fit(np.full((10, 2), 4.0))
+    assert model.inertia_ == 0.0
+    assert model.cluster_sizes_.sum() == 10
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_one_cluster_and_as_many_as_rows(method: Any) -> None:
+    X, _ = blobs(6, 2, 3)
+    extra = {"share": 1.0} if method is MiniBatchKMeans else {}
+    assert (method(1, random_state=0, **extra).fit(X).labels_ == 0).all()
+    alone = method(6, random_state=0, **extra).fit(X)
+    assert (alone.cluster_sizes_ == 1).all()
+    assert alone.inertia_ == pytest.approx(0.0, abs=1e-20)
+
+
+# ---- dense and sparse
+
+
+@pytest.fixture(params=[False, True], ids=["expanded", "sparse"])
+def sparse_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small matrices as the core reads them by default, and as it reads large ones."""
+    if request.param:
+        monkeypatch.setattr(rows, "MOST_CELLS_TO_EXPAND", 0)
+        monkeypatch.setattr(rows, "LEAST_DENSITY_TO_EXPAND", 2.0)
+
+
+@pytest.mark.usefixtures("sparse_path")
+@pytest.mark.parametrize("name", PAPER_METHODS)
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix])
+def test_dense_and_sparse_agree(name: str, form: Any) -> None:
+    X, _ = blobs(120, 6, 3, seed=1)
+    X[:, ::2] = np.where(np.abs(X[:, ::2]) < 15, 0, X[:, ::2])
+    dense, thin = PAPER_METHODS[name](3, 0).fit(X), PAPER_METHODS[name](3, 0).fit(form(X))
+    assert same_partition(dense.labels_, thin.labels_)
+    assert thin.inertia_ == pytest.approx(dense.inertia_, rel=1e-9)
+    assert len(thin.history_) == len(dense.history_)
+    assert same_partition(thin.predict(form(X)), dense.predict(X))
+    assert thin.score(form(X)) == pytest.approx(dense.score(X), rel=1e-9)
+    np.testing.assert_allclose(
+        np.sort(thin.transform(form(X))), np.sort(dense.transform(X)), rtol=1e-6, atol=1e-6
+    )
+
+
+@pytest.mark.usefixtures("sparse_path")
+@pytest.mark.parametrize("method", ALL)
+def test_sparse_rows_with_long_indices(method: Any) -> None:
+    X, _ = blobs(60, 4, 3)
+    rows = sparse.csr_array(X)
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    expected = method(3, random_state=0).fit(sparse.csr_array(X))
+    np.testing.assert_array_equal(method(3, random_state=0).fit(rows).labels_, expected.labels_)
+
+
+@pytest.mark.usefixtures("sparse_path")
+@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+def test_sparse_rows_with_weights(method: Any) -> None:
+    X, _ = blobs(90, 4, 3)
+    w = np.random.default_rng(0).integers(0, 3, 90).astype(float)
+    dense, thin = (
+        method(3, random_state=0).fit(form(X), sample_weight=w) for form in (np.array, sparse.csr_array)
+    )
+    np.testing.assert_array_equal(thin.labels_, dense.labels_)
+    assert thin.inertia_ == pytest.approx(dense.inertia_, rel=1e-9)
+
+
+# ---- k-means
+
+
+@pytest.mark.parametrize("init", ["random", "k-means++"])
+def test_kmeans_is_that_of_scikit_learn(init: str) -> None:
+    X, _ = blobs(400, 5, 6, spread=1.0)
+    model = KMeans(6, init=init, random_state=7).fit(X)
+    peer = cluster.KMeans(6, init=init, n_init=1, random_state=7).fit(X)
+    np.testing.assert_allclose(model.cluster_centers_, peer.cluster_centers_, rtol=1e-12)
+    np.testing.assert_array_equal(model.labels_, peer.labels_)
+    assert model.inertia_ == pytest.approx(peer.inertia_, rel=1e-12)
+    assert model.n_iter_ == peer.n_iter_ > 2
+
+
+def test_kmeans_history_is_that_of_shorter_runs() -> None:
+    X, _ = blobs(400, 5, 6, spread=1.0)
+    model = KMeans(6, tol=0, random_state=7).fit(X)
+    for record, n in zip(model.history_, range(1, 6), strict=False):
+        shorter = cluster.KMeans(6, init="random", n_init=1, max_iter=n, tol=0, random_state=7)
+        assert record.inertia == pytest.approx(shorter.fit(X).inertia_, rel=1e-12)
+        assert (record.kind, record.evaluations, record.moves) == ("lloyd", 400 * 6, 0)
+    inertias = [record.inertia for record in model.history_]
+    assert all(after <= before * (1 + 1e-12) for before, after in pairwise(inertias))
+
+
+def test_kmeans_history_with_weights() -> None:
+    X, _ = blobs(200, 3, 4, spread=1.0)
+    w = np.random.default_rng(0).integers(1, 4, 200).astype(float)
+    model, scaled = (KMeans(4, random_state=0).fit(X, sample_weight=by * w) for by in (1.0, 1000.0))
+    assert len(model.history_) == len(scaled.history_) > 2
+    for record, other in zip(model.history_, scaled.history_, strict=True):
+        assert other.inertia == pytest.approx(1000 * record.inertia, rel=1e-9)
+    inertias = [record.inertia for record in scaled.history_]
+    assert all(after <= before * (1 + 1e-12) for before, after in pairwise(inertias))
+
+
+def test_kmeans_ends_as_it_is_told() -> None:
+    X, _ = blobs(400, 5, 6, spread=1.0)
+    sweeps = [KMeans(6, tol=tol, random_state=7).fit(X).n_iter_ for tol in (1e-4, 1e-2, 1.0)]
+    assert sweeps[0] > sweeps[1] > sweeps[2]
+    assert KMeans(6, max_iter=2, random_state=7).fit(X).n_iter_ == 2
+
+
+@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+def test_small_types_take_little_memory(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    name = "partial_fit" if method is MiniBatchKMeans else "fit"
+    peer = getattr(cluster, method.__name__)
+    fit = getattr(peer, name)
+
+    def spy(self: Any, rows: Any, **kwargs: Any) -> Any:
+        seen.append(rows.dtype)
+        return fit(self, rows, **kwargs)
+
+    monkeypatch.setattr(peer, name, spy)
+    for dtype in (np.uint8, np.float16, np.float32, np.float64):
+        method(2, max_iter=1, random_state=0).fit(np.eye(8, dtype=dtype))
+    assert seen == [np.float32, np.float32, np.float32, np.float64]
+
+
+def test_kmeans_from_given_centres() -> None:
+    X, truth = blobs(100, 3, 4)
+    means = np.array([X[truth == r].mean(axis=0) for r in range(4)])
+    model = KMeans(4, init=means + 0.1).fit(X)
+    np.testing.assert_array_equal(model.labels_, truth)
+    np.testing.assert_allclose(model.cluster_centers_, means)
+
+
+def test_kmeans_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    before = sys.stdout
+    KMeans(3, random_state=0).fit(blobs(50, 2, 3)[0])
+    assert sys.stdout is before
+    assert capsys.readouterr().out == ""
+
+
+def test_kmeans_with_lines_that_are_not_understood(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X, _ = blobs(200, 3, 4, spread=1.0)
+    expected = KMeans(4, random_state=0).fit(X)
+    monkeypatch.setattr(_iteration_log, "ITERATION", re.compile("Round .*"))
+    model = KMeans(4, random_state=0).fit(X)
+    assert model.n_iter_ == expected.n_iter_ > 1
+    (record,) = model.history_
+    assert record.inertia == model.inertia_ == expected.inertia_
+    assert record.evaluations == 200 * 4 * model.n_iter_
+    assert "Iteration 0" in capsys.readouterr().out, "lines of somebody else are passed on"
+
+
+def test_the_log_takes_its_own_lines_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    with _iteration_log.reading(_stopwatch.Stopwatch()) as log:
+        print("Initialization complete")
+        print("Iteration 0, inertia 12.5.")
+        print("Iteration 1, inertia 3.")
+        print("Iteration 2, inertia 1.5e-07")
+        print("Iteration 3, inertia inf.")
+        print("Converged at iteration 3: strict convergence.")
+        print("something else")
+        other = threading.Thread(target=print, args=("Iteration 9, inertia 9.0.",))
+        other.start()
+        other.join()
+        assert sys.stdout.encoding
+        print("no end", end="", flush=True)
+    assert [inertia for _, inertia in log.entries] == [12.5, 3.0, 1.5e-07, np.inf]
+    assert capsys.readouterr().out == "something else\nIteration 9, inertia 9.0.\nno end"
+
+
+def test_kmeans_without_a_console(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert len(KMeans(3, random_state=0).fit(blobs(50, 2, 3)[0]).history_) > 1
+
+
+def test_kmeans_in_threads() -> None:
+    X, _ = blobs(300, 4, 5, spread=1.0)
+    expected = KMeans(5, random_state=0).fit(X)
+    models = [KMeans(5, random_state=0) for _ in range(4)]
+    threads = [threading.Thread(target=model.fit, args=(X,)) for model in models]
+    before = sys.stdout
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sys.stdout is before
+    for model in models:
+        inertias = [record.inertia for record in model.history_]
+        assert inertias == pytest.approx([record.inertia for record in expected.history_], rel=1e-12)
+
+
+@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+def test_number_of_threads(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    name = "partial_fit" if method is MiniBatchKMeans else "fit"
+    peer = getattr(cluster, method.__name__)
+    fit = getattr(peer, name)
+
+    def spy(*args: Any, **kwargs: Any) -> Any:
+        seen.append({pool["num_threads"] for pool in threadpool_info()})
+        return fit(*args, **kwargs)
+
+    monkeypatch.setattr(peer, name, spy)
+    with threadpool_limits(2):
+        method(2, n_threads=1, max_iter=2, random_state=0).fit(blobs(50, 2, 2)[0])
+        assert {pool["num_threads"] for pool in threadpool_info()} == {2}
+    assert seen
+    assert all(pools == {1} for pools in seen)
+
+
+# ---- mini-batch
+
+
+def test_a_batch_of_all_rows_is_a_step_of_lloyd() -> None:
+    X, _ = blobs(60, 3, 3, spread=2.0)
+    init = X[:3]
+    model = MiniBatchKMeans(3, share=1.0, init=init, max_iter=1).fit(X)
+    labels = ((X[:, None] - init) ** 2).sum(axis=2).argmin(axis=1)
+    means = np.array([X[labels == r].mean(axis=0) for r in range(3)])
+    np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12)
+
+
+def test_a_batch_has_a_tenth_of_the_rows() -> None:
+    X, _ = blobs(203, 3, 4)
+    model = MiniBatchKMeans(4, random_state=0).fit(X)
+    assert model.n_iter_ == 100
+    assert {(r.kind, r.evaluations) for r in model.history_} == {("batch", 21 * 4)}
+    assert model.history_[0].moves == 203
+    many = MiniBatchKMeans(50, max_iter=3, random_state=0).fit(X)
+    assert many.history_[0].evaluations == 50 * 50, "a batch has a row for each cluster"
+
+
+def test_batches_differ_and_rows_without_weight_are_in_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.arange(100.0)[:, None]
+    batches = []
+    partial_fit = cluster.MiniBatchKMeans.partial_fit
+
+    def spy(self: Any, rows: Any, **kwargs: Any) -> Any:
+        batches.append(rows[:, 0].tolist())
+        return partial_fit(self, rows, **kwargs)
+
+    monkeypatch.setattr(cluster.MiniBatchKMeans, "partial_fit", spy)
+    weights = np.r_[np.zeros(50), np.ones(50)]
+    MiniBatchKMeans(2, max_iter=20, random_state=0).fit(X, sample_weight=weights)
+    assert len(batches) == len({tuple(batch) for batch in batches}) == 20
+    assert all(len(set(batch)) == 5 for batch in batches)
+    assert min(map(min, batches)) >= 50
+
+
+@pytest.mark.parametrize("method", [MiniBatchKMeans, OnlineKMeans])
+def test_tolerance_ends_a_run(method: Any) -> None:
+    X, _ = blobs(200, 3, 4, spread=1.0)
+    long, short = (method(4, tol=tol, random_state=0).fit(X) for tol in (0.0, 0.01))
+    assert 2 <= short.n_iter_ < long.n_iter_
+    inertias = [record.inertia for record in long.history_]
+    falls = [(a - b) / a for a, b in pairwise(inertias)]
+    first = next(i for i, fall in enumerate(falls) if fall < 0.01)
+    assert short.n_iter_ == first + 2
+    assert short.inertia_ == inertias[first + 1]
+
+
+@pytest.mark.parametrize("method", [MiniBatchKMeans, OnlineKMeans, KMeans, BisectingKMeans])
+def test_measuring_takes_no_time(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = blobs(100, 3, 4, spread=1.0)
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 1e-3
+        return now
+
+    def slow(measure: Any) -> Any:
+        def run(*args: Any) -> Any:
+            nonlocal now
+            now += 1000.0
+            return measure(*args)
+
+        return run
+
+    monkeypatch.setattr(time, "perf_counter", clock)
+    monkeypatch.setattr(_baseline, "nearest", slow(nearest))
+    monkeypatch.setattr(_baseline, "own_distances", slow(own_distances))
+    for seed in range(4):  # so that the run that is kept is not always the first
+        model = method(4, n_init=5, random_state=seed).fit(X)
+        assert 0 < model.history_[-1].seconds < 10
+
+
+# ---- bisecting
+
+
+@pytest.mark.parametrize("init", ["random", "k-means++"])
+def test_bisecting_is_that_of_scikit_learn(init: str) -> None:
+    X, _ = blobs(300, 4, 6, spread=1.0)
+    model = BisectingKMeans(6, init=init, random_state=2).fit(X)
+    peer = cluster.BisectingKMeans(
+        6, init=init, random_state=2, bisecting_strategy="largest_cluster"
+    ).fit(X)
+    np.testing.assert_array_equal(model.labels_, peer.labels_)
+    np.testing.assert_allclose(model.cluster_centers_, peer.cluster_centers_, rtol=1e-12)
+    assert model.inertia_ == pytest.approx(peer.inertia_, rel=1e-12)
+    assert [record.kind for record in model.history_] == ["tree"]
+
+
+def test_bisecting_splits_the_largest_cluster() -> None:
+    # Ten rows close together, and two far apart: the ten are split, though the two have more to gain.
+    X = np.r_[np.linspace(0, 1, 10), 100.0, 140.0][:, None]
+    model = BisectingKMeans(3, init="k-means++", random_state=0).fit(X)
+    assert sorted(model.cluster_sizes_.tolist()) == [2, 5, 5]
+
+
+def test_bisecting_with_weights_is_that_of_scikit_learn() -> None:
+    X, _ = blobs(100, 3, 5, spread=1.0)
+    w = np.random.default_rng(0).uniform(0.01, 10, 100)
+    model = BisectingKMeans(20, random_state=2).fit(X, sample_weight=w)
+    peer = cluster.BisectingKMeans(20, random_state=2, bisecting_strategy="largest_cluster")
+    np.testing.assert_array_equal(model.labels_, peer.fit(X, sample_weight=w).labels_)
+    assert not np.array_equal(model.labels_, peer.fit(X).labels_)
+
+
+def test_bisecting_puts_rows_without_weight_to_the_nearest_centre() -> None:
+    X, _ = blobs(80, 3, 4, spread=1.0)
+    weights = np.ones(80)
+    weights[5:45] = 0
+    model = BisectingKMeans(20, random_state=0).fit(X, sample_weight=weights)
+    peer = cluster.BisectingKMeans(20, random_state=0, bisecting_strategy="largest_cluster")
+    labels = peer.fit(X[weights > 0]).labels_
+    np.testing.assert_array_equal(model.labels_[weights > 0], labels)
+    np.testing.assert_array_equal(model.labels_[weights == 0], model.predict(X[weights == 0]))
+    assert not np.array_equal(labels, model.predict(X[weights > 0])), "leaves are not always nearest"
+
+
+# ---- RBK
+
+
+def test_rbk_is_bisecting_by_cosine() -> None:
+    X = np.random.default_rng(0).uniform(size=(200, 6))
+    model = RBK(7, random_state=3).fit(X)
+    same = BisectingBoostKMeans(7, init="random", metric="cosine", random_state=3).fit(X)
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    np.testing.assert_array_equal(RBK(7, random_state=3).fit(X * 1024).labels_, same.labels_)
+    assert sorted(model.get_params()) == [
+        "n_clusters", "n_init", "n_threads", "random_state", "verbose"
+    ]  # fmt: skip
+
+
+# ---- online k-means
+
+
+def online_pass(points: Floats, centres: Floats, order: NDArray[np.int64], rate: float) -> int:
+    """The oracle: one iteration of online k-means in plain NumPy."""
+    for row in order:
+        own = ((centres - points[row]) ** 2).sum(axis=1).argmin()
+        centres[own] += rate * (points[row] - centres[own])
+    return len(order)
+
+
+@pytest.mark.usefixtures("sparse_path")
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
+def test_online_pass_is_that_of_the_oracle(form: Any) -> None:
+    X, _ = blobs(200, 5, 4, spread=1.0)
+    X[:, ::2] = np.maximum(X[:, ::2], 0)
+    rows = Rows.in_own_frame(form(X), "euclidean", 1)
+    rng = np.random.default_rng(0)
+    points, centres = rows.frame.enter(X), rows.frame.enter(X[:4])
+    expected = centres.copy()
+    for rate in (0.5, 0.01, 0.99):
+        order = rng.permutation(200)
+        assert _core.online_pass(rows.core, centres, order, rate) == 200
+        online_pass(points, expected, order, rate)
+    np.testing.assert_allclose(centres, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_online_kmeans_is_that_of_the_oracle() -> None:
+    X, _ = blobs(150, 3, 4, spread=1.0)
+    X += 100
+    model = OnlineKMeans(4, init=X[:4], rate=0.1, decay=0.03, random_state=5).fit(X)
+    rng, centres = np.random.RandomState(5), X[:4].copy()
+    for rate in (0.1, 0.07, 0.04, 0.01):
+        online_pass(X, centres, rng.permutation(150), rate)
+    np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-9)
+    assert model.n_iter_ == 4, "at a rate of 0 nothing moves any more"
+
+
+def test_the_papers_rate_lasts_for_25_iterations() -> None:
+    X, _ = blobs(60, 2, 3)
+    model = OnlineKMeans(3, random_state=0).fit(X)
+    assert model.n_iter_ == 25
+    assert {(r.kind, r.evaluations) for r in model.history_} == {("online", 60 * 3)}
+    assert OnlineKMeans(3, max_iter=7, random_state=0).fit(X).n_iter_ == 7
+    assert OnlineKMeans(3, decay=0, max_iter=40, random_state=0).fit(X).n_iter_ == 40
+    # 0.9 - 3 * 0.3 is a little above 0 in floating point.
+    assert OnlineKMeans(3, rate=0.9, decay=0.3, random_state=0).fit(X).n_iter_ == 3
+
+
+@pytest.mark.parametrize("init", ["random", "k-means++"])
+def test_online_kmeans_starts_from_rows(init: str) -> None:
+    X, _ = blobs(100, 2, 5)
+    model = OnlineKMeans(5, init=init, rate=1e-12, decay=0, max_iter=1, random_state=0).fit(X)
+    gaps = np.abs(X[:, None] - model.cluster_centers_).max(axis=2)
+    chosen = gaps.argmin(axis=0)
+    assert gaps.min(axis=0).max() < 1e-8
+    assert len(set(chosen.tolist())) == 5
+
+
+# ---- the paper's table
+
+
+def test_the_papers_methods() -> None:
+    assert list(PAPER_METHODS) == [
+        "k-means", "k-means++", "Mini-Batch", "LVQ", "BKM(non)", "BKM(rnd)+Fast",
+        "BsKM", "BsKM++", "BsBKM(non)", "RBK",
+    ]  # fmt: skip
+    made = {name: method(6, 9) for name, method in PAPER_METHODS.items()}
+    for model in made.values():
+        assert (model.n_clusters, model.random_state) == (6, 9)
+    assert [type(model) for model in made.values()] == [
+        KMeans, KMeans, MiniBatchKMeans, OnlineKMeans, BoostKMeans, BoostKMeans,
+        BisectingKMeans, BisectingKMeans, BisectingBoostKMeans, RBK,
+    ]  # fmt: skip
+    assert [getattr(model, "init", None) for model in made.values()] == [
+        "random", "k-means++", "random", "random", "random-partition", "random",
+        "random", "k-means++", "random-partition", "random",
+    ]  # fmt: skip
+    for name, moves in (("BKM(non)", "best"), ("BKM(rnd)+Fast", "first")):
+        model = made[name]
+        assert (model.moves, model.n_candidates, model.repair, model.annealing) == (
+            moves, None, False, 0
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAPER_METHODS)
+def test_the_papers_methods_cluster(name: str) -> None:
+    # In the positive quadrant, along three axes: what also counts by direction.
+    X = 10 * np.eye(3).repeat(30, axis=0) + np.random.default_rng(0).uniform(size=(90, 3))
+    models = [PAPER_METHODS[name](3, seed).fit(X) for seed in range(10)]
+    best = min(models, key=lambda model: float(model.inertia_))
+    assert metrics.entropy(np.arange(3).repeat(30), best.labels_) == 0.0
+
+
+# ---- errors
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "message"),
+    [
+        *((m, {"n_clusters": 0}, f"'n_clusters' parameter of {m.__name__} must be an int") for m in ALL),
+        *((m, {"n_init": 0}, "'n_init' parameter") for m in ALL),
+        *((m, {"n_threads": 0}, "'n_threads' parameter") for m in ALL),
+        *((m, {"n_clusters": 31}, "n_samples=30 should be >= n_clusters=31") for m in ALL),
+        *((m, {"max_iter": 0}, "'max_iter' parameter") for m in ALL if m is not RBK),
+        *((m, {"tol": -1.0}, "'tol' parameter") for m in ALL if m is not RBK),
+        *((m, {"init": "forgy"}, "'init' parameter .* Got 'forgy'") for m in ALL if m is not RBK),
+        *((m, {"init": 3}, "'init' parameter .* Got 3") for m in WITH_CENTRES),
+        *((m, {"init": np.zeros((2, 2))}, r"init have shape \(2, 2\)") for m in WITH_CENTRES),
+        *((m, {"init": np.full((3, 2), np.nan)}, "init contain NaN") for m in WITH_CENTRES),
+        (BisectingKMeans, {"init": np.zeros((3, 2))}, "'init' parameter"),
+        (MiniBatchKMeans, {"share": 0.0}, "'share' parameter"),
+        (MiniBatchKMeans, {"share": 1.5}, r"'share' parameter .* range \(0, 1\]. Got 1.5"),
+        (OnlineKMeans, {"rate": 0}, "'rate' parameter"),
+        (OnlineKMeans, {"rate": 1.0}, r"'rate' parameter .* range \(0, 1\). Got 1.0"),
+        (OnlineKMeans, {"decay": -0.1}, "'decay' parameter"),
+    ],
+)  # fmt: skip
+def test_wrong_parameters_are_named(method: Any, parameters: dict[str, Any], message: str) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(ValueError, match=message):
+        method(**{"n_clusters": 3, **parameters}).fit(X)
+
+
+@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_rows_must_be_finite(method: Any, value: float, name: str) -> None:
+    X = np.ones((10, 2))
+    X[7, 1] = value
+    with pytest.raises(ValueError, match=f"{name} .*row 7, column 1"):
+        method(2).fit(X)
+
+
+@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(9), r"expected \(10,\)"),
+        (np.full(10, -1.0), "Negative"),
+        (np.r_[1.0, 1.0, np.zeros(8)], "sample_weight has 2"),
+    ],
+)
+def test_wrong_weights_are_named(method: Any, weights: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        method(3).fit(np.eye(10), sample_weight=weights)

@@ -1,0 +1,173 @@
+"""Help, examples and completion: every line that a reader is told to type works."""
+
+import gzip
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from boostkmeans import BoostKMeans, ProductQuantizer, SweepRecord
+from boostkmeans.cli import app as app_module
+from boostkmeans.cli.app import app
+from boostkmeans.cli.commands import demo, pq
+from boostkmeans.io import write_vectors
+from command import ROOT, examples_of, run, run_example, start, succeed
+from conftest import run_python
+
+PAGE = ROOT / "docs" / "command_line.md"
+COMMANDS = ["fit", "predict", "info", "evaluate", "compare", "convert", "pq", "docs", "demo"]
+EVERY = [*([name] for name in COMMANDS), *(["pq", name] for name in pq.COMMANDS)]
+N_ROWS = 1_200
+# Examples are about large data; here, there are as many clusters as small files allow.
+SMALLER = {"10000": "40", "1000": "30", "256": "20", "100": "10", "16": "4"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of all names that examples use."""
+    folder = tmp_path_factory.mktemp("examples")
+    X = np.random.default_rng(0).integers(0, 256, size=(N_ROWS, 16)).astype(np.float32)
+    for name in ("vectors.fvecs", "vectors.npy", "new.fvecs", "queries.fvecs"):
+        write_vectors(folder / name, X)
+    write_vectors(folder / "huge.bvecs", X.astype(np.uint8))
+    table = pyarrow.table({"id": range(N_ROWS), "embedding": list(X)})
+    pyarrow.parquet.write_table(table, folder / "table.parquet")
+    with h5py.File(folder / "sift.hdf5", "w") as file:
+        file["train"], file["test"] = np.tile(X, (100, 1)), X
+    lines = "".join(",".join(map(str, row)) + "\n" for row in X.tolist())
+    (folder / "points.csv").write_text(lines)
+    for name in ("new.csv", "queries.csv"):
+        (folder / name).write_text(lines)
+    (folder / "points.csv.gz").write_bytes(gzip.compress(lines.encode()))
+    (folder / "weights.csv").write_text("1\n" * N_ROWS)
+    (folder / "classes.txt").write_text("tea\nrum\n" * (N_ROWS // 2))
+    np.save(folder / "centers.npy", X[:5])
+    _add_models(folder, X)
+    _add_documents(folder)
+    return folder
+
+
+def _add_models(folder: Path, X: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> None:
+    BoostKMeans(9, random_state=0).fit(X).save(folder / "model.safetensors")
+    quantizer = ProductQuantizer(4, 20, random_state=0).fit(X)
+    quantizer.save(folder / "quantizer.st")
+    np.save(folder / "codes.npy", quantizer.encode(X))
+    write_vectors(folder / "truth.ivecs", np.arange(N_ROWS)[:, None])
+    seen: list[SweepRecord] = []
+
+    def second(record: SweepRecord) -> bool:
+        seen.append(record)
+        return len(seen) > 1
+
+    BoostKMeans(9, random_state=0, tol=0, checkpoint=folder / "fit.ckpt", callback=second).fit(X)
+
+
+def _add_documents(folder: Path) -> None:
+    (folder / "examples").symlink_to(ROOT / "examples")
+    sentences = (ROOT / "examples" / "sentences.txt").read_text().splitlines()
+    (folder / "articles").mkdir()
+    for i, sentence in enumerate(sentences):
+        (folder / "articles" / f"{i}.txt").write_text(sentence)
+    (folder / "tickets.csv").write_text("\n".join(["id,body", *(f'1,"{one}"' for one in sentences)]))
+    (folder / "posts.txt.gz").write_bytes(gzip.compress("\n".join(sentences).encode()))
+    counts = np.random.default_rng(0).integers(0, 3, size=(30, 12))
+    rows = [" ".join(f"{j + 1} {c}" for j, c in enumerate(row) if c) for row in counts]
+    (folder / "sports.mat").write_text(f"30 12 {np.count_nonzero(counts)}\n" + "\n".join(rows) + "\n")
+
+
+def every_example() -> list[str]:
+    """Those of all helps, and of the page."""
+    found = [line for words in EVERY for line in examples_of(run(*words, "--help").stdout)]
+    found += examples_of(run("--help").stdout)
+    blocks = PAGE.read_text().split("```")[1::2]
+    found += [line for block in blocks if block.startswith("sh\n") for line in examples_of(block)]
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("line", every_example())
+def test_an_example(line: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(folder, tmp_path / "here", symlinks=True)
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(demo, "SAMPLE", tmp_path / "none.npz")
+    monkeypatch.setattr(demo, "N_ROWS", 600)
+    monkeypatch.setattr(demo, "N_CLUSTERS", 20)
+    if "fit.ckpt" in line and "info" not in line:
+        Path("fit.ckpt").unlink()  # it is of another fit
+    result = run_example(" ".join(SMALLER.get(word, word) for word in line.split(" ")))
+    assert result.exit_code == 0, result.output
+    assert "Traceback" not in result.output
+
+
+def test_every_command_has_examples_on_the_page() -> None:
+    text = PAGE.read_text()
+    assert list(app_module.COMMANDS) == COMMANDS
+    for name in COMMANDS:
+        assert f"| `{name}" in text
+        if name != "docs":  # which has a page of its own
+            assert f"\nboostkmeans {name}" in text
+
+
+@pytest.mark.parametrize("command", [[], *EVERY])
+def test_help_begins_with_examples(command: list[str]) -> None:
+    lines = [line.strip() for line in succeed(*command, "--help").splitlines() if line.strip()]
+    assert lines[0].startswith("Usage:")
+    assert lines[1] == "Examples:"
+    assert lines[2].startswith(" ".join(["boostkmeans", *(command or ["fit"])]))
+    assert all(len(line) < 80 for line in examples_of("\n".join(lines)))
+    options = [line for line in lines if line.startswith("-")]
+    assert not any(noise in line for line in options for noise in ("<int>", "<float>", "<str>"))
+
+
+def test_the_root_lists_commands_with_a_line_each() -> None:
+    lines = succeed("--help").split("Commands:\n")[1].splitlines()
+    assert [line.split()[0] for line in lines] == COMMANDS
+    assert all(len(line.split()) > 3 and "..." not in line for line in lines)
+
+
+def test_completion() -> None:
+    environment = {
+        "_BOOSTKMEANS_COMPLETE": "complete_bash",
+        "COMP_WORDS": "boostkmeans pre",
+        "COMP_CWORD": "1",
+    }
+    result = CliRunner().invoke(app, [], env=environment, prog_name="boostkmeans")
+    assert result.stdout.split() == ["predict"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_show_completion() -> None:
+    line = f"{sys.executable} -m boostkmeans --show-completion; true"  # so that bash stays the parent
+    result = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert "complete" in result.stdout
+    assert "boostkmeans" in result.stdout
+
+
+def test_the_demo_needs_no_command_line() -> None:
+    code = (
+        "import sys; sys.modules['typer'] = sys.modules['rich'] = None\n"
+        "from boostkmeans.baselines import demo\n"
+        "_demo_page.N_ROWS, _demo_page.N_CLUSTERS = 600, 20\n"
+        "data = _demo_page.demo_data(None)\n"
+        "runs = _demo_page.run_demo(data)\n"
+        "print(_demo_page.demo_table(runs)); print(len(_demo_page.demo_page(data, runs)))"
+    )
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+    assert "boost-balanced" in result.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_a_full_disk(option: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = start(option, stdout=full)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert error == b"boostkmeans: standard output: No space left on device\n"

@@ -1,0 +1,212 @@
+"""The compiled sweep against the NumPy reference, for each instruction set."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import reference
+from boostkmeans import _core, instruction_sets
+from boostkmeans._data.rows import Rows
+from boostkmeans._steps.partition import Partition
+
+pytestmark = pytest.mark.usefixtures("isa")
+
+CASES = [  # n, d, k: below, at and above the widths of vectors, panels, pieces and chunks
+    (60, 1, 2), (60, 2, 7), (150, 3, 16), (200, 16, 17), (200, 31, 33), (300, 130, 40), (97, 257, 65),
+]  # fmt: skip
+
+
+def random_problem(n: int, d: int, k: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.permutation(np.arange(n) % k).astype(np.int32)
+
+
+def core_sweep(
+    X: NDArray[Any], labels: NDArray[np.int32], k: int, order: NDArray[np.int64], *, block: int = 16,
+    run_rows: int = 1, weights: NDArray[np.float64] | None = None, first: bool = False, seed: int = 0,
+    exact: bool = False, low: bool = False, n_threads: int = 1,
+) -> tuple[Partition, int, float]:  # fmt: skip
+    """One sweep by the core; also checks that what it reports is what it did."""
+    rows = Rows.in_own_frame(X, "euclidean", n_threads)
+    partition = Partition.of(labels.copy(), k, X.shape[1])
+    before, _ = partition.recompute(rows, weights, n_threads)
+    moves, gain, evaluations, late = _core.sweep(
+        rows.core, weights, partition.labels, partition.composites, partition.weights,
+        partition.counts, order, run_rows, block, first, seed, exact, low, np.inf, n_threads,
+    )  # fmt: skip
+    after, drift = partition.recompute(rows, weights, n_threads)
+    assert not late
+    assert drift < 1e-10
+    assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
+    assert evaluations == k * sum(min(run_rows, len(X) - r * run_rows) for r in order.tolist())
+    return partition, moves, gain
+
+
+@pytest.mark.parametrize(("n", "d", "k"), CASES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("exact", [False, True])
+def test_best_moves_equal_the_reference(n: int, d: int, k: int, weighted: bool, exact: bool) -> None:
+    X, labels = random_problem(n, d, k, seed=n + d + k)
+    weights = np.random.default_rng(1).uniform(0.1, 5, n) if weighted else None
+    for s in range(4):
+        order = np.random.default_rng(s).permutation(n)
+        found, moves, _ = core_sweep(X, labels, k, order, weights=weights, exact=exact)
+        expected, expected_moves = reference.sweep(X, labels, k, order.tolist(), 16, weights)
+        np.testing.assert_array_equal(found.labels, expected)
+        assert moves == expected_moves
+        labels = expected
+    assert s == 3
+
+
+@pytest.mark.parametrize(("n", "d", "k"), CASES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_first_moves_equal_the_reference(n: int, d: int, k: int, weighted: bool) -> None:
+    X, labels = random_problem(n, d, k, seed=n * d * k)
+    weights = np.random.default_rng(1).uniform(0.1, 5, n) if weighted else None
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(n)
+        found, moves, _ = core_sweep(X, labels, k, order, weights=weights, first=True, seed=seed)
+        rotation = np.array([splitmix(seed, i) % k for i in range(n)])
+        expected, expected_moves = reference.sweep(X, labels, k, order.tolist(), 16, weights, rotation)
+        np.testing.assert_array_equal(found.labels, expected)
+        assert moves == expected_moves
+        labels = expected
+
+
+def splitmix(seed: int, n: int) -> int:
+    """The n-th number of the core's random stream."""
+    mask = 2**64 - 1
+    z = (seed + (n + 1) * 0x9E3779B97F4A7C15) & mask
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
+    return z ^ (z >> 31)
+
+
+def test_runs_of_rows_are_visited_in_order() -> None:
+    X, labels = random_problem(103, 5, 6, seed=0)
+    runs = np.random.default_rng(0).permutation(-(-103 // 8))
+    order = [i for r in runs.tolist() for i in range(r * 8, min(r * 8 + 8, 103))]
+    # One block: the last run is short, so that blocks of whole runs would not all be of one size.
+    found, _, _ = core_sweep(X, labels, 6, runs, run_rows=8, block=1000)
+    expected, _ = reference.sweep(X, labels, 6, order, 1000)
+    np.testing.assert_array_equal(found.labels, expected)
+
+
+def test_rows_that_are_not_named_do_not_move() -> None:
+    X, labels = random_problem(80, 4, 5, seed=2)
+    order = np.arange(40, 80)
+    found, moves, _ = core_sweep(X, labels, 5, order)
+    np.testing.assert_array_equal(found.labels[:40], labels[:40])
+    assert moves > 0
+
+
+def test_threads_do_not_change_a_sweep() -> None:
+    X, labels = random_problem(20_000, 24, 70, seed=3)
+    order = np.random.default_rng(3).permutation(len(X))
+    one, moves, _ = core_sweep(X, labels, 70, order, block=200)
+    for n_threads in (2, 3, 8):
+        found, found_moves, _ = core_sweep(X, labels, 70, order, block=200, n_threads=n_threads)
+        np.testing.assert_array_equal(found.labels, one.labels)
+        np.testing.assert_array_equal(found.composites, one.composites)
+        assert found_moves == moves
+
+
+def test_every_accepted_move_raises_the_objective() -> None:
+    X, labels = random_problem(120, 6, 9, seed=4)
+    for row in np.random.default_rng(4).permutation(len(X)):
+        before = reference.inertia(X, labels)
+        found, moves, gain = core_sweep(X, labels, 9, np.array([row]))
+        after = reference.inertia(X, found.labels)
+        assert (after < before) if moves else (after == before)
+        assert gain >= 0
+        labels = found.labels
+
+
+def test_an_empty_cluster_attracts_and_the_last_member_stays() -> None:
+    X = np.array([[0.0], [1.0], [5.0], [100.0]])
+    labels = np.array([0, 0, 0, 1], dtype=np.int32)  # cluster 2 is empty, cluster 1 has one member
+    found, moves, _ = core_sweep(X, labels, 3, np.arange(4), block=1)
+    assert moves > 0
+    assert found.labels[3] == 1
+    assert (found.counts > 0).all()
+
+
+def test_zero_weights_never_move() -> None:
+    X, labels = random_problem(60, 3, 4, seed=5)
+    weights = np.ones(60)
+    weights[::3] = 0
+    found, moves, _ = core_sweep(X, labels, 4, np.arange(60), weights=weights)
+    assert moves > 0
+    np.testing.assert_array_equal(found.labels[::3], labels[::3])
+    assert found.counts.sum() == 40
+
+
+def test_a_deadline_in_the_past_moves_nothing() -> None:
+    X, labels = random_problem(100, 3, 4, seed=6)
+    rows = Rows.in_own_frame(X, "euclidean", 1)
+    partition = Partition.of(labels.copy(), 4, 3)
+    partition.recompute(rows, None, 1)
+    moves, gain, evaluations, late = _core.sweep(
+        rows.core, None, partition.labels, partition.composites, partition.weights, partition.counts,
+        np.arange(100), 1, 16, False, 0, False, False, 0.0, 1,
+    )  # fmt: skip
+    assert (moves, gain, evaluations, late) == (0, 0.0, 0, True)
+    np.testing.assert_array_equal(partition.labels, labels)
+
+
+@pytest.mark.parametrize("broken", ["labels too large", "labels negative", "order", "shape", "run_rows"])
+def test_the_core_refuses_what_would_read_outside(broken: str) -> None:
+    X, labels = random_problem(30, 3, 4, seed=7)
+    rows = Rows.in_own_frame(X, "euclidean", 1)
+    partition = Partition.of(labels.copy(), 4, 2 if broken == "shape" else 3)
+    order, run_rows = np.arange(30), 1
+    if broken == "labels too large":
+        partition.labels[7] = 4
+    elif broken == "labels negative":
+        partition.labels[7] = -1
+    elif broken == "order":
+        order[3] = 30
+    elif broken == "run_rows":
+        run_rows = 0
+    with pytest.raises(ValueError, match=r"labels|order|shapes|run_rows"):
+        _core.sweep(
+            rows.core, None, partition.labels, partition.composites, partition.weights,
+            partition.counts, order, run_rows, 16, False, 0, False, False, np.inf, 1,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("d", [1, 4, 37, 128, 300])
+def test_low_precision_finds_most_of_what_float32_finds(isa: str, d: int, dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, size=(600, d)).astype(dtype)
+    labels = rng.permutation(np.arange(600) % 40).astype(np.int32)
+    gains = {}
+    for low in (False, True):  # the helper checks that every gain is one
+        _, moves, gains[low] = core_sweep(X, labels, 40, rng.permutation(600), low=low)
+        assert moves > 300
+    assert gains[True] > 0.9 * gains[False]
+    # A certificate is the same with it.
+    exact = [core_sweep(X, labels, 40, np.arange(600), exact=True, low=low)[0].labels
+             for low in (False, True)]  # fmt: skip
+    np.testing.assert_array_equal(exact[0], exact[1])
+
+
+def test_only_bytes_are_taken_as_bytes() -> None:
+    X, labels = random_problem(200, 9, 10, 0)
+    for other in (X, X.astype(np.float32), np.asfortranarray((X * 30).astype(np.int8))):
+        both = [
+            core_sweep(other, labels, 10, np.arange(200), low=low)[0].labels for low in (False, True)
+        ]
+        np.testing.assert_array_equal(both[0], both[1])
+
+
+@pytest.mark.skipif("avx512vnni" not in instruction_sets(), reason="needs AVX512-VNNI")
+def test_bytes_are_used_where_they_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOOSTKMEANS_ISA", "avx512vnni")
+    X = np.random.default_rng(0).integers(0, 256, size=(3000, 16)).astype(np.uint8)
+    labels = np.random.default_rng(1).integers(0, 300, 3000).astype(np.int32)
+    both = [core_sweep(X, labels, 300, np.arange(3000), low=low)[0].labels for low in (False, True)]
+    assert (both[0] != both[1]).any()

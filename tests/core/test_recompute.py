@@ -1,0 +1,89 @@
+"""Sums and inertia from the labels alone: row by row for few clusters, cluster by cluster for many."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import reference
+from boostkmeans._data.rows import Rows
+from boostkmeans._steps.partition import Partition
+
+CASES = [  # n, d, k
+    (20_001, 3, 7),  # pieces of unequal lengths
+    (3_000, 130, 11),
+    (90_000, 1, 2),  # by clusters, these would be summed in parts
+    (2_000, 5, 4),  # too few rows for pieces: by clusters
+    (9_000, 64, 3_000),  # too many clusters
+]
+LARGE = [  # enough for several threads
+    (60_000, 170, 9),
+    (60_000, 170, 2_000),
+]
+
+
+def awkward(
+    n: int, d: int, k: int
+) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float64]]:
+    """Rows far from the origin, two clusters without weight (one without rows), weights of zero."""
+    rng = np.random.default_rng(n)
+    X = (rng.normal(size=(n, d)) + 100).astype(np.float32)
+    labels = rng.integers(0, k, n).astype(np.int32)
+    labels[labels == 1] = 0
+    weights = rng.uniform(0.5, 2, n)
+    weights[rng.random(n) < 0.1] = 0
+    if k > 2:
+        weights[labels == 2] = 0
+    return X, labels, weights
+
+
+@pytest.mark.usefixtures("isa")
+@pytest.mark.parametrize(("n", "d", "k"), CASES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_and_inertia_are_those_of_numpy(n: int, d: int, k: int, weighted: bool) -> None:
+    X, labels, all_weights = awkward(n, d, k)
+    w = all_weights if weighted else np.ones(n)
+    rows = Rows.in_own_frame(X, "euclidean", 2)
+    partition = Partition.of(labels, k, d)
+    partition.composites[1] = 5.0
+    inertias = np.full(k, np.nan)
+    total, _ = partition.recompute(rows, w if weighted else None, 2, inertias=inertias)
+
+    framed = rows.frame.enter(X.astype(np.float64))
+    composites, weights = reference.composites_of(framed, labels, k, w)
+    composites[1] = 5.0  # a cluster without rows keeps what it has
+    if weighted and k > 2:
+        composites[2] = 0.0
+    np.testing.assert_allclose(partition.composites, composites, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(partition.weights, weights, rtol=1e-12)
+    np.testing.assert_array_equal(partition.counts, np.bincount(labels[w > 0], minlength=k))
+    gaps = framed - (partition.centres)[labels]
+    expected = np.bincount(labels, w * (gaps**2).sum(axis=1), minlength=k)
+    np.testing.assert_allclose(inertias, expected, rtol=1e-11, atol=1e-11)
+    assert total == pytest.approx(expected.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d", "k"), LARGE)
+def test_threads_change_no_bit(n: int, d: int, k: int) -> None:
+    X, labels, weights = awkward(n, d, k)
+    rows = Rows.in_own_frame(np.asfortranarray(X), "euclidean", 1)
+    found = []
+    for n_threads in (1, 2, 5):
+        partition = Partition.of(labels, k, d)
+        total, drift = partition.recompute(rows, weights, n_threads)
+        found.append((total, drift, partition.composites.tobytes(), partition.weights.tobytes()))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.usefixtures("isa")
+@pytest.mark.parametrize(("n", "d", "k"), CASES)
+def test_drift_is_what_was_off(n: int, d: int, k: int) -> None:
+    """Relative to what the members of the cluster could add up to."""
+    X, labels, _ = awkward(n, d, k)
+    rows = Rows.in_own_frame(X, "euclidean", 1)
+    partition = Partition.of(labels, k, d)
+    partition.recompute(rows, None, 1)
+    assert partition.recompute(rows, None, 1)[1] == 0.0
+    partition.composites[0, d - 1] += 0.25
+    members = rows.frame.enter(X.astype(np.float64))[labels == 0]
+    size = len(members) * np.sqrt((members**2).sum(axis=1).mean())
+    assert partition.recompute(rows, None, 1)[1] == pytest.approx(0.25 / size)

@@ -1,0 +1,109 @@
+"""What "auto" stands for, and that a fit says so."""
+
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boostkmeans import BoostKMeans
+from boostkmeans._engine.annealing import Annealing
+from boostkmeans._engine.plan import Plan, Wishes, plan_for
+from boostkmeans._steps.seeding import SAMPLED
+
+X = np.random.default_rng(0).normal(size=(800, 4))
+
+
+def plan(n: int = 100_000, d: int = 32, k: int = 100, **wishes: Any) -> Plan:
+    defaults: dict[str, Any] = {
+        "init": "auto", "repair": "auto", "annealing": "auto", "n_candidates": "auto",
+        "quality": "balanced", "moves": "best", "max_iter": 100,
+    }  # fmt: skip
+    return plan_for(Wishes(**{**defaults, **wishes}), n, d, k)
+
+
+def test_quality_is_effort() -> None:
+    plans = [plan(quality=quality) for quality in ("fast", "balanced", "best")]
+    rounds = [p.repair_rounds for p in plans]
+    assert 0 < rounds[0] < rounds[1] < rounds[2]
+    sweeps = [0 if p.annealing is None else p.annealing.n_sweeps for p in plans]
+    assert 0 == sweeps[0] < sweeps[1] < sweeps[2]
+
+
+def test_everything_can_be_set_by_hand() -> None:
+    for quality in ("fast", "balanced", "best"):
+        by_hand = plan(init="random", repair=7, annealing=(0.3, 12), n_candidates=5, quality=quality)
+        assert by_hand.init == "random"
+        assert by_hand.repair_rounds == 7
+        assert by_hand.annealing == Annealing(0.3, 12)
+        assert by_hand.n_candidates == 5
+        assert by_hand.reasons == []
+    nothing = plan(repair=False, annealing=0, quality="best")
+    assert (nothing.repair_rounds, nothing.annealing) == (0, None)
+
+
+def test_a_temperature_alone_is_enough() -> None:
+    for quality in ("fast", "balanced", "best"):
+        found = plan(annealing=0.3, quality=quality).annealing
+        assert found is not None
+        assert found.temperature == 0.3
+        assert found.n_sweeps >= 10
+
+
+def test_start() -> None:
+    assert plan(k=10).init == SAMPLED
+    assert plan(k=100).init == "bisecting"
+    assert plan(k=100, repair=False).init == SAMPLED
+    assert plan(k=5000, repair=False).init == "bisecting"
+    assert plan(init="k-means++").init == "k-means++"
+
+
+def test_a_given_start_is_refined_only() -> None:
+    given = plan(init=np.zeros((100, 32)))
+    assert (given.repair_rounds, given.annealing) == (0, None)
+    assert plan(init=np.zeros((100, 32)), repair=True, annealing=0.1).repair_rounds > 0
+
+
+def test_few_sweeps_and_few_clusters() -> None:
+    assert plan(max_iter=10).annealing is None
+    best = plan(max_iter=50, quality="best").annealing
+    assert best is not None
+    assert best.n_sweeps <= 45
+    assert plan(k=2).repair_rounds == 0
+    assert plan(k=1).annealing is None
+    assert plan(moves="first").annealing is None
+
+
+def test_the_first_record_says_what_was_chosen_and_why() -> None:
+    model = BoostKMeans(20, quality="best", random_state=0).fit(X)
+    note = model.history_[0].note
+    for word in (
+        "start: bisecting (",
+        "repair: up to",
+        "annealing: at most 0.12 over",
+        "quality='best'",
+    ):
+        assert word in note
+    assert not any(r.note for r in model.history_[1:])
+
+
+def test_verbose_says_so_too(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="boostkmeans"):
+        BoostKMeans(20, random_state=0, verbose=1).fit(X)
+    assert "start: bisecting" in caplog.text
+    assert "temperature" in caplog.text
+
+
+@pytest.mark.parametrize("quality", ["good", None, 3])
+def test_other_qualities_are_refused(quality: Any) -> None:
+    with pytest.raises(ValueError, match="quality"):
+        BoostKMeans(3, quality=quality).fit(X)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 799, 800])
+@pytest.mark.parametrize("quality", ["fast", "balanced", "best"])
+def test_any_number_of_clusters(k: int, quality: str) -> None:
+    model = BoostKMeans(k, quality=quality, random_state=0).fit(X)
+    assert len(np.unique(model.labels_)) == k
+    if k == 800:
+        assert model.inertia_ == pytest.approx(0, abs=1e-9)

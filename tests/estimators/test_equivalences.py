@@ -1,0 +1,199 @@
+"""Same data in another form, same result."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+
+import reference
+from boostkmeans import BoostKMeans, SweepRecord
+from boostkmeans._data.rows import DTYPES, Rows
+from boostkmeans._data.weights import RowWeights
+from boostkmeans._engine.run import Fit
+from boostkmeans._engine.schedule import Course, StopRules
+from boostkmeans._steps.partition import Partition
+from conftest import blobs, same_partition
+
+
+def fitted(X: Any, weights: Any = None, **parameters: Any) -> BoostKMeans:
+    settings = {"n_clusters": 20, "random_state": 0, "tol": 0, "max_iter": 60, **parameters}
+    return BoostKMeans(**settings).fit(X, sample_weight=weights)
+
+
+@pytest.fixture(scope="module")
+def rough() -> NDArray[np.float64]:
+    """Blobs that overlap: thousands of close decisions."""
+    return blobs(4000, 12, 20, spread=1.0)[0]
+
+
+@pytest.mark.usefixtures("isa")
+@pytest.mark.parametrize("moves", ["best", "first"])
+@pytest.mark.parametrize("init", ["auto", "random-partition", "random", "k-means++"])
+def test_threads(rough: NDArray[np.float64], moves: str, init: str) -> None:
+    one = fitted(rough, moves=moves, init=init, n_threads=1)
+    for n_threads in (2, 3, 8):
+        other = fitted(rough, moves=moves, init=init, n_threads=n_threads)
+        np.testing.assert_array_equal(other.labels_, one.labels_)
+        np.testing.assert_array_equal(other.cluster_centers_, one.cluster_centers_)
+        assert other.inertia_ == one.inertia_
+
+
+def test_threads_on_large_data_with_weights() -> None:
+    X = np.random.default_rng(0).normal(size=(70_000, 20)).astype(np.float32)  # visited in runs
+    w = np.random.default_rng(1).uniform(0.5, 2, len(X))
+    one = fitted(X, w, n_threads=1, max_iter=3)
+    two = fitted(X, w, n_threads=2, max_iter=3)
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -100, -7, 1, 60, 400])
+def test_units_of_measurement_float64(rough: NDArray[np.float64], exponent: int) -> None:
+    one = fitted(rough)
+    other = fitted(np.ldexp(rough, exponent))
+    np.testing.assert_array_equal(other.labels_, one.labels_)
+    np.testing.assert_array_equal(other.cluster_centers_, np.ldexp(one.cluster_centers_, exponent))
+    assert other.inertia_ == np.ldexp(one.inertia_, 2 * exponent)
+
+
+@pytest.mark.parametrize("exponent", [-100, -20, 3, 100])
+def test_units_of_measurement_float32(rough: NDArray[np.float64], exponent: int) -> None:
+    X = rough.astype(np.float32)
+    np.testing.assert_array_equal(fitted(np.ldexp(X, exponent)).labels_, fitted(X).labels_)
+
+
+def test_offset() -> None:
+    X, _ = blobs(4000, 12, 20, spread=1.0)
+    here = fitted(X, init="random-partition")
+    far = fitted(X + 1e6 * X.std(), init="random-partition")
+    assert same_partition(here.labels_, far.labels_)
+    assert far.inertia_ == pytest.approx(here.inertia_, rel=1e-9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_types_of_the_same_integers(sift: NDArray[np.uint8], dtype: Any) -> None:
+    X = (sift[:3000] // 2).astype(dtype)  # values that every type holds
+    np.testing.assert_array_equal(fitted(X).labels_, fitted(X.astype(np.float64)).labels_)
+
+
+def test_float32_gives_the_inertia_of_float64(rough: NDArray[np.float64]) -> None:
+    narrow, wide = fitted(rough.astype(np.float32)), fitted(rough)
+    assert narrow.inertia_ == pytest.approx(wide.inertia_, rel=1e-6)
+
+
+def test_memory_layouts(rough: NDArray[np.float64], tmp_path: Path) -> None:
+    expected = fitted(rough).labels_
+    np.save(tmp_path / "rough.npy", rough)
+    wide = np.zeros((len(rough), 30))
+    wide[:, 3:27:2] = rough
+    unaligned = np.frombuffer(b"x" + rough.tobytes(), dtype=np.uint8)[1:].view(np.float64)
+    read_only = rough.copy()
+    read_only.flags.writeable = False
+    layouts = {
+        "memory-mapped": np.load(tmp_path / "rough.npy", mmap_mode="r"),
+        "Fortran": np.asfortranarray(rough),
+        "every other column": wide[:, 3:27:2],
+        "every other row": np.repeat(rough, 2, axis=0)[::2],
+        "negative strides": np.ascontiguousarray(rough[::-1, ::-1])[::-1, ::-1],
+        "unaligned": unaligned.reshape(rough.shape),
+        "read-only": read_only,
+        "big-endian": rough.astype(">f8"),
+        "list": rough.tolist(),
+    }
+    for name, X in layouts.items():
+        np.testing.assert_array_equal(fitted(X).labels_, expected, err_msg=name)
+
+
+def test_x_is_never_written_or_copied(rough: NDArray[np.float64]) -> None:
+    X = rough.astype(np.float32)
+    before = X.copy()
+    fitted(X, metric="cosine")
+    np.testing.assert_array_equal(X, before)
+    assert Rows.in_own_frame(X, "euclidean", 1)._array is X
+
+
+@pytest.mark.parametrize("value", [1.0, 3.0, 1e-200])
+def test_equal_weights_are_no_weights(rough: NDArray[np.float64], value: float) -> None:
+    none, equal = fitted(rough), fitted(rough, np.full(len(rough), value))
+    np.testing.assert_array_equal(none.labels_, equal.labels_)
+    assert equal.inertia_ == pytest.approx(none.inertia_ * value, rel=1e-12)
+    assert equal.distortion_ == pytest.approx(none.distortion_, rel=1e-12)
+
+
+def test_nearly_equal_weights_take_the_same_moves(rough: NDArray[np.float64]) -> None:
+    weights = np.ones(len(rough))
+    weights[0] = 1 + 1e-9
+    weighted, none = (fitted(rough, w, init="random-partition") for w in (weights, None))
+    np.testing.assert_array_equal(weighted.labels_, none.labels_)
+
+
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**-3, 2.0**500])
+def test_the_unit_of_the_weights(rough: NDArray[np.float64], scale: float) -> None:
+    w = np.random.default_rng(0).uniform(0.1, 3, len(rough))
+    one, other = fitted(rough, w), fitted(rough, w * scale)
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+def test_weights_are_repeated_rows() -> None:
+    X, planted = blobs(600, 5, 6)
+    w = np.random.default_rng(0).integers(0, 4, len(X))
+    w[: 6 * 3] = 1
+    repeated = np.repeat(X, w, axis=0)
+    weighted = fitted(X, w, n_clusters=6)
+    plain = fitted(repeated, n_clusters=6)
+    assert same_partition(np.repeat(weighted.labels_, w), plain.labels_)
+    assert same_partition(weighted.labels_, planted)  # rows without weight go to the nearest
+    assert weighted.inertia_ == pytest.approx(plain.inertia_, rel=1e-10)
+    order = np.lexsort(weighted.cluster_centers_.T), np.lexsort(plain.cluster_centers_.T)
+    np.testing.assert_allclose(
+        weighted.cluster_centers_[order[0]], plain.cluster_centers_[order[1]], rtol=1e-10
+    )
+    assert weighted.inertia_ == pytest.approx(reference.inertia(X, weighted.labels_, w * 1.0))
+
+
+def test_order_of_the_rows() -> None:
+    X, planted = blobs(3000, 8, 10)
+    shuffled = np.random.default_rng(0).permutation(len(X))
+    assert same_partition(fitted(X[shuffled], n_clusters=10).labels_, planted[shuffled])
+    by_cluster = np.argsort(planted, kind="stable")
+    assert same_partition(fitted(X[by_cluster], n_clusters=10).labels_, planted[by_cluster])
+
+
+def test_cosine_is_euclidean_on_unit_rows(rough: NDArray[np.float64]) -> None:
+    X = rough * np.random.default_rng(0).uniform(1e-3, 1e3, (len(rough), 1))
+    cosine, euclidean = fitted(X, metric="cosine"), fitted(normalize(rough))
+    assert same_partition(cosine.labels_, euclidean.labels_)
+    assert cosine.inertia_ == pytest.approx(euclidean.inertia_, rel=1e-9)
+    np.testing.assert_array_equal(cosine.predict(3 * X), cosine.labels_)
+    np.testing.assert_allclose(cosine.transform(X), euclidean.transform(normalize(rough)), atol=1e-7)
+
+
+def whole_fit() -> Fit:
+    X = np.random.default_rng(0).normal(size=(20_000, 16))
+    rows = Rows.in_own_frame(X, "euclidean", 2)
+    labels = (np.arange(len(X)) % 50).astype(np.int32)
+    fit = Fit(
+        rows, RowWeights.of(None, len(X)), Partition.of(labels, 50, 16), np.random.RandomState(0),
+        n_threads=2, moves="best", began=0.0,
+    )  # fmt: skip
+    fit.begin()
+    return fit
+
+
+def test_drift_of_the_composites() -> None:
+    fit = whole_fit()
+    Course(fit, StopRules(tol=0, max_iter=100)).run()
+    assert 0 < fit.drift < 1e-10
+
+
+def test_a_certificate_counts_from_fresh_composites_only() -> None:
+    fit = whole_fit()
+    expected = fit.partition.composites.copy()
+    zero_moves = SweepRecord(seconds=0.0, moves=0, inertia=fit.inertia, evaluations=0, kind="certify")
+    fit.partition.composites += 1e-3
+    fit._moves_since = 1
+    assert not fit.is_certificate(zero_moves)
+    np.testing.assert_array_equal(fit.partition.composites, expected)
+    assert fit.is_certificate(zero_moves)

@@ -1,0 +1,669 @@
+"""Sparse rows: the same results as dense ones, through the same code, and never a dense copy."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import sparse
+
+import reference
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
+from boostkmeans._data import rows as rows_module
+from boostkmeans._data.rows import Rows
+from boostkmeans._steps import neighbours as neighbours_module
+from boostkmeans._steps import repair as repair_module
+from boostkmeans._steps.limits import NO_LIMITS
+from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
+from boostkmeans._steps.partition import Partition, nearest, own_distances
+from conftest import SHARED, same_partition
+
+WAYS = [
+    {}, {"init": "random-partition"}, {"init": "random"}, {"init": "k-means++"}, {"init": "bisecting"},
+    {"init": "sampled-k-means++"}, {"metric": "cosine"}, {"moves": "first", "init": "random"},
+    {"tol": 0.0}, {"n_clusters": 12, "n_candidates": 3}, {"quality": "best"}, {"max_size": 200},
+    {"repair": True, "n_clusters": 20},
+]  # fmt: skip
+TREES = [{}, {"init": "random"}, {"init": "k-means++"}, {"split": "inertia"}, {"n_sections": 3},
+         {"refine": True}, {"metric": "cosine"}]  # fmt: skip
+
+
+def noise(n: int = 400, d: int = 60, density: float = 0.15, seed: int = 0) -> Any:
+    return sparse.random_array((n, d), density=density, format="csr", rng=np.random.default_rng(seed))
+
+
+def topics(n: int, d: int, k: int, terms: int = 12, seed: int = 0) -> tuple[Any, NDArray[np.int32]]:
+    """Documents of k topics, each with terms of its own, and some that all share; and the topics."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % k).astype(np.int32)
+    own = d // (k + 1)
+    columns = np.where(
+        rng.random((n, terms)) < 0.8,
+        labels[:, None] * own + rng.integers(own, size=(n, terms)),
+        k * own + rng.integers(d - k * own, size=(n, terms)),
+    )
+    values = rng.uniform(0.5, 1.5, (n, terms))
+    starts = np.arange(0, n * terms + 1, terms)
+    X = sparse.csr_array((values.ravel(), columns.ravel(), starts), shape=(n, d))
+    X.sum_duplicates()
+    return X, labels
+
+
+@pytest.fixture
+def sparsely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However small a matrix is, its rows stay sparse."""
+    monkeypatch.setattr(rows_module, "MOST_CELLS_TO_EXPAND", 0)
+    monkeypatch.setattr(rows_module, "LEAST_DENSITY_TO_EXPAND", 2)
+
+
+class TestSmallMatrices:
+    """Rows of these are expanded a few at a time: results are those of dense input, to the last bit."""
+
+    @pytest.mark.parametrize("way", WAYS)
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_same_as_dense(self, way: dict[str, Any], weighted: bool) -> None:
+        X = noise()
+        w = np.random.default_rng(1).uniform(0.5, 2, X.shape[0]) if weighted else None
+        way = {"n_clusters": 6, "random_state": 3, **way}
+        dense, found = (BoostKMeans(**way).fit(data, sample_weight=w) for data in (X.toarray(), X))
+        np.testing.assert_array_equal(found.labels_, dense.labels_)
+        np.testing.assert_array_equal(found.cluster_centers_, dense.cluster_centers_)
+        assert found.inertia_ == dense.inertia_
+        np.testing.assert_array_equal(found.predict(X), dense.predict(X.toarray()))
+        np.testing.assert_array_equal(found.transform(X), dense.transform(X.toarray()))
+
+    @pytest.mark.parametrize("way", TREES)
+    def test_same_tree_as_dense(self, way: dict[str, Any]) -> None:
+        X = noise()
+        dense, found = (
+            BisectingBoostKMeans(9, random_state=3, **way).fit(data) for data in (X.toarray(), X)
+        )
+        np.testing.assert_array_equal(found.labels_, dense.labels_)
+        np.testing.assert_array_equal(found.predict(X, tree=True), dense.predict(X.toarray(), tree=True))
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("offset", [0.0, 1000.0])
+    def test_hardly_sparse(self, dtype: str, offset: float) -> None:
+        X = (np.random.default_rng(0).normal(size=(300, 20)) + offset).astype(dtype)
+        dense, found = (BoostKMeans(5, random_state=0).fit(data) for data in (X, sparse.csr_matrix(X)))
+        np.testing.assert_array_equal(found.labels_, dense.labels_)
+
+    def test_partial_fit(self) -> None:
+        X = noise(600)
+        models = []
+        for data in (X.toarray(), X):
+            model = BoostKMeans(5, random_state=0, metric="cosine")
+            for begin in (0, 200, 400):
+                model.partial_fit(data[begin : begin + 200])
+            models.append(model)
+        np.testing.assert_allclose(models[1].cluster_centers_, models[0].cluster_centers_)
+        assert models[1].n_samples_seen_ == 600
+
+
+@pytest.mark.usefixtures("sparsely", "isa")
+class TestCore:
+    """Rows that stay sparse against NumPy, for each instruction set."""
+
+    @pytest.mark.parametrize(("n", "d", "k"), [(60, 5, 2), (150, 40, 7), (200, 300, 33), (300, 90, 140)])
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("exact", [False, True])
+    def test_a_sweep_equals_the_reference(
+        self, n: int, d: int, k: int, weighted: bool, exact: bool
+    ) -> None:
+        """From frequent terms to such as are in one row: lines of both kinds."""
+        X = noise(n, d, 0.2, seed=n)
+        weights = np.random.default_rng(1).uniform(0.1, 5, n) if weighted else None
+        labels = np.random.default_rng(2).permutation(np.arange(n) % k).astype(np.int32)
+        rows = Rows.in_own_frame(X, "euclidean", 2)
+        partition = Partition.of(labels, k, d)
+        before, _ = partition.recompute(rows, weights, 2)
+        for s in range(3):
+            order = np.random.default_rng(s).permutation(n)
+            expected, expected_moves = reference.sweep(
+                X.toarray(), partition.labels, k, order.tolist(), 16, weights
+            )
+            moves, gain, _, _ = _core.sweep(
+                rows.core, weights, *partition.arrays, order, 1, 16, False, 0, exact, False, np.inf, 2
+            )
+            np.testing.assert_array_equal(partition.labels, expected)
+            assert moves == expected_moves
+            after, drift = partition.recompute(rows, weights, 2)
+            assert drift < 1e-10
+            assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12)
+            before = after
+
+    def test_nearest_and_distances(self) -> None:
+        X, _ = topics(500, 80, 5)
+        rows = Rows.in_own_frame(X, "euclidean", 2)
+        centres = rows.frame.enter(np.random.default_rng(0).uniform(size=(37, 80)))
+        points = rows.frame.enter(X.toarray())
+        gaps = ((points[:, None] - centres) ** 2).sum(axis=2)
+        labels, found = nearest(rows, centres, 2)
+        np.testing.assert_array_equal(labels, gaps.argmin(axis=1))
+        np.testing.assert_allclose(found, gaps.min(axis=1))
+        second, _ = nearest(rows, centres, 2, exclude=labels)
+        np.testing.assert_array_equal(second, np.argsort(gaps, axis=1)[:, 1])
+        all_found = np.empty_like(gaps)
+        _core.distances(rows.core, centres, all_found, 2)
+        np.testing.assert_allclose(all_found, gaps)
+        own, norms = own_distances(rows, centres, second, 2)
+        np.testing.assert_allclose(own, np.sort(gaps, axis=1)[:, 1])
+        np.testing.assert_allclose(norms, (points**2).sum(axis=1))
+
+    def test_recompute(self) -> None:
+        X = noise(500, 40)
+        labels = (np.arange(500) % 7).astype(np.int32)
+        w = np.random.default_rng(0).uniform(0, 2, 500)
+        rows = Rows.in_own_frame(X, "euclidean", 3)
+        partition = Partition.of(labels, 7, 40)
+        inertias = np.empty(7)
+        total, _ = partition.recompute(rows, w, 3, inertias=inertias)
+        composites, weights = reference.composites_of(rows.frame.enter(X.toarray()), labels, 7, w)
+        np.testing.assert_allclose(partition.composites, composites, atol=1e-13)
+        np.testing.assert_allclose(partition.weights, weights)
+        expected = reference.inertia(X.toarray(), labels, w)
+        assert rows.frame.inertia(total) == pytest.approx(expected)
+        assert inertias.sum() == pytest.approx(total)
+
+    @pytest.mark.parametrize("n_trials", [1, 3, 40])
+    def test_plus_plus_takes_the_nearest_of_the_chosen(self, n_trials: int) -> None:
+        X, _ = topics(700, 90, 6)
+        rows = Rows.in_own_frame(X, "euclidean", 2)
+        chosen, labels = _core.plus_plus(rows.core, None, 9, n_trials, 4, 2)
+        points = rows.frame.enter(X.toarray())
+        gaps = ((points[:, None] - points[chosen]) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(labels, gaps.argmin(axis=1))
+        assert len(set(chosen.tolist())) == 9
+
+
+@pytest.mark.usefixtures("sparsely")
+class TestFits:
+    """Fits of rows that stay sparse."""
+
+    @pytest.mark.parametrize("way", WAYS)
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_finds_the_topics_as_dense_does(self, way: dict[str, Any], weighted: bool) -> None:
+        X, planted = topics(400, 180, 6)
+        w = np.random.default_rng(1).uniform(0.5, 2, 400) if weighted else None
+        way = {"n_clusters": 6, "random_state": 0, **way}
+        dense, found = (BoostKMeans(**way).fit(data, sample_weight=w) for data in (X.toarray(), X))
+        inertias = [record.inertia for record in found.history_]
+        assert all(b <= a for a, b in itertools.pairwise(inertias))
+        scaled = X if way.get("metric") != "cosine" else _unit(X)
+        assert found.inertia_ == pytest.approx(reference.inertia(scaled.toarray(), found.labels_, w))
+        np.testing.assert_array_equal(found.predict(X), found.predict(X.toarray()))
+        np.testing.assert_allclose(found.transform(X), found.transform(X.toarray()), atol=1e-7)
+        if way["n_clusters"] == 6 and same_partition(dense.labels_, planted):
+            assert same_partition(found.labels_, planted)
+        else:
+            assert found.inertia_ == pytest.approx(dense.inertia_, rel=0.03)
+
+    @pytest.mark.parametrize("way", TREES)
+    def test_trees(self, way: dict[str, Any]) -> None:
+        X, _ = topics(400, 180, 8)
+        found = BisectingBoostKMeans(8, random_state=1, **way).fit(X)
+        dense = BisectingBoostKMeans(8, random_state=1, **way).fit(X.toarray())
+        assert found.inertia_ == pytest.approx(dense.inertia_, rel=0.05)
+        assert len(found.tree_.sizes) == len(found.tree_.centers)
+        tree = found.tree_
+        np.testing.assert_allclose(
+            tree.centers[0], np.mean((_unit(X) if "metric" in way else X).toarray(), axis=0)
+        )
+        np.testing.assert_array_equal(found.predict(X, tree=True), found.predict(X.toarray(), tree=True))
+        assert found.cut(3).max() == 2
+
+    @pytest.mark.parametrize("split", ["largest", "inertia"])
+    def test_a_tree_by_samples(self, split: str) -> None:
+        """More than a split holds: rows are sectioned by a sample, and measured afterwards."""
+        X, planted = topics(1500, 25_000, 4, terms=7000)
+        assert X.nnz * 12 > 2**26
+        model = BisectingBoostKMeans(4, split=split, random_state=0).fit(X)
+        leaves = model.tree_.clusters >= 0
+        by_cluster = np.empty(4)
+        by_cluster[model.tree_.clusters[leaves]] = model.tree_.inertia[leaves]
+        assert by_cluster.sum() == pytest.approx(model.inertia_)
+        assert same_partition(model.labels_, planted)
+
+    @pytest.mark.parametrize("n_sections", [2, 3, 5])
+    @pytest.mark.parametrize("start", [0, 1, 2])
+    def test_a_split_is_an_optimum(self, n_sections: int, start: int) -> None:
+        X, _ = topics(200, 60, n_sections)
+        rows = Rows.in_own_frame(X, "euclidean", 1)
+        members = np.arange(200)
+        ends, weights, inertias = _core.split(
+            rows.core,
+            None,
+            members,
+            np.array([0]),
+            np.array([200]),
+            n_sections,
+            start,
+            100,
+            0.0,
+            7,
+            True,
+            2,
+        )
+        labels = np.empty(200, dtype=np.int32)
+        labels[members] = np.searchsorted(ends, np.arange(200), side="right")
+        np.testing.assert_array_equal(np.bincount(labels), weights)
+        expected = reference.inertia(rows.frame.enter(X.toarray()), labels)
+        assert inertias.sum() == pytest.approx(expected)
+        _, moves = reference.sweep(X.toarray(), labels, n_sections, list(range(200)), 1)
+        assert moves == 0
+
+    def test_equal_rows_cannot_be_split(self) -> None:
+        X = sparse.csr_array(np.tile([[0.0, 3.0, 0.0, 1.0]], (50, 1)))
+        with pytest.warns(UserWarning, match="distinct clusters"):
+            model = BisectingBoostKMeans(3, random_state=0).fit(X)
+        assert model.inertia_ == pytest.approx(0, abs=1e-12)
+
+    @given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from(["f8", "f4"]))
+    @settings(max_examples=60)
+    def test_no_move_improves_a_certified_partition(self, seed: int, dtype: str) -> None:
+        """In exact rational arithmetic."""
+        rng = np.random.default_rng(seed)
+        n, d, k = int(rng.integers(3, 41)), int(rng.integers(2, 9)), int(rng.integers(1, 9))
+        X = rng.integers(-3, 4, (n, d)) * (rng.random((n, d)) < 0.5)
+        k = min(k, len(np.unique(X, axis=0)))
+        moves = ("best", "first")[seed % 2]
+        model = BoostKMeans(k, tol=0, max_iter=1000, moves=moves, random_state=seed % 2**31)
+        model.fit(sparse.csr_array(X.astype(dtype)))
+        assert model.stop_reason_ == "certified"
+        assert reference.improving_move(X, model.labels_, k) is None
+
+    def test_threads_do_not_matter(self) -> None:
+        X, _ = topics(5000, 600, 9, terms=30)
+        assert X.nnz * 150 > 8 * 2e6  # what is worth eight threads
+        labels = [
+            BoostKMeans(150, random_state=0, n_threads=n, metric="cosine", max_iter=12).fit(X).labels_
+            for n in (1, 2, 3, 8)
+        ]
+        assert all((labels[0] == other).all() for other in labels[1:])
+
+    @pytest.mark.parametrize("exponent", [-400, -3, 40, 400])
+    def test_the_unit_does_not_matter(self, exponent: int) -> None:
+        X, _ = topics(300, 100, 5)
+        scaled = X.copy()
+        scaled.data = np.ldexp(scaled.data, exponent)
+        a, b = (BoostKMeans(8, random_state=0).fit(data) for data in (X, scaled))
+        np.testing.assert_array_equal(a.labels_, b.labels_)
+
+    def test_weights_count_like_copies(self) -> None:
+        X, _ = topics(150, 60, 4)
+        times = np.random.default_rng(0).integers(1, 4, 150)
+        init = (np.arange(150) % 4).astype(np.int32)
+        one = BoostKMeans(4, init=init, tol=0, random_state=0).fit(X, sample_weight=times)
+        assert one.inertia_ == pytest.approx(
+            reference.inertia(np.repeat(X.toarray(), times, axis=0), np.repeat(one.labels_, times))
+        )
+
+    def test_empty_rows_are_rows_like_others(self) -> None:
+        X, _ = topics(200, 60, 4)
+        X = sparse.vstack([X, sparse.csr_array((20, 60))]).tocsr()
+        for metric in ("euclidean", "cosine"):
+            model = BoostKMeans(5, metric=metric, random_state=0).fit(X)
+            assert len(set(model.labels_[200:].tolist())) == 1
+
+    def test_the_past_counts_in_partial_fit(self) -> None:
+        X, planted = topics(900, 120, 4)
+        model = BoostKMeans(4, random_state=0)
+        for begin in range(0, 900, 300):
+            model.partial_fit(X[begin : begin + 300])
+        assert same_partition(model.predict(X), planted)
+        means = np.array([X[planted == c].mean(axis=0) for c in range(4)])
+        gaps = ((model.cluster_centers_[:, None] - means) ** 2).sum(axis=2)
+        assert gaps.min(axis=1).max() < 0.01
+
+
+def _unit(X: Any) -> Any:
+    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    scaled = X.copy()
+    scaled.data /= np.repeat(norms, np.diff(scaled.indptr))
+    return scaled
+
+
+@pytest.mark.usefixtures("sparsely")
+class TestManyClusters:
+    """Terms that are in few clusters have short lines, from 128 clusters on."""
+
+    def problem(self) -> tuple[Any, NDArray[np.float64]]:
+        """Rows, and centres that have their terms in more clusters than rows have them."""
+        rng = np.random.default_rng(0)
+        X = noise(1500, 300, 0.01, seed=1)
+        centres = rng.uniform(size=(200, 300)) * (rng.random((200, 300)) < 0.2)
+        centres[:, 0] = np.linspace(0, 3, 200)
+        return X, centres
+
+    @pytest.mark.parametrize("n_candidates", [None, 60])
+    def test_new_rows_find_the_nearest_centre(self, n_candidates: int | None) -> None:
+        X, centres = self.problem()
+        model = BoostKMeans(200, init=centres, max_iter=1).fit(np.repeat(centres, 2, axis=0))
+        gaps = ((X.toarray()[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+        found = model.predict(X, n_candidates=n_candidates)
+        dense = model.predict(X.toarray(), n_candidates=n_candidates)
+        np.testing.assert_array_equal(found, dense)
+        if n_candidates is None:
+            np.testing.assert_array_equal(found, gaps.argmin(axis=1))
+            assert model.score(X) == pytest.approx(-gaps.min(axis=1).sum())
+
+    def test_sweeps_equal_the_reference(self) -> None:
+        X, _ = self.problem()
+        labels = np.random.default_rng(2).permutation(np.arange(1500) % 200).astype(np.int32)
+        rows = Rows.in_own_frame(X, "euclidean", 2)
+        partition = Partition.of(labels, 200, 300)
+        partition.recompute(rows, None, 2)
+        for s in range(3):
+            order = np.random.default_rng(s).permutation(1500)
+            expected, _ = reference.sweep(X.toarray(), partition.labels, 200, order.tolist(), 100)
+            _core.sweep(
+                rows.core, None, *partition.arrays, order, 1, 100, False, 0, False, False, np.inf, 2
+            )
+            np.testing.assert_array_equal(partition.labels, expected)
+
+
+@pytest.mark.usefixtures("sparsely")
+class TestTightClusters:
+    """Where |x|^2 is large against distances, these are not differences of large numbers."""
+
+    @pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
+    def test_a_large_column_beside_others(self, far: float) -> None:
+        X = noise(200, 40, 0.5, seed=4).toarray()
+        X[:, 7] = far
+        dense = BoostKMeans(10, random_state=0, tol=0).fit(X)
+        found = BoostKMeans(10, random_state=0, tol=0).fit(sparse.csr_array(X))
+        assert found.stop_reason_ == "certified"
+        assert found.inertia_ == pytest.approx(reference.inertia(X, found.labels_), rel=1e-6)
+        assert found.inertia_ == pytest.approx(dense.inertia_, rel=0.05)
+
+    @pytest.mark.parametrize("apart", [0.0, 1e-8, 1e-4])
+    @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+    def test_copies_and_near_copies(self, apart: float, metric: str) -> None:
+        """More clusters than documents that differ: a fit still comes to an end."""
+        rng = np.random.default_rng(0)
+        X = np.repeat(noise(50, 60, 0.2, seed=5).toarray(), 20, axis=0)
+        X *= 1 + apart * rng.normal(size=X.shape)
+        X = X[rng.permutation(len(X))]
+        model = BoostKMeans(60, random_state=0, metric=metric)
+        if apart == 0:
+            with pytest.warns(UserWarning, match="distinct clusters"):
+                model.fit(sparse.csr_array(X))
+        else:
+            model.fit(sparse.csr_array(X))
+        assert model.stop_reason_ in ("certified", "tol")
+        assert model.n_iter_ < 60
+        limit = 1e-12 if apart < 1e-5 else 1e-6
+        assert model.inertia_ <= limit * (X**2).sum()
+
+
+class TestBothKinds:
+    """Around the size from which on rows stay sparse, parts of a matrix are of the other kind."""
+
+    def test_transform_in_batches(self) -> None:
+        rng = np.random.default_rng(0)
+        model = BoostKMeans(3, random_state=0).fit(5.5 + rng.normal(size=(60, 1100)))
+        X = noise(4500, 1100, 0.02)
+        assert rows_module.stays_sparse(X)
+        assert not rows_module.stays_sparse(X[4096:])
+        rows = np.r_[0:50, 4400:4500]
+        gaps = X[rows].toarray()[:, None] - model.cluster_centers_
+        np.testing.assert_allclose(model.transform(X)[rows], np.linalg.norm(gaps, axis=2))
+
+    def test_partial_fit(self) -> None:
+        rng = np.random.default_rng(0)
+        first = 5 + rng.normal(size=(400, 2200))
+        batch = noise(2000, 2200, 0.19, seed=2)
+        models = []
+        for data in (batch, batch.toarray()):
+            model = BoostKMeans(190, random_state=0, max_iter=2).fit(first)
+            models.append(model.partial_fit(data))
+        assert models[0].inertia_ == pytest.approx(models[1].inertia_, rel=0.01)
+        rows = batch[:50].toarray()
+        gaps = ((rows[:, None] - models[0].cluster_centers_) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(models[0].labels_[:50], gaps.argmin(axis=1))
+
+    def test_a_sample_is_of_the_kind_of_the_whole(self) -> None:
+        dense = 3 + np.random.default_rng(0).normal(size=(5200, 1000))
+        light = noise(4300, 1000, 0.05)
+        X = sparse.vstack([sparse.csr_array(dense), light]).tocsr()
+        rows = Rows.in_own_frame(X, "euclidean", 2)
+        assert not rows.stays_sparse
+        sample = rows.sample(np.arange(5200, 9500))
+        assert not sample.stays_sparse
+        centres = rows.frame.enter(np.random.default_rng(1).normal(size=(5, 1000)))
+        labels, _ = nearest(sample, centres, 2)
+        gaps = ((light[:100].toarray()[:, None] - rows.frame.leave(centres)) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(labels[:100], gaps.argmin(axis=1))
+
+
+@pytest.mark.usefixtures("sparsely")
+class TestInput:
+    """What users have."""
+
+    def test_every_kind_of_csr(self) -> None:
+        X, _ = topics(200, 90, 4)
+        X.data = np.round(X.data, 2).astype(np.float32).astype(np.float64)  # the same in both types
+        expected = BoostKMeans(6, random_state=0).fit(X).labels_
+        for container in (sparse.csr_matrix, sparse.csr_array):
+            for values in (np.float32, np.float64):
+                for index in (np.int32, np.int64):
+                    given_ = container(X).astype(values)
+                    given_.indices = given_.indices.astype(index)
+                    given_.indptr = given_.indptr.astype(index)
+                    for part in (given_.data, given_.indices, given_.indptr):
+                        part.flags.writeable = False
+                    model = BoostKMeans(6, random_state=0).fit(given_)
+                    np.testing.assert_array_equal(model.labels_, expected)
+
+    @pytest.mark.parametrize("form", ["csc", "coo", "lil", "bsr"])
+    def test_other_formats_are_converted(self, form: str) -> None:
+        X, _ = topics(200, 90, 4)
+        expected = BoostKMeans(4, random_state=0).fit(X).labels_
+        found = BoostKMeans(4, random_state=0).fit(X.asformat(form)).labels_
+        np.testing.assert_array_equal(found, expected)
+
+    def test_unsorted_and_duplicate_columns(self) -> None:
+        X, _ = topics(200, 90, 4)
+        rng = np.random.default_rng(0)
+        rows = np.repeat(np.arange(200), np.diff(X.indptr))
+        order = np.lexsort((rng.random(len(rows)), rows))  # within the rows, in any order
+        unsorted = sparse.csr_array((X.data[order], X.indices[order], X.indptr), shape=X.shape)
+        halves = sparse.csr_array(
+            (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape
+        )
+        zeros = sparse.csr_array(
+            (np.r_[X.data, np.zeros(200)], np.r_[X.indices, np.full(200, 3)], X.indptr), shape=X.shape
+        )
+        expected = BoostKMeans(4, random_state=0).fit(X)
+        for given_ in (unsorted, halves, zeros):
+            before = [part.copy() for part in (given_.data, given_.indices, given_.indptr)]
+            model = BoostKMeans(4, random_state=0).fit(given_)
+            np.testing.assert_array_equal(model.labels_, expected.labels_)
+            np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_)
+            for part, old in zip((given_.data, given_.indices, given_.indptr), before, strict=True):
+                np.testing.assert_array_equal(part, old)  # the user's arrays are as they were
+
+    def test_whole_numbers(self) -> None:
+        counts = sparse.csr_array(np.random.default_rng(0).poisson(0.3, (200, 40)))
+        assert counts.dtype == np.int64
+        a, b = (BoostKMeans(4, random_state=0).fit(X) for X in (counts, counts.astype(np.float64)))
+        np.testing.assert_array_equal(a.labels_, b.labels_)
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+    @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+    def test_values_that_are_not_finite(self, value: float, metric: str) -> None:
+        X = noise(50, 20)
+        at = int(np.flatnonzero(X.indptr > 100)[0])  # somewhere in the middle
+        X.data[X.indptr[at]] = value
+        column = X.indices[X.indptr[at]]
+        with pytest.raises(ValueError, match=rf"row {at}, column {column}"):
+            BoostKMeans(3, metric=metric).fit(X)
+        model = BoostKMeans(3, metric=metric).fit(noise(50, 20))
+        with pytest.raises(ValueError, match=rf"row {at}, column {column}"):
+            model.transform(X)
+
+    def test_broken_matrices_are_refused(self) -> None:
+        X = noise(50, 20)
+
+        def broken(part: str, i: int, value: int) -> Any:
+            bad = X.copy()
+            bad.has_canonical_format = True
+            getattr(bad, part)[i] = value
+            return bad
+
+        for part, i, value in [("indices", 3, 20), ("indices", 3, -1), ("indices", 3, 2**30),
+                               ("indptr", 5, 0), ("indptr", 5, -1), ("indptr", -1, 10**6),
+                               ("indptr", 0, 1)]:  # fmt: skip
+            with pytest.raises(ValueError, match=r"columns|starts|index|indptr|indices"):
+                BoostKMeans(3).fit(broken(part, i, value))
+
+    def test_nothing_is_made_dense(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Of a matrix that has 80 GB when it is dense; and no method that does so is called."""
+
+        def refuse(*_: Any, **__: Any) -> None:
+            raise AssertionError("made dense")
+
+        rng = np.random.default_rng(0)
+        n, d, terms = 50_000, 200_000, 3
+        X = sparse.csr_matrix(
+            (rng.random(n * terms), rng.integers(d, size=n * terms), np.arange(0, n * terms + 1, terms)),
+            shape=(n, d),
+        )
+        for method in ("toarray", "todense"):
+            monkeypatch.setattr(sparse.csr_matrix, method, refuse)
+        for model in (
+            BoostKMeans(4, random_state=0, max_iter=3),
+            BoostKMeans(4, random_state=0, init="random", max_iter=2, metric="cosine"),
+            BisectingBoostKMeans(4, random_state=0, refine=1),
+        ):
+            model.fit(X)
+            assert model.predict(X).shape == (n,)
+            assert model.transform(X[:100]).shape == (100, 4)
+            assert model.cluster_sizes_.sum() == n
+        BoostKMeans(4, random_state=0, max_iter=2).partial_fit(X).partial_fit(X[:1000])
+
+
+class TestLargeCentres:
+    """What is done where k x d values are too many to be copied about."""
+
+    def problem(self) -> tuple[Rows, Partition]:
+        X, _ = topics(2000, 300, 12, seed=3)
+        rows = Rows.in_own_frame(X, "euclidean", 2)
+        labels = BisectingBoostKMeans(20, random_state=0).fit(X).labels_
+        partition = Partition.of(labels, 20, 300)
+        partition.recompute(rows, None, 2)
+        return rows, partition
+
+    @pytest.mark.usefixtures("sparsely")
+    def test_repair_without_composites_of_halves(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        rows, partition = self.problem()
+        before, _ = partition.recompute(rows, None, 2)
+        whole = repair_module.Repair(rows, None, partition.copy(), NO_LIMITS, 5, 2)
+        monkeypatch.setattr(repair_module, "MOST_HALVES_VALUES", 0)
+        light = repair_module.Repair(rows, None, partition.copy(), NO_LIMITS, 5, 2)
+        assert light.halves.composites is None
+        np.testing.assert_array_equal(light.halves.labels, whole.halves.labels)
+        np.testing.assert_array_equal(light.halves.weights, whole.halves.weights)
+        np.testing.assert_array_equal(light.halves.counts, whole.halves.counts)
+        np.testing.assert_allclose(light.gains, whole.gains, rtol=1e-9, atol=1e-12)
+        swaps = whole.gaining(0.0)
+        assert swaps is not None
+        for repair in (whole, light):
+            new = repair.swapped(swaps)
+            weights = new.weights.copy()
+            after, drift = new.recompute(rows, None, 2)
+            assert drift < 1e-10
+            np.testing.assert_array_equal(new.weights, weights)
+            assert before - after == pytest.approx(swaps.gain, rel=1e-9)
+
+    @pytest.mark.usefixtures("sparsely")
+    @pytest.mark.parametrize("attempt", [False, True])
+    def test_an_interrupted_repair_leaves_a_partition(
+        self, monkeypatch: pytest.MonkeyPatch, attempt: bool
+    ) -> None:
+        """Of large centres, the one that follows takes over the memory."""
+        monkeypatch.setattr(repair_module, "MOST_HALVES_VALUES", 0)
+        X, _ = topics(1500, 200, 12, seed=3)
+        original, calls = repair_module.Repair.swapped, [0]
+
+        def interrupted(self: Any, swaps: Any) -> Partition:
+            calls[0] += 1
+            new = original(self, swaps)
+            if not attempt or calls[0] > 2:
+                raise KeyboardInterrupt
+            return new
+
+        monkeypatch.setattr(repair_module.Repair, "swapped", interrupted)
+        model = BoostKMeans(14, random_state=1, n_threads=1, init="random", quality="best", max_iter=300)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X)
+        assert calls[0] > 0
+        dense = X.toarray()
+        assert model.inertia_ == pytest.approx(reference.inertia(dense, model.labels_))
+        means = [dense[model.labels_ == c].mean(axis=0) for c in range(14)]
+        np.testing.assert_allclose(model.cluster_centers_, means, atol=1e-9)
+
+    def test_merges_are_sought_among_those_that_look_cheap(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        rows, partition = self.problem()
+        everything = repair_module.Repair(rows, None, partition, NO_LIMITS, 5, 2)
+        monkeypatch.setattr(repair_module, "MOST_MERGE_VALUES", 1)
+        few = repair_module.Repair(rows, None, partition, NO_LIMITS, 5, 2)
+        assert len(few.merges[0]) == 20 < len(everything.merges[0])
+        for found, expected in zip(few.merges, everything.merges, strict=True):
+            np.testing.assert_allclose(found, expected[:20])
+
+    def test_a_sketch_keeps_distances(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        rng = np.random.default_rng(0)
+        groups = np.repeat(rng.normal(size=(10, 5000)), 4, axis=0)
+        centres = groups + 0.3 * rng.normal(size=(40, 5000))
+        partition = Partition.of(np.arange(40), 40, 5000)
+        partition.weights[:] = rng.uniform(0.5, 5, 40)
+        partition.composites[:] = centres * partition.weights[:, None]
+        np.testing.assert_allclose(points_to_compare(partition), centres)
+        monkeypatch.setattr(neighbours_module, "MOST_VALUES", 0)
+        sketch = points_to_compare(partition)
+        assert sketch.shape == (40, 1024)
+        true = ((centres[:, None] - centres) ** 2).sum(axis=2)
+        found = ((sketch[:, None] - sketch) ** 2).sum(axis=2)
+        np.testing.assert_allclose(found, true, rtol=0.25)
+        lists = neighbour_lists(sketch, 3, 1)
+        np.testing.assert_array_equal(
+            np.sort(lists // 4, axis=1), np.arange(40)[:, None] // 4 * [1, 1, 1]
+        )
+
+    @pytest.mark.usefixtures("sparsely")
+    def test_a_fit_with_large_centres(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from boostkmeans._engine import run
+
+        X, planted = topics(2000, 5000, 20, terms=30)
+        model = BoostKMeans(20, random_state=0).fit(X)
+        for module, name in [(repair_module, "MOST_HALVES_VALUES"), (repair_module, "MOST_MERGE_VALUES"),
+                             (neighbours_module, "MOST_VALUES"), (run, "LARGE")]:  # fmt: skip
+            monkeypatch.setattr(module, name, 0)
+        other = BoostKMeans(20, random_state=0).fit(X)
+        assert same_partition(model.labels_, planted)
+        assert same_partition(other.labels_, planted)
+
+
+def test_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A set of the paper: fits that stay sparse end where dense ones do."""
+    path = SHARED / "cluto" / "tr31.npz"
+    if not path.exists():
+        pytest.skip("needs the document sets")
+    X = sparse.csr_matrix(sparse.load_npz(path))
+    inertias: dict[bool, list[float]] = {}
+    for sparsely in (False, True):
+        if sparsely:
+            monkeypatch.setattr(rows_module, "MOST_CELLS_TO_EXPAND", 0)
+        else:
+            monkeypatch.setattr(rows_module, "MOST_CELLS_TO_EXPAND", 10**9)
+        inertias[sparsely] = [
+            BoostKMeans(10, metric="cosine", random_state=seed, quality="fast").fit(X).inertia_
+            for seed in range(3)
+        ]
+    assert min(inertias[True]) == pytest.approx(min(inertias[False]), rel=0.01)

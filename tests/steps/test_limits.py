@@ -1,0 +1,344 @@
+"""Limits on the sizes of clusters: they hold at every moment, and cost as little as they can."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import reference
+from boostkmeans import BoostKMeans, _core
+from boostkmeans._data.rows import Rows
+from boostkmeans._engine.run import Fit
+from boostkmeans._steps.balance import Balancing
+from boostkmeans._steps.limits import Limits
+from boostkmeans._steps.partition import Partition
+from conftest import blobs
+
+Floats = NDArray[np.float64]
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
+    """The smallest and the largest weight of a cluster, after each sweep of each fit."""
+    seen: list[tuple[float, float]] = []
+    account = Fit.account
+
+    def watch(fit: Fit, swept: Any) -> None:
+        account(fit, swept)
+        weights = fit.partition.weights * fit.row_weights.unit
+        seen.append((float(weights.min()), float(weights.max())))
+
+    monkeypatch.setattr(Fit, "account", watch)
+    return seen
+
+
+def uneven(n: int = 900, d: int = 3) -> Floats:
+    """Blobs of very different sizes."""
+    rng = np.random.default_rng(0)
+    labels = rng.choice(6, n, p=[0.5, 0.25, 0.1, 0.07, 0.05, 0.03])
+    return np.asarray(8 * rng.normal(size=(6, d))[labels] + rng.normal(size=(n, d)))
+
+
+class TestFit:
+    @pytest.mark.parametrize("init", ["random-partition", "random", "k-means++", "bisecting", "auto"])
+    @pytest.mark.parametrize(("moves", "n_candidates"), [("best", None), ("first", None), ("best", 3)])
+    @pytest.mark.parametrize(
+        "limits",
+        [{"max_size": 100}, {"min_size": 60}, {"min_size": 85, "max_size": 95}, {"max_size": 90}],
+    )
+    def test_they_hold_at_every_moment(
+        self,
+        watched: list[tuple[float, float]],
+        init: str,
+        moves: str,
+        n_candidates: int | None,
+        limits: dict[str, float],
+    ) -> None:
+        X = uneven()
+        parameters: dict[str, Any] = {**limits, "n_candidates": n_candidates}
+        model = BoostKMeans(10, init=init, moves=moves, random_state=0, **parameters).fit(X)
+        assert len(watched) >= model.n_iter_
+        assert min(low for low, _ in watched) >= limits.get("min_size", 0)
+        assert max(high for _, high in watched) <= limits.get("max_size", np.inf)
+        np.testing.assert_array_equal(np.bincount(model.labels_, minlength=10), model.cluster_sizes_)
+        assert model.cluster_sizes_.min() >= limits.get("min_size", 0)
+        assert model.cluster_sizes_.max() <= limits.get("max_size", np.inf)
+        assert model.inertia_ == pytest.approx(reference.inertia(X, model.labels_))
+
+    @pytest.mark.parametrize("given", ["centres", "labels"])
+    def test_given_starts(self, given: str) -> None:
+        X = uneven()
+        init = X[:10] if given == "centres" else np.zeros(900, dtype=int)
+        model = BoostKMeans(10, init=init, max_size=91, random_state=0).fit(X)
+        assert model.cluster_sizes_.max() <= 91
+
+    def test_weight_is_what_counts(self, watched: list[tuple[float, float]]) -> None:
+        X, w = uneven(), np.random.default_rng(0).uniform(0, 7, 900)
+        most = 1.05 * w.sum() / 10
+        model = BoostKMeans(10, max_size=most, min_size=0.5 * most, random_state=0)
+        model.fit(X, sample_weight=w)
+        weights = np.bincount(model.labels_, weights=w, minlength=10)
+        assert weights.max() <= most * (1 + 1e-9)
+        assert weights.min() >= 0.5 * most * (1 - 1e-9)
+        assert max(high for _, high in watched) <= most * (1 + 1e-9)
+
+    def test_equal_weights_are_weights_too(self) -> None:
+        X = uneven()
+        model = BoostKMeans(10, max_size=200, random_state=0).fit(X, sample_weight=np.full(900, 2.0))
+        assert model.cluster_sizes_.max() <= 100
+
+    def test_limits_that_do_not_bind_change_nothing_of_the_optimum(self) -> None:
+        X, _ = blobs(600, 3, 6)
+        free = BoostKMeans(6, random_state=0).fit(X)
+        bound = BoostKMeans(6, random_state=0, max_size=101, min_size=99).fit(X)
+        assert bound.inertia_ == pytest.approx(free.inertia_)
+        assert bound.converged_ or bound.stop_reason_ == "tol"
+
+    @given(st.integers(0, 2**20))
+    def test_the_best_partition_of_few_rows(self, seed: int) -> None:
+        X = np.random.default_rng(seed).normal(size=(8, 2))
+        found = BoostKMeans(2, min_size=4, max_size=4, n_init=20, random_state=0).fit(X)
+        best = min(
+            reference.inertia(X, np.isin(np.arange(8), half).astype(np.int32))
+            for half in itertools.combinations(range(8), 4)
+        )
+        assert found.inertia_ == pytest.approx(best)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_certified_means_that_no_allowed_move_improves(self, seed: int) -> None:
+        X = np.random.default_rng(seed).normal(size=(60, 2))
+        model = BoostKMeans(6, max_size=11, min_size=9, tol=0, max_iter=1000, random_state=seed).fit(X)
+        assert model.converged_
+        for row, to in itertools.product(range(60), range(6)):
+            sizes = model.cluster_sizes_.copy()
+            sizes[model.labels_[row]] -= 1
+            sizes[to] += 1
+            if sizes.min() < 9 or sizes.max() > 11:
+                continue
+            labels = model.labels_.copy()
+            labels[row] = to
+            assert reference.inertia(X, labels) >= model.inertia_ * (1 - 1e-9)
+
+    def test_no_cluster_is_passed_over(self) -> None:
+        """Sweeps take turns, and what one kind has looked at is new to the other."""
+        X = np.random.default_rng(0).normal(size=(600, 3))
+        model = BoostKMeans(
+            30, n_candidates=6, min_size=18, max_size=22, repair=False, annealing=0, random_state=0
+        ).fit(X)
+        assert model.n_iter_ > 4
+        assert {r.evaluations for r in model.history_ if r.kind == "candidates"} == {600 * 6}
+
+    def test_threads_do_not_matter(self) -> None:
+        X = uneven(5000)
+        one, two = (BoostKMeans(20, max_size=260, random_state=0, n_threads=t).fit(X) for t in (1, 3))
+        np.testing.assert_array_equal(one.labels_, two.labels_)
+
+    def test_equal_sizes_cost_little_where_there_are_no_clusters(self) -> None:
+        X = np.random.default_rng(0).normal(size=(2000, 8))
+        free = BoostKMeans(20, random_state=0).fit(X)
+        equal = BoostKMeans(20, min_size=100, max_size=100, random_state=0).fit(X)
+        assert equal.inertia_ < 1.01 * free.inertia_
+
+    @pytest.mark.parametrize(
+        ("limits", "message"),
+        [
+            ({"max_size": 89}, "no room"),
+            ({"min_size": 91}, "not enough"),
+            ({"min_size": 50, "max_size": 40}, "min_size"),
+            ({"max_size": 90.5, "min_size": 90.1}, "cannot be put|not enough"),
+            ({"max_size": 0}, "max_size"),
+            ({"min_size": -1}, "min_size"),
+            ({"max_size": "many"}, "max_size"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, limits: dict[str, Any], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            BoostKMeans(10, **limits).fit(uneven())
+
+    def test_a_row_that_is_too_heavy_is_refused(self) -> None:
+        w = np.ones(900)
+        w[7] = 100
+        with pytest.raises(ValueError, match="heavier"):
+            BoostKMeans(10, max_size=99.95).fit(uneven(), sample_weight=w)
+
+    def test_weights_that_leave_no_room_are_refused(self) -> None:
+        X, w = np.random.default_rng(0).normal(size=(5, 2)), np.array([3.0, 3, 3, 3, 0.1])
+        with pytest.raises(ValueError, match="was found"):
+            BoostKMeans(3, max_size=4.1).fit(X, sample_weight=w)  # two of four that weigh 3 must share
+
+    def test_uneven_weights(self) -> None:
+        """One row outweighs all others; {10}, {1, 1, 1} and {1, 1, 1, 1} are within the limit."""
+        X = np.array([[1.0], [0], [50], [50.1], [50.2], [50.3], [50.4], [50.5]])
+        w = np.array([10.0, 1, 1, 1, 1, 1, 1, 1])
+        model = BoostKMeans(3, min_size=2, random_state=0).fit(X, sample_weight=w)
+        assert np.bincount(model.labels_, weights=w, minlength=3).min() >= 2
+
+    @given(st.integers(0, 2**20))
+    def test_limits_that_a_simple_packing_keeps_are_kept(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        k, n = int(rng.integers(2, 6)), int(rng.integers(20, 60))
+        w = 10.0 ** rng.uniform(-3, 0, n)
+        loads = np.zeros(k)
+        for weight in -np.sort(-w):
+            loads[loads.argmin()] += weight
+        limits = {"min_size": 0.98 * loads.min(), "max_size": 1.02 * loads.max()}
+        X = rng.normal(size=(n, 2))
+        model = BoostKMeans(k, random_state=0, **limits).fit(X, sample_weight=w)
+        weights = np.bincount(model.labels_, weights=w, minlength=k)
+        assert weights.min() >= limits["min_size"] * (1 - 1e-8)
+        assert weights.max() <= limits["max_size"] * (1 + 1e-8)
+
+    def test_rows_without_weight_go_to_the_nearest_centre(self) -> None:
+        X, _ = blobs(150, 2, 3)
+        w = np.ones(150)
+        w[::3] = 0
+        model = BoostKMeans(3, init="random-partition", min_size=5, tol=0, random_state=0)
+        model.fit(X, sample_weight=w)
+        assert model.converged_
+        np.testing.assert_array_equal(model.labels_[::3], model.predict(X)[::3])
+
+    def test_time_ends_the_search_for_a_start(self) -> None:
+        X = uneven(20_000, 16)
+        model = BoostKMeans(50, max_size=420, max_time=1e-3, random_state=0).fit(X)
+        assert model.stop_reason_ == "max_time"
+        assert model.cluster_sizes_.max() <= 420
+
+    def test_batches_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="partial_fit"):
+            BoostKMeans(3, max_size=400).partial_fit(uneven())
+
+    def test_predict_knows_no_limits(self) -> None:
+        X = uneven()
+        model = BoostKMeans(10, max_size=90, random_state=0).fit(X)
+        gaps = ((X[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(model.predict(X), gaps.argmin(axis=1))
+
+
+class TestExchange:
+    """In the core, on a line: clusters that are full, and rows in the wrong one."""
+
+    def sweep(
+        self, x: list[float], labels: list[int], k: int, exchange: bool, w: Any = None, **limits: float
+    ) -> tuple[list[int], float]:
+        X = np.array(x)[:, None]
+        rows = Rows.in_own_frame(X, "euclidean", 1)
+        p = Partition.of(np.array(labels), k, 1)
+        before, _ = p.recompute(rows, w, 1)
+        _, gain, _, _ = _core.sweep(
+            rows.core, w, p.labels, p.composites, p.weights, p.counts, np.arange(len(x)), 1, len(x),
+            False, 0, False, False, np.inf, 1, least=limits.get("least", 0.0),
+            most=limits.get("most", np.inf), exchange=exchange,
+        )  # fmt: skip
+        after, drift = p.recompute(rows, w, 1)
+        assert drift < 1e-12
+        assert gain == pytest.approx(before - after, abs=1e-12 * max(before, 1.0))
+        return p.labels.tolist(), gain
+
+    def test_two_rows_change_places(self) -> None:
+        x, labels = [0.0, 1, 2, 50, 100, 101, 102, 3], [0, 0, 0, 0, 1, 1, 1, 1]
+        alone, gain = self.sweep(x, labels, 2, False, most=4.0)
+        assert (alone, gain) == (labels, 0.0)
+        both, gain = self.sweep(x, labels, 2, True, most=4.0)
+        assert both == [0, 0, 0, 1, 1, 1, 1, 0]
+        assert gain > 0
+
+    def test_a_row_makes_room_in_a_third_cluster(self) -> None:
+        # Cluster 1 is full; 40 would rather be there than with 0; 58 is as well off at 60.
+        x, labels = [57.9, 0, 1, 40, 50, 51, 60, 61], [1, 0, 0, 0, 1, 1, 2, 2]
+        found, gain = self.sweep(x, labels, 3, True, most=3.0)
+        assert found[0] == 2
+        assert gain > 0
+        assert max(np.bincount(found)) <= 3
+
+    def test_a_row_takes_the_place_of_another(self) -> None:
+        # 46 would go to 50, but its cluster has just enough; 29 takes its place, at a loss.
+        x, labels = [29.0, 34, 46, 50, 51, 22, 21], [2, 0, 0, 1, 1, 2, 2]
+        assert self.sweep(x, labels, 3, False, least=2.0)[0] == labels
+        found, gain = self.sweep(x, labels, 3, True, least=2.0)
+        assert found == [0, 0, 1, 1, 1, 2, 2]
+        assert gain > 0
+
+    @given(st.integers(0, 2**20), st.booleans(), st.booleans())
+    def test_limits_hold_and_the_objective_rises(
+        self, seed: int, exchange: bool, weighted: bool
+    ) -> None:
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(6, 60)), int(rng.integers(2, 6))
+        labels = np.arange(n) % k
+        w = rng.uniform(0.5, 1.5, n) if weighted else None
+        weights = np.bincount(labels, weights=w, minlength=k)
+        least, most = float(weights.min() * 0.9), float(weights.max() * 1.1)
+        found, gain = self.sweep(
+            rng.normal(size=n).tolist(), labels.tolist(), k, exchange, w, least=least, most=most
+        )
+        after = np.bincount(found, weights=w, minlength=k)
+        assert least * (1 - 1e-9) <= after.min()
+        assert after.max() <= most * (1 + 1e-9)
+        assert gain >= 0
+
+
+class TestBalancing:
+    @given(st.integers(0, 2**20), st.booleans())
+    def test_any_start_comes_within_limits(self, seed: int, restful: bool) -> None:
+        rng = np.random.default_rng(seed)
+        k = int(rng.integers(2, 9))
+        n = int(rng.integers(3 * k, 100))
+        X = rng.normal(size=(n, 2))
+        labels = np.zeros(n, dtype=int) if restful else rng.choice(k, n, p=rng.dirichlet(np.ones(k)))
+        limits = Limits(float(n // k), float(-(-n // k)))
+        rows = Rows.in_own_frame(X, "euclidean", 1)
+        partition = Partition.of(labels, k, 2)
+        partition.recompute(rows, None, 1)
+        found = Balancing(partition, rows, None, limits, None, np.random.RandomState(0), 1).run()
+        assert set(found.counts) <= {n // k, -(-n // k)}
+        np.testing.assert_array_equal(np.bincount(found.labels, minlength=k), found.counts)
+
+    def test_prices_and_limits_exclude_each_other(self) -> None:
+        rows = Rows.in_own_frame(np.random.default_rng(0).normal(size=(20, 2)), "euclidean", 1)
+        p = Partition.of(np.arange(20) % 2, 2, 2)
+        p.recompute(rows, None, 1)
+        with pytest.raises(ValueError, match="either prices or limits"):
+            _core.sweep(
+                rows.core, None, p.labels, p.composites, p.weights, p.counts, np.arange(20), 1, 16,
+                False, 0, False, False, np.inf, 1, most=15.0, prices=np.zeros(2),
+            )  # fmt: skip
+
+    def test_small_clusters_become_cheap(self) -> None:
+        """Labels 198 and 2, of which at least 90 are wanted: the cheaper cluster attracts rows."""
+        X, planted = blobs(200, 2, 2)
+        rows = Rows.in_own_frame(X, "euclidean", 1)
+        partition = Partition.of(np.r_[np.zeros(198, dtype=int), 1, 1], 2, 2)
+        partition.recompute(rows, None, 1)
+        found = Balancing(
+            partition, rows, None, Limits(90, np.inf), None, np.random.RandomState(0), 1
+        ).run()
+        assert found.counts.min() >= 90
+        assert reference.inertia(X, found.labels) < 1.01 * reference.inertia(X, planted)
+
+    def test_negative_prices_are_refused(self) -> None:
+        rows = Rows.in_own_frame(np.random.default_rng(0).normal(size=(20, 2)), "euclidean", 1)
+        p = Partition.of(np.arange(20) % 2, 2, 2)
+        p.recompute(rows, None, 1)
+        with pytest.raises(ValueError, match="negative"):
+            _core.sweep(
+                rows.core, None, p.labels, p.composites, p.weights, p.counts, np.arange(20), 1, 16,
+                False, 0, False, False, np.inf, 1, prices=np.array([0.0, -1.0]),
+            )  # fmt: skip
+
+    def test_a_price_drives_rows_away(self) -> None:
+        X = np.linspace(0, 1, 101)[:, None]
+        rows = Rows.in_own_frame(X, "euclidean", 1)
+        p = Partition.of((X[:, 0] > 0.5).astype(int), 2, 1)
+        p.recompute(rows, None, 1)
+        before = p.counts.copy()
+        unit = 4.0**rows.frame.exponent
+        _core.sweep(
+            rows.core, None, p.labels, p.composites, p.weights, p.counts, np.arange(101), 1, 200,
+            False, 0, False, False, np.inf, 1, prices=np.array([0.1 * unit, 0.0]),
+        )  # fmt: skip
+        # |x - 0.25|^2 + 0.1 = |x - 0.75|^2 at x = 0.4: ten rows less.
+        assert before[0] - p.counts[0] == pytest.approx(10, abs=2)

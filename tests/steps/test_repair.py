@@ -1,0 +1,224 @@
+"""Repair: merges that pay for splits, exactly, and the bad optima that they end."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import reference
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
+from boostkmeans._data.rows import Rows
+from boostkmeans._steps.limits import NO_LIMITS, Limits
+from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.repair import Repair, merge_costs
+from conftest import blobs, same_partition
+
+Floats = NDArray[np.float64]
+
+
+def partition_of(
+    X: Floats, labels: NDArray[Any], k: int, w: Floats | None = None
+) -> tuple[Rows, Partition, float]:
+    rows = Rows.in_own_frame(X, "euclidean", 1)
+    partition = Partition.of(labels, k, X.shape[1])
+    inertia, _ = partition.recompute(rows, w, 1)
+    return rows, partition, inertia
+
+
+def repair(
+    rows: Rows, partition: Partition, w: Floats | None = None, limits: Limits = NO_LIMITS, seed: int = 0
+) -> Repair:
+    return Repair(rows, w, partition, limits, seed, 1)
+
+
+class TestRound:
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_a_merge_costs_what_it_says(self, weighted: bool) -> None:
+        rng = np.random.default_rng(0)
+        X, labels = rng.normal(size=(80, 3)), np.arange(80) % 5
+        w = rng.uniform(0.1, 1, 80) if weighted else None
+        _, partition, before = partition_of(X, labels, 5, w)
+        for a, b in itertools.combinations(range(5), 2):
+            pair = np.array([a]), np.array([b])
+            cost = merge_costs(partition.composites, partition.weights, *pair, 1)[0]
+            centres = partition.centres, np.ones(5)
+            assert merge_costs(*centres, *pair, 1, partition.weights)[0] == pytest.approx(cost)
+            merged = np.where(labels == b, a, labels)
+            assert cost == pytest.approx(partition_of(X, merged, 5, w)[2] - before)
+
+    @given(st.integers(0, 2**20), st.booleans(), st.integers(3, 12))
+    def test_swaps_gain_what_they_say(self, seed: int, weighted: bool, k: int) -> None:
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(k, 120))
+        X = rng.normal(size=(n, 2)) * rng.choice([1, 20], size=(n, 1))
+        labels = rng.integers(0, k, n)
+        w = rng.integers(0, 3, n).astype(float) if weighted else None
+        if w is not None and not w.any():
+            w[0] = 1.0
+        rows, partition, before = partition_of(X, labels, k, w)
+        old = partition.copy()
+        round_ = repair(rows, partition, w, seed=seed)
+        swaps = round_.gaining(0.0)
+        if swaps is None:
+            return
+        new = round_.swapped(swaps)
+        np.testing.assert_array_equal(partition.labels, old.labels)
+        assert len(np.unique(swaps.touched)) == 3 * len(swaps)
+        after = new.copy()
+        inertia, drift = after.recompute(rows, w, 1)
+        assert drift < 1e-12
+        np.testing.assert_array_equal(new.counts, after.counts)
+        assert before - inertia == pytest.approx(swaps.gain, rel=1e-9, abs=1e-10 * before)
+        assert swaps.gain > 0
+
+    def test_by_hand(self) -> None:
+        """Two clusters on {0, 1} and one on {100, 110}: merge the first two, split the third."""
+        X = np.array([[0.0], [1], [100], [110]])
+        rows, partition, _ = partition_of(X, np.array([0, 1, 2, 2]), 3)
+        round_ = repair(rows, partition)
+        swaps = round_.gaining(0.0)
+        assert swaps is not None
+        new = round_.swapped(swaps)
+        assert same_partition(new.labels, np.array([0, 0, 1, 2]))
+        unit = 4.0**rows.frame.exponent
+        assert swaps.gain == pytest.approx((50 - 0.5) * unit)
+        assert repair(rows, new).gaining(0.0) is None
+
+    def test_a_split_whose_own_merge_is_cheapest_does_not_end_the_search(self) -> None:
+        rows, partition, _ = partition_of(np.zeros((8, 1)), np.arange(8) % 4, 4)
+        round_ = repair(rows, partition)
+        round_.gains = np.array([10.0, 9, -np.inf, -np.inf])
+        round_.merges = np.array([0, 2]), np.array([2, 3]), np.array([1.0, 20.0])
+        swaps = round_.gaining(0.0)
+        assert swaps is not None
+        assert swaps.split.tolist() == [1]
+        assert swaps.gain == 8
+        assert [(s.kept[0], s.freed[0], s.split[0], s.gain) for s in round_.attempts(5)] == [
+            (0, 2, 1, 8), (2, 3, 0, -10), (2, 3, 1, -11)
+        ]  # fmt: skip
+        assert len(round_.attempts(2)) == 2
+
+    def test_little_gain_is_not_worth_it(self) -> None:
+        X = np.array([[0.0], [1], [100], [110]])
+        rows, partition, inertia = partition_of(X, np.array([0, 1, 2, 2]), 3)
+        assert repair(rows, partition).gaining(inertia) is None
+
+    def test_an_empty_cluster_is_free(self) -> None:
+        X = np.array([[0.0], [1], [100], [110], [111]])
+        rows, partition, _ = partition_of(X, np.array([0, 0, 1, 1, 1]), 3)
+        round_ = repair(rows, partition)
+        swaps = round_.gaining(0.0)
+        assert swaps is not None
+        assert sorted(round_.swapped(swaps).counts) == [1, 2, 2]
+
+    def test_equal_rows_are_not_split(self) -> None:
+        X = np.zeros((12, 2))
+        rows, partition, _ = partition_of(X, np.arange(12) % 4, 4)
+        assert repair(rows, partition).gaining(0.0) is None
+
+    def test_within_limits(self) -> None:
+        X = np.array([[0.0], [0.1], [1], [1.1], [100], [110], [120]])
+        labels = np.array([0, 0, 1, 1, 2, 2, 2])
+        rows, partition, _ = partition_of(X, labels, 3)
+        assert repair(rows, partition).gaining(0.0) is not None
+        assert repair(rows, partition, limits=Limits(0, 3)).gaining(0.0) is None  # 0 and 1 make 4
+        assert repair(rows, partition, limits=Limits(2, 9)).gaining(0.0) is None  # one part has 1
+
+
+class TestFit:
+    @pytest.mark.parametrize("init", ["random-partition", "random", "k-means++", "bisecting", "auto"])
+    @pytest.mark.parametrize("quality", ["fast", "balanced", "best"])
+    def test_planted_blobs_are_found_from_any_start(self, init: str, quality: str) -> None:
+        for seed in range(5):
+            X, planted = blobs(1500, 4, 25, seed=seed)
+            model = BoostKMeans(25, init=init, quality=quality, random_state=seed).fit(X)
+            assert same_partition(model.labels_, planted)
+
+    def test_without_it_they_are_not(self) -> None:
+        X, planted = blobs(1500, 4, 25)
+        plain = BoostKMeans(25, init="random-partition", repair=False, annealing=0, random_state=0).fit(
+            X
+        )
+        assert plain.inertia_ > 10 * reference.inertia(X, planted)
+
+    def test_many_blobs_by_candidates(self) -> None:
+        X, planted = blobs(6000, 8, 600)
+        for parameters in ({"init": "random-partition"}, {"init": "auto", "annealing": 0}):
+            model = BoostKMeans(600, n_candidates=32, random_state=0, **parameters).fit(X)
+            assert model.inertia_ == pytest.approx(reference.inertia(X, planted), rel=1e-3)
+
+    def test_weights(self) -> None:
+        X, planted = blobs(1000, 3, 10)
+        w = np.random.default_rng(0).integers(0, 4, 1000).astype(float)
+        model = BoostKMeans(10, init="random-partition", random_state=0).fit(X, sample_weight=w)
+        assert same_partition(model.labels_, planted)
+
+    def test_units_do_not_matter(self) -> None:
+        X, _ = blobs(800, 3, 10)
+        first, second = (
+            BoostKMeans(10, init="random-partition", random_state=0).fit(X * scale)
+            for scale in (1.0, 2.0**300)
+        )
+        np.testing.assert_array_equal(first.labels_, second.labels_)
+
+    def test_cosine(self) -> None:
+        X, planted = blobs(800, 6, 8)
+        X *= np.random.default_rng(0).uniform(0.1, 10, size=(800, 1))
+        model = BoostKMeans(8, metric="cosine", init="random-partition", random_state=0).fit(X)
+        assert same_partition(model.labels_, planted)
+
+    def test_records(self) -> None:
+        X, _ = blobs(1500, 4, 25)
+        model = BoostKMeans(25, init="random-partition", annealing=0, tol=0, random_state=0).fit(X)
+        repairs = [r for r in model.history_ if r.kind == "repair"]
+        assert repairs
+        assert all(r.swaps > 0 for r in repairs)
+        assert not any(r.swaps for r in model.history_ if r.kind != "repair")
+        assert all(a.inertia >= b.inertia for a, b in itertools.pairwise(model.history_))
+        assert model.n_iter_ == len(model.history_)
+        assert model.converged_
+        assert model.history_[-1].kind == "certify"
+
+    @pytest.mark.parametrize("rounds", [0, 1, 2])
+    def test_rounds_are_limited(self, rounds: int) -> None:
+        X, _ = blobs(1500, 4, 25)
+        model = BoostKMeans(25, init="random-partition", repair=rounds, random_state=0).fit(X)
+        assert sum(r.kind == "repair" for r in model.history_) == rounds
+
+    def test_max_iter_counts_rounds(self) -> None:
+        X = np.random.default_rng(0).normal(size=(1500, 4))
+        for most in (1, 2, 3):
+            model = BoostKMeans(25, max_iter=most, tol=0, random_state=0).fit(X)
+            assert model.n_iter_ == most
+            assert model.stop_reason_ == "max_iter"
+
+    def test_clusters_of_a_given_start_keep_their_numbers(self) -> None:
+        X, planted = blobs(500, 3, 10)
+        centres = np.stack([X[planted == r].mean(axis=0) for r in range(10)])
+        model = BoostKMeans(10, init=centres).fit(X)
+        np.testing.assert_array_equal(model.labels_, planted)
+        assert {r.kind for r in model.history_} <= {"sweep", "certify"}
+        assert "given start" in model.history_[0].note
+
+    def test_refinement_of_a_tree(self) -> None:
+        X, planted = blobs(1600, 8, 40)
+        tree = BisectingBoostKMeans(40, refine=True, random_state=0).fit(X)
+        assert same_partition(tree.labels_, planted)
+
+    def test_the_tree_still_leads_to_the_right_cluster(self) -> None:
+        X, _ = blobs(1600, 8, 40)
+        model = BisectingBoostKMeans(40, refine=True, random_state=0).fit(X)
+        labels = model.predict(X, tree=True)
+        gaps = ((X - model.cluster_centers_[labels]) ** 2).sum()
+        exact = ((X - model.cluster_centers_[model.predict(X)]) ** 2).sum()
+        merged = BisectingBoostKMeans(40, random_state=0).fit(X).inertia_
+        assert gaps <= exact + 2 * merged
+
+    @pytest.mark.parametrize("value", ["always", -1, 1.5, None])
+    def test_other_values_are_refused(self, value: Any) -> None:
+        with pytest.raises(ValueError, match="repair"):
+            BoostKMeans(3, repair=value).fit(np.eye(5))
