@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from boostkmeans._estimators.bisecting import BisectingBoostKMeans
     from boostkmeans._estimators.boost_kmeans import BoostKMeans
     from boostkmeans._models.model_file import load_model
-    from boostkmeans._runtime.errors import DataFormatError
+    from boostkmeans._runtime.errors import DataFormatError, ParameterError
     from boostkmeans._runtime.instruction_set import instruction_set, instruction_sets
     from boostkmeans._steps.cluster_tree import ClusterTree
     from boostkmeans.quantization._product_quantizer import ProductQuantizer
@@ -30,6 +30,7 @@ _HOMES = {
     "BoostKMeans": "_estimators.boost_kmeans",
     "ClusterTree": "_steps.cluster_tree",
     "DataFormatError": "_runtime.errors",
+    "ParameterError": "_runtime.errors",
     "ProductQuantizer": "quantization._product_quantizer",
     "QuantizerRecord": "quantization._record",
     "SweepRecord": "_engine.history",
@@ -49,6 +50,7 @@ __all__ = [
     "BoostKMeans",
     "ClusterTree",
     "DataFormatError",
+    "ParameterError",
     "ProductQuantizer",
     "QuantizerRecord",
     "SweepRecord",

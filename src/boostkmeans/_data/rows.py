@@ -272,11 +272,7 @@ def _check_finite(matrix: Any, first_row: int = 0) -> None:
 
 
 def _not_finite(value: float, row: int, column: int) -> NotFiniteError:
-    name = "NaN" if np.isnan(value) else "infinity"
-    return NotFiniteError(
-        f"Input X contains {name} (first at row {row}, column {column}). "
-        "Boost k-means needs finite values: remove or impute such rows first."
-    )
+    return NotFiniteError(float(value), row, column)
 
 
 def _largest(matrix: Any, factors: Floats | None) -> float:

@@ -4,6 +4,8 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+from boostkmeans._runtime.errors import ParameterError
+
 
 class ParameterChecker:
     """Collects no state: only knows whose parameters it speaks of."""
@@ -13,9 +15,7 @@ class ParameterChecker:
 
     def fail(self, name: str, expected: str, value: Any) -> None:
         """Raises the error that all checks raise."""
-        raise ValueError(
-            f"The {name!r} parameter of {self._owner} must be {expected}. Got {value!r} instead."
-        )
+        raise ParameterError(name, expected, value, owner=self._owner)
 
     def integer(self, name: str, value: Any, low: int) -> None:
         """An int of at least `low`."""
