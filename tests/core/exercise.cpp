@@ -64,11 +64,14 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
              team);
   std::vector<std::int64_t> changed(order.size(), -1), visited(order.size(), -1);
   std::vector<std::int32_t> runners_up(static_cast<std::size_t>(rows.n_rows()), 0);
-  Neighbourhoods near{lists.data(), length, changed.data(), visited.data(), 0};
+  CandidateVisit visit{lists.data(), length, changed.data(), visited.data(),   0,
+                       order.data(), k,      64,             runners_up.data(), false};
   double inertia = recompute(rows, w, partition, nullptr, team).inertia;
   for (int s = 0; s < 4; ++s) {
-    sweep(rows, w, partition, {order.data(), k, 64, runners_up.data(), s == 2}, near,
-          {s == 1, 5, false, false}, team);
+    visit.by_runner_up = s == 2;
+    Visit by_list = visit;
+    sweep(rows, w, partition, by_list, {.first = s == 1, .seed = 5}, team);
+    visit.clock = std::get<CandidateVisit>(by_list).clock;
     const double after = recompute(rows, w, partition, nullptr, team).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep over candidates lowers the inertia");
     inertia = after;
@@ -81,20 +84,20 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
                     runners_up.data(), team);
 }
 
-// Sweeps that are relaxed, at prices, and within limits, in which rows change places.
+// Sweeps that are relaxed, with penalties, and within limits, in which rows change places.
 template <class Rows>
-void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition, const Visit& visit,
+void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition, Visit& visit,
                      Team& team) {
   const std::int64_t k = partition.n_clusters;
-  sweep(rows, w, partition, visit, {false, 5, false, false, 0.3}, team);
-  std::vector<double> prices;
-  for (std::int64_t c = 0; c < k; ++c) prices.push_back(0.01 * static_cast<double>(c % 3));
-  sweep(rows, w, partition, visit, {false, 5, false, false, 0.0, {}, false, prices.data()}, team);
+  sweep(rows, w, partition, visit, {.temperature = 0.3, .seed = 5}, team);
+  std::vector<double> penalties;
+  for (std::int64_t c = 0; c < k; ++c) penalties.push_back(0.01 * static_cast<double>(c % 3));
+  sweep(rows, w, partition, visit, {.penalties = penalties.data(), .seed = 5}, team);
   double inertia = recompute(rows, w, partition, nullptr, team).inertia;
   const auto [least, most] = std::minmax_element(partition.weights, partition.weights + k);
   const Limits limits{*least, *most};
   for (int s = 0; s < 6; ++s) {
-    sweep(rows, w, partition, visit, {s == 2, 5, s == 5, false, 0.0, limits, s % 2 == 0}, team);
+    sweep(rows, w, partition, visit, {.first = s == 2, .exact = s == 5, .limits = limits, .exchange = s % 2 == 0, .seed = 5}, team);
     for (std::int64_t c = 0; c < k; ++c) check(limits.allow(partition.weights[c]), "limits hold");
     const double after = recompute(rows, w, partition, nullptr, team).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep within limits lowers the inertia");
@@ -149,16 +152,17 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, Team& team) {
   const Partition partition{labels.data(), composites.data(), weights.data(), counts.data(), k, d};
   double inertia = recompute(rows, w, partition, nullptr, team).inertia;
   for (std::int64_t run = 0; run * 4 < n; ++run) order.push_back(run);
+  Visit visit = FullVisit{order.data(), static_cast<std::int64_t>(order.size()), 4, 64};
   for (int s = 0; s < 4; ++s) {
     const SweepResult result =
-        sweep(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64},
-              {s == 1, 5, s == 3, s == 2}, team);
+        sweep(rows, w, partition, visit,
+              {.first = s == 1, .exact = s == 3, .low_precision = s == 2, .seed = 5}, team);
     const double after = recompute(rows, w, partition, nullptr, team).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
     check(result.evaluations == n * k, "all rows look at all clusters");
     inertia = after;
   }
-  exercise_limits(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64}, team);
+  exercise_limits(rows, w, partition, visit, team);
   exercise_candidates(rows, w, partition, team);
   exercise_split(rows, w, partition, team);
   std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(n * k));

@@ -34,6 +34,7 @@ LARGEST_EXPONENT = 1000
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+Native = Array | _core.CsrMatrix
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,23 @@ class Rows:
     n_parts = 1
 
     def __init__(
-        self, array: Array, frame: Frame, factors: Floats | None, *, stays_sparse: bool = False
+        self,
+        array: Array,
+        frame: Frame,
+        factors: Floats | None,
+        *,
+        stays_sparse: bool = False,
+        native: "Native | None" = None,
     ) -> None:
-        """`stays_sparse`: a CSR matrix whose rows are not expanded. The frame has no shift then."""
+        """`stays_sparse`: a CSR matrix whose rows are not expanded. The frame has no shift then.
+
+        `native` is the result of `native_array(array)`, if it is known.
+        """
         self.frame = frame
         self.stays_sparse = stays_sparse
-        self.core = _core_rows(array, frame, factors, stays_sparse)
+        self.core = _core_rows(
+            native_array(array) if native is None else native, frame, factors, stays_sparse
+        )
         self.n_rows, self.n_features = array.shape
         self.row_bytes = self.n_features * array.dtype.itemsize
         self._array: Any = array
@@ -110,17 +122,19 @@ class Rows:
     @classmethod
     def in_own_frame(cls, array: Array, metric: str, n_threads: int) -> "Rows":
         """Rows in the frame that suits them. Raises ValueError where a value is not finite."""
-        factors = unit_factors(array, metric, n_threads)
+        native = native_array(array, n_threads)
+        factors = unit_factors(array, metric, n_threads, native=native)
         if stays_sparse(array):
             frame = Frame(np.zeros(array.shape[1]), _exponent(_largest(array, factors)), metric)
-            return cls(array, frame, factors, stays_sparse=True)
-        low, high = describe(array, factors, n_threads)
+            return cls(array, frame, factors, stays_sparse=True, native=native)
+        low, high = describe(array, factors, n_threads, native=native)
 
         def take(few: NDArray[np.int64]) -> Floats:
             points = _dense(array[few])
             return points if factors is None else points * factors[few, None]
 
-        return cls(array, frame_of(take, array.shape[0], array.dtype, low, high, metric), factors)
+        frame = frame_of(take, array.shape[0], array.dtype, low, high, metric)
+        return cls(array, frame, factors, native=native)
 
     @classmethod
     def in_frame(cls, array: Array, frame: Frame, n_threads: int, *, first_row: int = 0) -> "Rows":
@@ -130,13 +144,14 @@ class Rows:
         user, for that error.
         """
         sparsely = stays_sparse(array)
-        factors = unit_factors(array, frame.metric, n_threads, first_row)
+        native = native_array(array, n_threads)
+        factors = unit_factors(array, frame.metric, n_threads, first_row, native)
         if sparsely:
             _check_finite(array, first_row)
             frame = Frame(np.zeros_like(frame.shift), frame.exponent, frame.metric)
         else:
-            describe(array, factors, n_threads, first_row)
-        return cls(array, frame, factors, stays_sparse=sparsely)
+            describe(array, factors, n_threads, first_row, native)
+        return cls(array, frame, factors, stays_sparse=sparsely, native=native)
 
     def order(self, rng: np.random.RandomState) -> list[int]:
         """The numbers of all parts, in random order if there are many."""
@@ -214,25 +229,35 @@ def _dense(some: Any) -> Floats:
     return points
 
 
-def _core_rows(array: Any, frame: Frame, factors: Floats | None, stays_sparse: bool) -> _core.Rows:
+def native_array(array: Any, n_threads: int = 1) -> Native:
+    """Return an array as it is, and a CSR matrix as one whose indices are checked."""
     if not sparse.issparse(array):
-        return _core.Rows(array, frame.shift.tolist(), frame.exponent, factors, instruction_set())
-    shift = None if stays_sparse else frame.shift.tolist()
+        return np.asarray(array)
     values, columns, starts = map(np.ascontiguousarray, (array.data, array.indices, array.indptr))
-    return _core.Rows(
-        values, columns, starts, array.shape[1], shift, frame.exponent, factors, instruction_set()
+    return _core.CsrMatrix(
+        values=values, columns=columns, starts=starts, n_features=array.shape[1], n_threads=n_threads
     )
 
 
-def _unframed(array: Array, factors: Floats | None = None) -> _core.Rows:
-    return _core_rows(array, Frame(np.zeros(array.shape[1]), 0), factors, stays_sparse(array))
+def _core_rows(array: Native, frame: Frame, factors: Floats | None, stays_sparse: bool) -> _core.Rows:
+    shift = None if stays_sparse else frame.shift
+    return _core.Rows(
+        array, shift=shift, exponent=frame.exponent, factors=factors, isa=instruction_set()
+    )
 
 
-def unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0) -> Floats | None:
+def _unframed(array: Array, native: Native | None, factors: Floats | None = None) -> _core.Rows:
+    native = native_array(array) if native is None else native
+    return _core_rows(native, Frame(np.zeros(array.shape[1]), 0), factors, stays_sparse(array))
+
+
+def unit_factors(
+    array: Array, metric: str, n_threads: int, first_row: int = 0, native: Native | None = None
+) -> Floats | None:
     """1 / |x| for each row if rows count by their direction. A zero row has none and stays zero."""
     if metric != "cosine":
         return None
-    norms = _core.row_norms(_unframed(array), n_threads)
+    norms = _core.row_norms(_unframed(array, native), n_threads)
     with np.errstate(divide="ignore", over="ignore"):
         factors: Floats = np.where(norms > 0, 1 / norms, 0.0)
     for row in np.flatnonzero(np.isinf(factors) | np.isinf(norms))[:1]:
@@ -253,10 +278,14 @@ def _not_finite_at(array: Array, row: int) -> tuple[int, float]:
 
 
 def describe(
-    array: Array, factors: Floats | None, n_threads: int, first_row: int = 0
+    array: Array,
+    factors: Floats | None,
+    n_threads: int,
+    first_row: int = 0,
+    native: Native | None = None,
 ) -> tuple[Floats, Floats]:
     """The lowest and the highest value of each column. Raises ValueError where one is not finite."""
-    low, high, bad_row = _core.describe(_unframed(array, factors), n_threads)
+    low, high, bad_row = _core.describe(_unframed(array, native, factors), n_threads)
     if bad_row >= 0:
         column, value = _not_finite_at(array, bad_row)
         raise _not_finite(value, first_row + bad_row, column)

@@ -102,29 +102,27 @@ class Candidates:
         if self.runners_up is None and not how.first:  # of which no best one is known
             self.runners_up = np.zeros(rows.n_rows, dtype=np.int32)
         for part in so_far.parts(rows, rng):
-            moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
+            visit = _core.CandidateVisit(
+                lists=self.lists,
+                changed=self.changed,
+                visited=self.visited[part.number],
+                clock=self.clock,
+                order=rng.permutation(partition.n_clusters).astype(np.int32),
+                block_rows=block_rows(rows.n_rows),
+                runners_up=None if self.runners_up is None else self.runners_up[part.where],
+                by_runner_up=self._by_runner_up,
+            )
+            found = _core.sweep(
                 part.rows.core,
                 None if row_weights is None else row_weights[part.where],
-                *partition.of_part(part).arrays,
-                self.lists,
-                self.changed,
-                self.visited[part.number],
-                self.clock,
-                rng.permutation(partition.n_clusters).astype(np.int32),
-                block_rows(rows.n_rows),
-                None if self.runners_up is None else self.runners_up[part.where],
-                self._by_runner_up,
-                how.first,
-                int(rng.randint(2**31 - 1)),
-                max(0.0, how.deadline - time.perf_counter()),
-                how.n_threads,
-                how.temperature,
-                how.limits.least,
-                how.limits.most,
-                how.exchange,
-                how.prices,
+                partition.of_part(part).view,
+                visit,
+                how.native(seed=int(rng.randint(2**31 - 1))),
+                seconds_left=max(0.0, how.deadline - time.perf_counter()),
+                n_threads=how.n_threads,
             )
-            so_far.add(Swept(moves, gain, evaluations, late))
+            self.clock = visit.clock
+            so_far.add(Swept(found.moves, found.gain, found.evaluations, found.late))
         self._uses += 1
         self._spent += cost_of_candidates(self.n_candidates, rows, partition.n_clusters)
         if how.temperature == 0:

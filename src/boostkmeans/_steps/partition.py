@@ -64,6 +64,13 @@ class Partition:
         )
 
     @property
+    def view(self) -> _core.PartitionView:
+        """The arrays, as native functions take them and change them."""
+        return _core.PartitionView(
+            labels=self.labels, composites=self.composites, weights=self.weights, counts=self.counts
+        )
+
+    @property
     def arrays(self) -> tuple[Labels, Floats, Floats, NDArray[np.int64]]:
         """As the core wants them."""
         return self.labels, self.composites, self.weights, self.counts
@@ -134,7 +141,7 @@ class Partition:
         `inertias` is filled with the inertia of each cluster.
         """
         if rows.n_parts == 1:
-            return _core.recompute(rows.core, row_weights, *self.arrays, inertias, n_threads)
+            return _core.recompute(rows.core, row_weights, self.view, inertias, n_threads)
         found, each = self._sums_of_parts(rows, row_weights, n_threads)
         filled = found.counts > 0
         change = np.abs(found.composites[filled] - self.composites[filled]).max(initial=0.0)
@@ -159,7 +166,7 @@ class Partition:
             weights = None if row_weights is None else row_weights[part.where]
             of_part = found.of_part(part)
             of_part.composites[:] = 0.0
-            _core.recompute(part.rows.core, weights, *of_part.arrays, inertias, n_threads)
+            _core.recompute(part.rows.core, weights, of_part.view, inertias, n_threads)
             each += inertias + _costs_of_merging(total, of_part)
             total.composites += of_part.composites
             total.weights += of_part.weights

@@ -17,7 +17,7 @@ from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.tree_builder import MAX_PASSES, STARTS, TOL
+from boostkmeans._steps.tree_builder import MAX_PASSES, TOL
 
 Ints = NDArray[np.int64]
 
@@ -181,12 +181,14 @@ class Repair:
             members,
             np.ascontiguousarray(begins[large]),
             np.ascontiguousarray(ends[large]),
-            2,
-            STARTS.index("k-means++"),
-            MAX_PASSES,
-            TOL,
-            self.seed,
-            light,
+            _core.SplitOptions(
+                n_sections=2,
+                init="k-means++",
+                max_passes=MAX_PASSES,
+                tol=TOL,
+                seed=self.seed,
+                with_inertias=light,
+            ),
             self.n_threads,
         )
         middle = ends.copy()  # there is no second half where all rows are equal

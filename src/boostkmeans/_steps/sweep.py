@@ -45,6 +45,20 @@ class SweepOptions:
     deadline: float = math.inf
     """As time.perf_counter() has it."""
 
+    def native(self, seed: int) -> _core.SweepOptions:
+        """Return the rules of the moves, as the native sweep takes them."""
+        return _core.SweepOptions(
+            first=self.first,
+            exact=self.exact,
+            low_precision=self.low,
+            temperature=self.temperature,
+            min_weight=self.limits.least,
+            max_weight=self.limits.most,
+            exchange=self.exchange,
+            penalties=self.prices,
+            seed=seed,
+        )
+
 
 class Swept(NamedTuple):
     """What a sweep did."""
@@ -129,23 +143,13 @@ def sweep_all(
         found = _core.sweep(
             part.rows.core,
             None if row_weights is None else row_weights[part.where],
-            *partition.of_part(part).arrays,
-            order,
-            run_length,
-            block_rows(rows.n_rows),
-            how.first,
-            int(rng.randint(2**31 - 1)),
-            how.exact,
-            how.low,
-            max(0.0, how.deadline - time.perf_counter()),
-            how.n_threads,
-            how.temperature,
-            how.limits.least,
-            how.limits.most,
-            how.exchange,
-            how.prices,
+            partition.of_part(part).view,
+            _core.FullVisit(order=order, run_rows=run_length, block_rows=block_rows(rows.n_rows)),
+            how.native(seed=int(rng.randint(2**31 - 1))),
+            seconds_left=max(0.0, how.deadline - time.perf_counter()),
+            n_threads=how.n_threads,
         )
-        so_far.add(Swept(*found))
+        so_far.add(Swept(found.moves, found.gain, found.evaluations, found.late))
     return so_far.swept
 
 

@@ -27,7 +27,7 @@ class ClusterVectors {
     inverse_weights[cluster] = 0.0f;
   }
   // Makes a cluster that was set look farther away by about that (a squared distance).
-  void add_price(std::int64_t cluster, double price) { norms[cluster] += static_cast<float>(price); }
+  void add_penalty(std::int64_t cluster, double penalty) { norms[cluster] += static_cast<float>(penalty); }
   void copy(std::int64_t to, const ClusterVectors& other, std::int64_t from) {
     norms[to] = other.norms[from];
     factors[to] = other.factors[from];

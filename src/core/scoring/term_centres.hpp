@@ -46,7 +46,7 @@ class SparseCentres {
   // Weight and |composite|^2 of a cluster; a weight of 0 makes an empty one, which attracts any row.
   void set(std::int64_t cluster, double weight, double square);
   void set_never(std::int64_t cluster);
-  void add_price(std::int64_t cluster, double price) { vectors_.add_price(cluster, price); }
+  void add_penalty(std::int64_t cluster, double penalty) { vectors_.add_penalty(cluster, penalty); }
   // `step` is by how much the value changed: what is left of a sum that was taken away is rounding.
   void set_term(std::int64_t term, std::int64_t cluster, double value, double step);
   void clear(std::int64_t cluster);
