@@ -16,9 +16,12 @@ class BoundGroups {
   BoundGroups(Vector<const std::int32_t> order, Vector<const std::int64_t> starts,
               Matrix<const std::int32_t> lists)
       : groups{order.data(), starts.data(), lists.data(), length_of(lists), length_of(lists, 1)},
-        order_(std::move(order)), starts_(std::move(starts)), lists_(std::move(lists)) {
+        order_(std::move(order)),
+        starts_(std::move(starts)),
+        lists_(std::move(lists)) {
     require(groups.n_groups > 0 && groups.list_length > 0, "lists must not be empty");
-    require(length_of(starts_) == groups.n_groups + 1, "starts must have one value more than there are groups");
+    require(length_of(starts_) == groups.n_groups + 1,
+            "starts must have one value more than there are groups");
     require(groups.starts[0] == 0 && groups.starts[groups.n_groups] == length_of(order_),
             "starts must begin with 0 and end with the number of centres");
   }
@@ -41,8 +44,8 @@ void find_neighbours(const Matrix<const double>& centres, const BoundGroups& bou
   require(length_of(out) == k && n_neighbours > 0, "out must have one row per centre");
   run(n_threads, static_cast<double>(k) * static_cast<double>(k * n_neighbours), kNoDeadline,
       [&](Team& team) {
-        neighbours(kernel_named(isa), centres.data(), k, length_of(centres, 1), bound.groups, n_neighbours,
-                   out.data(), team);
+        neighbours(kernel_named(isa), centres.data(), k, length_of(centres, 1), bound.groups,
+                   n_neighbours, out.data(), team);
       });
 }
 
@@ -50,7 +53,8 @@ void find_pair_gaps(const Matrix<const double>& composites, const Vector<const d
                     const Vector<const std::int64_t>& a, const Vector<const std::int64_t>& b,
                     const Vector<double>& out, const std::string& isa, int n_threads) {
   require(weights.shape(0) == composites.shape(0), "weights must have one value per composite");
-  require(a.shape(0) == b.shape(0) && out.shape(0) == a.shape(0), "a, b and out must have one value per pair");
+  require(a.shape(0) == b.shape(0) && out.shape(0) == a.shape(0),
+          "a, b and out must have one value per pair");
   const std::int64_t d = length_of(composites, 1);
   run(n_threads, static_cast<double>(a.size()) * static_cast<double>(d), kNoDeadline, [&](Team& team) {
     pair_gaps(kernel_named(isa), composites.data(), weights.data(), d, a.data(), b.data(), length_of(a),
@@ -58,8 +62,8 @@ void find_pair_gaps(const Matrix<const double>& composites, const Vector<const d
   });
 }
 
-void nearest_centres(const Rows& rows, const Matrix<const double>& centres, const Vector<std::int32_t>& labels,
-                     const std::optional<Vector<double>>& distances,
+void nearest_centres(const Rows& rows, const Matrix<const double>& centres,
+                     const Vector<std::int32_t>& labels, const std::optional<Vector<double>>& distances,
                      const std::optional<Vector<const std::int32_t>>& exclude, int n_threads) {
   const std::int64_t k = count_centres(centres, rows), n = rows.n_rows();
   require(length_of(labels) == n && (!distances || length_of(*distances) == n) &&
@@ -73,10 +77,11 @@ void nearest_centres(const Rows& rows, const Matrix<const double>& centres, cons
   });
 }
 
-void distances_to_centres(const Rows& rows, const Matrix<const double>& centres, const Matrix<double>& out,
-                          int n_threads) {
+void distances_to_centres(const Rows& rows, const Matrix<const double>& centres,
+                          const Matrix<double>& out, int n_threads) {
   const std::int64_t k = count_centres(centres, rows);
-  require(length_of(out) == rows.n_rows() && length_of(out, 1) == k, "out must have shape (rows, centres)");
+  require(length_of(out) == rows.n_rows() && length_of(out, 1) == k,
+          "out must have shape (rows, centres)");
   run(n_threads, rows.size() * static_cast<double>(k), kNoDeadline, [&](Team& team) {
     rows.visit([&](const auto& x) { all_distances(x, centres.data(), k, out.data(), team); });
   });
@@ -89,11 +94,12 @@ void nearest_of_groups(const Rows& rows, const Matrix<const double>& centres,
   bound.check(k);
   require(length_of(row_groups) == n && length_of(labels) == n,
           "row_groups and labels must have one value per row");
-  run(n_threads, rows.size() * static_cast<double>(bound.groups.list_length), kNoDeadline, [&](Team& team) {
-    rows.visit([&](const auto& x) {
-      nearest_in_groups(x, centres.data(), k, row_groups.data(), bound.groups, labels.data(), team);
-    });
-  });
+  run(n_threads, rows.size() * static_cast<double>(bound.groups.list_length), kNoDeadline,
+      [&](Team& team) {
+        rows.visit([&](const auto& x) {
+          nearest_in_groups(x, centres.data(), k, row_groups.data(), bound.groups, labels.data(), team);
+        });
+      });
 }
 
 void distances_to_own(const Rows& rows, const Matrix<const double>& centres,
@@ -145,19 +151,23 @@ auto seed_plus_plus(const Rows& rows, const Weights& row_weights, std::int64_t n
 
 void bind_assign(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<BoundGroups>(m, "Groups",
-                          "Centres in groups of neighbours: group g is order[starts[g]:starts[g + 1]]. Row g "
-                          "of lists names the groups to search for members of group g, padded with -1.")
-      .def(nb::init<Vector<const std::int32_t>, Vector<const std::int64_t>, Matrix<const std::int32_t>>(),
-           nb::kw_only(), "order"_a, "starts"_a, "lists"_a);
-  m.def("neighbours", &find_neighbours, "centres"_a, "groups"_a, "out"_a.noconvert(), "isa"_a, "n_threads"_a,
+  nb::class_<BoundGroups>(
+      m, "Groups",
+      "Centres in groups of neighbours: group g is order[starts[g]:starts[g + 1]]. Row g "
+      "of lists names the groups to search for members of group g, padded with -1.")
+      .def(
+          nb::init<Vector<const std::int32_t>, Vector<const std::int64_t>, Matrix<const std::int32_t>>(),
+          nb::kw_only(), "order"_a, "starts"_a, "lists"_a);
+  m.def("neighbours", &find_neighbours, "centres"_a, "groups"_a, "out"_a.noconvert(), "isa"_a,
+        "n_threads"_a,
         "Find the nearest other centres of each centre, nearest first, in place. Rows of out are padded "
         "with -1.");
-  m.def("pair_gaps", &find_pair_gaps, "composites"_a, "weights"_a, "a"_a, "b"_a, "out"_a.noconvert(), "isa"_a,
-        "n_threads"_a, "Compute the squared distances between pairs of centres, in place.");
+  m.def("pair_gaps", &find_pair_gaps, "composites"_a, "weights"_a, "a"_a, "b"_a, "out"_a.noconvert(),
+        "isa"_a, "n_threads"_a, "Compute the squared distances between pairs of centres, in place.");
   m.def("nearest", &nearest_centres, "rows"_a, "centres"_a, "labels"_a.noconvert(),
         "distances"_a.noconvert().none(), "exclude"_a.none(), "n_threads"_a,
-        "Find the nearest centre of each row, other than exclude, and its squared distance, exactly and in "
+        "Find the nearest centre of each row, other than exclude, and its squared distance, exactly and "
+        "in "
         "place.");
   m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a.noconvert(), "n_threads"_a,
         "Compute the squared distances of all rows to all centres, in place.");
@@ -166,14 +176,17 @@ void bind_assign(nb::module_& m) {
         "Compute the squared distance of each row to the centre of its label, and its squared norm, in "
         "place.");
   m.def("online_pass", &pass_online, "rows"_a, "centres"_a.noconvert(), "order"_a, "rate"_a,
-        "Move the nearest centre of each row towards the row, one row after the other, in place. Return the "
+        "Move the nearest centre of each row towards the row, one row after the other, in place. Return "
+        "the "
         "number of rows visited.");
-  m.def("nearest_in_groups", &nearest_of_groups, "rows"_a, "centres"_a, "row_groups"_a.noconvert(), "groups"_a,
-        "labels"_a.noconvert(), "n_threads"_a,
-        "Find the nearest centre of each row among those in the groups that are listed for the group of the "
+  m.def("nearest_in_groups", &nearest_of_groups, "rows"_a, "centres"_a, "row_groups"_a.noconvert(),
+        "groups"_a, "labels"_a.noconvert(), "n_threads"_a,
+        "Find the nearest centre of each row among those in the groups that are listed for the group of "
+        "the "
         "row, in place.");
-  m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a, "n_trials"_a, "seed"_a,
-        "n_threads"_a, "Choose rows by greedy k-means++. Return (chosen rows, label of each row).");
+  m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a, "n_trials"_a,
+        "seed"_a, "n_threads"_a,
+        "Choose rows by greedy k-means++. Return (chosen rows, label of each row).");
 }
 
 }  // namespace boostkmeans

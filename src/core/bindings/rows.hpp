@@ -68,10 +68,15 @@ using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu
 // A CSR matrix whose indices were checked when it was constructed.
 class CsrMatrix {
  public:
-  CsrMatrix(nb::handle values, nb::handle columns, nb::handle starts, std::int64_t n_features, int n_threads)
-      : values_(nb::cast<AnyVector>(values)), columns_(nb::cast<AnyVector>(columns)),
-        starts_(nb::cast<AnyVector>(starts)), n_features_(n_features),
-        source_{values_.data(), columns_.data(), starts_.data(),
+  CsrMatrix(nb::handle values, nb::handle columns, nb::handle starts, std::int64_t n_features,
+            int n_threads)
+      : values_(nb::cast<AnyVector>(values)),
+        columns_(nb::cast<AnyVector>(columns)),
+        starts_(nb::cast<AnyVector>(starts)),
+        n_features_(n_features),
+        source_{values_.data(),
+                columns_.data(),
+                starts_.data(),
                 is_wide<double, float>(values_, "values must be float64 or float32"),
                 is_wide<std::int64_t, std::int32_t>(columns_, "columns must be int64 or int32"),
                 is_wide<std::int64_t, std::int32_t>(starts_, "starts must be int64 or int32")} {
@@ -116,7 +121,8 @@ class Rows {
 
   // `array` is a CsrMatrix or a two-dimensional array. Only rows of a CsrMatrix may have no shift.
   Rows(nb::handle array, const Shift& shift, int exponent, Factors factors, const std::string& isa)
-      : factors_(std::move(factors)), rows_(read(array, shift, exponent, kernel_named(isa))) {
+      : factors_(std::move(factors)),
+        rows_(read(array, shift, exponent, kernel_named(isa))) {
     require(!factors_ || length_of(*factors_) == n_rows(), "factors must have one value per row");
   }
 

@@ -14,16 +14,16 @@ namespace nb = nanobind;
 
 constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
-// Python runs signal handlers only in its main thread. Other threads must not poll for signals: taking the
-// GIL for it is fatal to a daemon thread that still works while the interpreter shuts down.
+// Python runs signal handlers only in its main thread. Other threads must not poll for signals: taking
+// the GIL for it is fatal to a daemon thread that still works while the interpreter shuts down.
 inline bool in_main_thread() {
   const auto main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
   return nb::cast<unsigned long>(main) == PyThread_get_thread_ident();
 }
 
 // Releases the GIL for its lifetime. Before Python 3.14, a daemon thread that acquires the GIL while the
-// interpreter shuts down is unwound by force, which would abort the process at the first destructor. Such a
-// thread sleeps here until the process ends.
+// interpreter shuts down is unwound by force, which would abort the process at the first destructor.
+// Such a thread sleeps here until the process ends.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -41,8 +41,8 @@ class Unlocked {
   PyThreadState* state_;
 };
 
-// Runs `work(team)` without the GIL and returns true if the deadline ended it. Raises KeyboardInterrupt (or
-// the exception of another signal handler) after the work has stopped in a consistent state.
+// Runs `work(team)` without the GIL and returns true if the deadline ended it. Raises KeyboardInterrupt
+// (or the exception of another signal handler) after the work has stopped in a consistent state.
 inline bool run(int n_threads, double operations, double seconds_left, auto work) {
   Watch watch(
       [polls = in_main_thread()] {

@@ -14,10 +14,12 @@ constexpr std::int64_t kMaxCentroids = static_cast<std::int64_t>(std::numeric_li
 template <class Code>
 void encode_rows(const std::vector<const Rows*>& subspaces, const Cube<const double>& centres,
                  const Matrix<Code>& codes, int n_threads) {
-  require(!subspaces.empty() && centres.shape(0) == subspaces.size() && codes.shape(1) == subspaces.size(),
-          "subspaces, centres and codes must have the same number of subspaces");
+  require(
+      !subspaces.empty() && centres.shape(0) == subspaces.size() && codes.shape(1) == subspaces.size(),
+      "subspaces, centres and codes must have the same number of subspaces");
   const std::int64_t n_centroids = length_of(centres, 1);
-  require(n_centroids > 0 && n_centroids <= kMaxCentroids<Code>, "codes cannot hold the number of centroids");
+  require(n_centroids > 0 && n_centroids <= kMaxCentroids<Code>,
+          "codes cannot hold the number of centroids");
   std::vector<const DenseRows*> dense;
   for (const Rows* rows : subspaces) {
     require(length_of(codes) == rows->n_rows(), "codes must have one row per row of each subspace");
@@ -25,7 +27,8 @@ void encode_rows(const std::vector<const Rows*>& subspaces, const Cube<const dou
             "centres must have one column per feature of a subspace");
     dense.push_back(&rows->dense());
   }
-  run(n_threads, static_cast<double>(codes.size()) * static_cast<double>(centres.shape(1) * centres.shape(2)),
+  run(n_threads,
+      static_cast<double>(codes.size()) * static_cast<double>(centres.shape(1) * centres.shape(2)),
       kNoDeadline, [&](Team& team) { encode(dense, centres.data(), n_centroids, codes.data(), team); });
 }
 
@@ -44,8 +47,8 @@ void find_nearest_rows(const Rows& rows, const Matrix<const double>& points, std
 
 template <class Code>
 void search_in_codes(const Cube<const float>& tables, const Matrix<const Code>& codes,
-                     const Matrix<std::int64_t>& ids, const Matrix<float>& distances, const std::string& isa,
-                     int n_threads) {
+                     const Matrix<std::int64_t>& ids, const Matrix<float>& distances,
+                     const std::string& isa, int n_threads) {
   const CodeShape shape{length_of(codes), length_of(codes, 1), length_of(tables, 2)};
   const std::int64_t n_queries = length_of(tables), k = length_of(ids, 1);
   require(n_queries > 0 && shape.n_subspaces > 0 && length_of(tables, 1) == shape.n_subspaces,
@@ -67,18 +70,20 @@ void search_in_codes(const Cube<const float>& tables, const Matrix<const Code>& 
 
 void bind_search(nb::module_& m) {
   using namespace nb::literals;
-  m.def("encode", &encode_rows<std::uint8_t>, "subspaces"_a, "centres"_a, "codes"_a.noconvert(), "n_threads"_a,
-        "Find the nearest centroid of each row in each subspace, exactly and in place.");
+  m.def("encode", &encode_rows<std::uint8_t>, "subspaces"_a, "centres"_a, "codes"_a.noconvert(),
+        "n_threads"_a, "Find the nearest centroid of each row in each subspace, exactly and in place.");
   m.def("encode", &encode_rows<std::uint16_t>, "subspaces"_a, "centres"_a, "codes"_a.noconvert(),
         "n_threads"_a);
   m.def("nearest_rows", &find_nearest_rows, "rows"_a, "points"_a, "first"_a, "ids"_a.noconvert(),
         "distances"_a.noconvert(), "n_threads"_a,
-        "Find the nearest points of each row, exactly, and merge them into ids and distances, in place. The "
+        "Find the nearest points of each row, exactly, and merge them into ids and distances, in place. "
+        "The "
         "points are numbered from first.");
-  m.def("search_codes", &search_in_codes<std::uint8_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
-        "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a,
-        "Find the codes with the smallest sums of table entries for each query, nearest first, in place. "
-        "Codes must be smaller than the number of centroids; this is not checked.");
+  m.def(
+      "search_codes", &search_in_codes<std::uint8_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
+      "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a,
+      "Find the codes with the smallest sums of table entries for each query, nearest first, in place. "
+      "Codes must be smaller than the number of centroids; this is not checked.");
   m.def("search_codes", &search_in_codes<std::uint16_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
         "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a);
 }

@@ -37,16 +37,19 @@ class BoundCandidateVisit {
                       Vector<std::int64_t> visited, std::int64_t clock, Vector<const std::int32_t> order,
                       std::int64_t block_rows, std::optional<Vector<std::int32_t>> runners_up,
                       bool by_runner_up)
-      : lists_(std::move(lists)), changed_(std::move(changed)), visited_(std::move(visited)),
-        order_(std::move(order)), runners_up_(std::move(runners_up)) {
+      : lists_(std::move(lists)),
+        changed_(std::move(changed)),
+        visited_(std::move(visited)),
+        order_(std::move(order)),
+        runners_up_(std::move(runners_up)) {
     require(lists_.shape(1) > 0, "lists must have at least one column");
     require(changed_.shape(0) == lists_.shape(0) && visited_.shape(0) == lists_.shape(0),
             "lists, changed and visited must have one entry per cluster");
     require(block_rows > 0, "block_rows must be positive");
     require(!by_runner_up || runners_up_, "by_runner_up requires runners_up");
-    visit = CandidateVisit{lists_.data(),  length_of(lists_, 1), changed_.data(), visited_.data(),
-                           clock,          order_.data(),        length_of(order_), block_rows,
-                           data_or_null(runners_up_), by_runner_up};
+    visit = CandidateVisit{
+        lists_.data(), length_of(lists_, 1), changed_.data(), visited_.data(),           clock,
+        order_.data(), length_of(order_),    block_rows,      data_or_null(runners_up_), by_runner_up};
   }
   void check(const Rows& rows, const Partition& partition, const SweepOptions& options) const {
     require(length_of(lists_) == partition.n_clusters,
@@ -55,7 +58,9 @@ class BoundCandidateVisit {
             "runners_up must have one value per row");
     require(!options.exact, "an exact sweep requires a FullVisit");
   }
-  double comparisons_per_row(const Partition&) const { return static_cast<double>(length_of(lists_, 1)); }
+  double comparisons_per_row(const Partition&) const {
+    return static_cast<double>(length_of(lists_, 1));
+  }
   std::int64_t clock() const { return std::get<CandidateVisit>(visit).clock; }
 
   Visit visit;
@@ -73,8 +78,14 @@ class BoundSweepOptions {
   BoundSweepOptions(bool first, bool exact, bool low_precision, double temperature, double min_weight,
                     double max_weight, bool exchange, std::optional<Vector<const double>> penalties,
                     std::uint64_t seed)
-      : options{first, exact, low_precision, temperature, {min_weight, max_weight}, exchange,
-                data_or_null(penalties), seed},
+      : options{first,
+                exact,
+                low_precision,
+                temperature,
+                {min_weight, max_weight},
+                exchange,
+                data_or_null(penalties),
+                seed},
         penalties_(std::move(penalties)) {
     require(temperature >= 0.0 && temperature < 1.0, "temperature must lie in [0, 1)");
     require(!exact || temperature == 0.0, "an exact sweep requires temperature 0");
@@ -135,18 +146,21 @@ void bind_sweep(nb::module_& m) {
            "run_rows"_a, "block_rows"_a);
   nb::class_<BoundCandidateVisit>(
       m, "CandidateVisit",
-      "Visit of rows, cluster by cluster, that are compared with the clusters in the list of their cluster "
+      "Visit of rows, cluster by cluster, that are compared with the clusters in the list of their "
+      "cluster "
       "only. Clusters are skipped if nothing in their list changed since they were visited. With "
       "by_runner_up, rows are visited with their runner-up and compared with its list.")
       .def(nb::init<Matrix<const std::int32_t>, Vector<std::int64_t>, Vector<std::int64_t>, std::int64_t,
-                    Vector<const std::int32_t>, std::int64_t, std::optional<Vector<std::int32_t>>, bool>(),
-           nb::kw_only(), "lists"_a, "changed"_a.noconvert(), "visited"_a.noconvert(), "clock"_a, "order"_a,
-           "block_rows"_a, "runners_up"_a.noconvert() = nb::none(), "by_runner_up"_a = false)
+                    Vector<const std::int32_t>, std::int64_t, std::optional<Vector<std::int32_t>>,
+                    bool>(),
+           nb::kw_only(), "lists"_a, "changed"_a.noconvert(), "visited"_a.noconvert(), "clock"_a,
+           "order"_a, "block_rows"_a, "runners_up"_a.noconvert() = nb::none(), "by_runner_up"_a = false)
       .def_prop_ro("clock", &BoundCandidateVisit::clock,
                    "Number of blocks decided so far. A sweep advances it.");
-  nb::class_<BoundSweepOptions>(m, "SweepOptions",
-                                "Rules by which the rows of a sweep move. The constructor raises ValueError "
-                                "for values that exclude each other.")
+  nb::class_<BoundSweepOptions>(
+      m, "SweepOptions",
+      "Rules by which the rows of a sweep move. The constructor raises ValueError "
+      "for values that exclude each other.")
       .def(nb::init<bool, bool, bool, double, double, double, bool, std::optional<Vector<const double>>,
                     std::uint64_t>(),
            nb::kw_only(), "first"_a = false, "exact"_a = false, "low_precision"_a = false,
@@ -157,8 +171,8 @@ void bind_sweep(nb::module_& m) {
       .def_ro("gain", &BoundSweepResult::gain, "Decrease of the inertia.")
       .def_ro("evaluations", &BoundSweepResult::evaluations, "Number of distances computed.")
       .def_ro("late", &BoundSweepResult::late, "True if the sweep ran out of time.");
-  m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "partition"_a, "visit"_a, "options"_a,
-        nb::kw_only(), "seconds_left"_a = kNoDeadline, "n_threads"_a = 1,
+  m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "partition"_a, "visit"_a,
+        "options"_a, nb::kw_only(), "seconds_left"_a = kNoDeadline, "n_threads"_a = 1,
         "Visit the rows once and move each to a better cluster, in place.");
 }
 

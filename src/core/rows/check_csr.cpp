@@ -25,12 +25,13 @@ bool all_valid(std::int64_t n_rows, Team& team, Body body) {
 
 CsrFault find_csr_fault(const CsrSource& source, std::int64_t n_rows, std::int64_t n_features,
                         std::int64_t n_values, Team& team) {
-  const bool starts = source.start(0) == 0 && all_valid(n_rows, team, [&](std::int64_t begin, std::int64_t end) {
-    bool valid = true;
-    for (std::int64_t row = begin; row < end; ++row)
-      valid &= source.start(row) <= source.start(row + 1) && source.start(row + 1) <= n_values;
-    return valid;
-  });
+  const bool starts =
+      source.start(0) == 0 && all_valid(n_rows, team, [&](std::int64_t begin, std::int64_t end) {
+        bool valid = true;
+        for (std::int64_t row = begin; row < end; ++row)
+          valid &= source.start(row) <= source.start(row + 1) && source.start(row + 1) <= n_values;
+        return valid;
+      });
   if (!starts) return CsrFault::starts;
   bool columns_are_valid = true;
   source.as_typed([&](const auto*, const auto* columns) {

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "support/aligned_buffer.hpp"
-#include "scoring/cluster_terms.hpp"
-#include "rows/dense_rows.hpp"
 #include "kernel/kernel.hpp"
+#include "rows/dense_rows.hpp"
+#include "scoring/cluster_terms.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 

@@ -1,24 +1,25 @@
 // The centres of a partition as sparse rows are scored against them: composites in float32, transposed.
 //
-// Each term has a line with its value in all composites. So a row is scored against all clusters by adding
-// up the lines of its terms; and as composites are not divided by their weights, a move changes no more
-// than the terms of the row in two columns. A term that is in few rows is in few clusters: its line is a
-// list of these. Most terms are such, so that the lines of all others stay in the cache.
+// Each term has a line with its value in all composites. So a row is scored against all clusters by
+// adding up the lines of its terms; and as composites are not divided by their weights, a move changes
+// no more than the terms of the row in two columns. A term that is in few rows is in few clusters: its
+// line is a list of these. Most terms are such, so that the lines of all others stay in the cache.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
-#include "scoring/cluster_terms.hpp"
 #include "kernel/kernel.hpp"
-#include "rows/sparse_rows.hpp"
 #include "parallel/thread_pool.hpp"
+#include "rows/sparse_rows.hpp"
+#include "scoring/cluster_terms.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
-// A cluster in which a term is, and its value there. Side by side, so that they come from memory together.
+// A cluster in which a term is, and its value there. Side by side, so that they come from memory
+// together.
 struct Entry {
   std::int32_t cluster;
   float value;

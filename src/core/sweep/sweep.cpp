@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "sweep/visit_policies.hpp"
 #include "scoring/row_batch.hpp"
 #include "support/random.hpp"
+#include "sweep/visit_policies.hpp"
 
 namespace boostkmeans {
 
@@ -30,14 +30,23 @@ class Sweep {
  public:
   Sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
         const SweepOptions& options, Looks& looks, bool low, Team& team)
-      : rows_(rows), row_weights_(row_weights), partition_(partition), options_(options),
+      : rows_(rows),
+        row_weights_(row_weights),
+        partition_(partition),
+        options_(options),
         reluctance_((1.0 - options.temperature) / (1.0 + options.temperature)),
-        rule_(options.first && !options.exact ? Rule::first : Rule::best), looks_(looks), team_(team),
+        rule_(options.first && !options.exact ? Rule::first : Rule::best),
+        looks_(looks),
+        team_(team),
         squares_(rows, partition.composites, partition.n_clusters, team),
-        touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows), other_(rows),
-        saved_(2 * rows.most_cells()), offers_(options.exchange ? partition.n_clusters : 0) {
+        touched_(static_cast<std::size_t>(partition.n_clusters), 0),
+        fetched_(rows),
+        other_(rows),
+        saved_(2 * rows.most_cells()),
+        offers_(options.exchange ? partition.n_clusters : 0) {
     if (options.limits) smallest_ = smallest_weight();
-    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace<Rows>>(rows, low));
+    for (int t = 0; t < team.size(); ++t)
+      places_.push_back(std::make_unique<Workplace<Rows>>(rows, low));
     fill_lines(looks.table(), partition.composites, true, team);
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
   }
@@ -47,8 +56,7 @@ class Sweep {
       pack_touched();
       propose();
       if (team_.watch().stopped()) break;  // the block's proposals are incomplete: drop them
-      for (const Task& task : tasks_)
-        result_.evaluations += task.count * looks_.n_columns(task.list);
+      for (const Task& task : tasks_) result_.evaluations += task.count * looks_.n_columns(task.list);
       decide();
       if (team_.watch().stopped()) break;
       looks_.decided();
@@ -203,7 +211,8 @@ class Sweep {
   }
 
   Centre centre(std::int64_t cluster) const {
-    return {partition_.composite(cluster), inverse_of(partition_.weights[cluster]), squares_.at(cluster)};
+    return {partition_.composite(cluster), inverse_of(partition_.weights[cluster]),
+            squares_.at(cluster)};
   }
   double distance(const Row& x, std::int64_t cluster) const {
     return partition_.weights[cluster] > 0.0 ? rows_.distance(x, centre(cluster)) : 0.0;
@@ -321,8 +330,8 @@ class Sweep {
     squares_.set(cluster, saved_values_[i].square);
   }
 
-  // What a row costs where it is and where it would go, and how far these may be off; |x|^2, where rows are
-  // exchanged. Fetches it.
+  // What a row costs where it is and where it would go, and how far these may be off; |x|^2, where rows
+  // are exchanged. Fetches it.
   struct Terms {
     double leave, enter, norm, noise;
   };
@@ -404,7 +413,9 @@ SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& par
   return Sweep(rows, row_weights, partition, options, looks, low, team).run();
 }
 
-template SweepResult sweep(const DenseRows&, RowWeights, const Partition&, Visit&, const SweepOptions&, Team&);
-template SweepResult sweep(const SparseRows&, RowWeights, const Partition&, Visit&, const SweepOptions&, Team&);
+template SweepResult sweep(const DenseRows&, RowWeights, const Partition&, Visit&, const SweepOptions&,
+                           Team&);
+template SweepResult sweep(const SparseRows&, RowWeights, const Partition&, Visit&, const SweepOptions&,
+                           Team&);
 
 }  // namespace boostkmeans

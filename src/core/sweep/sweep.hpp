@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <variant>
 
-#include "sweep/size_limits.hpp"
-#include "partition/partition.hpp"
 #include "parallel/thread_pool.hpp"
+#include "partition/partition.hpp"
+#include "sweep/size_limits.hpp"
 
 namespace boostkmeans {
 
@@ -17,12 +17,13 @@ namespace boostkmeans {
 struct FullVisit {
   const std::int64_t* order;  // runs of rows, in the order of the visit
   std::int64_t n_runs;
-  std::int64_t run_rows;      // run r is rows [r * run_rows, (r + 1) * run_rows), cut at n
-  std::int64_t block_rows;    // number of rows that propose before the first of them is decided
+  std::int64_t run_rows;    // run r is rows [r * run_rows, (r + 1) * run_rows), cut at n
+  std::int64_t block_rows;  // number of rows that propose before the first of them is decided
 };
 
 // A sweep in which rows are visited cluster by cluster and compared only with the neighbours of their
-// cluster. It skips a cluster if neither the cluster nor one of its neighbours changed since its last visit.
+// cluster. It skips a cluster if neither the cluster nor one of its neighbours changed since its last
+// visit.
 struct CandidateVisit {
   const std::int32_t* lists;  // k x list_length: neighbouring clusters, padded with -1
   std::int64_t list_length;
@@ -35,14 +36,16 @@ struct CandidateVisit {
   // n, or null: gets the best other cluster of each visited row, whether the row gains there or not.
   std::int32_t* runners_up = nullptr;
   // If true, rows are visited with the cluster in `runners_up` and compared with the neighbours of that
-  // cluster, which the list of their own cluster may lack. Nothing is skipped or counted as visited then.
+  // cluster, which the list of their own cluster may lack. Nothing is skipped or counted as visited
+  // then.
   bool by_runner_up = false;
 };
 
 using Visit = std::variant<FullVisit, CandidateVisit>;
 
 struct SweepOptions {
-  bool first = false;  // move to the first improving cluster, searched from a random one, not to the best
+  bool first =
+      false;  // move to the first improving cluster, searched from a random one, not to the best
   // Certify a local optimum: find the best cluster in float64 wherever float32 cannot decide. Takes
   // precedence over `first` and `low_precision`; requires a FullVisit.
   bool exact = false;

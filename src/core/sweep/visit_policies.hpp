@@ -1,14 +1,14 @@
-// What a sweep asks for, block by block: which rows are next, and which clusters they look at. All clusters,
-// or the candidates of a neighbourhood.
+// What a sweep asks for, block by block: which rows are next, and which clusters they look at. All
+// clusters, or the candidates of a neighbourhood.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "partition/partition.hpp"
 #include "scoring/centre_traits.hpp"
 #include "support/rows_by_cluster.hpp"
-#include "partition/partition.hpp"
 #include "sweep/sweep.hpp"
 
 namespace boostkmeans {
@@ -34,7 +34,9 @@ class AllClusters {
  public:
   // `low`: rows are scored in low precision.
   AllClusters(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low)
-      : rows_(rows), visit_(visit), centres_(all_centres(rows, partition.n_clusters, low)) {}
+      : rows_(rows),
+        visit_(visit),
+        centres_(all_centres(rows, partition.n_clusters, low)) {}
 
   // The rows of the next block; false if there is none.
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
@@ -98,8 +100,8 @@ class Candidates {
         continue;
       }
       const std::int64_t count = std::min(kTaskRows, end - begin);
-      tasks.push_back({static_cast<std::int64_t>(proposals.size()), count, c,
-                       visit_.by_runner_up ? -1 : c});
+      tasks.push_back(
+          {static_cast<std::int64_t>(proposals.size()), count, c, visit_.by_runner_up ? -1 : c});
       for (std::int64_t i = begin; i < begin + count; ++i)
         proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f, 0.0f});
       taken_ += count;
@@ -137,7 +139,9 @@ class Candidates {
  private:
   using Gathered = typename Kind<Rows>::Gathered;
 
-  const std::int32_t* list(std::int64_t cluster) const { return visit_.lists + cluster * visit_.list_length; }
+  const std::int32_t* list(std::int64_t cluster) const {
+    return visit_.lists + cluster * visit_.list_length;
+  }
 
   const std::int32_t* grouped_by(const Partition& partition) const {
     return visit_.by_runner_up ? visit_.runners_up : partition.labels;
@@ -162,8 +166,8 @@ class Candidates {
   CandidateVisit& visit_;
   Members members_;
   std::vector<unsigned char> entered_;  // clusters that rows entered in this sweep
-  std::int64_t next_ = 0;   // cluster in the order ...
-  std::int64_t taken_ = 0;  // ... and its rows that are in earlier blocks
+  std::int64_t next_ = 0;               // cluster in the order ...
+  std::int64_t taken_ = 0;              // ... and its rows that are in earlier blocks
   typename Kind<Rows>::Table table_;
   std::vector<Gathered> gathered_;  // by thread
 };
