@@ -215,7 +215,9 @@ def assigned(
 def own_distances(rows: Rows, centres: Floats, labels: Labels, n_threads: int) -> tuple[Floats, Floats]:
     """Squared distance of each row to the centre that its label names, and |x|^2, in the frame."""
     distances, norms = np.empty(rows.n_rows), np.empty(rows.n_rows)
-    _core.own_distances(rows.core, centres, labels, distances, norms, n_threads)
+    _core.distances_to_assigned(
+        rows.core, centres, labels, distances, norms, n_threads=n_threads
+    )
     return distances, norms
 
 

@@ -12,12 +12,13 @@ namespace boostkmeans {
 // group for each row; every list names a group with centres.
 template <class Rows>
 void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_clusters,
-                       std::int32_t* row_groups, const Groups& groups, std::int32_t* labels, Team& team);
+                       std::int32_t* row_groups, const Groups& groups, std::int32_t* labels,
+                       ThreadPool& pool);
 
 // From node 0 of a tree on, always to the nearest child, in float64. `children` (n_nodes x s) is -1
 // where there is none, `centres` has one for each node; `leaves` gets the number of the last node.
 template <class Rows>
 void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_nodes,
-             std::int64_t n_sections, const double* centres, std::int32_t* leaves, Team& team);
+             std::int64_t n_sections, const double* centres, std::int32_t* leaves, ThreadPool& pool);
 
 }  // namespace boostkmeans

@@ -19,6 +19,6 @@ struct CodeShape {
 template <class Code>
 void search_codes(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
                   const CodeShape& shape, std::int64_t k, std::int64_t* ids, float* distances,
-                  Team& team);
+                  ThreadPool& pool);
 
 }  // namespace boostkmeans

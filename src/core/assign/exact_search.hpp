@@ -13,6 +13,6 @@ namespace boostkmeans {
 // `distances` (n_rows x k, squared) have the nearest among all points before, nearest first, equal ones
 // by their number; where there were fewer, -1 and infinity.
 void nearest_rows(const DenseRows& rows, const double* points, std::int64_t n_points, std::int64_t first,
-                  std::int64_t k, std::int64_t* ids, double* distances, Team& team);
+                  std::int64_t k, std::int64_t* ids, double* distances, ThreadPool& pool);
 
 }  // namespace boostkmeans

@@ -14,22 +14,23 @@ namespace boostkmeans {
 // count: with the nearest one there, the second nearest is found. `distances` (or null) gets |x-C|^2.
 template <class Rows>
 void nearest(const Rows& rows, const double* centres, std::int64_t n_clusters,
-             const std::int32_t* exclude, std::int32_t* labels, double* distances, Team& team);
+             const std::int32_t* exclude, std::int32_t* labels, double* distances, ThreadPool& pool);
 
 // The same for the parts of rows, each with centroids of its own (in its frame, one part after the
 // other): row i, part j at codes[i * parts + j].
 template <class Code>
 void encode(const std::vector<const DenseRows*>& parts, const double* centres, std::int64_t n_centroids,
-            Code* codes, Team& team);
+            Code* codes, ThreadPool& pool);
 
 // |x-C|^2 of all pairs, in float64: row i, centre j at out[i * n_clusters + j].
 template <class Rows>
 void all_distances(const Rows& rows, const double* centres, std::int64_t n_clusters, double* out,
-                   Team& team);
+                   ThreadPool& pool);
 
 // |x-C|^2 of each row and the centre that `labels` names, and |x|^2.
 template <class Rows>
-void own_distances(const Rows& rows, const double* centres, std::int64_t n_clusters,
-                   const std::int32_t* labels, double* distances, double* norms, Team& team);
+void distances_to_assigned(const Rows& rows, const double* centres, std::int64_t n_clusters,
+                           const std::int32_t* labels, double* distances, double* norms,
+                           ThreadPool& pool);
 
 }  // namespace boostkmeans

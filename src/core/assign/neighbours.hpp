@@ -23,12 +23,12 @@ struct Groups {
 // `out`: k x n_neighbours, nearest first. Where a centre saw fewer, its list is filled up with -1.
 void neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
                 std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
-                std::int32_t* out, Team& team);
+                std::int32_t* out, ThreadPool& pool);
 
 // |C_a - C_b|^2 in float64 of pairs of centres, C = composite / weight (or the composite itself, if that
 // is 0).
-void pair_gaps(const Kernel& kernel, const double* composites, const double* weights,
-               std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
-               std::int64_t n_pairs, double* out, Team& team);
+void pair_distances(const Kernel& kernel, const double* composites, const double* weights,
+                    std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
+                    std::int64_t n_pairs, double* out, ThreadPool& pool);
 
 }  // namespace boostkmeans

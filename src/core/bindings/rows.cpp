@@ -17,14 +17,15 @@ std::vector<std::string> instruction_sets() {
 
 auto describe_rows(const Rows& rows, int n_threads) {
   Description found;
-  run(n_threads, rows.size(), kNoDeadline, [&](Team& team) { found = describe(rows.dense(), team); });
+  run(n_threads, rows.size(), kNoDeadline,
+      [&](ThreadPool& pool) { found = describe(rows.dense(), pool); });
   return std::make_tuple(to_numpy(found.low), to_numpy(found.high), found.bad_row);
 }
 
 auto norms_of_rows(const Rows& rows, int n_threads) {
   return to_numpy<double>(rows.n_rows(), [&](double* norms) {
     run(n_threads, rows.size(), kNoDeadline,
-        [&](Team& team) { rows.visit([&](const auto& x) { row_norms(x, norms, team); }); });
+        [&](ThreadPool& pool) { rows.visit([&](const auto& x) { row_norms(x, norms, pool); }); });
   });
 }
 
@@ -34,17 +35,17 @@ auto recompute_partition(const Rows& rows, const Weights& row_weights, const Par
   const RowWeights w = row_weights_of(row_weights, rows);
   require(!inertias || length_of(*inertias) == partition.n_clusters,
           "inertias must have one value per cluster");
-  Recomputed result;
-  run(n_threads, rows.size(), kNoDeadline, [&](Team& team) {
+  RecomputeResult result;
+  run(n_threads, rows.size(), kNoDeadline, [&](ThreadPool& pool) {
     result = rows.visit(
-        [&](const auto& x) { return recompute(x, w, partition, data_or_null(inertias), team); });
+        [&](const auto& x) { return recompute(x, w, partition, data_or_null(inertias), pool); });
   });
   return std::make_tuple(result.inertia, result.drift);
 }
 
 auto members_of_clusters(const Vector<const std::int32_t>& labels, std::int64_t n_clusters) {
   require(n_clusters > 0, "n_clusters must be positive");
-  const Members sorted = sort_by_cluster(labels.data(), n_clusters, length_of(labels));
+  const RowsByCluster sorted = sort_by_cluster(labels.data(), n_clusters, length_of(labels));
   return std::make_tuple(to_numpy(sorted.rows), to_numpy(sorted.start));
 }
 

@@ -35,7 +35,7 @@ class ArrayView {
   ArrayView& operator=(const ArrayView&) = delete;
 
   std::int64_t n_rows() const { return view_.shape[0]; }
-  RowSource source() const {
+  StridedArray source() const {
     return {static_cast<const char*>(view_.buf), view_.strides[0], view_.strides[1], view_.shape[1],
             scalar()};
   }
@@ -102,8 +102,9 @@ class CsrMatrix {
   void check_indices(int n_threads) const {
     const auto n_values = static_cast<std::int64_t>(std::min(values_.size(), columns_.size()));
     CsrFault fault = CsrFault::none;
-    run(n_threads, static_cast<double>(n_values + n_rows()), kNoDeadline,
-        [&](Team& team) { fault = find_csr_fault(source_, n_rows(), n_features_, n_values, team); });
+    run(n_threads, static_cast<double>(n_values + n_rows()), kNoDeadline, [&](ThreadPool& pool) {
+      fault = find_csr_fault(source_, n_rows(), n_features_, n_values, pool);
+    });
     require(fault != CsrFault::starts, "starts must begin with 0, ascend, and stay within the values");
     require(fault != CsrFault::columns, "the columns of a row must ascend and lie in [0, n_features)");
   }
@@ -156,7 +157,7 @@ class Rows {
     const double* factors = data_or_null(factors_);
     if (!nb::isinstance<CsrMatrix>(array)) {
       array_ = std::make_unique<ArrayView>(array);
-      const RowSource source = array_->source();
+      const StridedArray source = array_->source();
       return DenseRows(kernel, source, array_->n_rows(), values_of(shift, source.n_features), exponent,
                        factors);
     }

@@ -124,9 +124,9 @@ BoundSweepResult sweep_partition(const Rows& rows, const Weights& row_weights, c
         bound->check(rows, partition, options);
         BoundSweepResult result;
         result.late = run(n_threads, rows.size() * bound->comparisons_per_row(partition), seconds_left,
-                          [&](Team& team) {
+                          [&](ThreadPool& pool) {
                             static_cast<SweepResult&>(result) = rows.visit([&](const auto& x) {
-                              return sweep(x, w, partition, bound->visit, options, team);
+                              return sweep(x, w, partition, bound->visit, options, pool);
                             });
                           });
         return result;

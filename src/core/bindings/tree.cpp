@@ -46,9 +46,9 @@ auto split_sets(const Rows& rows, const Weights& row_weights, const Vector<std::
   std::vector<double> weights(static_cast<std::size_t>(size)), inertias(static_cast<std::size_t>(size));
   auto found = to_numpy<std::int64_t>(size, [&](std::int64_t* out) {
     const SplitResult result{out, weights.data(), inertias.data()};
-    run(n_threads, work, kNoDeadline, [&](Team& team) {
+    run(n_threads, work, kNoDeadline, [&](ThreadPool& pool) {
       rows.visit([&](const auto& x) {
-        split(x, w, members.data(), begins.data(), ends.data(), n_sets, options, result, team);
+        split(x, w, members.data(), begins.data(), ends.data(), n_sets, options, result, pool);
       });
     });
   });
@@ -63,9 +63,9 @@ void descend_tree(const Rows& rows, const Matrix<const std::int32_t>& children,
   require(length_of(leaves) == rows.n_rows(), "leaves must have one value per row");
   // Typical number of nodes on the way down.
   constexpr double kDepth = 20.0;
-  run(n_threads, rows.size() * kDepth, kNoDeadline, [&](Team& team) {
+  run(n_threads, rows.size() * kDepth, kNoDeadline, [&](ThreadPool& pool) {
     rows.visit([&](const auto& x) {
-      descend(x, children.data(), n_nodes, n_sections, centres.data(), leaves.data(), team);
+      descend(x, children.data(), n_nodes, n_sections, centres.data(), leaves.data(), pool);
     });
   });
 }

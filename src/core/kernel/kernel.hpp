@@ -11,24 +11,24 @@
 namespace boostkmeans {
 
 // Rows are scored in pieces of this many; a multiple of every kernel's register block.
-constexpr std::int64_t kPieceRows = 48;
+constexpr std::int64_t kBatchRows = 48;
 // A tile holds its rows in chunks of columns, so that the distance between two rows is a constant
 // that the compiler can put into the addresses, and one that does not alias in the cache.
 constexpr std::int64_t kChunkColumns = 128;
 constexpr std::int64_t kTileStride = kChunkColumns + 16;
-constexpr std::int64_t kChunkSize = kPieceRows * kTileStride;
+constexpr std::int64_t kChunkSize = kBatchRows * kTileStride;
 // The same for bytes, four columns in each value.
 constexpr std::int64_t kQuadStride = kChunkColumns / 4 + 4;
-constexpr std::int64_t kQuadChunkSize = kPieceRows * kQuadStride;
+constexpr std::int64_t kQuadChunkSize = kBatchRows * kQuadStride;
 // Entries of a table of bytes: as many as a code of one byte can name.
 constexpr std::int64_t kByteCentroids = 256;
-// The longest vector of any instruction set, in bytes: the alignment of all buffers.
-constexpr std::int64_t kAlignment = 64;
+// In bytes: the longest vector of any instruction set.
+constexpr std::int64_t kMaxVectorBytes = 64;
 
 enum class Scalar : int { float64, float32, float16, uint8, int8 };
 
 // Rows as they lie in the user's memory. Strides are in bytes, of any sign and alignment.
-struct RowSource {
+struct StridedArray {
   const char* data;
   std::int64_t row_stride;
   std::int64_t column_stride;
@@ -53,7 +53,7 @@ struct Layout {
 constexpr Layout kTileLayout{kTileStride, kChunkSize};
 // One row after the other, each padded to whole vectors of any instruction set.
 constexpr Layout flat_layout(std::int64_t n_features) {
-  constexpr std::int64_t kLongest = kAlignment / 4;
+  constexpr std::int64_t kLongest = kMaxVectorBytes / 4;
   return {(n_features + kLongest - 1) / kLongest * kLongest, kChunkColumns};
 }
 
@@ -111,10 +111,10 @@ struct Kernel {
 
   // Some rows as float32, zero-padded to whole vectors, and |x|^2 of each. `factors` (by row) may be
   // null.
-  void (*load_rows)(const RowSource&, const Frame&, const std::int64_t* rows, std::int64_t count,
+  void (*load_rows)(const StridedArray&, const Frame&, const std::int64_t* rows, std::int64_t count,
                     const double* factors, Layout, float* out, float* norms);
   // One row as float64, exactly as the frame says.
-  void (*load_row)(const RowSource&, const Frame&, std::int64_t row, double factor, double* out);
+  void (*load_row)(const StridedArray&, const Frame&, std::int64_t row, double factor, double* out);
 
   // Flat rows (columns[i] of `table`, `step` values apart) as columns of panels. Only whole
   // vectors are written; those that pad the last one are copies.

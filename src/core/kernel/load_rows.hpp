@@ -36,7 +36,7 @@ inline double to_double(T x) {
 
 // Calls body(j, value) for columns [begin, end) of a row; contiguous ones vectorise.
 template <class T, class Body>
-inline void each_value(const RowSource& source, int64_t row, int64_t begin, int64_t end, Body body) {
+inline void each_value(const StridedArray& source, int64_t row, int64_t begin, int64_t end, Body body) {
   const char* at = source.data + row * source.row_stride;
   const int64_t step = source.column_stride;
   T value;
@@ -75,7 +75,7 @@ inline float load_vectors(const char* from, const float* shift, float scale, int
 
 // Less than a vector: to read back as one what was just written value by value would stall.
 template <class T>
-inline float load_short_row(const RowSource& source, const Frame& frame, int64_t row, float* out) {
+inline float load_short_row(const StridedArray& source, const Frame& frame, int64_t row, float* out) {
   const float scale = static_cast<float>(frame.scale[0]);
   const float* shift = frame.shift32;
   float total = 0.0f;
@@ -89,7 +89,7 @@ inline float load_short_row(const RowSource& source, const Frame& frame, int64_t
 }
 
 template <class T>
-inline float load_narrow_row(const RowSource& source, const Frame& frame, int64_t row, double factor,
+inline float load_narrow_row(const StridedArray& source, const Frame& frame, int64_t row, double factor,
                              int64_t chunk_step, float* out) {
   // float32 rounds the difference just as float64 rounded to float32 would, as long as nothing was
   // rounded before it: the row and the shift are float32, the row factor is 1.
@@ -128,7 +128,7 @@ inline float load_narrow_row(const RowSource& source, const Frame& frame, int64_
 }
 
 template <class T>
-void load_row_of(const RowSource& source, const Frame& frame, int64_t row, double factor,
+void load_row_of(const StridedArray& source, const Frame& frame, int64_t row, double factor,
                  double* __restrict out) {
   const double scale = frame.scale[0], rest = frame.scale[1];
   const double* __restrict shift = frame.shift;
@@ -148,7 +148,7 @@ inline auto dispatch(Scalar scalar, Call call) {
   return call(std::int8_t{});
 }
 
-void load_rows(const RowSource& s, const Frame& f, const int64_t* rows, int64_t count,
+void load_rows(const StridedArray& s, const Frame& f, const int64_t* rows, int64_t count,
                const double* factors, Layout layout, float* out, float* norms) {
   dispatch(s.scalar, [&]<class T>(T) {
     for (int64_t r = 0; r < count; ++r)
@@ -157,7 +157,7 @@ void load_rows(const RowSource& s, const Frame& f, const int64_t* rows, int64_t 
   });
 }
 
-void load_row(const RowSource& s, const Frame& f, int64_t row, double factor, double* out) {
+void load_row(const StridedArray& s, const Frame& f, int64_t row, double factor, double* out) {
   dispatch(s.scalar, [&]<class T>(T) { load_row_of<T>(s, f, row, factor, out); });
 }
 

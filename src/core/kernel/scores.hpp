@@ -54,15 +54,15 @@ inline Floats cost_of(Floats distance, float weight, const float* factors, const
 }
 
 // A vector of clusters, one to a lane, as a row sees them.
-struct Offer {
+struct LaneBest {
   Floats cost;    // best of the clusters that share the lane; infinite for the row's own
   Floats second;  // rule nearest: the second best
   Ints index;     // rule first: how far behind the rotation, or INT32_MAX
 };
 
 template <Rule rule, bool weighted>
-inline Offer offer(const TileView& tile, const PanelView& panels, int64_t row, int64_t cluster, Ints id,
-                   const float* found) {
+inline LaneBest lane_best(const TileView& tile, const PanelView& panels, int64_t row, int64_t cluster,
+                          Ints id, const float* found) {
   const float weight = weighted ? tile.weights[row] : 1.0f;
   const Floats cost = cost_of<rule, weighted>(load<Floats>(found), weight, panels.factors + cluster,
                                               panels.inverse_weights + cluster);
@@ -79,7 +79,7 @@ inline Offer offer(const TileView& tile, const PanelView& panels, int64_t row, i
 }
 
 template <Rule rule>
-inline Offer better_of(const Offer& a, const Offer& b) {
+inline LaneBest better_of(const LaneBest& a, const LaneBest& b) {
   if constexpr (rule == Rule::first) {
     return {a.cost, a.second, b.index < a.index ? b.index : a.index};
   } else {
@@ -92,12 +92,12 @@ inline Offer better_of(const Offer& a, const Offer& b) {
 }
 
 template <Rule rule>
-inline void update(const LaneState& state, int64_t at, const Offer& offer) {
-  Offer old{};
+inline void update(const LaneState& state, int64_t at, const LaneBest& offer) {
+  LaneBest old{};
   old.index = load<Ints>(state.index + at);
   if constexpr (rule != Rule::first) old.cost = load<Floats>(state.best + at);
   if constexpr (rule == Rule::nearest) old.second = load<Floats>(state.second + at);
-  const Offer kept = better_of<rule>(old, offer);
+  const LaneBest kept = better_of<rule>(old, offer);
   store(state.index + at, kept.index);
   if constexpr (rule != Rule::first) store(state.best + at, kept.cost);
   if constexpr (rule == Rule::nearest) store(state.second + at, kept.second);
@@ -139,11 +139,12 @@ void scan_as(const TileView& tile, const PanelView& panels, int64_t begin, int64
       alignas(BK_VECTOR) float found[kRows][kWidth];
       distances_to_panel(tile, row, panels, first, found);
       for (int r = 0; r < kRows; ++r) {
-        Offer kept = offer<rule, weighted>(tile, panels, row + r, first, ids, found[r]);
+        LaneBest kept = lane_best<rule, weighted>(tile, panels, row + r, first, ids, found[r]);
 #pragma GCC unroll 4
         for (int v = 1; v < kVectors; ++v)
-          kept = better_of<rule>(kept, offer<rule, weighted>(tile, panels, row + r, first + v * kLanes,
-                                                             ids + v * kLanes, found[r] + v * kLanes));
+          kept =
+              better_of<rule>(kept, lane_best<rule, weighted>(tile, panels, row + r, first + v * kLanes,
+                                                              ids + v * kLanes, found[r] + v * kLanes));
         update<rule>(state, (row + r) * kLanes, kept);
       }
     }

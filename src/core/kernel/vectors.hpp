@@ -17,7 +17,7 @@ constexpr int kWideLanes = BK_VECTOR / 8;
 constexpr int kRows = BK_ROWS;
 constexpr int kVectors = BK_VECTORS;
 constexpr int kWidth = kLanes * kVectors;
-static_assert(kPieceRows % kRows == 0 && kChunkColumns % kLanes == 0);
+static_assert(kBatchRows % kRows == 0 && kChunkColumns % kLanes == 0);
 
 typedef float Floats __attribute__((vector_size(BK_VECTOR)));
 typedef int32_t Ints __attribute__((vector_size(BK_VECTOR)));

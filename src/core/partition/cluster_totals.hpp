@@ -6,17 +6,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernel/kernel.hpp"
 #include "partition/partition.hpp"
 
 namespace boostkmeans {
 
 // Of a cluster, or of some of its members.
-struct Totals {
+struct ClusterTotals {
   double weight = 0.0, inertia = 0.0;
   double change = 0.0;  // the largest change of the composite
   std::int64_t count = 0;
 
-  void operator+=(const Totals& other) {
+  void operator+=(const ClusterTotals& other) {
     weight += other.weight;
     inertia += other.inertia;
     change = std::max(change, other.change);
@@ -26,7 +27,7 @@ struct Totals {
 
 // Puts a cluster's sums in place, and remembers by how much they change its composite.
 inline void put_in_place(const Partition& partition, std::int64_t cluster, const double* sum,
-                         Totals& totals) {
+                         ClusterTotals& totals) {
   double* composite = partition.composite(cluster);
   if (totals.count > 0)
     for (std::int64_t j = 0; j < partition.n_features; ++j) {
@@ -39,11 +40,11 @@ inline void put_in_place(const Partition& partition, std::int64_t cluster, const
 
 // The drift of a cluster is the change of its composite by W times the root of the members' mean
 // square: what its members could add up to, however near to the origin its centre is.
-inline Recomputed report_of(const Kernel& kernel, const Partition& partition,
-                            const std::vector<Totals>& clusters, double* inertias) {
-  Recomputed result;
+inline RecomputeResult report_of(const Kernel& kernel, const Partition& partition,
+                                 const std::vector<ClusterTotals>& clusters, double* inertias) {
+  RecomputeResult result;
   for (std::int64_t c = 0; c < partition.n_clusters; ++c) {
-    const Totals& cluster = clusters[static_cast<std::size_t>(c)];
+    const ClusterTotals& cluster = clusters[static_cast<std::size_t>(c)];
     result.inertia += cluster.inertia;
     if (inertias != nullptr) inertias[c] = cluster.inertia;
     if (cluster.count == 0) continue;

@@ -55,7 +55,7 @@ inline bool improves(double leave, double enter, double norm, double noise) {
                              kRounding * std::sqrt(norm) * (std::sqrt(leave) + std::sqrt(enter));
 }
 
-struct Recomputed {
+struct RecomputeResult {
   double inertia = 0.0;  // sum of weight * |x - C|^2 in the frame
   double drift = 0.0;    // largest change of a composite, relative to its members: see totals.hpp
 };
@@ -64,7 +64,7 @@ struct Recomputed {
 // depend on the threads. A cluster without members keeps its composite and gets weight 0. `inertias` (k,
 // or null) gets the inertia of each cluster.
 template <class Rows>
-Recomputed recompute(const Rows& rows, RowWeights row_weights, const Partition& partition,
-                     double* inertias, Team& team);
+RecomputeResult recompute(const Rows& rows, RowWeights row_weights, const Partition& partition,
+                          double* inertias, ThreadPool& pool);
 
 }  // namespace boostkmeans

@@ -14,6 +14,6 @@ enum class CsrFault : int { none, starts, columns };
 // starts must begin with 0, ascend and not exceed n_values; the columns of each row must ascend strictly
 // and lie in [0, n_features).
 CsrFault find_csr_fault(const CsrSource& source, std::int64_t n_rows, std::int64_t n_features,
-                        std::int64_t n_values, Team& team);
+                        std::int64_t n_values, ThreadPool& pool);
 
 }  // namespace boostkmeans

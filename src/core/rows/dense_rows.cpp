@@ -13,7 +13,7 @@ namespace {
 constexpr int kNarrowExponent = 120;
 constexpr int kWideExponent = 1000;
 
-RowSource expanded_source(const char* data, std::int64_t n_features, bool wide) {
+StridedArray expanded_source(const char* data, std::int64_t n_features, bool wide) {
   const std::int64_t item = wide ? 8 : 4;
   return {data, n_features * item, item, n_features, wide ? Scalar::float64 : Scalar::float32};
 }
@@ -36,7 +36,7 @@ Buffer<char> expand(const CsrSource& csr, const std::int64_t* rows, std::int64_t
 
 }  // namespace
 
-DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t n_rows,
+DenseRows::DenseRows(const Kernel& kernel, const StridedArray& source, std::int64_t n_rows,
                      std::vector<double> shift, int scale_exponent, const double* factors)
     : kernel_(kernel),
       source_(source),

@@ -15,8 +15,12 @@
 #include "rows/centre.hpp"
 #include "rows/csr_source.hpp"
 #include "support/aligned_buffer.hpp"
+#include "support/alignment.hpp"
 
 namespace boostkmeans {
+
+static_assert(static_cast<std::int64_t>(kAlignment) >= kMaxVectorBytes,
+              "buffers must be aligned to whole vectors");
 
 class DenseRows {
  public:
@@ -30,7 +34,7 @@ class DenseRows {
   };
 
   // `factors` has a factor for each row (cosine: 1 / |x|), or is null.
-  DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t n_rows,
+  DenseRows(const Kernel& kernel, const StridedArray& source, std::int64_t n_rows,
             std::vector<double> shift, int scale_exponent, const double* factors);
   // Rows of a CSR matrix that are expanded when they are loaded: for a matrix that is small, or hardly
   // sparse. What is computed is the same as for a dense array, to the last bit.
@@ -49,9 +53,9 @@ class DenseRows {
   }
   // Whether rows can be scored in low precision: they are bytes, of which the kernel takes products.
   bool are_bytes() const {
-    constexpr std::int64_t kMostColumns = 1 << 16;  // 255 * 127 for each still fits into 32 bits
+    constexpr std::int64_t kMaxColumns = 1 << 16;  // 255 * 127 for each still fits into 32 bits
     return (source_.scalar == Scalar::uint8 || source_.scalar == Scalar::int8) && narrow_ &&
-           source_.column_stride == 1 && source_.n_features <= kMostColumns && kernel_.multiplies_bytes;
+           source_.column_stride == 1 && source_.n_features <= kMaxColumns && kernel_.multiplies_bytes;
   }
   // The bytes of some rows, as 0 to 255, four columns in each value; zeros fill up the last one. In the
   // frame, x = (byte - byte_shift()[j]) * byte_scale().
@@ -106,10 +110,12 @@ class DenseRows {
   // Products in x . C: what its rounding depends on.
   std::int64_t n_products(std::int64_t) const { return source_.n_features; }
   // |x - y|^2: 0 if and only if they are equal.
-  double gap(const Row& x, const Row& y) const { return distance(x, {y.values.get(), 1.0}); }
+  double distance_between(const Row& x, const Row& y) const {
+    return distance(x, {y.values.get(), 1.0});
+  }
 
   // What `add` changes of a composite, to be put back later, to the last bit.
-  std::int64_t most_cells() const { return source_.n_features; }
+  std::int64_t saved_size() const { return source_.n_features; }
   void save(const Row&, const double* composite, double* cells) const {
     std::copy_n(composite, source_.n_features, cells);
   }
@@ -128,7 +134,7 @@ class DenseRows {
   Frame frame() const { return {shift_.data(), shift32_.data(), {scale_[0], scale_[1]}, narrow_}; }
 
   const Kernel& kernel_;
-  RowSource source_;  // without data, if rows are expanded
+  StridedArray source_;  // without data, if rows are expanded
   std::optional<CsrSource> csr_;
   std::int64_t n_rows_;
   std::vector<double> shift_;

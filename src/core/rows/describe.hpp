@@ -14,10 +14,10 @@ struct Description {
   std::int64_t bad_row = -1;      // the first row with a value that is not finite
 };
 
-Description describe(const DenseRows& rows, Team& team);
+Description describe(const DenseRows& rows, ThreadPool& pool);
 
 // |x| of each row, without overflow or underflow on the way.
 template <class Rows>
-void row_norms(const Rows& rows, double* norms, Team& team);
+void row_norms(const Rows& rows, double* norms, ThreadPool& pool);
 
 }  // namespace boostkmeans

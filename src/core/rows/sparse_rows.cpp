@@ -24,11 +24,11 @@ SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64
   scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
   for (std::int64_t row = 0; row < n_rows; ++row) longest_ = std::max(longest_, length(row));
   frequencies_.assign(static_cast<std::size_t>(n_features), 0);
-  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t kMax = std::numeric_limits<std::int32_t>::max();
   source.as_typed([&](const auto*, const auto* columns) {
     for (std::int64_t t = 0; t < n_values(); ++t) {
       std::int32_t& frequency = frequencies_[static_cast<std::size_t>(columns[t])];
-      frequency += frequency < kMost;
+      frequency += frequency < kMax;
     }
   });
   Row x(*this);
@@ -64,13 +64,13 @@ float SparseRows::load(std::int64_t row, std::int32_t* columns, float* values) c
 }
 
 void SparseRows::prefetch(std::int64_t row) const {
-  constexpr std::int64_t kCacheLine = 64, kMost = 8;  // lines; the processor asks for more by itself
+  constexpr std::int64_t kCacheLine = 64, kMax = 8;  // lines; the processor asks for more by itself
   const std::int64_t begin = source_.start(row), count = length(row);
   source_.as_typed([&](const auto* values, const auto* columns) {
     const auto ask = [&](const auto* from) {
       const auto bytes = count * static_cast<std::int64_t>(sizeof *from);
       const char* at = reinterpret_cast<const char*>(from);
-      for (std::int64_t i = 0; i < std::min(bytes, kMost * kCacheLine); i += kCacheLine)
+      for (std::int64_t i = 0; i < std::min(bytes, kMax * kCacheLine); i += kCacheLine)
         __builtin_prefetch(at + i, 0, 2);
     };
     ask(values + begin);
@@ -95,7 +95,7 @@ double SparseRows::small_distance(const Row& x, const Centre& centre) const {
   return sum;
 }
 
-double SparseRows::gap(const Row& x, const Row& y) const {
+double SparseRows::distance_between(const Row& x, const Row& y) const {
   double sum = 0.0;
   std::int64_t i = 0, j = 0;
   while (i < x.count || j < y.count) {

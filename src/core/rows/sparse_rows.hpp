@@ -83,10 +83,10 @@ class SparseRows {
   // Products in x . C: what its rounding depends on.
   std::int64_t n_products(std::int64_t row) const { return length(row); }
   // |x - y|^2: 0 if and only if they are equal.
-  double gap(const Row& x, const Row& y) const;
+  double distance_between(const Row& x, const Row& y) const;
 
   // What `add` changes of a composite, to be put back later, to the last bit.
-  std::int64_t most_cells() const { return longest_; }
+  std::int64_t saved_size() const { return longest_; }
   void save(const Row& x, const double* composite, double* cells) const {
     for (std::int64_t t = 0; t < x.count; ++t) cells[t] = composite[x.columns[t]];
   }

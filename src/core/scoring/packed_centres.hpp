@@ -6,7 +6,7 @@
 
 #include "kernel/kernel.hpp"
 #include "rows/dense_rows.hpp"
-#include "scoring/cluster_terms.hpp"
+#include "scoring/cluster_scalars.hpp"
 #include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
@@ -16,27 +16,27 @@ namespace boostkmeans {
 float pack_column(const double* composite, double inverse, std::int64_t n_features, std::int64_t step,
                   float* column);
 
-// Centres one after the other, as flat float32 rows: -2 * C, and what goes with it.
+// PackedCentres one after the other, as flat float32 rows: -2 * C, and what goes with it.
 class CentreTable {
  public:
   CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
   void set(std::int64_t cluster, const double* composite, double weight);
   void set_never(std::int64_t cluster);
-  void add_penalty(std::int64_t cluster, double penalty) { vectors_.add_penalty(cluster, penalty); }
+  void add_penalty(std::int64_t cluster, double penalty) { scalars_.add_penalty(cluster, penalty); }
 
  private:
-  friend class Centres;
+  friend class PackedCentres;
   const Kernel& kernel_;
   std::int64_t n_features_, step_;
   Buffer<float> values_;
-  ClusterVectors vectors_;
+  ClusterScalars scalars_;
 };
 
-class Centres {
+class PackedCentres {
  public:
   // `bytes`: the rows, if they are to be scored in low precision; or null.
-  Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
-          const DenseRows* bytes = nullptr);
+  PackedCentres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
+                const DenseRows* bytes = nullptr);
 
   // These centres := some of a table, at most as many as there were at first. Not in low precision.
   void gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count);
@@ -45,7 +45,7 @@ class Centres {
   void set(std::int64_t cluster, const double* composite, double weight);
 
   void set_never(std::int64_t cluster);
-  void add_penalty(std::int64_t cluster, double penalty) { vectors_.add_penalty(cluster, penalty); }
+  void add_penalty(std::int64_t cluster, double penalty) { scalars_.add_penalty(cluster, penalty); }
 
   std::int64_t n_panels() const { return n_panels_; }
   std::int64_t n_clusters() const { return n_clusters_; }
@@ -61,7 +61,7 @@ class Centres {
   const DenseRows* bytes_;
   Buffer<float> values_;        // empty if in low precision
   Buffer<std::int32_t> quads_;  // empty unless in low precision
-  ClusterVectors vectors_;
+  ClusterScalars scalars_;
   Buffer<float> byte_scales_, byte_offsets_;
 };
 

@@ -54,8 +54,8 @@ struct SweepOptions {
   // Above 0, a row also moves where this costs little: the cost of staying is multiplied by
   // (1 + temperature), that of moving by (1 - temperature). Must be 0 if `exact`.
   double temperature = 0.0;
-  Limits limits = {};
-  // If true, rows are also compared with clusters that are full. A row that would move there looks for
+  SizeLimits limits = {};
+  // If true, rows are also compared with clusters that are full. A row that would move there policy for
   // another row that makes room (or takes its place, if its own cluster is at the lower limit), and both
   // move if the two moves together are a gain. If false, rows are not compared with full clusters.
   bool exchange = false;
@@ -73,6 +73,6 @@ struct SweepResult {
 
 template <class Rows>
 SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition, Visit& visit,
-                  const SweepOptions& options, Team& team);
+                  const SweepOptions& options, ThreadPool& pool);
 
 }  // namespace boostkmeans

@@ -18,7 +18,7 @@ double inertia_of(const Rows& rows, RowWeights weights, const std::int64_t* ids,
                   const std::function<bool()>& stop);
 // Inertia as a difference, sum of weight * |x|^2 - |composite|^2 / weight, of float32 rows; NaN where
 // too little would be left of it to be trusted.
-double inertia_between(double energy, double square, double weight);
+double inertia_between(double sum_of_squares, double square, double weight);
 
 enum class SectionStart : int { random_partition, random, plus_plus };
 
@@ -31,21 +31,21 @@ struct SectionOptions {
 
 // How rows are held.
 template <class Rows>
-struct HeldAs;
+struct CacheFor;
 template <>
-struct HeldAs<DenseRows> {
-  using type = DenseHeld;
+struct CacheFor<DenseRows> {
+  using type = DenseCache;
 };
 template <>
-struct HeldAs<SparseRows> {
-  using type = SparseHeld;
+struct CacheFor<SparseRows> {
+  using type = SparseCache;
 };
 
 template <class Rows>
 class Sectioning {
  public:
-  using Held = typename HeldAs<Rows>::type;
-  using Cut = typename Held::Cut;
+  using Cache = typename CacheFor<Rows>::type;
+  using Cut = typename Cache::Cut;
 
   Sectioning(const Rows& rows, const SectionOptions& options, std::int64_t capacity);
 
@@ -55,8 +55,8 @@ class Sectioning {
   std::int32_t section(std::int64_t i) const { return sections_[static_cast<std::size_t>(i)]; }
   double weight(std::int64_t section) const { return weight_[static_cast<std::size_t>(section)]; }
   double inertia(std::int64_t section) const;
-  Cut cut() const { return held_.cut(inverse_, offset_); }
-  Held& held() { return held_; }
+  Cut cut() const { return cache_.cut(inverse_, offset_); }
+  Cache& cache() { return cache_; }
 
  private:
   static constexpr std::int64_t kBlock = 16;  // rows that propose from the same composites
@@ -83,7 +83,7 @@ class Sectioning {
 
   const Rows& rows_;
   SectionOptions options_;
-  Held held_;
+  Cache cache_;
   const std::int64_t* ids_ = nullptr;
   std::int64_t count_ = 0;
   RowWeights weights_{nullptr};

@@ -1,6 +1,6 @@
 // A set of sparse rows that a thread holds: their terms, in float64, one row after the other.
 //
-// The same seam as DenseHeld. No mean is taken off; instead each row knows its dot product with the sum
+// The same seam as DenseCache. No mean is taken off; instead each row knows its dot product with the sum
 // of all of them, so that s sections need s - 1 dot products a visit here too.
 #pragma once
 
@@ -19,16 +19,16 @@ struct SparseCut {
   std::vector<double> thresholds;  // s - 1
 };
 
-class SparseHeld {
+class SparseCache {
  public:
   using Cut = SparseCut;
 
-  SparseHeld(const SparseRows& rows, std::int64_t n_sections, std::int64_t capacity);
+  SparseCache(const SparseRows& rows, std::int64_t n_sections, std::int64_t capacity);
 
   static std::int64_t capacity(const SparseRows& rows, std::int64_t n_sections);
-  static std::int64_t span_rows(const SparseRows&) { return 1024; }
+  static std::int64_t range_rows(const SparseRows&) { return 1024; }
 
-  bool hold(const std::int64_t* ids, std::int64_t count, RowWeights weights);
+  bool load(const std::int64_t* ids, std::int64_t count, RowWeights weights);
 
   double norm(std::int64_t i) const { return norms_[static_cast<std::size_t>(i)]; }
   double dot_all(std::int64_t i) const { return dots_all_[static_cast<std::size_t>(i)]; }
@@ -48,12 +48,12 @@ class SparseHeld {
   }
 
   Cut cut(const std::vector<double>& inverse, const std::vector<double>& offsets) const;
-  void follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool measured,
+  void follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool with_inertias,
               std::int32_t* sections);
 
   static constexpr bool kCentred = false;
-  // The composite of a span would have all features: inertias are measured afterwards.
-  static constexpr bool kAddsUp = false;
+  // The composite of a span would have all features: inertias are with_inertias afterwards.
+  static constexpr bool kHasAdditiveInertia = false;
 
  private:
   std::size_t begin(std::int64_t i) const { return starts_[static_cast<std::size_t>(i)]; }

@@ -13,10 +13,10 @@ namespace boostkmeans {
 
 namespace {
 
-// Rows that are looked through before the watch is.
-constexpr std::int64_t kRowsBetweenLooks = 1024;
+// Rows that are decided through before the stop_token is.
+constexpr std::int64_t kRowsBetweenPolls = 1024;
 
-// A set that is too large to be held.
+// A set that is too large to be cache.
 template <class Cut>
 struct LargeSet {
   std::int64_t set, begin, end;
@@ -25,14 +25,14 @@ struct LargeSet {
   Cut cut;
 };
 
-struct Span {
+struct RowRange {
   std::int64_t large, begin, end;
 };
 
-// What a span of a large set adds to its sections.
-struct Share {
+// What a range of a large set adds to its sections.
+struct PartialSums {
   std::vector<std::int64_t> counts;
-  std::vector<double> weights, energies, composites;
+  std::vector<double> weights, sums_of_squares, composites;
 };
 
 template <class Rows>
@@ -40,7 +40,7 @@ class Splitting {
  public:
   Splitting(const Rows& rows, RowWeights row_weights, std::int64_t* members, const std::int64_t* begins,
             const std::int64_t* ends, std::int64_t n_sets, const SplitOptions& options,
-            const SplitResult& result, Team& team)
+            const SplitResult& result, ThreadPool& pool)
       : rows_(rows),
         row_weights_(row_weights),
         members_(members),
@@ -49,12 +49,12 @@ class Splitting {
         n_sets_(n_sets),
         options_(options),
         result_(result),
-        team_(team),
+        pool_(pool),
         n_sections_(options.sections.n_sections),
-        capacity_(Held::capacity(rows, n_sections_)),
+        capacity_(Cache::capacity(rows, n_sections_)),
         n_sample_(capacity_ / 2),
-        span_rows_(Held::span_rows(rows)) {
-    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>());
+        range_rows_(Cache::range_rows(rows)) {
+    for (int t = 0; t < pool.size(); ++t) scratches_.push_back(std::make_unique<ThreadScratch>());
     large_.resize(static_cast<std::size_t>(n_sets));
   }
 
@@ -65,32 +65,32 @@ class Splitting {
     std::stable_sort(order.begin(), order.end(), [this](std::int64_t a, std::int64_t b) {
       return ends_[a] - begins_[a] > ends_[b] - begins_[b];
     });
-    team_.for_each(n_sets_, [&](std::int64_t i, int thread) {
+    pool_.for_each(n_sets_, [&](std::int64_t i, int thread) {
       section_set(order[static_cast<std::size_t>(i)], thread);
     });
-    if (team_.watch().stopped()) return;
+    if (pool_.stop_token().stopped()) return;
     follow();
   }
 
  private:
-  using Held = typename Sectioning<Rows>::Held;
-  using Large = LargeSet<typename Held::Cut>;
+  using Cache = typename Sectioning<Rows>::Cache;
+  using Large = LargeSet<typename Cache::Cut>;
 
-  struct Workplace {
+  struct ThreadScratch {
     std::unique_ptr<Sectioning<Rows>> sectioning;
     std::vector<std::int64_t> ids;
   };
 
   // Made by the thread that will use it, when it is first needed.
-  Workplace& place(int thread) {
-    Workplace& place = *places_[static_cast<std::size_t>(thread)];
-    if (!place.sectioning) {
+  ThreadScratch& scratch(int thread) {
+    ThreadScratch& found = *scratches_[static_cast<std::size_t>(thread)];
+    if (!found.sectioning) {
       std::int64_t largest = 0;
       for (std::int64_t i = 0; i < n_sets_; ++i) largest = std::max(largest, ends_[i] - begins_[i]);
-      place.sectioning = std::make_unique<Sectioning<Rows>>(
-          rows_, options_.sections, std::min(largest, std::max(capacity_, span_rows_)));
+      found.sectioning = std::make_unique<Sectioning<Rows>>(
+          rows_, options_.sections, std::min(largest, std::max(capacity_, range_rows_)));
     }
-    return place;
+    return found;
   }
 
   std::uint64_t seed_of(std::int64_t set) const {
@@ -101,7 +101,7 @@ class Splitting {
   void section_set(std::int64_t set, int thread) {
     const std::int64_t begin = begins_[set], count = ends_[set] - begin;
     if (count > capacity_) return section_sample(set, thread);
-    Workplace& here = place(thread);
+    ThreadScratch& here = scratch(thread);
     here.ids.assign(members_ + begin, members_ + begin + count);
     if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(set)))
       return mark_equal(set);
@@ -111,7 +111,7 @@ class Splitting {
       const std::int64_t out = set * n_sections_ + s;
       result_.ends[out] = at;
       result_.weights[out] = here.sectioning->weight(s);
-      if (options_.measured) result_.inertias[out] = here.sectioning->inertia(s);
+      if (options_.with_inertias) result_.inertias[out] = here.sectioning->inertia(s);
     }
   }
 
@@ -125,7 +125,7 @@ class Splitting {
 
   // One row of each stretch of the set.
   void section_sample(std::int64_t set, int thread) {
-    Workplace& here = place(thread);
+    ThreadScratch& here = scratch(thread);
     auto large = std::make_unique<Large>();
     large->set = set;
     large->begin = begins_[set];
@@ -151,16 +151,16 @@ class Splitting {
     large_[static_cast<std::size_t>(set)] = std::move(large);
   }
 
-  // All rows of the sample are equal: looks for other rows, in float64, and splits them off.
-  bool section_odd(Large& large, Workplace& here, int thread) const {
+  // All rows of the sample are equal: policy for other rows, in float64, and splits them off.
+  bool section_odd(Large& large, ThreadScratch& here, int thread) const {
     typename Rows::Row first(rows_), other(rows_);
     rows_.fetch(members_[large.begin], first);
     large.sample.assign(1, large.begin);
     std::vector<std::int64_t> copies;  // of the first: they make up the number
     for (std::int64_t at = large.begin + 1; at < large.end; ++at) {
-      if (at % kRowsBetweenLooks == 0 && team_.watch().look(thread)) return false;
+      if (at % kRowsBetweenPolls == 0 && pool_.stop_token().stop_requested(thread)) return false;
       rows_.fetch(members_[at], other);
-      if (rows_.gap(first, other) > 0.0)
+      if (rows_.distance_between(first, other) > 0.0)
         large.sample.push_back(at);
       else if (static_cast<std::int64_t>(copies.size()) < n_sections_)
         copies.push_back(at);
@@ -184,12 +184,12 @@ class Splitting {
   // All rows of the large sets go to the section of the nearest centre; then their sets are reordered.
   void follow() {
     std::vector<Large*> sets;
-    std::vector<Span> spans;
+    std::vector<RowRange> ranges;
     for (const auto& large : large_) {
       if (!large) continue;
-      for (std::int64_t at = large->begin; at < large->end; at += span_rows_)
-        spans.push_back(
-            {static_cast<std::int64_t>(sets.size()), at, std::min(large->end, at + span_rows_)});
+      for (std::int64_t at = large->begin; at < large->end; at += range_rows_)
+        ranges.push_back(
+            {static_cast<std::int64_t>(sets.size()), at, std::min(large->end, at + range_rows_)});
       sets.push_back(large.get());
     }
     if (sets.empty()) return;
@@ -197,34 +197,35 @@ class Splitting {
     for (const Large* large : sets) offsets.push_back(offsets.back() + large->end - large->begin);
     std::vector<std::int32_t> chosen(static_cast<std::size_t>(offsets.back()));
     std::vector<std::int64_t> moved(chosen.size());
-    const auto position = [&](const Span& span) {
-      const auto l = static_cast<std::size_t>(span.large);
-      return offsets[l] + span.begin - sets[l]->begin;
+    const auto position = [&](const RowRange& range) {
+      const auto l = static_cast<std::size_t>(range.large);
+      return offsets[l] + range.begin - sets[l]->begin;
     };
-    const auto n_spans = static_cast<std::int64_t>(spans.size());
-    std::vector<Share> shares(spans.size());
-    team_.for_each(n_spans, [&](std::int64_t i, int thread) {
-      const Span& span = spans[static_cast<std::size_t>(i)];
-      const Large& large = *sets[static_cast<std::size_t>(span.large)];
-      shares[static_cast<std::size_t>(i)] = share(large, span, chosen.data() + position(span), thread);
+    const auto n_ranges = static_cast<std::int64_t>(ranges.size());
+    std::vector<PartialSums> partials(ranges.size());
+    pool_.for_each(n_ranges, [&](std::int64_t i, int thread) {
+      const RowRange& range = ranges[static_cast<std::size_t>(i)];
+      const Large& large = *sets[static_cast<std::size_t>(range.large)];
+      partials[static_cast<std::size_t>(i)] =
+          partial(large, range, chosen.data() + position(range), thread);
     });
-    if (team_.watch().stopped()) return;
-    const auto starts = add_up(sets, spans, shares);
-    team_.for_each(n_spans, [&](std::int64_t i, int) {
-      const Span& span = spans[static_cast<std::size_t>(i)];
+    if (pool_.stop_token().stopped()) return;
+    const auto starts = add_up(sets, ranges, partials);
+    pool_.for_each(n_ranges, [&](std::int64_t i, int) {
+      const RowRange& range = ranges[static_cast<std::size_t>(i)];
       std::vector<std::int64_t> next(starts[static_cast<std::size_t>(i)]);
-      const Large& large = *sets[static_cast<std::size_t>(span.large)];
-      const std::int64_t shift = offsets[static_cast<std::size_t>(span.large)] - large.begin;
-      const std::int64_t from = position(span);
-      for (std::int64_t r = 0; r < span.end - span.begin; ++r) {
+      const Large& large = *sets[static_cast<std::size_t>(range.large)];
+      const std::int64_t shift = offsets[static_cast<std::size_t>(range.large)] - large.begin;
+      const std::int64_t from = position(range);
+      for (std::int64_t r = 0; r < range.end - range.begin; ++r) {
         const auto s = static_cast<std::size_t>(chosen[static_cast<std::size_t>(from + r)]);
-        moved[static_cast<std::size_t>(next[s]++ + shift)] = members_[span.begin + r];
+        moved[static_cast<std::size_t>(next[s]++ + shift)] = members_[range.begin + r];
       }
     });
-    if (team_.watch().stopped()) return;
+    if (pool_.stop_token().stopped()) return;
     for (std::size_t l = 0; l < sets.size(); ++l)
       std::copy(moved.begin() + offsets[l], moved.begin() + offsets[l + 1], members_ + sets[l]->begin);
-    if (options_.measured) measure_again(sets);
+    if (options_.with_inertias) measure_again(sets);
   }
 
   // Inertias that float32 could not tell.
@@ -233,89 +234,92 @@ class Splitting {
     for (const Large* large : sets)
       for (std::int64_t out = large->set * n_sections_; out < (large->set + 1) * n_sections_; ++out)
         if (std::isnan(result_.inertias[out])) unknown.push_back(out);
-    team_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int thread) {
+    pool_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int thread) {
       const std::int64_t out = unknown[static_cast<std::size_t>(i)], set = out / n_sections_;
       const std::int64_t begin = out % n_sections_ == 0 ? begins_[set] : result_.ends[out - 1];
       result_.inertias[out] =
           inertia_of(rows_, row_weights_, members_ + begin, result_.ends[out] - begin,
-                     [&] { return team_.watch().look(thread); });
+                     [&] { return pool_.stop_token().stop_requested(thread); });
     });
   }
 
-  // Sections of the rows of a span. Those of the sample keep the section that they found, so that none
+  // Sections of the rows of a range. Those of the sample keep the section that they found, so that none
   // is left without rows.
-  Share share(const Large& large, const Span& span, std::int32_t* chosen, int thread) {
-    Held& held = place(thread).sectioning->held();
-    const std::int64_t count = span.end - span.begin;
-    held.follow(large.cut, members_ + span.begin, count, options_.measured, chosen);
-    for (auto at = std::lower_bound(large.sample.begin(), large.sample.end(), span.begin);
-         at != large.sample.end() && *at < span.end; ++at)
-      chosen[*at - span.begin] = large.sections[static_cast<std::size_t>(at - large.sample.begin())];
+  PartialSums partial(const Large& large, const RowRange& range, std::int32_t* chosen, int thread) {
+    Cache& cache = scratch(thread).sectioning->cache();
+    const std::int64_t count = range.end - range.begin;
+    cache.follow(large.cut, members_ + range.begin, count, options_.with_inertias, chosen);
+    for (auto at = std::lower_bound(large.sample.begin(), large.sample.end(), range.begin);
+         at != large.sample.end() && *at < range.end; ++at)
+      chosen[*at - range.begin] = large.sections[static_cast<std::size_t>(at - large.sample.begin())];
     const auto s = static_cast<std::size_t>(n_sections_);
-    Share share{std::vector<std::int64_t>(s, 0), std::vector<double>(s, 0.0), {}, {}};
+    PartialSums partial{std::vector<std::int64_t>(s, 0), std::vector<double>(s, 0.0), {}, {}};
     for (std::int64_t r = 0; r < count; ++r) {
       const auto c = static_cast<std::size_t>(chosen[r]);
-      ++share.counts[c];
-      share.weights[c] += row_weights_[members_[span.begin + r]];
+      ++partial.counts[c];
+      partial.weights[c] += row_weights_[members_[range.begin + r]];
     }
-    if constexpr (Held::kAddsUp)
-      if (options_.measured) measure(held, span, chosen, share);
-    return share;
+    if constexpr (Cache::kHasAdditiveInertia)
+      if (options_.with_inertias) measure(cache, range, chosen, partial);
+    return partial;
   }
 
-  void measure(Held& held, const Span& span, const std::int32_t* chosen, Share& share) const {
-    const std::int64_t step = held.width();
-    share.energies.assign(static_cast<std::size_t>(n_sections_), 0.0);
-    share.composites.assign(static_cast<std::size_t>(n_sections_ * step), 0.0);
-    for (std::int64_t r = 0; r < span.end - span.begin; ++r) {
-      const double w = row_weights_[members_[span.begin + r]];
-      share.energies[static_cast<std::size_t>(chosen[r])] += w * held.norm(r);
-      held.add_to(share.composites.data() + chosen[r] * step, r, w);
+  void measure(Cache& cache, const RowRange& range, const std::int32_t* chosen,
+               PartialSums& partial) const {
+    const std::int64_t step = cache.width();
+    partial.sums_of_squares.assign(static_cast<std::size_t>(n_sections_), 0.0);
+    partial.composites.assign(static_cast<std::size_t>(n_sections_ * step), 0.0);
+    for (std::int64_t r = 0; r < range.end - range.begin; ++r) {
+      const double w = row_weights_[members_[range.begin + r]];
+      partial.sums_of_squares[static_cast<std::size_t>(chosen[r])] += w * cache.norm(r);
+      cache.add_to(partial.composites.data() + chosen[r] * step, r, w);
     }
   }
 
-  // The results of the large sets, in the order of their spans; and where each span's rows of each
+  // The results of the large sets, in the order of their ranges; and where each range's rows of each
   // section go in `members`.
   std::vector<std::vector<std::int64_t>> add_up(const std::vector<Large*>& sets,
-                                                const std::vector<Span>& spans,
-                                                const std::vector<Share>& shares) {
+                                                const std::vector<RowRange>& ranges,
+                                                const std::vector<PartialSums>& partials) {
     const auto n_sections = static_cast<std::size_t>(n_sections_);
-    std::vector<std::vector<std::int64_t>> starts(spans.size(), std::vector<std::int64_t>(n_sections));
+    std::vector<std::vector<std::int64_t>> starts(ranges.size(), std::vector<std::int64_t>(n_sections));
     std::size_t first = 0;
     for (std::size_t l = 0; l < sets.size(); ++l) {
       std::size_t last = first;
-      while (last < spans.size() && spans[last].large == static_cast<std::int64_t>(l)) ++last;
+      while (last < ranges.size() && ranges[last].large == static_cast<std::int64_t>(l)) ++last;
       std::int64_t at = sets[l]->begin;
       for (std::size_t s = 0; s < n_sections; ++s) {
         double weight = 0.0;
         for (std::size_t i = first; i < last; ++i) {
           starts[i][s] = at;
-          at += shares[i].counts[s];
-          weight += shares[i].weights[s];
+          at += partials[i].counts[s];
+          weight += partials[i].weights[s];
         }
         const auto out = sets[l]->set * n_sections_ + static_cast<std::int64_t>(s);
         result_.ends[out] = at;
         result_.weights[out] = weight;
-        if (options_.measured) result_.inertias[out] = inertia(*sets[l], shares, first, last, s, weight);
+        if (options_.with_inertias)
+          result_.inertias[out] = inertia(*sets[l], partials, first, last, s, weight);
       }
       first = last;
     }
     return starts;
   }
 
-  // NaN where it has to be measured.
-  double inertia(const Large& large, const std::vector<Share>& shares, std::size_t first,
+  // NaN where it has to be with_inertias.
+  double inertia(const Large& large, const std::vector<PartialSums>& partials, std::size_t first,
                  std::size_t last, std::size_t section, double weight) const {
-    if constexpr (Held::kAddsUp) {
-      const std::size_t width = shares[first].composites.size() / static_cast<std::size_t>(n_sections_);
+    if constexpr (Cache::kHasAdditiveInertia) {
+      const std::size_t width =
+          partials[first].composites.size() / static_cast<std::size_t>(n_sections_);
       std::vector<double> sum(width, 0.0);
-      double energy = 0.0;
+      double sum_of_squares = 0.0;
       for (std::size_t i = first; i < last; ++i) {
-        energy += shares[i].energies[section];
-        for (std::size_t j = 0; j < width; ++j) sum[j] += shares[i].composites[section * width + j];
+        sum_of_squares += partials[i].sums_of_squares[section];
+        for (std::size_t j = 0; j < width; ++j) sum[j] += partials[i].composites[section * width + j];
       }
       const double square = std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0);
-      return std::ldexp(inertia_between(energy, square, weight), -2 * large.cut.place.exponent);
+      return std::ldexp(inertia_between(sum_of_squares, square, weight), -2 * large.cut.frame.exponent);
     } else {
       return std::numeric_limits<double>::quiet_NaN();
     }
@@ -328,9 +332,9 @@ class Splitting {
   std::int64_t n_sets_;
   const SplitOptions& options_;
   const SplitResult& result_;
-  Team& team_;
-  std::int64_t n_sections_, capacity_, n_sample_, span_rows_;
-  std::vector<std::unique_ptr<Workplace>> places_;
+  ThreadPool& pool_;
+  std::int64_t n_sections_, capacity_, n_sample_, range_rows_;
+  std::vector<std::unique_ptr<ThreadScratch>> scratches_;
   std::vector<std::unique_ptr<Large>> large_;  // by set; null for small ones
 };
 
@@ -339,13 +343,13 @@ class Splitting {
 template <class Rows>
 void split(const Rows& rows, RowWeights row_weights, std::int64_t* members, const std::int64_t* begins,
            const std::int64_t* ends, std::int64_t n_sets, const SplitOptions& options,
-           const SplitResult& result, Team& team) {
-  Splitting<Rows>(rows, row_weights, members, begins, ends, n_sets, options, result, team).run();
+           const SplitResult& result, ThreadPool& pool) {
+  Splitting<Rows>(rows, row_weights, members, begins, ends, n_sets, options, result, pool).run();
 }
 
 #define BK_INSTANTIATE(Rows)                                                                            \
   template void split(const Rows&, RowWeights, std::int64_t*, const std::int64_t*, const std::int64_t*, \
-                      std::int64_t, const SplitOptions&, const SplitResult&, Team&)
+                      std::int64_t, const SplitOptions&, const SplitResult&, ThreadPool&)
 BK_INSTANTIATE(DenseRows);
 BK_INSTANTIATE(SparseRows);
 #undef BK_INSTANTIATE

@@ -17,20 +17,20 @@ namespace boostkmeans {
 struct SplitOptions {
   SectionOptions sections;
   std::uint64_t seed;
-  bool measured;  // whether inertias of the sections are wanted
+  bool with_inertias;  // whether inertias of the sections are wanted
 };
 
 // For set i and section s of it.
 struct SplitResult {
   std::int64_t* ends;  // n_sets x s: where the section ends in `members`; all -1 if rows are all equal
   double* weights;     // n_sets x s
-  double* inertias;    // n_sets x s, if measured
+  double* inertias;    // n_sets x s, if with_inertias
 };
 
 // Set i is members[begins[i], ends[i]): at least as many rows as sections, all of positive weight.
 template <class Rows>
 void split(const Rows& rows, RowWeights row_weights, std::int64_t* members, const std::int64_t* begins,
            const std::int64_t* ends, std::int64_t n_sets, const SplitOptions& options,
-           const SplitResult& result, Team& team);
+           const SplitResult& result, ThreadPool& pool);
 
 }  // namespace boostkmeans

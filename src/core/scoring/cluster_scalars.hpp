@@ -9,9 +9,9 @@
 
 namespace boostkmeans {
 
-class ClusterVectors {
+class ClusterScalars {
  public:
-  explicit ClusterVectors(std::int64_t n) : norms(n), factors(n), inverse_weights(n) {}
+  explicit ClusterScalars(std::int64_t n) : norms(n), factors(n), inverse_weights(n) {}
 
   // `norm` is |C|^2. A weight of 0 makes an empty cluster, which attracts any row.
   void set(std::int64_t cluster, float norm, double weight) {
@@ -29,7 +29,7 @@ class ClusterVectors {
   void add_penalty(std::int64_t cluster, double penalty) {
     norms[cluster] += static_cast<float>(penalty);
   }
-  void copy(std::int64_t to, const ClusterVectors& other, std::int64_t from) {
+  void copy(std::int64_t to, const ClusterScalars& other, std::int64_t from) {
     norms[to] = other.norms[from];
     factors[to] = other.factors[from];
     inverse_weights[to] = other.inverse_weights[from];
@@ -38,7 +38,8 @@ class ClusterVectors {
   Buffer<float> norms, factors, inverse_weights;
 
  private:
-  // Stands for 1 / 0: large enough to make an empty cluster free, and finite so that no NaN arises.
+  // Stands for 1 / 0: large at_least_min to make an empty cluster free, and finite so that no NaN
+  // arises.
   static constexpr float kHuge = 1e30f;
 };
 

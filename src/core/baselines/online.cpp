@@ -1,4 +1,4 @@
-#include "assign/online.hpp"
+#include "baselines/online.hpp"
 
 #include <limits>
 #include <vector>
@@ -61,11 +61,12 @@ class MovingCentres {
 
 template <class Rows>
 std::int64_t online_pass(const Rows& rows, double* centres, std::int64_t n_clusters,
-                         const std::int64_t* order, std::int64_t n_order, double rate, Watch& watch) {
+                         const std::int64_t* order, std::int64_t n_order, double rate,
+                         StopToken& stop_token) {
   MovingCentres<Rows> moving(rows, centres, n_clusters);
   typename Rows::Row x(rows);
   for (std::int64_t i = 0; i < n_order; ++i) {
-    if (watch.check()) return i;
+    if (stop_token.poll()) return i;
     rows.fetch(order[i], x);
     moving.move(moving.nearest(x), x, rate);
   }
@@ -73,8 +74,8 @@ std::int64_t online_pass(const Rows& rows, double* centres, std::int64_t n_clust
 }
 
 template std::int64_t online_pass(const DenseRows&, double*, std::int64_t, const std::int64_t*,
-                                  std::int64_t, double, Watch&);
+                                  std::int64_t, double, StopToken&);
 template std::int64_t online_pass(const SparseRows&, double*, std::int64_t, const std::int64_t*,
-                                  std::int64_t, double, Watch&);
+                                  std::int64_t, double, StopToken&);
 
 }  // namespace boostkmeans
