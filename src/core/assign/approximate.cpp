@@ -14,7 +14,7 @@ namespace boostkmeans {
 
 namespace {
 
-// Rows of a group that share one gathering of its centres.
+// Number of rows of a group for which its centres are gathered once.
 constexpr std::int64_t kTaskRows = 8 * kBatchRows;
 
 struct Task {
@@ -23,9 +23,9 @@ struct Task {
 
 template <class Rows>
 struct ThreadScratch {
-  ThreadScratch(const Rows& rows, std::int64_t n_clusters, std::int64_t most)
+  ThreadScratch(const Rows& rows, std::int64_t n_clusters, std::int64_t max_centres)
       : batch(rows),
-        gathered(gathered_centres(rows, n_clusters, most)) {}
+        gathered(gathered_centres(rows, n_clusters, max_centres)) {}
   RowBatch<Rows> batch;
   typename CentreTraits<Rows>::Gathered gathered;
   std::vector<std::int32_t> list;
@@ -57,22 +57,24 @@ void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_c
                        ThreadPool& pool) {
   const std::int64_t d = rows.n_features();
   auto table = centre_table(rows, n_clusters);
-  const CompositeNorms<Rows> squares(rows, centres, n_clusters, pool);
+  const CompositeNorms<Rows> composite_norms(rows, centres, n_clusters, pool);
   fill_term_rows(table, centres, false, pool);
-  pool.for_each(n_clusters,
-                [&](std::int64_t c, int) { set_centre(table, c, centres + c * d, 1.0, squares.at(c)); });
+  pool.for_each(n_clusters, [&](std::int64_t c, int) {
+    set_centre(table, c, centres + c * d, 1.0, composite_norms.at(c));
+  });
   const RowsByCluster members = sort_by_cluster(row_groups, groups.n_groups, rows.n_rows());
   const std::vector<Task> tasks = tasks_of(members);
-  std::int64_t most = 1;
+  std::int64_t max_centres = 1;
   for (std::int64_t g = 0; g < groups.n_groups; ++g) {
     std::int64_t n = 0;
     each_listed(groups, g,
                 [&](const std::int32_t* first, const std::int32_t* last) { n += last - first; });
-    most = std::max(most, n);
+    max_centres = std::max(max_centres, n);
   }
   std::vector<std::unique_ptr<ThreadScratch<Rows>>> scratch_by_thread;
+  scratch_by_thread.reserve(static_cast<std::size_t>(pool.size()));
   for (int t = 0; t < pool.size(); ++t)
-    scratch_by_thread.push_back(std::make_unique<ThreadScratch<Rows>>(rows, n_clusters, most));
+    scratch_by_thread.push_back(std::make_unique<ThreadScratch<Rows>>(rows, n_clusters, max_centres));
   pool.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
     const Task& task = tasks[static_cast<std::size_t>(i)];
     ThreadScratch<Rows>& scratch = *scratch_by_thread[static_cast<std::size_t>(thread)];
@@ -96,13 +98,13 @@ template <class Rows>
 void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_nodes,
              std::int64_t n_sections, const double* centres, std::int32_t* leaves, ThreadPool& pool) {
   const std::int64_t d = rows.n_features();
-  constexpr std::int64_t kBatch = 64;
-  const CompositeNorms<Rows> squares(rows, centres, n_nodes, pool);
+  constexpr std::int64_t kDescendRows = 64;  // per task
+  const CompositeNorms<Rows> composite_norms(rows, centres, n_nodes, pool);
   auto fetched = row_for_each_thread(rows, pool);
-  pool.for_each((rows.n_rows() + kBatch - 1) / kBatch, [&](std::int64_t batch, int thread) {
+  pool.for_each((rows.n_rows() + kDescendRows - 1) / kDescendRows, [&](std::int64_t task, int thread) {
     typename Rows::Row& x = fetched[static_cast<std::size_t>(thread)];
-    const std::int64_t end = std::min(rows.n_rows(), (batch + 1) * kBatch);
-    for (std::int64_t row = batch * kBatch; row < end; ++row) {
+    const std::int64_t end = std::min(rows.n_rows(), (task + 1) * kDescendRows);
+    for (std::int64_t row = task * kDescendRows; row < end; ++row) {
       rows.fetch(row, x);
       std::int32_t node = 0;
       while (children[node * n_sections] >= 0) {
@@ -111,8 +113,9 @@ void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_node
         for (std::int64_t s = 0; s < n_sections; ++s) {
           const std::int32_t child = children[node * n_sections + s];
           if (child < 0) break;
-          const double gap = rows.distance(x, {centres + child * d, 1.0, squares.at(child)});
-          if (gap < best) best = gap, next = child;
+          const double distance =
+              rows.distance(x, {centres + child * d, 1.0, composite_norms.at(child)});
+          if (distance < best) best = distance, next = child;
         }
         node = next;
       }

@@ -14,20 +14,23 @@ namespace boostkmeans {
 
 namespace {
 
-// Queries that go through a block of codes together, and the codes in it: both stay in a core's cache.
-// Fewer queries, if what they find takes much memory.
-constexpr std::int64_t kMaxQueries = 32, kMaxFound = 1 << 22, kBlock = 8192;
-// Units of work for each thread, at least, as long as there are blocks.
-constexpr std::int64_t kUnitsPerThread = 4;
-// Sums of bytes at most; the bound is put there. A code whose sum is larger is not looked at.
+// Number of codes in a block, and largest number of queries that search it together. Both fit into the
+// cache of a core.
+constexpr std::int64_t kBlock = 8192;
+constexpr std::int64_t kMaxQueries = 32;
+// Largest number of results that these queries store, which may limit the number of queries further.
+constexpr std::int64_t kMaxFound = 1 << 22;
+// Smallest number of tasks per thread, as long as there are blocks.
+constexpr std::int64_t kTasksPerThread = 4;
+// The bound on distances corresponds to this sum of bytes. Codes with a larger sum are skipped.
 constexpr float kLimit = 254.0f;
-// The bytes of a table are made anew once the bound has fallen to this share.
+// The tables of bytes are recomputed when the bound has fallen to this fraction.
 constexpr float kFallen = 0.97f;
-// What rounding may do to a sum in float32, relative to it, for each subspace.
+// Relative rounding error of a float32 sum, per subspace.
 constexpr float kRounding = 0x1p-22f;
 
-// The distances of one query, as they are and, below a bound, in bytes: rounded down, so that a sum of
-// bytes tells of a sum of distances that it is above the bound, and never wrongly.
+// The distances of one query, as float32 and as bytes. Bytes are rounded down, so that a code whose sum
+// of bytes exceeds kLimit is certainly farther than the bound.
 class Query {
  public:
   Query(const float* table, const CodeShape& shape, std::int64_t k)
@@ -36,8 +39,8 @@ class Query {
         top_k_(k),
         lowest_(static_cast<std::size_t>(shape.n_subspaces)) {
     for (std::int64_t j = 0; j < shape.n_subspaces; ++j) {
-      const float* line = table + j * shape.n_centroids;
-      lowest_[static_cast<std::size_t>(j)] = *std::min_element(line, line + shape.n_centroids);
+      const float* entries = table + j * shape.n_centroids;
+      lowest_[static_cast<std::size_t>(j)] = *std::min_element(entries, entries + shape.n_centroids);
       least_ += lowest_[static_cast<std::size_t>(j)];
     }
   }
@@ -49,7 +52,7 @@ class Query {
       sum += table_[j * shape_.n_centroids + code[j]];
     return sum;
   }
-  // Of some codes, one after the other: their sums do not wait for each other.
+  // Computes the distances of several codes at a time, so that their sums do not wait for each other.
   template <class Code, std::size_t count>
   void distances(const Code* codes, float (&sums)[count]) const {
     std::fill_n(sums, count, 0.0f);
@@ -63,12 +66,12 @@ class Query {
   }
   TopK& top_k() { return top_k_; }
 
-  // Brings the bytes up to date. False if they could tell nothing.
+  // Updates the bytes. Returns false if they would not exclude any code.
   bool refresh_bytes() {
     const float bound = top_k_.bound();
     if (!(bound < std::numeric_limits<float>::infinity())) return false;
     if (!bytes_.empty() && bound > kFallen * bytes_bound_) return true;
-    // Above the bound by more than what float32 may have rounded off the sums.
+    // Margin for the rounding errors of float32 sums.
     const float slack = kRounding * static_cast<float>(shape_.n_subspaces) * bound;
     const float room = bound - least_ + slack;
     const float scale = kLimit / room;
@@ -112,14 +115,14 @@ class CodeSearch {
         group_(std::clamp<std::int64_t>(kMaxFound / k, 1, kMaxQueries)),
         n_groups_((n_queries + group_ - 1) / group_) {
     const std::int64_t n_blocks = (shape.n_codes + kBlock - 1) / kBlock;
-    n_spans_ = std::clamp<std::int64_t>(kUnitsPerThread * pool.size() / n_groups_, 1, n_blocks);
+    n_spans_ = std::clamp<std::int64_t>(kTasksPerThread * pool.size() / n_groups_, 1, n_blocks);
     blocks_per_span_ = (n_blocks + n_spans_ - 1) / n_spans_;
     found_.resize(static_cast<std::size_t>(n_queries * n_spans_));
   }
 
   void run(std::int64_t* ids, float* distances) {
-    pool_.for_each(n_groups_ * n_spans_, [this](std::int64_t unit, int thread) {
-      search(unit % n_groups_, unit / n_groups_, thread);
+    pool_.for_each(n_groups_ * n_spans_, [this](std::int64_t task, int thread) {
+      search(task % n_groups_, task / n_groups_, thread);
     });
     if (pool_.stop_token().stopped()) return;
     pool_.for_each(n_queries_, [&](std::int64_t q, int) { write(q, ids + q * k_, distances + q * k_); });
@@ -128,10 +131,11 @@ class CodeSearch {
  private:
   using Found = TopK::Found;
 
-  // A group of queries, a span of codes.
+  // Searches a span of codes for a group of queries.
   void search(std::int64_t group, std::int64_t span, int thread) {
     const std::int64_t first = group * group_, last = std::min(n_queries_, first + group_);
     std::vector<Query> queries;
+    queries.reserve(static_cast<std::size_t>(last - first));
     for (std::int64_t q = first; q < last; ++q)
       queries.emplace_back(tables_ + q * shape_.n_subspaces * shape_.n_centroids, shape_, k_);
     const Buffer<std::uint8_t> columns(sifts_ ? shape_.n_subspaces * kBlock : 0);
@@ -170,7 +174,7 @@ class CodeSearch {
     query.top_k().shrink();
   }
 
-  // Codes by subspace. What fills up the block is ignored.
+  // Transposes a block of codes, so that the codes of each subspace are contiguous.
   void transpose(std::int64_t first, std::int64_t count, std::uint8_t* columns) const {
     const std::int64_t m = shape_.n_subspaces;
     for (std::int64_t j = 0; j < m; ++j) {

@@ -13,14 +13,14 @@ namespace boostkmeans {
 
 namespace {
 
-// Panels that are scored before anything is picked out of them: a buffer that stays in the cache.
+// Number of panels that are scored before scores are examined, so that the scores stay in the cache.
 constexpr std::int64_t kPanelsAtOnce = 8;
-// Scores that are passed over in one go if none of them is low at_least_min.
+// Number of scores that are skipped together if none is small enough.
 constexpr std::int64_t kChunk = 16;
 
-class NearestRows {
+class ExactSearch {
  public:
-  NearestRows(const DenseRows& rows, const double* points, std::int64_t n_points, std::int64_t first,
+  ExactSearch(const DenseRows& rows, const double* points, std::int64_t n_points, std::int64_t first,
               std::int64_t k, std::int64_t* ids, double* distances, ThreadPool& pool)
       : rows_(rows),
         points_(points),
@@ -35,6 +35,7 @@ class NearestRows {
   void run() {
     pool_.for_each(n_points_, [&](std::int64_t p, int) { packed_.set(p, point(p).composite, 1.0); });
     std::vector<std::unique_ptr<ThreadScratch>> scratch_by_thread;
+    scratch_by_thread.reserve(static_cast<std::size_t>(pool_.size()));
     for (int t = 0; t < pool_.size(); ++t)
       scratch_by_thread.push_back(std::make_unique<ThreadScratch>(rows_));
     const std::int64_t n = rows_.n_rows();
@@ -68,18 +69,18 @@ class NearestRows {
       kernel.score(scratch.batch.view(), packed_.view(), p, end, scratch.scores.get(), stride);
       const std::int64_t n = std::min(end * width, n_points_) - p * width;
       for (std::int64_t r = 0; r < count; ++r)
-        pick(scratch, r, begin + r, scratch.scores.get() + r * stride, p * width, n);
+        examine(scratch, r, begin + r, scratch.scores.get() + r * stride, p * width, n);
     }
   }
 
-  // Of one row: scores of points [first, first + count).
-  void pick(ThreadScratch& scratch, std::int64_t r, std::int64_t row, const float* scores,
-            std::int64_t first, std::int64_t count) const {
+  // Examines the scores of a row and points [first, first + count).
+  void examine(ThreadScratch& scratch, std::int64_t r, std::int64_t row, const float* scores,
+               std::int64_t first, std::int64_t count) const {
     float limit = limit_of(scratch, r, row);
     bool fetched = false;
     for (std::int64_t begin = 0; begin < count; begin += kChunk) {
       const std::int64_t end = std::min(count, begin + kChunk);
-      bool any = false;  // written so that a NaN is looked at
+      bool any = false;  // NaN counts as small enough
       for (std::int64_t i = begin; i < end; ++i) any |= !(scores[i] > limit);
       if (!any) continue;
       if (!fetched) rows_.fetch(row, scratch.fetched);
@@ -91,21 +92,22 @@ class NearestRows {
     }
   }
 
-  // Whoever has a larger score is farther than the last of those found.
+  // A point with a score above this limit is farther than the k-th nearest so far.
   float limit_of(const ThreadScratch& scratch, std::int64_t r, std::int64_t row) const {
     const double last = distances_[row * k_ + k_ - 1];
     const double limit = last + float32_error(scratch.batch.norm(r), last, rows_.n_products(row));
     return std::nextafter(static_cast<float>(limit), std::numeric_limits<float>::infinity());
   }
 
+  // Inserts a point into the results of a row. Returns false if it is not among the k nearest.
   bool insert(std::int64_t row, double distance, std::int64_t id) const {
     double* d = distances_ + row * k_;
     std::int64_t* ids = ids_ + row * k_;
     const bool full = ids[k_ - 1] >= 0;
     if (full && !(distance < d[k_ - 1]))
-      return false;  // numbers ascend: of equal ones, the first are there
+      return false;  // numbers ascend, so ties go to the earlier point
     const std::int64_t last =
-        full ? k_ - 1 : std::find(ids, ids + k_, -1) - ids;  // that is written over
+        full ? k_ - 1 : std::find(ids, ids + k_, -1) - ids;  // the position that is overwritten
     const std::int64_t at = std::upper_bound(d, d + last, distance) - d;
     std::copy_backward(d + at, d + last, d + last + 1);
     std::copy_backward(ids + at, ids + last, ids + last + 1);
@@ -127,7 +129,7 @@ class NearestRows {
 
 void nearest_rows(const DenseRows& rows, const double* points, std::int64_t n_points, std::int64_t first,
                   std::int64_t k, std::int64_t* ids, double* distances, ThreadPool& pool) {
-  NearestRows(rows, points, n_points, first, k, ids, distances, pool).run();
+  ExactSearch(rows, points, n_points, first, k, ids, distances, pool).run();
 }
 
 }  // namespace boostkmeans

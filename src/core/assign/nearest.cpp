@@ -13,17 +13,17 @@ namespace boostkmeans {
 
 namespace {
 
-// Rows that are measured in one go.
-constexpr std::int64_t kBatch = 64;
+// Number of rows per task.
+constexpr std::int64_t kTaskRows = 64;
 
-// body(row, fetched) for every row.
+// Calls body(row, fetched) for all rows.
 template <class Rows, class Body>
 void each_row(const Rows& rows, ThreadPool& pool, Body body) {
   auto fetched = row_for_each_thread(rows, pool);
-  pool.for_each((rows.n_rows() + kBatch - 1) / kBatch, [&](std::int64_t batch, int thread) {
+  pool.for_each((rows.n_rows() + kTaskRows - 1) / kTaskRows, [&](std::int64_t task, int thread) {
     typename Rows::Row& x = fetched[static_cast<std::size_t>(thread)];
-    const std::int64_t end = std::min(rows.n_rows(), (batch + 1) * kBatch);
-    for (std::int64_t row = batch * kBatch; row < end; ++row) {
+    const std::int64_t end = std::min(rows.n_rows(), (task + 1) * kTaskRows);
+    for (std::int64_t row = task * kTaskRows; row < end; ++row) {
       rows.fetch(row, x);
       body(row, x);
     }
@@ -43,10 +43,11 @@ class Search {
         composite_norms_(rows, centres, n_clusters, pool),
         packed_(all_centres(rows, n_clusters)),
         fetched_(row_for_each_thread(rows, pool)) {
-    for (int t = 0; t < pool.size(); ++t) pieces_.push_back(std::make_unique<RowBatch<Rows>>(rows));
+    batches_.reserve(static_cast<std::size_t>(pool.size()));
+    for (int t = 0; t < pool.size(); ++t) batches_.push_back(std::make_unique<RowBatch<Rows>>(rows));
   }
 
-  // To be done before any search.
+  // Packs the centres. Must be called before `search`.
   void pack() {
     fill_term_rows(packed_, centres_, false, pool_);
     pool_.for_each(n_clusters_, [&](std::int64_t c, int) {
@@ -63,11 +64,11 @@ class Search {
     });
   }
 
-  // Calls found(row, label) for the rows of a batch.
+  // Calls found(row, label) for a batch of rows, starting with row `first`.
   template <class Found>
   void search(std::int64_t first, int thread, Found found, double* distances = nullptr) {
     const std::int64_t n = rows_.n_rows();
-    RowBatch<Rows>& batch = *pieces_[static_cast<std::size_t>(thread)];
+    RowBatch<Rows>& batch = *batches_[static_cast<std::size_t>(thread)];
     const std::int64_t count = std::min(kBatchRows, n - first);
     batch.load(count, [=](std::int64_t r) { return first + r; });
     const std::int64_t next = first + kBatchRows;
@@ -90,7 +91,8 @@ class Search {
     return {centres_ + cluster * rows_.n_features(), 1.0, composite_norms_.at(cluster)};
   }
 
-  // Written so that a NaN or an infinity (a row far outside of the frame, or no second) is a doubt.
+  // Returns true if float32 errors could hide another nearest centre. NaN and infinities (rows far
+  // outside of the frame, or a single centre) count as doubtful.
   bool doubtful(const RowBatch<Rows>& batch, std::int64_t r, std::int64_t n_products) const {
     const double best = batch.best(r), second = batch.second(r);
     const double error = float32_error(batch.norm(r), std::max(best, 0.0), n_products) +
@@ -98,6 +100,7 @@ class Search {
     return !(second - best > error);
   }
 
+  // The nearest centre by float64 distances to all centres.
   std::int32_t exact(const typename Rows::Row& x, std::int64_t row) const {
     const std::int32_t excluded = exclude_ == nullptr ? -1 : exclude_[row];
     double best = std::numeric_limits<double>::infinity();
@@ -117,7 +120,7 @@ class Search {
   ThreadPool& pool_;
   CompositeNorms<Rows> composite_norms_;
   typename CentreTraits<Rows>::All packed_;
-  std::vector<std::unique_ptr<RowBatch<Rows>>> pieces_;
+  std::vector<std::unique_ptr<RowBatch<Rows>>> batches_;
   std::vector<typename Rows::Row> fetched_;  // by thread
 };
 
@@ -132,11 +135,11 @@ void nearest(const Rows& rows, const double* centres, std::int64_t n_clusters,
 template <class Rows>
 void all_distances(const Rows& rows, const double* centres, std::int64_t n_clusters, double* out,
                    ThreadPool& pool) {
-  const CompositeNorms<Rows> squares(rows, centres, n_clusters, pool);
+  const CompositeNorms<Rows> norms_of_centres(rows, centres, n_clusters, pool);
   each_row(rows, pool, [&](std::int64_t row, const typename Rows::Row& x) {
     for (std::int64_t c = 0; c < n_clusters; ++c)
       out[row * n_clusters + c] =
-          rows.distance(x, {centres + c * rows.n_features(), 1.0, squares.at(c)});
+          rows.distance(x, {centres + c * rows.n_features(), 1.0, norms_of_centres.at(c)});
   });
 }
 
@@ -144,27 +147,28 @@ template <class Rows>
 void distances_to_assigned(const Rows& rows, const double* centres, std::int64_t n_clusters,
                            const std::int32_t* labels, double* distances, double* norms,
                            ThreadPool& pool) {
-  const CompositeNorms<Rows> squares(rows, centres, n_clusters, pool);
+  const CompositeNorms<Rows> norms_of_centres(rows, centres, n_clusters, pool);
   each_row(rows, pool, [&](std::int64_t row, const typename Rows::Row& x) {
     const std::int64_t c = labels[row];
-    distances[row] = rows.distance(x, {centres + c * rows.n_features(), 1.0, squares.at(c)});
+    distances[row] = rows.distance(x, {centres + c * rows.n_features(), 1.0, norms_of_centres.at(c)});
     norms[row] = rows.norm(x);
   });
 }
 
 template <class Code>
-void encode(const std::vector<const DenseRows*>& parts, const double* centres, std::int64_t n_centroids,
-            Code* codes, ThreadPool& pool) {
-  const auto m = static_cast<std::int64_t>(parts.size());
+void encode(const std::vector<const DenseRows*>& subspaces, const double* centres,
+            std::int64_t n_centroids, Code* codes, ThreadPool& pool) {
+  const auto m = static_cast<std::int64_t>(subspaces.size());
   std::vector<std::unique_ptr<Search<DenseRows>>> searches;
+  searches.reserve(subspaces.size());
   for (std::int64_t j = 0; j < m; ++j) {
-    const DenseRows& rows = *parts[static_cast<std::size_t>(j)];
+    const DenseRows& rows = *subspaces[static_cast<std::size_t>(j)];
     searches.push_back(std::make_unique<Search<DenseRows>>(
         rows, centres + j * n_centroids * rows.n_features(), n_centroids, nullptr, pool));
     searches.back()->pack();
   }
-  const std::int64_t n = parts[0]->n_rows();
-  // All parts of some rows, which are then in the cache.
+  const std::int64_t n = subspaces[0]->n_rows();
+  // Number of rows whose subspaces are encoded together, so that they stay in the cache.
   constexpr std::int64_t kRowsAtOnce = 8 * kBatchRows;
   pool.for_each((n + kRowsAtOnce - 1) / kRowsAtOnce, [&](std::int64_t i, int thread) {
     for (std::int64_t j = 0; j < m; ++j)

@@ -1,4 +1,4 @@
-// Online k-means: row by row, the nearest centre moves a little towards the row.
+// Online k-means: the nearest centre of each row moves towards the row, one row after the other.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace boostkmeans {
 
-// C := C + rate * (x - C) for the centre C nearest to x, for the rows in that order. `centres` is k x d
-// in the frame of the rows; 0 <= rate < 1. Returns how many rows had their turn: fewer if the stop_token
-// says stop.
+// Sets C = C + rate * (x - C) for the centre C nearest to x, for all rows in the given order. `centres`
+// is k x d in the frame of the rows, and 0 <= rate < 1. Returns the number of rows visited, which is
+// less than n_order if a stop was requested.
 template <class Rows>
 std::int64_t online_pass(const Rows& rows, double* centres, std::int64_t n_clusters,
                          const std::int64_t* order, std::int64_t n_order, double rate,

@@ -50,8 +50,8 @@ void find_neighbours(const Matrix<const double>& centres, const BoundGroups& bou
 }
 
 void find_pair_distances(const Matrix<const double>& composites, const Vector<const double>& weights,
-                    const Vector<const std::int64_t>& a, const Vector<const std::int64_t>& b,
-                    const Vector<double>& out, const std::string& isa, int n_threads) {
+                         const Vector<const std::int64_t>& a, const Vector<const std::int64_t>& b,
+                         const Vector<double>& out, const std::string& isa, int n_threads) {
   require(weights.shape(0) == composites.shape(0), "weights must have one value per composite");
   require(a.shape(0) == b.shape(0) && out.shape(0) == a.shape(0),
           "a, b and out must have one value per pair");
@@ -104,8 +104,8 @@ void nearest_of_groups(const Rows& rows, const Matrix<const double>& centres,
 }
 
 void find_assigned_distances(const Rows& rows, const Matrix<const double>& centres,
-                      const Vector<const std::int32_t>& labels, const Vector<double>& distances,
-                      const Vector<double>& norms, int n_threads) {
+                             const Vector<const std::int32_t>& labels, const Vector<double>& distances,
+                             const Vector<double>& norms, int n_threads) {
   const std::int64_t k = count_centres(centres, rows), n = rows.n_rows();
   require(length_of(labels) == n && length_of(distances) == n && length_of(norms) == n,
           "labels, distances and norms must have one value per row");

@@ -1,10 +1,10 @@
-// Part of kernel.cpp: scores in low precision, where the instruction set multiplies bytes.
+// Part of kernel.cpp: scores in low precision, for instruction sets that multiply bytes.
 #pragma once
 
 #include "kernel/vectors.hpp"
 
 #if defined(BK_VNNI)
-#include <immintrin.h>  // always inlined: no code that the linker could share
+#include <immintrin.h>  // always inlined, so that no code is left for the linker to share
 #endif
 
 namespace boostkmeans {
@@ -14,7 +14,8 @@ namespace {
 
 constexpr bool kMultipliesBytes = true;
 
-// As `distances`, from the bytes of the tile and of the panel that begins with column `first`.
+// Computes the same as `distances`, from the bytes of the tile and of the panel that starts with column
+// `first`.
 [[gnu::noinline]] void byte_distances(const TileView& tile, int64_t row, const PanelView& panels,
                                       int64_t first, float (&out)[kRows][kWidth]) {
   const int32_t* panel = panels.quads + first * ((tile.n_features + 3) / 4);

@@ -1,4 +1,4 @@
-// Part of kernel.cpp: tiles of rows against panels of centres.
+// Part of kernel.cpp: scores tiles of rows against panels of centres.
 #pragma once
 
 #include "kernel/byte_products.hpp"
@@ -7,9 +7,9 @@
 namespace boostkmeans {
 namespace {
 
-// out[r] = |x_r|^2 + norms + x_r . panel = |x_r - C|^2 for kRows rows from `row` on. A function of its
-// own (not inlined) keeps the register block in registers, whatever is done with it afterwards. If
-// `fetching`, each feature asks for another bit of memory ahead.
+// Computes out[r] = |x_r|^2 + norms + x_r . panel = |x_r - C|^2 for the kRows rows from `row` on. The
+// function is not inlined, so that the register block stays in registers whatever the caller does with
+// the result. If `fetching`, it prefetches `ahead_step` bytes per feature, starting at `ahead`.
 template <int V, bool fetching = false>
 [[gnu::noinline]] void distances(const TileView& tile, int64_t row, const float* panel,
                                  const float* norms, float (&out)[kRows][V * kLanes],
@@ -45,7 +45,7 @@ template <int V, bool fetching = false>
     for (int v = 0; v < V; ++v) store(out[r] + v * kLanes, acc[r][v]);
 }
 
-// What a vector of clusters costs a row, given |x-C|^2.
+// The cost of each cluster of a vector for a row, given |x-C|^2.
 template <Rule rule, bool weighted>
 inline Floats cost_of(Floats distance, float weight, const float* factors, const float* inverse) {
   if constexpr (rule == Rule::nearest) return distance;
@@ -53,11 +53,11 @@ inline Floats cost_of(Floats distance, float weight, const float* factors, const
   return distance / (1.0f + weight * load<Floats>(inverse));
 }
 
-// A vector of clusters, one to a lane, as a row sees them.
+// The best cluster of each lane for a row.
 struct LaneBest {
-  Floats cost;    // best of the clusters that share the lane; infinite for the row's own
-  Floats second;  // rule nearest: the second best
-  Ints index;     // rule first: how far behind the rotation, or INT32_MAX
+  Floats cost;    // infinite for the row's own cluster
+  Floats second;  // rule nearest: the second smallest cost
+  Ints index;     // the cluster; rule first: its distance from the rotation, or INT32_MAX
 };
 
 template <Rule rule, bool weighted>
@@ -103,7 +103,7 @@ inline void update(const LaneState& state, int64_t at, const LaneBest& offer) {
   if constexpr (rule == Rule::nearest) store(state.second + at, kept.second);
 }
 
-// The same for sparse rows, whose dot products are there already.
+// Computes the same as `distances` for sparse rows, whose dot products are known.
 template <int V>
 inline void distances_from_dots(const TileView& tile, int64_t row, int64_t first, const float* norms,
                                 float (&out)[kRows][V * kLanes]) {
@@ -116,7 +116,7 @@ inline void distances_from_dots(const TileView& tile, int64_t row, int64_t first
   }
 }
 
-// In low precision if panels and kernel have it.
+// Uses low precision if the panels and the kernel provide it.
 inline void distances_to_panel(const TileView& tile, int64_t row, const PanelView& panels, int64_t first,
                                float (&found)[kRows][kWidth]) {
   if (kMultipliesBytes && panels.quads != nullptr)

@@ -6,7 +6,7 @@
 namespace boostkmeans {
 namespace {
 
-// Columns of which the sums are kept in registers.
+// Number of vectors of sums that fit into registers.
 constexpr int kSparseVectors = BK_VECTOR == 64 ? 16 : 8;
 
 template <int V>
@@ -15,7 +15,7 @@ inline void add_term_rows(const float* const* term_rows, const float* values, in
   Floats sums[V] = {};
   for (int64_t t = 0; t < count; ++t) {
     const float* term_row = term_rows[t] + begin;
-    // Else the compiler keeps one address for each vector, and has no registers left for that.
+    // Without this, the compiler keeps one address per vector and runs out of registers.
     __asm__("" : "+r"(term_row));
     const Floats x = splat(values[t]);
 #pragma GCC unroll 16

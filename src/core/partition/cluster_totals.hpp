@@ -1,4 +1,4 @@
-// What the two ways of recomputing a partition share: sums take their place, and what is reported of it.
+// Totals of clusters, for the two ways to recompute a partition.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace boostkmeans {
 
-// Of a cluster, or of some of its members.
+// Totals of a cluster, or of some of its members.
 struct ClusterTotals {
   double weight = 0.0, inertia = 0.0;
-  double change = 0.0;  // the largest change of the composite
+  double change = 0.0;  // largest absolute change of a value of the composite
   std::int64_t count = 0;
 
   void operator+=(const ClusterTotals& other) {
@@ -25,7 +25,8 @@ struct ClusterTotals {
   }
 };
 
-// Puts a cluster's sums in place, and remembers by how much they change its composite.
+// Stores the sum of a cluster as its composite, and records the change. An empty cluster keeps its
+// composite.
 inline void put_in_place(const Partition& partition, std::int64_t cluster, const double* sum,
                          ClusterTotals& totals) {
   double* composite = partition.composite(cluster);
@@ -38,8 +39,9 @@ inline void put_in_place(const Partition& partition, std::int64_t cluster, const
   partition.counts[cluster] = totals.count;
 }
 
-// The drift of a cluster is the change of its composite by W times the root of the members' mean
-// square: what its members could add up to, however near to the origin its centre is.
+// Adds up the inertia, and computes the drift. The drift of a cluster is the change of its composite,
+// divided by W times the root mean square norm of its members. The divisor is the length that the
+// composite could have, even if the centre is near the origin.
 inline RecomputeResult report_of(const Kernel& kernel, const Partition& partition,
                                  const std::vector<ClusterTotals>& clusters, double* inertias) {
   RecomputeResult result;

@@ -1,4 +1,4 @@
-// Recomputing a partition cluster by cluster: for any number of clusters, and for sparse rows.
+// Recomputes a partition cluster by cluster, for any number of clusters and for sparse rows.
 #pragma once
 
 #include <algorithm>
@@ -15,23 +15,26 @@
 
 namespace boostkmeans {
 
-// RowsByCluster summed in one go: some milliseconds. Longer clusters are summed in parts, which are
-// added in order, so that the sums depend on the data alone.
-constexpr std::int64_t kRangeRows = 8192, kRangeValues = 1 << 22;
+// A task sums at most this many members and values, which takes some milliseconds. Larger clusters are
+// summed in parts, which are added in order, so that the result does not depend on the number of
+// threads.
+constexpr std::int64_t kRangeRows = 8192;
+constexpr std::int64_t kRangeValues = 1 << 22;
 
-// The members of a cluster lie all over the memory, so they are asked for that many rows ahead.
+// Number of rows by which prefetching runs ahead. The members of a cluster are scattered in memory.
 constexpr std::int64_t kRowsAhead = 8;
 
-// RowsByCluster [begin, end) of the sorted rows, all of one cluster.
+// Members [begin, end) of the sorted rows, all of the same cluster.
 struct MemberRange {
   std::int64_t cluster, begin, end;
-  std::int64_t part;  // where its sum goes: -1 = straight into the composite
+  // number of the partial sum to which they belong, or -1 if they are the whole cluster
+  std::int64_t part;
 };
 
 inline std::int64_t range_rows(const DenseRows& rows) {
   return std::clamp<std::int64_t>(kRangeValues / rows.n_features(), 1, kRangeRows);
 }
-// The sum of a part has all features, of which sparse rows have few: so parts are no more than some.
+// A partial sum has all features, but sparse rows have few, so the number of partial sums is limited.
 inline std::int64_t range_rows(const SparseRows& rows) {
   constexpr std::int64_t kMaxParts = 64;
   return std::max(kRangeRows, rows.n_rows() / kMaxParts);

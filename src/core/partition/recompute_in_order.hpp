@@ -1,4 +1,5 @@
-// Recomputing a partition row by row, in the order of memory: for clusters whose sums stay in a cache.
+// Recomputes a partition row by row, in the order of memory, if the sums of all clusters fit into a
+// cache.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +14,24 @@
 
 namespace boostkmeans {
 
-// Rows are summed in slices, each of which has sums of all clusters; these are added in order, so that
-// the sums depend on the data alone. A slice has more rows than there are sums, so that adding them up
-// costs little.
+// Sums the rows of each slice by cluster, and then adds the sums of the slices in order, so that the
+// result does not depend on the number of threads. A slice has more rows than clusters, so that adding
+// the slices takes little time.
 class RecomputationInOrder {
  public:
-  // How many slices; 0 where it is better to go cluster by cluster.
+  // Number of slices, or 0 if it is faster to recompute cluster by cluster.
   static std::int64_t n_slices(const DenseRows& rows, const Partition& partition) {
-    // All that a slice has fits into the cache of a core, and all slices into 32 MB. Fewer slices than
-    // that would leave threads without work.
-    constexpr std::int64_t kMaxNumbers = 1 << 17, kMinSlices = 8, kMaxSlices = 32;
-    constexpr std::int64_t kMinRows = 256, kRowsByCluster = 8;
+    // Numbers that a slice stores: 1 MB, so that they fit into the cache of a core.
+    constexpr std::int64_t kMaxNumbers = 1 << 17;
+    // Fewer slices would leave threads without work. More would take more than 32 MB.
+    constexpr std::int64_t kMinSlices = 8;
+    constexpr std::int64_t kMaxSlices = 32;
+    // Smallest number of rows in a slice, in total and per cluster.
+    constexpr std::int64_t kMinRows = 256;
+    constexpr std::int64_t kRowsPerCluster = 8;
     if (partition.n_clusters > kMaxNumbers / (partition.n_features + kNumbersOfTotals)) return 0;
-    const std::int64_t least = std::max(kMinRows, kRowsByCluster * partition.n_clusters);
-    const std::int64_t n_slices = std::min(rows.n_rows() / least, kMaxSlices);
+    const std::int64_t min_rows = std::max(kMinRows, kRowsPerCluster * partition.n_clusters);
+    const std::int64_t n_slices = std::min(rows.n_rows() / min_rows, kMaxSlices);
     return n_slices < kMinSlices ? 0 : n_slices;
   }
 
@@ -59,8 +64,8 @@ class RecomputationInOrder {
   }
   ClusterTotals* totals_of(std::int64_t slice) { return totals_.data() + slice * partition_.n_clusters; }
 
-  // use(row, weight, cluster) for the rows of a slice that weigh something, until the stop_token says
-  // stop.
+  // Calls use(row, weight, cluster) for the rows of a slice with positive weight, until a stop is
+  // requested.
   template <class Use>
   void for_each_row(std::int64_t slice, int thread, const Use& use) {
     constexpr std::int64_t kValuesBetweenPolls = 1 << 20;

@@ -7,10 +7,10 @@ namespace boostkmeans {
 
 namespace {
 
-// Number of rows that one thread checks at a time.
+// Number of rows per task.
 constexpr std::int64_t kBatch = 4096;
 
-// body(begin, end) returns true if rows [begin, end) are valid. Returns true if all rows are.
+// Returns true if body(begin, end), which checks rows [begin, end), returns true for all tasks.
 template <class Body>
 bool all_valid(std::int64_t n_rows, ThreadPool& pool, Body body) {
   std::atomic<bool> valid{true};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kRowsPerTask = 1024;
 
-// What one thread has seen.
+// Minimum and maximum of each column, over the rows that one thread has read.
 struct ThreadRanges {
   explicit ThreadRanges(const DenseRows& rows)
       : low(rows.n_features()),
@@ -85,7 +85,7 @@ Description describe(const DenseRows& rows, ThreadPool& pool) {
   return result;
 }
 
-// How many values of a row are there to be read.
+// Number of stored values of a row.
 namespace {
 std::int64_t n_values(const DenseRows& rows, const DenseRows::Row&) { return rows.n_features(); }
 std::int64_t n_values(const SparseRows&, const SparseRows::Row& x) { return x.count; }
@@ -104,7 +104,7 @@ void row_norms(const Rows& rows, double* norms, ThreadPool& pool) {
       double largest = 0.0;
       for (std::int64_t j = 0; j < d; ++j) largest = std::max(largest, std::abs(x[j]));
       if (largest > 0.0 && std::isfinite(largest)) {
-        // A power of two, so that rows which need no care are not rounded differently.
+        // Scaling by a power of two does not change the rounding.
         const int exponent = std::ilogb(largest);
         for (std::int64_t j = 0; j < d; ++j) x[j] = std::scalbn(x[j], -exponent);
         norms[row] = std::scalbn(std::sqrt(rows.kernel().dot(x, x, d)), exponent);

@@ -8,7 +8,7 @@
 
 namespace boostkmeans {
 
-// Returns room for a row of float64 values for each thread of the pool.
+// Returns memory for one float64 row per thread of the pool.
 template <class Rows>
 std::vector<typename Rows::Row> row_for_each_thread(const Rows& rows, const ThreadPool& pool) {
   std::vector<typename Rows::Row> fetched;

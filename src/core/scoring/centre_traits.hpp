@@ -1,4 +1,4 @@
-// Which centres go with which rows.
+// The representation of centres for each kind of rows.
 #pragma once
 
 #include "rows/dense_rows.hpp"
@@ -8,7 +8,8 @@
 
 namespace boostkmeans {
 
-// All: centres that every row is scored against. Table: those of which some are Gathered for some rows.
+// All: centres of all clusters, packed. Table: centres of all clusters, of which some are packed as
+// Gathered.
 template <class Rows>
 struct CentreTraits;
 
@@ -26,7 +27,7 @@ struct CentreTraits<SparseRows> {
   using Gathered = GatheredTermCentres;
 };
 
-// Room for all centres; in low_precision precision, if rows can be scored in it.
+// Return memory for all centres. Dense rows may be scored in low precision.
 inline PackedCentres all_centres(const DenseRows& rows, std::int64_t n_clusters,
                                  bool low_precision = false) {
   return {rows.kernel(), n_clusters, rows.n_features(), low_precision ? &rows : nullptr};
@@ -40,7 +41,7 @@ inline CentreTable centre_table(const DenseRows& rows, std::int64_t n_clusters) 
 inline TermCentres centre_table(const SparseRows& rows, std::int64_t n_clusters) {
   return {rows, n_clusters};
 }
-// Room for some of them.
+// Return memory for at most max_gathered of them.
 inline PackedCentres gathered_centres(const DenseRows& rows, std::int64_t, std::int64_t max_gathered) {
   return {rows.kernel(), max_gathered, rows.n_features()};
 }
@@ -49,7 +50,7 @@ inline GatheredTermCentres gathered_centres(const SparseRows& rows, std::int64_t
   return {rows, n_clusters, max_gathered};
 }
 
-// A centre := composite / weight; `square` is |composite|^2, where rows need it.
+// Sets a centre to composite / weight. Sparse rows need `square`, which is |composite|^2.
 template <class Packed>
 void set_centre(Packed& packed, std::int64_t cluster, const double* composite, double weight, double) {
   packed.set(cluster, composite, weight);
@@ -59,8 +60,7 @@ inline void set_centre(TermCentres& packed, std::int64_t cluster, const double*,
   packed.set(cluster, weight, square);
 }
 
-// What is to be done before and beside that: nothing, but for sparse rows, whose lines are kept up to
-// date with the composites.
+// The term rows of TermCentres must follow the composites. For dense rows, these functions do nothing.
 template <class Packed>
 void fill_term_rows(Packed&, const double*, bool, ThreadPool&) {}
 inline void fill_term_rows(TermCentres& packed, const double* composites, bool rows_move,
@@ -69,7 +69,7 @@ inline void fill_term_rows(TermCentres& packed, const double* composites, bool r
 }
 template <class Packed>
 void update_terms(Packed&, const DenseRows::Row&, std::int64_t, const double*, double) {}
-// After a row of that weight entered or left.
+// Called after a row of this weight entered or left the cluster.
 inline void update_terms(TermCentres& packed, const SparseRows::Row& x, std::int64_t cluster,
                          const double* composite, double weight) {
   for (std::int64_t t = 0; t < x.count; ++t)
@@ -79,7 +79,7 @@ template <class Packed>
 void clear_terms(Packed&, std::int64_t) {}
 inline void clear_terms(TermCentres& packed, std::int64_t cluster) { packed.clear(cluster); }
 
-// |composite|^2 of all clusters, where rows need it.
+// composite|^2 of all clusters, which only sparse rows need.
 template <class Rows>
 class CompositeNorms {
  public:
@@ -94,7 +94,7 @@ class CompositeNorms {
   double at(std::int64_t cluster) const {
     return Rows::kSparse ? values_[static_cast<std::size_t>(cluster)] : 0.0;
   }
-  // As it was; and after the composite changed, by so much.
+  // Sets the value, or adds the change that `SparseRows::add` returned.
   void set(std::int64_t cluster, double value) {
     if constexpr (Rows::kSparse) values_[static_cast<std::size_t>(cluster)] = value;
   }
@@ -103,7 +103,7 @@ class CompositeNorms {
       const auto c = static_cast<std::size_t>(cluster);
       values_[c] = std::max(0.0, values_[c] + change);
       largest_[c] = std::max(largest_[c], values_[c]);
-      // What was rounded when it was large would be much of what is left.
+      // Rounding errors of the larger values would dominate a small one.
       if (values_[c] < kSmall * largest_[c]) renew(cluster, composite);
     }
   }

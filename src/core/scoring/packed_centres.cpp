@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t quads_of(std::int64_t n_features) { return (n_features + 3) / 4; }
 
-// -2 C in bytes, what they are to be multiplied with, and what to take off before. Returns |C|^2.
+// Rounds -2 C to bytes such that x . -2 C = scale * (x . bytes - offset). Returns |C|^2.
 float to_bytes(const DenseRows& rows, const double* composite, double inverse, std::int32_t* quads,
                float& scale, float& offset) {
   constexpr double kLargest = 127.0;
@@ -53,13 +53,13 @@ PackedCentres::PackedCentres(const Kernel& kernel, std::int64_t n_clusters, std:
       n_features_(n_features),
       n_panels_((n_clusters + width_ - 1) / width_),
       bytes_(bytes),
-      values_(bytes ? 0 : n_panels_ * width_ * n_features),
-      quads_(bytes ? n_panels_ * width_ * quads_of(n_features) : 0),
+      values_(bytes != nullptr ? 0 : n_panels_ * width_ * n_features),
+      quads_(bytes != nullptr ? n_panels_ * width_ * quads_of(n_features) : 0),
       scalars_(n_panels_ * width_),
       byte_scales_(n_panels_ * width_),
       byte_offsets_(n_panels_ * width_) {
-  std::fill_n(values_.get(), bytes ? 0 : n_panels_ * width_ * n_features, 0.0f);
-  std::fill_n(quads_.get(), bytes ? n_panels_ * width_ * quads_of(n_features) : 0, 0);
+  std::fill_n(values_.get(), bytes != nullptr ? 0 : n_panels_ * width_ * n_features, 0.0f);
+  std::fill_n(quads_.get(), bytes != nullptr ? n_panels_ * width_ * quads_of(n_features) : 0, 0);
   for (std::int64_t c = n_clusters; c < n_panels_ * width_; ++c) set_never(c);
 }
 

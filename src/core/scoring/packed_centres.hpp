@@ -1,5 +1,5 @@
-// The centres of a partition, packed in float32 for the kernel. They are what proposals are made
-// from; decisions use the composites themselves.
+// The centres of a partition in float32, packed for the kernel. Proposals are made from them. Decisions
+// use the float64 composites.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace boostkmeans {
 
-// Writes -2 * C, C = composite * inverse, feature by feature, `step` values apart; returns |C|^2 of the
-// centre as it was rounded.
+// Writes -2 * C with C = composite * inverse, feature by feature, `step` values apart. Returns |C|^2 of
+// the rounded centre.
 float pack_column(const double* composite, double inverse, std::int64_t n_features, std::int64_t step,
                   float* column);
 
-// PackedCentres one after the other, as flat float32 rows: -2 * C, and what goes with it.
+// Centres as flat float32 rows, -2 * C each, together with their scalars.
 class CentreTable {
  public:
   CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
@@ -34,14 +34,16 @@ class CentreTable {
 
 class PackedCentres {
  public:
-  // `bytes`: the rows, if they are to be scored in low precision; or null.
+  // `bytes` points to the rows if they are scored in low precision, and is null otherwise.
   PackedCentres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
                 const DenseRows* bytes = nullptr);
 
-  // These centres := some of a table, at most as many as there were at first. Not in low precision.
+  // Replaces all centres by some centres of a table, at most as many as the constructor was given. Not
+  // for low precision.
   void gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count);
 
-  // Centre r := composite / weight; a weight of 0 makes an empty cluster, which attracts any row.
+  // Sets a centre to composite / weight. A cluster of weight 0 is empty, and every row gains by entering
+  // it.
   void set(std::int64_t cluster, const double* composite, double weight);
 
   void set_never(std::int64_t cluster);
@@ -59,8 +61,8 @@ class PackedCentres {
   std::int64_t n_features_;
   std::int64_t n_panels_;
   const DenseRows* bytes_;
-  Buffer<float> values_;        // empty if in low precision
-  Buffer<std::int32_t> quads_;  // empty unless in low precision
+  Buffer<float> values_;        // empty for low precision
+  Buffer<std::int32_t> quads_;  // empty unless for low precision
   ClusterScalars scalars_;
   Buffer<float> byte_scales_, byte_offsets_;
 };

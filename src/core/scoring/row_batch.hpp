@@ -1,4 +1,4 @@
-// One thread's workplace: a batch of rows in float32, and what scoring it against centres found.
+// A batch of rows in float32, and the result of scoring it against centres. Each thread has its own.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace boostkmeans {
 template <class Rows>
 class RowBatch {
  public:
-  // `low_precision`: rows are scored in low_precision precision, for which they must be bytes.
+  // Low precision requires rows of bytes.
   explicit RowBatch(const Rows& rows, bool low_precision = false)
       : rows_(rows),
         tile_(rows, low_precision),
@@ -28,7 +28,7 @@ class RowBatch {
         second_(kBatchRows * lanes_),
         index_(kBatchRows * lanes_) {}
 
-  // Loads rows ids(0) ... ids(count - 1); all other columns of the batch get neutral values.
+  // Loads rows ids(0) ... ids(count - 1). Resets the other inputs of the scan to neutral values.
   template <class Ids>
   void load(std::int64_t count, Ids ids) {
     const std::int64_t block = rows_.kernel().block_rows;
@@ -44,19 +44,19 @@ class RowBatch {
     }
   }
 
-  // Asks for the rows of the batch that comes next.
+  // Prefetches rows ids(0) ... ids(count - 1), which will be loaded next.
   template <class Ids>
   void prefetch(std::int64_t count, Ids ids) const {
     for (std::int64_t r = 0; r < count; ++r) rows_.prefetch(ids(r));
   }
 
-  // What `scan` begins with. If `gap` is asked for before, it is cheaper afterwards.
+  // Prepares the scan. `distance_to` is cheaper afterwards.
   template <class Centres>
   void prepare(Centres& centres) {
     const std::int64_t end = std::min(panels_at_once(centres), centres.n_panels());
     tile_.prepare(centres, 0, end * rows_.kernel().panel_width);
   }
-  // Scores the batch against all centres; false if the stop_token stopped it.
+  // Scores the batch against all centres. Returns false if a stop was requested.
   template <class Centres>
   bool scan(Rule rule, bool weighted, Centres& centres, StopToken& stop_token, int thread) {
     const Kernel& kernel = rows_.kernel();
@@ -72,12 +72,12 @@ class RowBatch {
     kernel.reduce(rule, n_padded_, state());
     return true;
   }
-  // Prepares `view` for the first of these columns.
+  // Prepares `view` for the first n_columns columns.
   template <class Columns>
   void prepare_columns(Columns& columns, std::int64_t n_columns) {
     tile_.prepare(columns, 0, n_columns);
   }
-  // |x - C|^2 of a row and the centre of its cluster, about as exactly as it is scored.
+  // x - C|^2 of a row and the centre of its cluster, about as precise as its scores.
   template <class Table>
   double distance_to(std::int64_t r, const Centre& centre, const Table& table,
                      std::int64_t cluster) const {
@@ -102,7 +102,7 @@ class RowBatch {
   }
 
  private:
-  // Bounds the time between two policy at the stop_token to some tens of milliseconds.
+  // Number of panels between two polls of the stop token, which take some tens of milliseconds.
   template <class Centres>
   std::int64_t panels_at_once(const Centres& centres) const {
     constexpr double kOperations = 1e9;
@@ -127,8 +127,9 @@ class RowBatch {
   Buffer<std::int32_t> index_;
 };
 
-// How far float32 distances |x-C|^2 up to `distance` may be off: the worst case of a sum of n products,
-// with room for the rounding of x and C themselves, and for products that underflow. |C| <= |x| + |x-C|.
+// Bound on the error of float32 distances |x-C|^2 up to `distance`: the worst case for a sum of n
+// products, with a margin for the rounding of x and C and for products that underflow. Uses |C| <= |x| +
+// |x-C|.
 inline double float32_error(double norm, double distance, std::int64_t n_products) {
   constexpr double kUnit = 0x1p-24, kSmallestNormal = 0x1p-126;
   const double reach = 2.0 * std::sqrt(norm) + std::sqrt(distance);

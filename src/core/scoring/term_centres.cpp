@@ -7,11 +7,13 @@ namespace boostkmeans {
 
 namespace {
 
-// A term_row is short up to that share of the clusters, if there are so many that whole ones cost more.
-constexpr double kLongestShort = 1.0 / 2.0;
-constexpr std::int64_t kClustersForShort = 128;
-constexpr std::int64_t kSpare = 4;
-// What is left of a value after that share of it was taken away is rounding.
+// A term row is sparse if it has entries for at most this fraction of the clusters ...
+constexpr double kMaxSparseFraction = 1.0 / 2.0;
+// ... and there are at least this many clusters, so that dense term rows would be slower.
+constexpr std::int64_t kMinClustersForSparse = 128;
+// Additional entries that each sparse term row has room for, because of rounding errors.
+constexpr std::int64_t kSpareEntries = 4;
+// A value that is below this fraction of the last change is a rounding error of a sum that became 0.
 constexpr double kRounding = 1e-9;
 
 }  // namespace
@@ -31,25 +33,27 @@ TermCentres::TermCentres(const SparseRows& rows, std::int64_t n_clusters)
 }
 
 void TermCentres::fill(const double* composites, bool rows_move, ThreadPool& pool) {
-  constexpr std::int64_t kTerms = 64;  // so that reading and writing both go over whole cache lines
-  const std::int64_t n_blocks = (n_features_ + kTerms - 1) / kTerms;
+  // a multiple of the cache line, so that reads and writes use whole lines
+  constexpr std::int64_t kTermsPerTask = 64;
+  const std::int64_t n_blocks = (n_features_ + kTermsPerTask - 1) / kTermsPerTask;
   const auto each_value = [&](std::int64_t block, auto body) {
-    const std::int64_t end = std::min(n_features_, (block + 1) * kTerms);
+    const std::int64_t end = std::min(n_features_, (block + 1) * kTermsPerTask);
     for (std::int64_t c = 0; c < n_clusters_; ++c)
-      for (std::int64_t j = block * kTerms; j < end; ++j) body(j, c, composites[c * n_features_ + j]);
+      for (std::int64_t j = block * kTermsPerTask; j < end; ++j)
+        body(j, c, composites[c * n_features_ + j]);
   };
   counts_.assign(static_cast<std::size_t>(n_features_), 0);
-  const bool may_be_sparse = n_clusters_ >= kClustersForShort;
+  const bool may_be_sparse = n_clusters_ >= kMinClustersForSparse;
   if (may_be_sparse)
     pool.for_each(n_blocks, [&](std::int64_t block, int) {
       each_value(block, [this](std::int64_t j, std::int64_t, double value) {
-        counts_[static_cast<std::size_t>(j)] += value != 0.0;
+        if (value != 0.0) ++counts_[static_cast<std::size_t>(j)];
       });
     });
   make_room(rows_move, may_be_sparse);
   pool.for_each(n_blocks, [&](std::int64_t block, int) {
     each_value(block, [this](std::int64_t j, std::int64_t c, double value) {
-      const std::int64_t at = scratch_[static_cast<std::size_t>(j)];
+      const std::int64_t at = offsets_[static_cast<std::size_t>(j)];
       if (at >= 0)
         term_rows_[at + c] = static_cast<float>(value);
       else if (value != 0.0)
@@ -58,26 +62,27 @@ void TermCentres::fill(const double* composites, bool rows_move, ThreadPool& poo
   });
 }
 
-// A row that enters a cluster may bring its terms there, so that lines grow: a term is in no more
-// clusters than rows have it, but for what rounding leaves behind.
+// Allocates the term rows. Rows that enter a cluster may bring new terms, so sparse term rows have spare
+// room: the number of clusters that contain a term is at most the number of rows that contain it, apart
+// from rounding errors.
 void TermCentres::make_room(bool rows_move, bool may_be_sparse) {
-  const auto limit = static_cast<std::int64_t>(kLongestShort * static_cast<double>(n_clusters_));
-  scratch_.clear();
+  const auto limit = static_cast<std::int64_t>(kMaxSparseFraction * static_cast<double>(n_clusters_));
+  offsets_.clear();
   capacities_.clear();
-  std::int64_t n_term_rows = 0, n_short = 0;
+  std::int64_t n_term_rows = 0, n_entries = 0;
   for (std::int64_t j = 0; j < n_features_; ++j) {
     const std::int64_t now = counts_[static_cast<std::size_t>(j)];
-    const std::int64_t room = rows_move ? std::max(now, rows_.frequency(j)) + kSpare : now;
-    const bool is_short = may_be_sparse && room <= limit;
-    scratch_.push_back(is_short ? ~n_short : n_term_rows * step_);
-    capacities_.push_back(static_cast<std::int32_t>(is_short ? room : 0));
-    n_short += is_short ? room : 0;
-    n_term_rows += is_short ? 0 : 1;
+    const std::int64_t room = rows_move ? std::max(now, rows_.frequency(j)) + kSpareEntries : now;
+    const bool is_sparse = may_be_sparse && room <= limit;
+    offsets_.push_back(is_sparse ? ~n_entries : n_term_rows * step_);
+    capacities_.push_back(static_cast<std::int32_t>(is_sparse ? room : 0));
+    n_entries += is_sparse ? room : 0;
+    n_term_rows += is_sparse ? 0 : 1;
   }
   has_sparse_term_rows_ = n_term_rows < n_features_;
   counts_.assign(counts_.size(), 0);
   term_rows_ = Buffer<float>(n_term_rows * step_);
-  entries_ = Buffer<TermEntry>(n_short);
+  entries_ = Buffer<TermEntry>(n_entries);
   for (std::int64_t i = 0; i < n_term_rows; ++i)
     std::fill(term_rows_.get() + i * step_ + n_clusters_, term_rows_.get() + (i + 1) * step_, 0.0f);
 }
@@ -94,7 +99,7 @@ void TermCentres::set_never(std::int64_t cluster) {
 }
 
 void TermCentres::set_term(std::int64_t term, std::int64_t cluster, double value, double step) {
-  const std::int64_t at = scratch_[static_cast<std::size_t>(term)];
+  const std::int64_t at = offsets_[static_cast<std::size_t>(term)];
   if (at >= 0)
     term_rows_[at + cluster] = static_cast<float>(value);
   else
@@ -102,9 +107,9 @@ void TermCentres::set_term(std::int64_t term, std::int64_t cluster, double value
                std::abs(value) <= kRounding * std::abs(step) ? 0.0f : static_cast<float>(value));
 }
 
-// Should a term_row ever be full, it lacks a cluster, and rows may miss a move.
+// If a sparse term row is full, the entry is dropped. Rows may then miss a move.
 void TermCentres::set_sparse(std::int64_t term, std::int64_t cluster, float value) {
-  TermEntry* entries = entries_.get() + ~scratch_[static_cast<std::size_t>(term)];
+  TermEntry* entries = entries_.get() + ~offsets_[static_cast<std::size_t>(term)];
   std::int32_t& count = counts_[static_cast<std::size_t>(term)];
   TermEntry* end = entries + count;
   TermEntry* at = entries + (SparseTermRow{entries, count}.from(cluster) - entries);
@@ -150,7 +155,7 @@ void GatheredTermCentres::gather(const TermCentres& table, const std::int32_t* c
                                  std::int64_t count) {
   for (const std::int64_t term : terms_) term_row_of_[static_cast<std::size_t>(term)] = nullptr;
   terms_.clear();
-  std::fill(column_.begin(), column_.end(), -1);
+  std::ranges::fill(column_, -1);
   table_ = &table;
   clusters_ = clusters;
   n_clusters_ = count;

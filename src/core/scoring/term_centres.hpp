@@ -1,9 +1,10 @@
-// The centres of a partition as sparse rows are scored against them: composites in float32, transposed.
+// The composites of a partition in float32, transposed, for scoring sparse rows.
 //
-// Each term has a term_row with its value in all composites. So a row is scored against all clusters by
-// adding up the lines of its terms; and as composites are not divided by their weights, a move changes
-// no more than the terms of the row in two columns. A term that is in few rows is in few clusters: its
-// term_row is a list of these. Most terms are such, so that the lines of all others stay in the cache.
+// Each term (column of the data) has a term row with its value in all composites. A row is scored
+// against all clusters by adding up the term rows of its terms. Composites are not divided by their
+// weights, so a move changes only the terms of the moved row, in two columns. A term that occurs in few
+// rows occurs in few clusters, and its term row is sparse. Most terms are like this, so that the other
+// term rows stay in the cache.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +19,20 @@
 
 namespace boostkmeans {
 
-// A cluster in which a term is, and its value there. Side by side, so that they come from memory
-// together.
+// A cluster that contains a term, and the value of the term there. Both are stored together, in the same
+// cache line.
 struct TermEntry {
   std::int32_t cluster;
   float value;
 };
 
-// The clusters of a term, ascending.
+// The entries of a sparse term row, in ascending order of clusters.
 struct SparseTermRow {
   const TermEntry* entries;
   std::int64_t count;
 
   const TermEntry* end() const { return entries + count; }
-  // The first entry of that cluster or a later one.
+  // The first entry with this cluster or a larger one.
   const TermEntry* from(std::int64_t cluster) const {
     const auto before = [](const TermEntry& entry, std::int64_t c) { return entry.cluster < c; };
     return std::lower_bound(entries, end(), cluster, before);
@@ -42,30 +43,32 @@ class TermCentres {
  public:
   TermCentres(const SparseRows& rows, std::int64_t n_clusters);
 
-  // All lines, from the composites (k x d). If `rows_move`, there is room for what moves add to them.
+  // Fills all term rows from the composites (k x d). With `rows_move`, leaves room for entries that
+  // moves add.
   void fill(const double* composites, bool rows_move, ThreadPool& pool);
-  // Weight and |composite|^2 of a cluster; a weight of 0 makes an empty one, which attracts any row.
+  // Sets weight and |composite|^2 of a cluster. A cluster of weight 0 is empty, and every row gains by
+  // entering it.
   void set(std::int64_t cluster, double weight, double square);
   void set_never(std::int64_t cluster);
   void add_penalty(std::int64_t cluster, double penalty) { scalars_.add_penalty(cluster, penalty); }
-  // `step` is by how much the value changed: what is left of a sum that was taken away is rounding.
+  // Sets a value of a composite. `step` is the amount by which it changed.
   void set_term(std::int64_t term, std::int64_t cluster, double value, double step);
   void clear(std::int64_t cluster);
 
   bool has_sparse_term_rows() const { return has_sparse_term_rows_; }
-  // The term_row of a term; null if it is short.
+  // The values of a term in all clusters, or null if its term row is sparse.
   const float* term_row(std::int64_t term) const {
-    const std::int64_t at = scratch_[static_cast<std::size_t>(term)];
+    const std::int64_t at = offsets_[static_cast<std::size_t>(term)];
     return at < 0 ? nullptr : term_rows_.get() + at;
   }
   SparseTermRow sparse_term_row(std::int64_t term) const {
-    const std::int64_t at = ~scratch_[static_cast<std::size_t>(term)];
+    const std::int64_t at = ~offsets_[static_cast<std::size_t>(term)];
     return {entries_.get() + at, counts_[static_cast<std::size_t>(term)]};
   }
   float value(std::int64_t term, std::int64_t cluster) const;
 
   const float* scales() const { return scales_.get(); }
-  // |x - C|^2, given x . D.
+  // x - C|^2, given |x|^2 and x . composite.
   float distance(float norm, float dot, std::int64_t cluster) const {
     return norm + scalars_.norms[cluster] + scales_[cluster] * dot;
   }
@@ -82,22 +85,22 @@ class TermCentres {
   const SparseRows& rows_;
   std::int64_t width_, n_clusters_, n_features_, n_panels_, step_;
   bool has_sparse_term_rows_ = false;
-  std::vector<std::int64_t>
-      scratch_;  // by term: where its term_row begins; or ~ where its short term_row does
-  std::vector<std::int32_t> counts_;      // by term: length of a short term_row ...
-  std::vector<std::int32_t> capacities_;  // ... and what there is room for
+  std::vector<std::int64_t> offsets_;     // by term: offset in term_rows_, or ~offset in entries_
+  std::vector<std::int32_t> counts_;      // by term: number of entries of a sparse term row
+  std::vector<std::int32_t> capacities_;  // by term: maximum number of entries
   Buffer<float> term_rows_;
-  Buffer<TermEntry> entries_;  // of the short lines
+  Buffer<TermEntry> entries_;  // of the sparse term rows
   ClusterScalars scalars_;
   Buffer<float> scales_;  // -2 / W
 };
 
-// Some of these centres, in an order of their own. A term_row is gathered when a row first asks for it.
+// Some columns of TermCentres. A term row is gathered when it is first used.
 class GatheredTermCentres {
  public:
   GatheredTermCentres(const SparseRows& rows, std::int64_t n_clusters, std::int64_t max_gathered);
 
-  // At most as many as were announced; the table must stay as it is until the next call.
+  // Selects clusters, at most as many as the constructor was given. The table must not change until the
+  // next call.
   void gather(const TermCentres& table, const std::int32_t* clusters, std::int64_t count);
 
   const float* term_row(std::int64_t term);
@@ -118,9 +121,9 @@ class GatheredTermCentres {
   const std::int32_t* clusters_ = nullptr;
   std::int64_t width_, step_, n_clusters_ = 0, n_panels_ = 0;
   std::vector<float*> term_row_of_;    // by term; null if not gathered
-  std::vector<std::int64_t> terms_;    // that are gathered
-  std::vector<Buffer<float>> blocks_;  // of lines, which never move
-  std::vector<std::int32_t> column_;   // by cluster; -1 if not among these
+  std::vector<std::int64_t> terms_;    // terms that are gathered
+  std::vector<Buffer<float>> blocks_;  // memory of the term rows, which never moves
+  std::vector<std::int32_t> column_;   // by cluster; -1 if it is not selected
   ClusterScalars scalars_;
   Buffer<float> scales_;
 };

@@ -1,5 +1,5 @@
-// Some rows in float32, as the kernel scores them: dense ones by their values, sparse ones by their dot
-// products with the centres.
+// A tile: some rows in float32, as the kernel scores them. Dense rows are stored by their values, sparse
+// rows by their dot products with the centres.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class Tile;
 template <>
 class Tile<DenseRows> {
  public:
-  // `low_precision`: rows are scored in low_precision precision, for which they must be bytes.
+  // Low precision requires rows of bytes.
   Tile(const DenseRows& rows, bool low_precision)
       : rows_(rows),
         low_precision_(low_precision),
@@ -30,13 +30,13 @@ class Tile<DenseRows> {
     if (low_precision) std::fill_n(quads_.get(), n_chunks() * kQuadChunkSize, 0);
   }
 
-  // Rows that fill up the tile, to `n_padded`, are zero.
+  // Loads `count` rows and fills up the tile with zeros to `n_padded` rows.
   void load(const std::int64_t* rows, std::int64_t count, std::int64_t n_padded, float* norms) {
     rows_.load(rows, count, kTileLayout, values_.get(), norms);
     for (std::int64_t r = count; r < n_padded; ++r) clear_row(r, norms);
     if (low_precision_) rows_.load_bytes(rows, count, quads_.get());
   }
-  // Prepares for `count` columns of the centres, from `first` on.
+  // Prepares for n_columns columns of the centres, starting from `first`.
   template <class Centres>
   void prepare(Centres&, std::int64_t, std::int64_t) {}
   template <class Centres>
@@ -48,9 +48,9 @@ class Tile<DenseRows> {
     view.quads = quads_.get();
   }
   static constexpr std::int64_t kMaxPanels =
-      std::numeric_limits<std::int64_t>::max();  // that are met at once
+      std::numeric_limits<std::int64_t>::max();  // that can be prepared at once
 
-  // |x - C|^2 of a row and the centre of a cluster, in float64.
+  // x - C|^2 of a row and the centre of a cluster, in float64.
   template <class Table>
   double distance_to(std::int64_t r, const Centre& centre, const Table&, std::int64_t) const {
     return rows_.kernel().tile_distance(values_.get() + r * kTileStride, centre.composite,
@@ -115,7 +115,7 @@ class Tile<SparseRows> {
   }
   static constexpr std::int64_t kMaxPanels = 256;
 
-  // In float32, as rows are scored.
+  // The same in float32, as rows are scored.
   template <class Table>
   double distance_to(std::int64_t r, const Centre&, const Table& table, std::int64_t cluster) const {
     const bool known = prepared_for_ == &table && first_ == 0 && cluster < n_columns_;
@@ -131,7 +131,8 @@ class Tile<SparseRows> {
     float value;
   };
 
-  // The lines are added up in the kernel, the short ones here.
+  // Computes the dot products of a row. The kernel adds the dense term rows, this function the sparse
+  // ones.
   template <class Centres>
   void prepare_row(Centres& centres, std::size_t r) {
     const std::size_t begin = starts_[r], count = starts_[r + 1] - begin;
@@ -168,7 +169,7 @@ class Tile<SparseRows> {
         dots[entry->cluster - first_] += term_row.value * entry->value;
     }
   }
-  // SparseRange lines lie all over the memory: they are asked for a few lines ahead.
+  // Sparse term rows are scattered in memory, so they are prefetched a few rows ahead.
   static void prefetch(const SparseRange& term_row) {
     constexpr std::int64_t kEntriesInCacheLine = 64 / sizeof(TermEntry);
     for (const TermEntry* at = term_row.begin; at < term_row.end; at += kEntriesInCacheLine)
@@ -187,12 +188,12 @@ class Tile<SparseRows> {
   std::vector<std::int32_t> columns_;
   std::vector<float> values_;
   std::vector<std::size_t> starts_;
-  float norms_[kBatchRows];
-  // Of the row that is at hand: its lines with the values that go with them, and the short ones.
+  float norms_[kBatchRows] = {};
+  // The current row: its dense term rows, their factors, and its sparse term rows.
   std::vector<const float*> term_rows_;
   std::vector<float> factors_;
   std::vector<SparseRange> sparse_;
-  // x . D of all rows and the columns from `first` on.
+  // x . composite of all rows, for the columns from first_ on.
   Buffer<float> dots_;
   std::int64_t room_ = 0, first_ = 0, n_columns_ = 0;
   const float* scales_ = nullptr;

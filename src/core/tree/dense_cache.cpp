@@ -7,19 +7,28 @@ namespace boostkmeans {
 
 namespace {
 
-// A set is sectioned as it is as long as its float32 rows fit into a core's cache beside the rest; by a
-// sample of half that size otherwise. High dimensions need some rows all the same, within limits.
+// A set is sectioned as a whole if its float32 rows fit into the cache of a core: at most this many rows
+// ...
 constexpr std::int64_t kMaxCached = 2048;
-constexpr std::int64_t kCachedBytes = 1 << 21, kMaxCachedBytes = 1 << 26;
-constexpr std::int64_t kMinCached = 1024, kCachedPerSection = 16;
-// Rows of a large set that follow in one go.
-constexpr std::int64_t kRangeRows = 1024, kMinRangeRows = 16;
-// A set whose spreader is below this share of its mean's length is placed in float64. What float32
-// leaves of the mean ends up in the last section, which may be a thousandth of the set: then this is
-// 5e-4 of its spreader.
+// ... and this many bytes. A larger set is sectioned by a sample of half this size.
+constexpr std::int64_t kCachedBytes = 1 << 21;
+// In high dimensions, at least this many rows are cached nevertheless ...
+constexpr std::int64_t kMinCached = 1024;
+// ... unless they take more than this many bytes.
+constexpr std::int64_t kMaxCachedBytes = 1 << 26;
+// Smallest number of cached rows per section.
+constexpr std::int64_t kCachedPerSection = 16;
+// Bounds on the number of rows of a large set that are assigned at a time.
+constexpr std::int64_t kRangeRows = 1024;
+constexpr std::int64_t kMinRangeRows = 16;
+// A set whose spread is below this fraction of the length of its mean is loaded in float64. The error of
+// a float32 mean ends up in the last section, which may be a thousandth of the set; with this threshold,
+// it is at most 5e-4 of the spread of that section.
 constexpr double kNarrowSpread = 0x1p-4;
-// Rows are asked for this many ahead, a few at a time.
-constexpr std::int64_t kRowsAhead = 32, kRowsAtOnce = 8;
+// Number of rows by which prefetching runs ahead.
+constexpr std::int64_t kRowsAhead = 32;
+// Number of rows that are prefetched and loaded at a time.
+constexpr std::int64_t kRowsAtOnce = 8;
 
 std::int64_t row_bytes(const DenseRows& rows) { return flat_layout(rows.n_features()).row_step * 4; }
 
@@ -94,19 +103,19 @@ bool LocalFrameLoader::find(const std::int64_t* ids, std::int64_t count, RowWeig
 bool LocalFrameLoader::find_wide(const std::int64_t* ids, std::int64_t count, RowWeights weights,
                                  LocalFrame& frame) const {
   const auto d = static_cast<std::size_t>(rows_.n_features());
-  // Differences from the first row are exact where the set is tight, so that their mean is too.
+  // Differences from the first row are exact in a tight set, and so is their mean.
   DenseRows::Row first_row(rows_);
   rows_.fetch(ids[0], first_row);
   const double* first = first_row.values.get();
-  std::fill(frame.mean.begin(), frame.mean.end(), 0.0);
+  std::ranges::fill(frame.mean, 0.0);
   double total = 0.0, farthest = 0.0;
   for (std::int64_t i = 0; i < count; ++i) {
     const double w = weights[ids[i]];
     rows_.fetch(ids[i], fetched_);
     for (std::size_t j = 0; j < d; ++j) {
-      const double gap = fetched_.values[static_cast<std::int64_t>(j)] - first[j];
-      frame.mean[j] += w * gap;
-      farthest = std::max(farthest, std::abs(gap));
+      const double difference = fetched_.values[static_cast<std::int64_t>(j)] - first[j];
+      frame.mean[j] += w * difference;
+      farthest = std::max(farthest, std::abs(difference));
     }
     total += w;
   }
@@ -136,7 +145,7 @@ DenseCache::DenseCache(const DenseRows& rows, std::int64_t n_sections, std::int6
       composites_(last_ * step_),
       copies_(last_ * step_),
       scratch_(step_) {
-  std::fill_n(values_.get(), capacity * step_, 0.0f);  // what pads the rows stays 0
+  std::fill_n(values_.get(), capacity * step_, 0.0f);  // the padding of rows stays 0
 }
 
 bool DenseCache::load(const std::int64_t* ids, std::int64_t count, RowWeights weights) {
@@ -184,7 +193,7 @@ DenseCut DenseCache::cut(const std::vector<double>& inverse, const std::vector<d
   return cut;
 }
 
-void DenseCache::follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool with_inertias,
+void DenseCache::assign(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool with_inertias,
                         std::int32_t* sections) {
   const auto last = static_cast<std::int32_t>(last_);
   const bool plain = !with_inertias && !cut.frame.wide;

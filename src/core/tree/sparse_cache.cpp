@@ -6,17 +6,21 @@ namespace boostkmeans {
 
 namespace {
 
-// A set is sectioned as it is as long as its rows take no more than that; else by a sample of half as
-// many.
+// A set is sectioned as a whole if its rows take at most this many bytes, and otherwise by a sample of
+// half this size.
 constexpr std::int64_t kCachedBytes = 1 << 26;
-constexpr std::int64_t kMinCached = 1024, kCachedPerSection = 16;
-// Below this share of the rows' squares, what is left of the inertia may be rounding: rows are compared.
+// Smallest number of cached rows, in total and per section.
+constexpr std::int64_t kMinCached = 1024;
+constexpr std::int64_t kCachedPerSection = 16;
+// If the inertia is below this fraction of the sum of squares, it may be a rounding error. Rows are then
+// compared.
 constexpr double kTight = 1e-12;
 
 }  // namespace
 
 std::int64_t SparseCache::capacity(const SparseRows& rows, std::int64_t n_sections) {
-  constexpr std::int64_t kTermBytes = 12, kRowBytes = 32;
+  constexpr std::int64_t kTermBytes = 12;
+  constexpr std::int64_t kRowBytes = 32;
   const std::int64_t row =
       kRowBytes + kTermBytes * (rows.n_values() / std::max<std::int64_t>(1, rows.n_rows()));
   return std::max({kCachedBytes / row, kMinCached, kCachedPerSection * n_sections});
@@ -33,7 +37,7 @@ SparseCache::SparseCache(const SparseRows& rows, std::int64_t n_sections, std::i
       composites_(static_cast<std::size_t>(last_ * n_features_), 0.0),
       scratch_(static_cast<std::size_t>(n_features_), 0.0) {}
 
-void SparseCache::forget() {
+void SparseCache::reset() {
   clear();
   for (const std::int32_t j : terms_) {
     occurs_[static_cast<std::size_t>(j)] = 0;
@@ -49,7 +53,7 @@ void SparseCache::forget() {
 
 bool SparseCache::load(const std::int64_t* ids, std::int64_t count, RowWeights weights) {
   constexpr std::int64_t kRowsAhead = 8;
-  forget();
+  reset();
   count_ = count;
   double sum_of_squares = 0.0, total = 0.0, square = 0.0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -60,7 +64,7 @@ bool SparseCache::load(const std::int64_t* ids, std::int64_t count, RowWeights w
       const std::int32_t j = fetched_.columns[t];
       columns_.push_back(j);
       values_.push_back(fetched_.values[t]);
-      if (!occurs_[static_cast<std::size_t>(j)]) {
+      if (occurs_[static_cast<std::size_t>(j)] == 0) {
         occurs_[static_cast<std::size_t>(j)] = 1;
         terms_.push_back(j);
       }
@@ -139,7 +143,7 @@ SparseCut SparseCache::cut(const std::vector<double>& inverse,
   return cut;
 }
 
-void SparseCache::follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool,
+void SparseCache::assign(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool,
                          std::int32_t* sections) {
   for (std::int64_t i = 0; i < count; ++i) {
     rows_.fetch(ids[i], fetched_);

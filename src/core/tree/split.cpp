@@ -8,32 +8,14 @@
 #include <vector>
 
 #include "support/random.hpp"
+#include "tree/large_sets.hpp"
 
 namespace boostkmeans {
 
 namespace {
 
-// Rows that are decided through before the stop_token is.
+// Number of rows that are compared between two polls of the stop token.
 constexpr std::int64_t kRowsBetweenPolls = 1024;
-
-// A set that is too large to be cache.
-template <class Cut>
-struct LargeSet {
-  std::int64_t set, begin, end;
-  std::vector<std::int64_t> sample;    // positions in `members`, ascending
-  std::vector<std::int32_t> sections;  // of the sample
-  Cut cut;
-};
-
-struct RowRange {
-  std::int64_t large, begin, end;
-};
-
-// What a range of a large set adds to its sections.
-struct PartialSums {
-  std::vector<std::int64_t> counts;
-  std::vector<double> weights, sums_of_squares, composites;
-};
 
 template <class Rows>
 class Splitting {
@@ -54,12 +36,13 @@ class Splitting {
         capacity_(Cache::capacity(rows, n_sections_)),
         n_sample_(capacity_ / 2),
         range_rows_(Cache::range_rows(rows)) {
+    scratches_.reserve(static_cast<std::size_t>(pool.size()));
     for (int t = 0; t < pool.size(); ++t) scratches_.push_back(std::make_unique<ThreadScratch>());
     large_.resize(static_cast<std::size_t>(n_sets));
   }
 
   void run() {
-    // The largest first, so that no thread is left with one of them at the end.
+    // Largest sets first, so that no thread starts one of them at the end.
     std::vector<std::int64_t> order(static_cast<std::size_t>(n_sets_));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [this](std::int64_t a, std::int64_t b) {
@@ -69,19 +52,19 @@ class Splitting {
       section_set(order[static_cast<std::size_t>(i)], thread);
     });
     if (pool_.stop_token().stopped()) return;
-    follow();
+    assign_large_sets();
   }
 
  private:
   using Cache = typename Sectioning<Rows>::Cache;
-  using Large = LargeSet<typename Cache::Cut>;
+  using Large = typename LargeSets<Rows>::Large;
 
   struct ThreadScratch {
     std::unique_ptr<Sectioning<Rows>> sectioning;
     std::vector<std::int64_t> ids;
   };
 
-  // Made by the thread that will use it, when it is first needed.
+  // The scratch memory of a thread. The thread allocates it when it first needs it.
   ThreadScratch& scratch(int thread) {
     ThreadScratch& found = *scratches_[static_cast<std::size_t>(thread)];
     if (!found.sectioning) {
@@ -93,18 +76,25 @@ class Splitting {
     return found;
   }
 
+  // A seed that depends only on the range of the set and the seed of the split.
   std::uint64_t seed_of(std::int64_t set) const {
     return random_at(random_at(options_.seed, static_cast<std::uint64_t>(begins_[set])),
                      static_cast<std::uint64_t>(ends_[set]));
   }
 
+  // Divides a set into sections. A large set only gets a cut, from a sample.
   void section_set(std::int64_t set, int thread) {
     const std::int64_t begin = begins_[set], count = ends_[set] - begin;
-    if (count > capacity_) return section_sample(set, thread);
+    if (count > capacity_) {
+      section_sample(set, thread);
+      return;
+    }
     ThreadScratch& here = scratch(thread);
     here.ids.assign(members_ + begin, members_ + begin + count);
-    if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(set)))
-      return mark_equal(set);
+    if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(set))) {
+      mark_equal(set);
+      return;
+    }
     for (std::int64_t s = 0, at = begin; s < n_sections_; ++s) {
       for (std::int64_t i = 0; i < count; ++i)
         if (here.sectioning->section(i) == s) members_[at++] = here.ids[static_cast<std::size_t>(i)];
@@ -115,6 +105,7 @@ class Splitting {
     }
   }
 
+  // Marks a set whose rows are all equal.
   void mark_equal(std::int64_t set) {
     for (std::int64_t s = 0; s < n_sections_; ++s) {
       result_.ends[set * n_sections_ + s] = -1;
@@ -123,7 +114,7 @@ class Splitting {
     }
   }
 
-  // One row of each stretch of the set.
+  // Divides a sample of a large set into sections: one row from each of n_sample_ stretches of the set.
   void section_sample(std::int64_t set, int thread) {
     ThreadScratch& here = scratch(thread);
     auto large = std::make_unique<Large>();
@@ -145,18 +136,20 @@ class Splitting {
       large->cut = here.sectioning->cut();
       for (std::int64_t i = 0; i < n_sample_; ++i)
         large->sections.push_back(here.sectioning->section(i));
-    } else if (!section_odd(*large, here, thread)) {
-      return mark_equal(set);
+    } else if (!section_distinct(*large, here, thread)) {
+      mark_equal(set);
+      return;
     }
     large_[static_cast<std::size_t>(set)] = std::move(large);
   }
 
-  // All rows of the sample are equal: policy for other rows, in float64, and splits them off.
-  bool section_odd(Large& large, ThreadScratch& here, int thread) const {
+  // For a sample of equal rows: searches the set for other rows and divides these into sections. Returns
+  // false if there are none.
+  bool section_distinct(Large& large, ThreadScratch& here, int thread) const {
     typename Rows::Row first(rows_), other(rows_);
     rows_.fetch(members_[large.begin], first);
     large.sample.assign(1, large.begin);
-    std::vector<std::int64_t> copies;  // of the first: they make up the number
+    std::vector<std::int64_t> copies;  // of the first row, to have at least one row per section
     for (std::int64_t at = large.begin + 1; at < large.end; ++at) {
       if (at % kRowsBetweenPolls == 0 && pool_.stop_token().stop_requested(thread)) return false;
       rows_.fetch(members_[at], other);
@@ -170,7 +163,7 @@ class Splitting {
     const auto missing =
         std::max<std::int64_t>(0, n_sections_ - static_cast<std::int64_t>(large.sample.size()));
     large.sample.insert(large.sample.end(), copies.begin(), copies.begin() + missing);
-    std::sort(large.sample.begin(), large.sample.end());
+    std::ranges::sort(large.sample);
     here.ids.clear();
     for (const std::int64_t at : large.sample) here.ids.push_back(members_[at]);
     const auto count = static_cast<std::int64_t>(here.ids.size());
@@ -181,148 +174,16 @@ class Splitting {
     return true;
   }
 
-  // All rows of the large sets go to the section of the nearest centre; then their sets are reordered.
-  void follow() {
-    std::vector<Large*> sets;
-    std::vector<RowRange> ranges;
-    for (const auto& large : large_) {
-      if (!large) continue;
-      for (std::int64_t at = large->begin; at < large->end; at += range_rows_)
-        ranges.push_back(
-            {static_cast<std::int64_t>(sets.size()), at, std::min(large->end, at + range_rows_)});
-      sets.push_back(large.get());
-    }
+  void assign_large_sets() {
+    std::vector<const Large*> sets;
+    for (const auto& large : large_)
+      if (large) sets.push_back(large.get());
     if (sets.empty()) return;
-    std::vector<std::int64_t> offsets{0};  // of each large set in `chosen` and `moved`
-    for (const Large* large : sets) offsets.push_back(offsets.back() + large->end - large->begin);
-    std::vector<std::int32_t> chosen(static_cast<std::size_t>(offsets.back()));
-    std::vector<std::int64_t> moved(chosen.size());
-    const auto position = [&](const RowRange& range) {
-      const auto l = static_cast<std::size_t>(range.large);
-      return offsets[l] + range.begin - sets[l]->begin;
-    };
-    const auto n_ranges = static_cast<std::int64_t>(ranges.size());
-    std::vector<PartialSums> partials(ranges.size());
-    pool_.for_each(n_ranges, [&](std::int64_t i, int thread) {
-      const RowRange& range = ranges[static_cast<std::size_t>(i)];
-      const Large& large = *sets[static_cast<std::size_t>(range.large)];
-      partials[static_cast<std::size_t>(i)] =
-          partial(large, range, chosen.data() + position(range), thread);
-    });
-    if (pool_.stop_token().stopped()) return;
-    const auto starts = add_up(sets, ranges, partials);
-    pool_.for_each(n_ranges, [&](std::int64_t i, int) {
-      const RowRange& range = ranges[static_cast<std::size_t>(i)];
-      std::vector<std::int64_t> next(starts[static_cast<std::size_t>(i)]);
-      const Large& large = *sets[static_cast<std::size_t>(range.large)];
-      const std::int64_t shift = offsets[static_cast<std::size_t>(range.large)] - large.begin;
-      const std::int64_t from = position(range);
-      for (std::int64_t r = 0; r < range.end - range.begin; ++r) {
-        const auto s = static_cast<std::size_t>(chosen[static_cast<std::size_t>(from + r)]);
-        moved[static_cast<std::size_t>(next[s]++ + shift)] = members_[range.begin + r];
-      }
-    });
-    if (pool_.stop_token().stopped()) return;
-    for (std::size_t l = 0; l < sets.size(); ++l)
-      std::copy(moved.begin() + offsets[l], moved.begin() + offsets[l + 1], members_ + sets[l]->begin);
-    if (options_.with_inertias) measure_again(sets);
-  }
-
-  // Inertias that float32 could not tell.
-  void measure_again(const std::vector<Large*>& sets) {
-    std::vector<std::int64_t> unknown;
-    for (const Large* large : sets)
-      for (std::int64_t out = large->set * n_sections_; out < (large->set + 1) * n_sections_; ++out)
-        if (std::isnan(result_.inertias[out])) unknown.push_back(out);
-    pool_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int thread) {
-      const std::int64_t out = unknown[static_cast<std::size_t>(i)], set = out / n_sections_;
-      const std::int64_t begin = out % n_sections_ == 0 ? begins_[set] : result_.ends[out - 1];
-      result_.inertias[out] =
-          inertia_of(rows_, row_weights_, members_ + begin, result_.ends[out] - begin,
-                     [&] { return pool_.stop_token().stop_requested(thread); });
-    });
-  }
-
-  // Sections of the rows of a range. Those of the sample keep the section that they found, so that none
-  // is left without rows.
-  PartialSums partial(const Large& large, const RowRange& range, std::int32_t* chosen, int thread) {
-    Cache& cache = scratch(thread).sectioning->cache();
-    const std::int64_t count = range.end - range.begin;
-    cache.follow(large.cut, members_ + range.begin, count, options_.with_inertias, chosen);
-    for (auto at = std::lower_bound(large.sample.begin(), large.sample.end(), range.begin);
-         at != large.sample.end() && *at < range.end; ++at)
-      chosen[*at - range.begin] = large.sections[static_cast<std::size_t>(at - large.sample.begin())];
-    const auto s = static_cast<std::size_t>(n_sections_);
-    PartialSums partial{std::vector<std::int64_t>(s, 0), std::vector<double>(s, 0.0), {}, {}};
-    for (std::int64_t r = 0; r < count; ++r) {
-      const auto c = static_cast<std::size_t>(chosen[r]);
-      ++partial.counts[c];
-      partial.weights[c] += row_weights_[members_[range.begin + r]];
-    }
-    if constexpr (Cache::kHasAdditiveInertia)
-      if (options_.with_inertias) measure(cache, range, chosen, partial);
-    return partial;
-  }
-
-  void measure(Cache& cache, const RowRange& range, const std::int32_t* chosen,
-               PartialSums& partial) const {
-    const std::int64_t step = cache.width();
-    partial.sums_of_squares.assign(static_cast<std::size_t>(n_sections_), 0.0);
-    partial.composites.assign(static_cast<std::size_t>(n_sections_ * step), 0.0);
-    for (std::int64_t r = 0; r < range.end - range.begin; ++r) {
-      const double w = row_weights_[members_[range.begin + r]];
-      partial.sums_of_squares[static_cast<std::size_t>(chosen[r])] += w * cache.norm(r);
-      cache.add_to(partial.composites.data() + chosen[r] * step, r, w);
-    }
-  }
-
-  // The results of the large sets, in the order of their ranges; and where each range's rows of each
-  // section go in `members`.
-  std::vector<std::vector<std::int64_t>> add_up(const std::vector<Large*>& sets,
-                                                const std::vector<RowRange>& ranges,
-                                                const std::vector<PartialSums>& partials) {
-    const auto n_sections = static_cast<std::size_t>(n_sections_);
-    std::vector<std::vector<std::int64_t>> starts(ranges.size(), std::vector<std::int64_t>(n_sections));
-    std::size_t first = 0;
-    for (std::size_t l = 0; l < sets.size(); ++l) {
-      std::size_t last = first;
-      while (last < ranges.size() && ranges[last].large == static_cast<std::int64_t>(l)) ++last;
-      std::int64_t at = sets[l]->begin;
-      for (std::size_t s = 0; s < n_sections; ++s) {
-        double weight = 0.0;
-        for (std::size_t i = first; i < last; ++i) {
-          starts[i][s] = at;
-          at += partials[i].counts[s];
-          weight += partials[i].weights[s];
-        }
-        const auto out = sets[l]->set * n_sections_ + static_cast<std::int64_t>(s);
-        result_.ends[out] = at;
-        result_.weights[out] = weight;
-        if (options_.with_inertias)
-          result_.inertias[out] = inertia(*sets[l], partials, first, last, s, weight);
-      }
-      first = last;
-    }
-    return starts;
-  }
-
-  // NaN where it has to be with_inertias.
-  double inertia(const Large& large, const std::vector<PartialSums>& partials, std::size_t first,
-                 std::size_t last, std::size_t section, double weight) const {
-    if constexpr (Cache::kHasAdditiveInertia) {
-      const std::size_t width =
-          partials[first].composites.size() / static_cast<std::size_t>(n_sections_);
-      std::vector<double> sum(width, 0.0);
-      double sum_of_squares = 0.0;
-      for (std::size_t i = first; i < last; ++i) {
-        sum_of_squares += partials[i].sums_of_squares[section];
-        for (std::size_t j = 0; j < width; ++j) sum[j] += partials[i].composites[section * width + j];
-      }
-      const double square = std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0);
-      return std::ldexp(inertia_between(sum_of_squares, square, weight), -2 * large.cut.frame.exponent);
-    } else {
-      return std::numeric_limits<double>::quiet_NaN();
-    }
+    LargeSets<Rows>(
+        rows_, row_weights_, members_, options_, result_, pool_,
+        [this](int thread) -> Cache& { return scratch(thread).sectioning->cache(); }, range_rows_,
+        std::move(sets))
+        .run();
   }
 
   const Rows& rows_;
@@ -335,7 +196,7 @@ class Splitting {
   ThreadPool& pool_;
   std::int64_t n_sections_, capacity_, n_sample_, range_rows_;
   std::vector<std::unique_ptr<ThreadScratch>> scratches_;
-  std::vector<std::unique_ptr<Large>> large_;  // by set; null for small ones
+  std::vector<std::unique_ptr<Large>> large_;  // by set; null for sets that fit into the cache
 };
 
 }  // namespace
