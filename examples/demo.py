@@ -1,7 +1,7 @@
 """Demonstration: cluster 25,000 SIFT descriptors by k-means, k-means++ and boost k-means.
 
-The script prints the distortion and the time of each method, and writes a page with a picture. `make demo`
-runs it. The command `boostkmeans demo` does the same.
+The script prints the distortion and the time of each method, and writes a page with a picture. Run it
+with `make demo`. The command `boostkmeans demo` does the same.
 """
 
 import sys

@@ -7,8 +7,8 @@ up their centres. ``boostkmeans docs`` does the same on the command line.
 """
 
 # %%
-# The words get TF-IDF weights, each row is scaled to unit length, and a bisecting tree splits the rows by
-# the cosine.
+# The words get TF-IDF weights, each row is scaled to unit length, and a bisecting tree splits the rows
+# by the cosine.
 
 import matplotlib.pyplot as plt
 from sklearn.decomposition import TruncatedSVD
