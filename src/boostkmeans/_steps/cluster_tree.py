@@ -1,18 +1,20 @@
-"""The tree that bisecting leaves behind: which rows were split when, and what the parts are like."""
+"""Cluster tree: the splits of a bisecting fit, and the sizes, centres and inertias of its nodes."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._data.rows import Floats
+from boostkmeans import _core
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import RowSet
 from boostkmeans._steps.partition import Labels, Partition
-from boostkmeans._steps.tree_builder import Growth, Ints
+from boostkmeans._steps.tree_builder import Ints, TreeBuilder
 from boostkmeans._storage.state import SavedState, State
 
 Nodes = NDArray[np.int32]
 
-# What a tree has for each node: other nodes, and sums.
+# Names of the arrays that refer to nodes, and of those that hold sums over the rows of a node.
 NODES, SUMS = ("children", "parents", "splits", "clusters"), ("sizes", "weights", "inertia")
 
 

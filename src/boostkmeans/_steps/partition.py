@@ -1,6 +1,6 @@
 """Partition: the one representation of a clustering. Plain arrays, in the frame of the rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -78,14 +78,14 @@ class Partition:
             stale=saved.boolean("stale"),
         )
 
-    @property
-    def arrays(self) -> tuple[Labels, Floats, Floats, NDArray[np.int64]]:
-        """The four arrays that the core reads and writes."""
-        return self.labels, self.composites, self.weights, self.counts
-
-    def of_block(self, block: RowBlock) -> "Partition":
-        """Return a view with the labels of one block. Moves in the view change this partition."""
-        return replace(self, labels=self.labels[block.where])
+    def view(self, where: slice = slice(None)) -> _core.PartitionView:
+        """Return the partition as the core reads and changes it, with the labels of some rows."""
+        return _core.PartitionView(
+            labels=self.labels[where],
+            composites=self.composites,
+            weights=self.weights,
+            counts=self.counts,
+        )
 
     def copy(self) -> "Partition":
         """Return a copy that shares no memory with this partition."""
@@ -135,7 +135,7 @@ class Partition:
         for block in rows.blocks():
             weights = None if row_weights is None else row_weights[block.where]
             if rows.in_memory:  # The core writes into the arrays, without another copy of them.
-                found = _core.recompute(block.rows.core, weights, *self.arrays, inertias, n_threads)
+                found = _core.recompute(block.rows.core, weights, self.view(), inertias, n_threads)
                 self.stale = False
                 return found
             total.add(block, self.labels[block.where], weights, n_threads)
