@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
+METRICS = ("euclidean", "cosine")
+
 # Number of rows whose median is the shift of a frame. The shift only has to be near the data.
 ROWS_FOR_MEDIAN = 256
 # Below this exponent, both 2**exponent and its inverse are normal numbers.

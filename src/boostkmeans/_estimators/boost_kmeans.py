@@ -141,6 +141,8 @@ class BoostKMeans(Clusterer):
     True
     """
 
+    _model_name = "BoostKMeans"
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,10 @@ from boostkmeans._runtime.errors import NotFiniteError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 from boostkmeans.quantization import _codes, _rotation
 from boostkmeans.quantization._codes import MOST_CENTROIDS, Codebooks, Codes, Neighbors
+from boostkmeans.quantization._model_layout import QuantizerLayout
 from boostkmeans.quantization._record import Notes, QuantizerRecord
 from boostkmeans.quantization._training import Training
 
@@ -95,6 +97,8 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     _takes_sparse = False
     _made_by_fit = "codebooks_"
+    _layout: ClassVar[ModelLayout] = QuantizerLayout()
+    _model_name: ClassVar[str] = "ProductQuantizer"
 
     codebooks_: Codebooks
     rotation_: Floats | None
@@ -273,23 +277,38 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted quantizer to a file, which is replaced if it is there.
+        """Write the fitted quantizer to a file in the safetensors format.
 
-        The old or the new file is there at any time. The clusterer and a callback are not stored.
+        An existing file is replaced atomically: after a crash, the old or the new file is complete. The
+        clusterer and the callback are not stored.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
         """
-        from boostkmeans._models.quantizer_file import save_quantizer  # late: it knows this class
-
-        save_quantizer(self, path)
+        write_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The quantizer that `save` wrote to a file. Nothing in the file is executed.
+        """Load a quantizer that `save` wrote to a file. Nothing in the file is executed.
 
-        Raises `DataFormatError` if the file is damaged.
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+
+        Returns
+        -------
+        quantizer : ProductQuantizer
+            The fitted quantizer.
+
+        Raises
+        ------
+        DataFormatError
+            If the file is damaged, or not the file of a quantizer.
         """
-        from boostkmeans._models.quantizer_file import load_quantizer
-
-        return load_quantizer(cls, path)
+        return read_model(cls, path)
 
     @property
     def _n_rounds(self) -> int:
