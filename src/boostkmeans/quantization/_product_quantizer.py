@@ -16,7 +16,13 @@ from boostkmeans._data.rows import Array, Floats, describe
 from boostkmeans._data.streamed_rows import RowSource, in_batches
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
-from boostkmeans._runtime.errors import NotFiniteError
+from boostkmeans._runtime.errors import (
+    Message,
+    NotFiniteError,
+    Parameter,
+    ParameterConflictError,
+    TooFewRowsError,
+)
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
@@ -331,15 +337,18 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         n, d = array.shape
         if d % self.n_subspaces:
             possible = [m for m in range(1, d + 1) if d % m == 0]
-            raise ValueError(
-                f"n_subspaces={self.n_subspaces} does not divide n_features={d}. Choose one of "
-                f"{possible}, or add columns of zeros."
+            raise ParameterConflictError(
+                Message(
+                    "{parameter} does not divide n_features={d}.",
+                    shell="{parameter} does not divide the {d} features.",
+                    parameter=Parameter("n_subspaces", self.n_subspaces),
+                    d=d,
+                ),
+                remedy=f"Choose one of {possible}, or add columns of zeros.",
             )
         if n < self.n_centroids:
-            raise ValueError(
-                f"n_samples={n} should be >= n_centroids={self.n_centroids}: give more rows, or fewer "
-                "centroids."
-            )
+            remedy = "Use more rows or fewer centroids."
+            raise TooFewRowsError(n, self.n_centroids, "n_centroids", remedy=remedy)
 
     def _check_parameters(self) -> None:
         check = ParameterChecker(self)
