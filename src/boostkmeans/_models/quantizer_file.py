@@ -14,7 +14,7 @@ from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._storage.fields import Fields, encode_number, fail
 from boostkmeans._storage.tensors import read_tensors, write_tensors
-from boostkmeans.quantization._codes import MOST_CENTROIDS
+from boostkmeans.quantization._codes import MAX_CENTROIDS
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
 FORMAT = "boostkmeans-product-quantizer"
@@ -106,7 +106,7 @@ def _check_tensors(check: Checker, tensors: dict[str, NDArray[Any]]) -> None:
     check.layout(tensors, table, lengths)
     d = lengths["m"] * lengths["w"]
     check.require(
-        d > 0 and 1 <= lengths["k"] <= MOST_CENTROIDS,
+        d > 0 and 1 <= lengths["k"] <= MAX_CENTROIDS,
         f"codebooks of {lengths['k']} centroids for {lengths['m']} subspaces of {lengths['w']} features",
     )
     rotation = tensors.get("rotation")

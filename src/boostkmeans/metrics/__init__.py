@@ -26,8 +26,7 @@ from sklearn.utils import check_array
 from boostkmeans._data.rows import Array, Floats, canonical
 from boostkmeans._data.weights import RowWeights
 from boostkmeans.metrics._labelled_rows import Numbers, cluster_sums, squared_gaps
-from boostkmeans.quantization._codes import Neighbors
-from boostkmeans.quantization._exact_neighbors import exact_neighbors
+from boostkmeans.quantization import Neighbors, exact_neighbors
 
 __all__ = [
     "Neighbors",
