@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.weights import RowWeights
+from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError
 
 # Relative tolerance: sums of weights are rounded.
 ROUNDING = 1e-9
@@ -29,20 +30,19 @@ class Limits:
         if least == 0 and most == math.inf:
             return None
         if least > most:
-            raise ValueError(f"min_size={min_size} should be <= max_size={max_size}.")
+            raise ParameterConflictError(
+                Message(
+                    "{min_size} should be <= {max_size}.",
+                    shell="{min_size} is more than {max_size}.",
+                    min_size=Parameter("min_size", min_size),
+                    max_size=Parameter("max_size", max_size),
+                )
+            )
         total = weights.total
-        plain = weights.values is None and weights.unit == 1
-        unit = "n_samples" if plain else "the sum of the weights"
         if n_clusters * most < total * (1 - ROUNDING):
-            raise ValueError(
-                f"n_clusters * max_size = {n_clusters * most:g} should be >= {unit} = {total:g}: "
-                "the clusters cannot hold all rows."
-            )
+            raise _limit_conflict("max_size", n_clusters * most, ">=", weights)
         if n_clusters * least > total * (1 + ROUNDING):
-            raise ValueError(
-                f"n_clusters * min_size = {n_clusters * least:g} should be <= {unit} = {total:g}: "
-                "there are too few rows."
-            )
+            raise _limit_conflict("min_size", n_clusters * least, "<=", weights)
         limits = cls(least / weights.unit, most / weights.unit)
         limits._check_rows(weights, n_clusters)
         return limits
@@ -54,13 +54,22 @@ class Limits:
             most = math.floor(min(self.max_weight, n) * (1 + ROUNDING))
             least = math.ceil(self.min_weight * (1 - ROUNDING))
             if n_clusters * most < n or n_clusters * least > n:
-                raise ValueError(
-                    f"{n} rows cannot be divided into {n_clusters} clusters within min_size and max_size."
-                )
+                raise ParameterConflictError(
+                    Message(
+                        "{n_rows} rows cannot be divided into {n_clusters} clusters within {min_size} "
+                        "and {max_size}.",
+                        n_rows=n, n_clusters=n_clusters, min_size=Parameter("min_size"),
+                        max_size=Parameter("max_size"),
+                    )
+                )  # fmt: skip
         elif weights.values.max() > self.max_weight * (1 + ROUNDING):
-            raise ValueError(
-                f"sample_weight has a row of weight {weights.values.max() * weights.unit:g}, which "
-                f"exceeds max_size={self.max_weight * weights.unit:g}."
+            raise ParameterConflictError(
+                Message(
+                    "{sample_weight} has a row of weight {weight:g}, heavier than {max_size}.",
+                    sample_weight=Parameter("sample_weight"),
+                    weight=weights.values.max() * weights.unit,
+                    max_size=Parameter("max_size", self.max_weight * weights.unit),
+                )
             )
 
     def at_least_min(self, weight: Floats) -> NDArray[np.bool_]:
@@ -70,3 +79,27 @@ class Limits:
     def at_most_max(self, weight: Floats) -> NDArray[np.bool_]:
         """Return True for weights that are not above the maximum."""
         return np.asarray(weight <= self.max_weight * (1 + ROUNDING))
+
+
+def _limit_conflict(
+    name: str, bound: float, relation: str, weights: RowWeights
+) -> ParameterConflictError:
+    """Return the error for k clusters that cannot hold, or cannot be filled by, all rows."""
+    is_weighted = weights.values is not None or weights.unit != 1
+    return ParameterConflictError(
+        Message(
+            "n_clusters * {limit} = {bound:g} should be {relation} {unit} = {total:g}: {problem}.",
+            shell="{clusters} * {limit} = {bound:g} should be {relation} {shell_unit} = {total:g}: "
+            "{problem}.",
+            clusters=Parameter("n_clusters"),
+            limit=Parameter(name),
+            bound=bound,
+            relation=relation,
+            unit="the sum of the weights" if is_weighted else "n_samples",
+            shell_unit="the sum of the weights" if is_weighted else "the number of rows",
+            total=weights.total,
+            problem="there is no room for all rows"
+            if name == "max_size"
+            else "there are not enough rows",
+        )
+    )

@@ -12,6 +12,8 @@ from boostkmeans import _core
 from boostkmeans._data.frame import Array, Floats
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
+from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
+from boostkmeans._runtime.parameter_checks import check_initial_centres
 from boostkmeans._steps.coincident import SAME_PLACE
 from boostkmeans._steps.nearest import assign_nearest, distances_to_assigned
 from boostkmeans._steps.partition import Labels, Partition
@@ -103,26 +105,18 @@ class Seeding:
         k, rows = self.problem.n_clusters, self.problem.rows
         n, d = rows.n_rows, rows.n_features
         if array.ndim == 2:
-            if array.shape != (k, d):
-                raise ValueError(
-                    f"Centres given as init have shape {array.shape}, expected "
-                    f"(n_clusters, n_features) = ({k}, {d})."
-                )
             centres = np.asarray(array, dtype=np.float64)
-            if not np.isfinite(centres).all():
-                raise ValueError("Centres given as init contain NaN or infinity.")
+            check_initial_centres(centres, k, d)
             if rows.frame.metric == "cosine":
                 centres = normalize(centres)
             return self._from_centres(rows.frame.enter(centres))
         if array.shape != (n,) or array.dtype.kind not in "iu":
-            raise ValueError(
-                f"init must be one of {INIT_NAMES}, centres of shape ({k}, {d}), or {n} integer labels. "
-                f"Got an array of shape {array.shape} and type {array.dtype}."
-            )
-        if array.min() < 0 or array.max() >= k:
-            raise ValueError(
-                f"Labels given as init must lie in [0, {k}). Got {array.min()} to {array.max()}."
-            )
+            expected = f"one of {INIT_NAMES}, centres of shape ({k}, {d}), or {n} integer labels"
+            raise ParameterError("init", expected, array)
+        low, high = array.min(), array.max()
+        if low < 0 or high >= k:
+            text = "Labels given as init must lie in [0, {k}). Got {low} to {high}."
+            raise InvalidValuesError(Message(text, k=k, low=low, high=high))
         return array.astype(np.int32)
 
     def _plus_plus(self, rows: Rows, row_weights: Floats | None) -> tuple[NDArray[np.int64], Labels]:

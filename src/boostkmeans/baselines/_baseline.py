@@ -70,7 +70,7 @@ class Baseline(CentreModel):
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         watch = Stopwatch()
         self._check_parameters()
-        with self._input_kept_if_it_fails():
+        with self._restore_input_on_failure():
             return self._fit_rows(X, sample_weight, watch)
 
     def _fit_rows(self, X: ArrayLike, sample_weight: ArrayLike | None, watch: Stopwatch) -> Self:
