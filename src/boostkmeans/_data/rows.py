@@ -17,6 +17,8 @@ from boostkmeans._runtime.errors import NotFiniteError
 from boostkmeans._runtime.instruction_set import instruction_set
 
 Indices = NDArray[np.integer[Any]]
+NativeArray = Array | _core.CsrMatrix
+"""An array that the core reads directly, or a CSR matrix whose indices it has checked."""
 
 # Types of dense arrays that the core reads directly. Other types are converted to the first that fits.
 DTYPES = (np.float64, np.float32, np.float16, np.uint8, np.int8)
@@ -82,12 +84,23 @@ class Rows:
     max_sample = None
 
     def __init__(
-        self, array: Array, frame: Frame, factors: Floats | None, *, stays_sparse: bool = False
+        self,
+        array: Array,
+        frame: Frame,
+        factors: Floats | None,
+        *,
+        stays_sparse: bool = False,
+        native: NativeArray | None = None,
     ) -> None:
-        """Wrap an array. `factors` scale each row; `stays_sparse` needs a frame without shift."""
+        """Wrap an array.
+
+        `factors` scale each row. `stays_sparse` needs a frame without shift. `native` is the result of
+        `native_array(array)`, if it is known.
+        """
         self.frame = frame
         self.stays_sparse = stays_sparse
-        self.core = _core_rows(array, frame, factors, stays_sparse)
+        native = native_array(array) if native is None else native
+        self.core = _core_rows(native, frame, factors, stays_sparse)
         self.n_rows, self.n_features = array.shape
         self.row_bytes = self.n_features * array.dtype.itemsize
         self._array: Any = array
@@ -96,17 +109,19 @@ class Rows:
     @classmethod
     def in_own_frame(cls, array: Array, metric: str, n_threads: int) -> "Rows":
         """Return rows in the frame that suits them. Raise NotFiniteError if a value is not finite."""
-        factors = unit_factors(array, metric, n_threads)
+        native = native_array(array, n_threads)
+        factors = unit_factors(array, metric, n_threads, native=native)
         if stays_sparse(array):
             frame = Frame(np.zeros(array.shape[1]), exponent_for(_largest(array, factors)), metric)
-            return cls(array, frame, factors, stays_sparse=True)
-        low, high = describe(array, factors, n_threads)
+            return cls(array, frame, factors, stays_sparse=True, native=native)
+        low, high = describe(array, factors, n_threads, native=native)
 
         def take(few: NDArray[np.int64]) -> Floats:
             points = _dense(array[few])
             return points if factors is None else points * factors[few, None]
 
-        return cls(array, fit_frame(take, array.shape[0], array.dtype, low, high, metric), factors)
+        frame = fit_frame(take, array.shape[0], array.dtype, low, high, metric)
+        return cls(array, frame, factors, native=native)
 
     @classmethod
     def in_frame(cls, array: Array, frame: Frame, n_threads: int, *, first_row: int = 0) -> "Rows":
@@ -114,14 +129,14 @@ class Rows:
 
         `first_row` is added to row numbers in error messages.
         """
-        keep_sparse = stays_sparse(array)
-        factors = unit_factors(array, frame.metric, n_threads, first_row)
+        keep_sparse, native = stays_sparse(array), native_array(array, n_threads)
+        factors = unit_factors(array, frame.metric, n_threads, first_row, native)
         if keep_sparse:
             _check_finite(array, first_row)
             frame = Frame(np.zeros_like(frame.shift), frame.exponent, frame.metric)
         else:
-            describe(array, factors, n_threads, first_row)
-        return cls(array, frame, factors, stays_sparse=keep_sparse)
+            describe(array, factors, n_threads, first_row, native)
+        return cls(array, frame, factors, stays_sparse=keep_sparse, native=native)
 
     def block_order(self, rng: np.random.RandomState) -> list[int]:
         """See `RowSet`."""
@@ -190,11 +205,27 @@ def stays_sparse(array: Any) -> bool:
     return bool(cells > MAX_EXPANDED_CELLS and array.nnz < MIN_EXPANDED_DENSITY * cells)
 
 
-def unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0) -> Floats | None:
+def native_array(array: Any, n_threads: int = 1) -> NativeArray:
+    """Return an array as the core reads it. The indices of a CSR matrix are checked here, once."""
+    if not sparse.issparse(array):
+        return array  # type: ignore[no-any-return]
+    values, columns, starts = map(np.ascontiguousarray, (array.data, array.indices, array.indptr))
+    return _core.CsrMatrix(
+        values=values, columns=columns, starts=starts, n_features=array.shape[1], n_threads=n_threads
+    )
+
+
+def unit_factors(
+    array: Array,
+    metric: str,
+    n_threads: int,
+    first_row: int = 0,
+    native: NativeArray | None = None,
+) -> Floats | None:
     """Return 1 / |x| for each row if the metric is "cosine", else None. A zero row stays zero."""
     if metric != "cosine":
         return None
-    norms = _core.row_norms(_unframed(array), n_threads)
+    norms = _core.row_norms(_unframed(array, native), n_threads)
     with np.errstate(divide="ignore", over="ignore"):
         factors: Floats = np.where(norms > 0, 1 / norms, 0.0)
     for row in np.flatnonzero(np.isinf(factors) | np.isinf(norms))[:1]:
@@ -208,28 +239,34 @@ def unit_factors(array: Array, metric: str, n_threads: int, first_row: int = 0) 
 
 
 def describe(
-    array: Array, factors: Floats | None, n_threads: int, first_row: int = 0
+    array: Array,
+    factors: Floats | None,
+    n_threads: int,
+    first_row: int = 0,
+    native: NativeArray | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the minimum and maximum of each column. Raise NotFiniteError if a value is not finite."""
-    low, high, bad_row = _core.describe(_unframed(array, factors), n_threads)
+    low, high, bad_row = _core.describe(_unframed(array, native, factors), n_threads)
     if bad_row >= 0:
         column, value = _not_finite_at(array, bad_row)
         raise NotFiniteError(value, first_row + bad_row, column)
     return low, high
 
 
-def _core_rows(array: Any, frame: Frame, factors: Floats | None, stays_sparse: bool) -> _core.Rows:
-    if not sparse.issparse(array):
-        return _core.Rows(array, frame.shift.tolist(), frame.exponent, factors, instruction_set())
-    shift = None if stays_sparse else frame.shift.tolist()
-    values, columns, starts = map(np.ascontiguousarray, (array.data, array.indices, array.indptr))
+def _core_rows(
+    native: NativeArray, frame: Frame, factors: Floats | None, stays_sparse: bool
+) -> _core.Rows:
+    shift = None if stays_sparse else frame.shift
     return _core.Rows(
-        values, columns, starts, array.shape[1], shift, frame.exponent, factors, instruction_set()
+        native, shift=shift, exponent=frame.exponent, factors=factors, isa=instruction_set()
     )
 
 
-def _unframed(array: Array, factors: Floats | None = None) -> _core.Rows:
-    return _core_rows(array, Frame(np.zeros(array.shape[1]), 0), factors, stays_sparse(array))
+def _unframed(
+    array: Array, native: NativeArray | None, factors: Floats | None = None
+) -> _core.Rows:
+    native = native_array(array) if native is None else native
+    return _core_rows(native, Frame(np.zeros(array.shape[1]), 0), factors, stays_sparse(array))
 
 
 def _dense(some: Any) -> Floats:

@@ -64,6 +64,9 @@ class ClusterTree:
         """Return the tree that `state` described. `check_tree` checks its structure."""
         children = saved.array("children", np.int32, (None, None), -1)
         n = len(children)
+        # A child comes after its parent, so that every path down the tree ends.
+        if ((children >= 0) & (children <= np.arange(n)[:, None])).any():
+            saved.fail("children", "nodes with larger numbers than their parents", "others")
         nodes = {name: saved.array(name, np.int32, (n,), -1, n - 1) for name in ("parents", "clusters")}
         return cls(
             children=saved.array("children", np.int32, (n, None), -1, n - 1),

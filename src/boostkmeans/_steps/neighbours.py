@@ -132,9 +132,7 @@ class CandidateSearch:
             rows.core,
             self._centres,
             nearest(rows, groups.means, threads)[0],
-            groups.order,
-            groups.starts,
-            self._near,
+            _core.Groups(order=groups.order, starts=groups.starts, lists=self._near),
             labels,
             threads,
         )
@@ -163,7 +161,6 @@ def _search(
     n_threads: int,
 ) -> Lists:
     found = np.empty((len(centres), n_neighbours), dtype=np.int32)
-    _core.neighbours(
-        centres, order, starts, np.ascontiguousarray(lists), found, instruction_set(), n_threads
-    )
+    groups = _core.Groups(order=order, starts=starts, lists=np.ascontiguousarray(lists))
+    _core.neighbours(centres, groups, found, instruction_set(), n_threads)
     return found

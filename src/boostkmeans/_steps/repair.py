@@ -18,7 +18,7 @@ from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
-from boostkmeans._steps.tree_builder import MAX_PASSES, STARTS, TOL
+from boostkmeans._steps.tree_builder import MAX_PASSES, TOL
 
 Ints = NDArray[np.int64]
 
@@ -195,12 +195,14 @@ def _split_all(problem: Problem, partition: Partition, seed: int) -> Halves:
         members,
         np.ascontiguousarray(begins[large]),
         np.ascontiguousarray(ends[large]),
-        2,
-        STARTS.index("k-means++"),
-        MAX_PASSES,
-        TOL,
-        seed,
-        light,
+        _core.SplitOptions(
+            n_sections=2,
+            init="k-means++",
+            max_passes=MAX_PASSES,
+            tol=TOL,
+            seed=seed,
+            with_inertias=light,
+        ),
         problem.n_threads,
     )
     middle = ends.copy()  # A cluster of equal rows has no second half.

@@ -210,12 +210,14 @@ class TreeBuilder:
             self.members,
             self.begins[sets],
             self.ends[sets],
-            n_sections,
-            STARTS.index(self.rules.init),
-            self.rules.max_passes,
-            self.rules.tol,
-            self.seed,
-            by_inertia,
+            _core.SplitOptions(
+                n_sections=n_sections,
+                init=self.rules.init,
+                max_passes=self.rules.max_passes,
+                tol=self.rules.tol,
+                seed=self.seed,
+                with_inertias=by_inertia,
+            ),
             self.n_threads,
         )
         ends = found.reshape(-1, n_sections)
