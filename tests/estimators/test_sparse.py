@@ -18,7 +18,8 @@ from boostkmeans._steps import neighbours as neighbours_module
 from boostkmeans._steps import repair as repair_module
 from boostkmeans._steps.limits import NO_LIMITS
 from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
-from boostkmeans._steps.partition import Partition, nearest, own_distances
+from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.nearest import nearest, distances_to_assigned
 from boostkmeans._steps.tree_builder import STARTS
 from conftest import SHARED, same_partition
 
@@ -150,7 +151,7 @@ class TestCore:
         all_found = np.empty_like(gaps)
         _core.distances(rows.core, centres, all_found, 2)
         np.testing.assert_allclose(all_found, gaps)
-        own, norms = own_distances(rows, centres, second, 2)
+        own, norms = distances_to_assigned(rows, centres, second, 2)
         np.testing.assert_allclose(own, np.sort(gaps, axis=1)[:, 1])
         np.testing.assert_allclose(norms, (points**2).sum(axis=1))
 

@@ -1,4 +1,4 @@
-"""Rows: the one representation of data. A user's array or CSR matrix, seen through a frame, never copied.
+"""Rows: the one representation of data. An array or CSR matrix, seen through a frame, never copied.
 
 All passes over the data go block by block (`Rows.blocks`). Rows in memory are a single block;
 `StreamedRows` reads one block after the other from a file.
@@ -81,7 +81,7 @@ class Rows:
 
     in_memory = True
     n_blocks = 1
-    max_sample = None
+    max_sample: int | None = None
 
     def __init__(
         self,
@@ -262,9 +262,7 @@ def _core_rows(
     )
 
 
-def _unframed(
-    array: Array, native: NativeArray | None, factors: Floats | None = None
-) -> _core.Rows:
+def _unframed(array: Array, native: NativeArray | None, factors: Floats | None = None) -> _core.Rows:
     native = native_array(array) if native is None else native
     return _core_rows(native, Frame(np.zeros(array.shape[1]), 0), factors, stays_sparse(array))
 

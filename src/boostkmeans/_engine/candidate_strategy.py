@@ -93,7 +93,9 @@ class CandidateStrategy:
             self.runners_up = np.zeros(problem.rows.n_rows, dtype=np.int32)
         return CandidatePolicy(self.lists, self.runners_up, self.scope is Scope.RUNNERS_UP)
 
-    def after_sweep(self, result: SweepResult, rows: RowSet, n_clusters: int, temperature: float) -> None:
+    def after_sweep(
+        self, result: SweepResult, rows: RowSet, n_clusters: int, temperature: float
+    ) -> None:
         """Account for a sweep over candidates, and choose the next scope."""
         self.uses += 1
         self.cost += candidate_cost(self.n_candidates, rows, n_clusters)

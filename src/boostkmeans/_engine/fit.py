@@ -238,9 +238,7 @@ def start_tree(rules: SplitRules, *, refine: bool) -> Start:
     return start
 
 
-def _start_from_tree(
-    problem: Problem, context: FitContext, rules: SplitRules, *, refine: bool
-) -> Run:
+def _start_from_tree(problem: Problem, context: FitContext, rules: SplitRules, *, refine: bool) -> Run:
     """Build a tree of all rows. Its leaves are the clusters, possibly fewer than requested."""
     seed = int(context.rng.randint(2**63 - 1, dtype=np.int64))
     builder = TreeBuilder.for_rows(

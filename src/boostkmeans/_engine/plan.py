@@ -79,9 +79,7 @@ class RequestedSettings:
     @property
     def may_sample(self) -> bool:
         """True if the user left open how the fit starts, so that a sample may start it."""
-        return all(
-            isinstance(x, str) and x == "auto" for x in (self.init, self.repair, self.annealing)
-        )
+        return all(isinstance(x, str) and x == "auto" for x in (self.init, self.repair, self.annealing))
 
 
 @dataclass(frozen=True)
@@ -202,9 +200,7 @@ def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
     # costs as much as a full one. The cost model does not cover sparse rows.
     probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
     trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
-    return Plan(
-        init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons
-    )
+    return Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
 
 
 def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:

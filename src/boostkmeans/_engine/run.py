@@ -28,7 +28,9 @@ from boostkmeans._steps.sweep import (
     VisitPolicy,
     sweep,
 )
+from boostkmeans._steps.tree_checks import check_tree
 from boostkmeans._storage.state import SavedState, State
+from boostkmeans._storage.tensor_checks import Checker
 
 logger = logging.getLogger("boostkmeans")
 
@@ -177,8 +179,7 @@ class Run:
         k = saved.integer("n_clusters", 1, problem.n_clusters)
         problem = replace(problem, n_clusters=k)
         parts = {
-            name: saved.optional_child(name)
-            for name in ("plan", "candidates", "best", "so_far", "tree")
+            name: saved.optional_child(name) for name in ("plan", "candidates", "best", "so_far", "tree")
         }
         plan = Plan.restore(parts["plan"], parts["candidates"], moves)
         history = [SweepRecord.restored(record) for record in saved.children("history")]
@@ -208,7 +209,8 @@ class Run:
         if parts["so_far"] is not None:
             run._progress = SweepProgress.restore(parts["so_far"], problem.rows.n_blocks)
         if parts["tree"] is not None:
-            run.tree = ClusterTree.restore(parts["tree"], n, d, k)
+            run.tree = ClusterTree.restore(parts["tree"], n, d)
+            check_tree(Checker(saved.remedy, file=saved.path), run.tree, k, n)
         return run
 
     def matches_rows(self) -> bool:

@@ -252,9 +252,7 @@ class BisectingBoostKMeans(Clusterer):
     def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
         return Problem(rows, weights, self.n_clusters, n_threads)
 
-    def _result(
-        self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool
-    ) -> dict[str, Any]:
+    def _result(self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool) -> dict[str, Any]:
         assert run.tree is not None
         assert run.outcome is not None
         # The leaves of a tree are not those of the nearest centres, by design.

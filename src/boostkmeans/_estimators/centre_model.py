@@ -21,8 +21,8 @@ from boostkmeans._estimators.model_layout import CENTRE_MODEL
 from boostkmeans._estimators.to_sklearn import as_scikit_learn
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.neighbours import CandidateSearch
 from boostkmeans._steps.nearest import distances_to_assigned, nearest
+from boostkmeans._steps.neighbours import CandidateSearch
 from boostkmeans._steps.partition import Labels
 from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 
@@ -88,9 +88,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         for rows, centres, labels, gaps in self._nearest(X, n_candidates):
             if gaps is None:
-                gaps, _ = distances_to_assigned(
-                    rows, centres, labels, resolve_threads(self.n_threads)
-                )
+                gaps, _ = distances_to_assigned(rows, centres, labels, resolve_threads(self.n_threads))
             with np.errstate(over="ignore"):  # Distances beyond float64 are infinite.
                 yield labels, np.ldexp(np.sqrt(gaps), -self._frame.exponent)
 

@@ -58,19 +58,15 @@ MAX_CENTRE_ROUNDING = 1e-13
 
 def _is_temperature(value: Any) -> bool:
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and 0 <= value < 1
+    return number and bool(0 <= value < 1)
 
 
 def _is_annealing(value: Any) -> bool:
     """Return True for a temperature, or a tuple of a temperature and a number of sweeps."""
     if not isinstance(value, tuple):
         return _is_temperature(value)
-    return (
-        len(value) == 2
-        and _is_temperature(value[0])
-        and isinstance(value[1], int | np.integer)
-        and value[1] >= 1
-    )
+    integer_sweeps = len(value) == 2 and isinstance(value[1], int | np.integer)
+    return integer_sweeps and _is_temperature(value[0]) and bool(value[1] >= 1)
 
 
 class Clusterer(CentreModel):
@@ -222,13 +218,9 @@ class Clusterer(CentreModel):
         if self.checkpoint is None:
             return None
         parameters = self.get_params(deep=False)
-        return Checkpoint(
-            self.checkpoint, identity_of(type(self).__name__, parameters, rows, weights)
-        )
+        return Checkpoint(self.checkpoint, identity_of(type(self).__name__, parameters, rows, weights))
 
-    def _result(
-        self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool
-    ) -> dict[str, Any]:
+    def _result(self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool) -> dict[str, Any]:
         """Return the fitted attributes: centres of the run, labels and inertia of these rows.
 
         If the run ended early, some rows are nearer to another centre than to their own. `relabel`

@@ -28,7 +28,9 @@ def as_scikit_learn(model: FittedCentres, dtype: DTypeLike) -> Any:
     """Convert a fitted estimator. See `CentreModel.to_sklearn`."""
     check_is_fitted(model, "_frame")
     if np.dtype(dtype) not in PRECISIONS:
-        raise ValueError(f"dtype must be float64 or float32, the types of scikit-learn's KMeans. Got {dtype}.")
+        raise ValueError(
+            f"dtype must be float64 or float32, the types of scikit-learn's KMeans. Got {dtype}."
+        )
     centres = np.array(model.cluster_centers_, dtype=dtype, order="C")
     # A fit of one row sets all private attributes that this version of scikit-learn needs.
     kmeans = cluster.KMeans(1, n_init=1, max_iter=1).fit(centres[:1])
@@ -49,5 +51,5 @@ def as_scikit_learn(model: FittedCentres, dtype: DTypeLike) -> Any:
 def _with_names(step: Any, model: FittedCentres) -> Any:
     """Copy the feature names, if the model has them."""
     if hasattr(model, "feature_names_in_"):
-        step.feature_names_in_ = getattr(model, "feature_names_in_").copy()
+        step.feature_names_in_ = model.feature_names_in_.copy()
     return step

@@ -18,7 +18,6 @@ from boostkmeans._runtime.errors import (
     TooFewRowsError,
 )
 
-
 POSITIVE_FLOAT = Message("a float in the range (0, inf)", shell="a number above 0")
 NON_NEGATIVE_FLOAT = Message("a float in the range [0, inf)", shell="a number of at least 0")
 
@@ -87,7 +86,7 @@ def any_of(*options: Allowed | str | type[bool] | None) -> Allowed:
     names += [option.expected for option in others]
     fields = [f"{{option_{number}}}" for number in range(len(names))]
     template = f"{', '.join(fields[:-1])} or {fields[-1]}" if len(fields) > 1 else fields[0]
-    values: dict[str, object] = {f"option_{number}": name for number, name in enumerate(names)}
+    values: dict[str, Any] = {f"option_{number}": name for number, name in enumerate(names)}
     return Allowed(accepts, Message(template, **values))
 
 

@@ -16,7 +16,7 @@ from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.repair import Repair
-from boostkmeans._steps.sweep import FullPolicy, SweepOptions, VisitPolicy, sweep
+from boostkmeans._steps.sweep import SweepOptions, VisitPolicy, sweep
 
 Ints = NDArray[np.int64]
 

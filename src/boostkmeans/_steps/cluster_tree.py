@@ -159,9 +159,7 @@ def levels(children: Nodes) -> list[Nodes]:
     return found
 
 
-def build_tree(
-    builder: TreeBuilder, order: Ints, partition: Partition, inertias: Floats
-) -> ClusterTree:
+def build_tree(builder: TreeBuilder, order: Ints, partition: Partition, inertias: Floats) -> ClusterTree:
     """Return the tree after these splits, in the frame. `partition` is that of its leaves."""
     numbers = np.append(0, builder.children(order))  # Set of the builder for each node.
     node_of = np.full(len(builder.begins), -1, dtype=np.int32)

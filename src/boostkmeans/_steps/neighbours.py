@@ -10,8 +10,8 @@ from scipy import sparse
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats, Frame
 from boostkmeans._data.rows import Rows, RowSet
-from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._data.weights import RowWeights
+from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._steps.nearest import assign_nearest, nearest
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.tree_builder import SplitRules, TreeBuilder

@@ -12,8 +12,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._data.rows import Array, Floats, describe
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array, Floats
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
 from boostkmeans._runtime.errors import NotFiniteError, ParameterError
