@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import sys
 import tempfile
 import time
@@ -19,8 +20,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from settings import SETTINGS, Outcome, Place
+
 import boostkmeans
-from settings import SETTINGS, Place
 
 FOLDER = Path(__file__).parent
 PACKAGES = ("boostkmeans", "numpy", "scipy", "scikit-learn")
@@ -38,26 +40,26 @@ def environment() -> dict[str, str]:
     }
 
 
-def outcomes(n_threads: int, names: list[str] | None = None) -> dict[str, dict[str, str]]:
-    """Return the summary of each setting, for the instruction set of the environment."""
-    found = {}
-    for name in SETTINGS if names is None else names:
-        with tempfile.TemporaryDirectory() as folder:
-            found[name] = SETTINGS[name].run(Place(Path(folder), n_threads)).summary()
-    return found
+def outcome(name: str, n_threads: int) -> Outcome:
+    """Return the outcome of a setting, for the instruction set of the environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        return SETTINGS[name].run(Place(Path(folder), n_threads))
 
 
-def record(names: list[str] | None = None) -> dict[str, Any]:
+def record() -> dict[str, Any]:
     """Return the outcomes for all instruction sets, once they are known not to depend on threads."""
-    by_isa: dict[str, Any] = {}
+    by_isa: dict[str, dict[str, Any]] = {}
+    notes: dict[str, str] = {}
     for isa in boostkmeans.instruction_sets():
         os.environ["BOOSTKMEANS_ISA"] = isa
-        by_isa[isa] = outcomes(1, names)
-        differing = differences(by_isa[isa], outcomes(2, names))
+        one = {name: outcome(name, 1) for name in SETTINGS}
+        by_isa[isa] = {name: found.summary() for name, found in one.items()}
+        differing = differences(by_isa[isa], {name: outcome(name, 2).summary() for name in SETTINGS})
         print(f"{isa}: {len(by_isa[isa])} settings; on two threads, differing: {differing or 'none'}")
         if differing:
             sys.exit(1)
-    return {"environment": environment(), "outcomes": by_isa}
+        notes = {name: found.note for name, found in one.items() if found.note}
+    return {"environment": environment(), "outcomes": by_isa, "notes": notes}
 
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -65,13 +67,23 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return [name for name in before if before[name] != after.get(name)]
 
 
+def one_line_each(found: dict[str, Any]) -> str:
+    """Return JSON with one line for each setting, so that differences are easy to read."""
+    text = json.dumps(found, indent=1, sort_keys=True)
+    return re.sub(r"\{\n\s+(\"inertia\"[^}]*?)\n\s+\}", _joined, text) + "\n"
+
+
+def _joined(match: re.Match[str]) -> str:
+    return "{" + re.sub(r"\n\s+", " ", match[1]) + "}"
+
+
 def print_times() -> None:
     """Print how long each setting takes on one thread, the slowest last."""
     times = {}
     for name in SETTINGS:
         began = time.perf_counter()
-        outcome = outcomes(1, [name])[name]
-        times[name] = (time.perf_counter() - began, outcome["stop_reason"], outcome["note"])
+        found = outcome(name, 1)
+        times[name] = (time.perf_counter() - began, found.stop_reason, found.note)
     for name, (seconds, reason, note) in sorted(times.items(), key=lambda item: item[1][0]):
         print(f"{seconds:7.3f} s  {name:36} {reason:10} {note}")
     total = sum(seconds for seconds, _, _ in times.values())
@@ -94,7 +106,7 @@ def main() -> None:
         for isa, found_now in found["outcomes"].items():
             print(f"{isa}: differing from {path.name}: {differences(stored[isa], found_now) or 'none'}")
         return
-    path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    path.write_text(one_line_each(found))
 
 
 if __name__ == "__main__":

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import synthetic
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from synthetic import blobs, cloud, far_rows, pixels, repeated, topics
 
-import synthetic
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer, SweepRecord, metrics
 from boostkmeans.baselines import (
     METHODS,
@@ -30,7 +31,6 @@ from boostkmeans.baselines import (
 from boostkmeans.documents import Corpus, Weighting, cluster_documents
 from boostkmeans.io import open_vectors, write_vectors
 from boostkmeans.select import scan
-from synthetic import blobs, cloud, far_rows, pixels, repeated, topics
 
 Array = NDArray[Any]
 
@@ -68,7 +68,6 @@ class Outcome:
             "inertia": f"{self.inertia:.10g}",
             "moves": digest(np.array(self.moves, dtype=np.int64)),
             "stop_reason": self.stop_reason,
-            "note": self.note,
         }
 
 
@@ -140,9 +139,7 @@ def add_fit(
     """Add a setting that fits an estimator to rows in memory and returns its labels."""
 
     def run(place: Place) -> Outcome:
-        model = estimator(
-            n_clusters, n_threads=place.n_threads, **{"random_state": 0, **parameters}
-        )
+        model = estimator(n_clusters, n_threads=place.n_threads, **{"random_state": 0, **parameters})
         if sample_weight is None:
             return outcome_of(model.fit(rows()))
         return outcome_of(model.fit(rows(), sample_weight=sample_weight))
@@ -330,6 +327,34 @@ add_fit("quality/best-cloud", BoostKMeans, 8, lambda: cloud(500, 4), quality="be
 add_fit("quality/one-cluster", BoostKMeans, 1, plain)
 add_fit("quality/two-clusters", BoostKMeans, 2, plain)
 
+# --- Larger data: several blocks of rows, runs of neighbouring rows, several pieces for threads --------
+
+add_fit("large/float32", BoostKMeans, 64, lambda: blobs(12_000, 32, 90).astype(np.float32))
+add_fit("large/float64", BoostKMeans, 20, lambda: blobs(15_000, 12, 40, 1.0))
+add_fit("large/uint8", BoostKMeans, 260, lambda: pixels(15_000, 32, 400), quality="fast")
+add_fit("large/uint8-annealed", BoostKMeans, 256, lambda: pixels(8000, 24, 300), max_iter=30)
+add_fit("large/float16-cosine", BoostKMeans, 40, lambda: blobs(10_000, 20, 60).astype(np.float16),
+        metric="cosine")  # fmt: skip
+add_fit("large/weights", BoostKMeans, 40, lambda: blobs(10_000, 12, 60), synthetic.weights(10_000))
+add_fit("large/limits", BoostKMeans, 30, lambda: blobs(8000, 8, 40), min_size=200, max_size=320)
+add_fit("large/certified", BoostKMeans, 30, lambda: blobs(10_000, 8, 60), tol=0)
+add_fit("large/candidates", BoostKMeans, 300, lambda: blobs(10_000, 16, 400).astype(np.float32),
+        n_candidates=24)  # fmt: skip
+add_fit("large/candidates-auto", BoostKMeans, 600, lambda: blobs(12_000, 12, 900).astype(np.float32))
+add_fit("large/first", BoostKMeans, 60, lambda: blobs(10_000, 12, 90).astype(np.float32),
+        moves="first")  # fmt: skip
+add_fit("large/sparse", BoostKMeans, 30, lambda: topics(9000, 3000, 50, 16), metric="cosine")
+add_fit("large/sparse-candidates", BoostKMeans, 520, lambda: topics(6000, 1200, 60, 12),
+        metric="cosine", quality="fast")  # fmt: skip
+add_fit("large/bisecting", BisectingBoostKMeans, 900, lambda: blobs(20_000, 16, 900).astype(np.float32))
+add_fit("large/bisecting-refined", BisectingBoostKMeans, 200,
+        lambda: blobs(10_000, 12, 300).astype(np.float32), refine=True)  # fmt: skip
+add_fit("large/uint8-low-precision", BoostKMeans, 256, lambda: pixels(8000, 32, 8000),
+        init="random-partition", repair=False, annealing=0)  # fmt: skip
+add_fit("large/int8-low-precision", BoostKMeans, 300,
+        lambda: (pixels(6000, 40, 6000) // 2).astype(np.int8), quality="balanced")  # fmt: skip
+add_fit("large/best", BoostKMeans, 12, lambda: cloud(6000, 6).astype(np.float32), quality="best")
+
 # --- Stop rules and several runs -----------------------------------------------------------------------
 
 add_fit("stop/certified", BoostKMeans, 12, plain, tol=0)
@@ -455,6 +480,10 @@ add_streamed("streamed/bisecting-weights", BisectingBoostKMeans(12, split="inert
 add_streamed("streamed/bisecting-refined",
              BisectingBoostKMeans(16, n_sections=3, refine=True, random_state=0), in_file,
              ROOM)  # fmt: skip
+add_streamed("streamed/many-parts", BoostKMeans(30, random_state=0),
+             lambda: blobs(60_000, 8, 50).astype(np.float32), 1_400_000)  # fmt: skip
+add_streamed("streamed/candidates-auto", BoostKMeans(520, quality="fast", random_state=0),
+             lambda: blobs(20_000, 4, 700).astype(np.float32), 2_050_000)  # fmt: skip
 add_streamed("streamed/enough-memory", BoostKMeans(10, random_state=0), in_file, 2**28)
 
 
@@ -567,9 +596,7 @@ def _model_of_sparse(place: Place) -> Outcome:
     model = BoostKMeans(8, metric="cosine", quality="fast", random_state=0, n_threads=place.n_threads)
     model.fit(large_sparse())
     new = topics(500, 1500, 12, 8, 30)
-    return Outcome(
-        [model.predict(new), model.transform(new).argmin(axis=1)], -model.score(new)
-    )
+    return Outcome([model.predict(new), model.transform(new).argmin(axis=1)], -model.score(new))
 
 
 @setting("model/scores")
@@ -683,6 +710,9 @@ add("documents/k-way", lambda place: _documents(place, texts(), 8, method="k-way
 add("documents/weighting",
     lambda place: _documents(place, texts(), 8, weighting=Weighting(ngram_range=(1, 2), min_df=2,
                                                                     sublinear_tf=True)))  # fmt: skip
-add("documents/matrix",
-    lambda place: _documents(place, Corpus(names=[str(i) for i in range(400)], matrix=topics(400, 300, 12)),
-                             12, n_init=2))  # fmt: skip
+
+
+@setting("documents/matrix")
+def _matrix(place: Place) -> Outcome:
+    corpus = Corpus(names=[str(i) for i in range(400)], matrix=small_sparse())
+    return _documents(place, corpus, 12, n_init=2)
