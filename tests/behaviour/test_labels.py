@@ -32,9 +32,7 @@ def check(name: str, folder: Path) -> None:
     if isa not in OUTCOMES:
         pytest.skip(f"0.7.0 was not recorded with the instruction set {isa}, only with {[*OUTCOMES]}")
     if SETTINGS[name].machine_dependent and not same_libraries():
-        pytest.skip(
-            "the result depends on BLAS or scikit-learn, and these differ from the recorded ones"
-        )
+        pytest.skip("the result depends on BLAS or scikit-learn, and these are not the recorded ones")
     expected = dict(OUTCOMES[isa][name])
     found = SETTINGS[name].run(Place(folder)).summary()
     assert float(found.pop("inertia")) == pytest.approx(float(expected.pop("inertia")), rel=1e-9)
