@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -34,12 +35,16 @@ from stored_objects import (
 )
 
 import boostkmeans
-from boostkmeans import _checkpoint, _fitting
-from boostkmeans._candidates import NEW
-from boostkmeans._checkpoint import FORMAT
-from boostkmeans._checkpoint import VERSION as CHECKPOINT_VERSION
-from boostkmeans._state import State, join_arrays, split_arrays
-from boostkmeans._tensor_file import write_tensors
+
+State = dict[str, Any]
+
+# Private modules of 0.7.0, which later versions need not have: so they are imported by name.
+_checkpoint: Any = import_module("boostkmeans._checkpoint")
+_fitting: Any = import_module("boostkmeans._fitting")
+_candidates: Any = import_module("boostkmeans._candidates")
+_state: Any = import_module("boostkmeans._state")
+_tensor_file: Any = import_module("boostkmeans._tensor_file")
+
 
 # Checkpoints of a fit, at most; fewer, if the others show nothing new; and one if they are large.
 MOST_OF_A_FIT = 3
@@ -92,16 +97,16 @@ def caught(states: list[State]) -> Iterator[None]:
     """Append every state that is written within the block, at once and not only now and then."""
     write, share = _checkpoint.Keeper._write, _checkpoint.MOST_SHARE
 
-    def write_and_catch(self: _checkpoint.Keeper, state: State) -> None:
+    def write_and_catch(self: Any, state: State) -> None:
         write(self, state)
-        header, arrays = split_arrays(state)
-        states.append(join_arrays(header, {name: array.copy() for name, array in arrays.items()}))
+        header, arrays = _state.split_arrays(state)
+        states.append(_state.join_arrays(header, {name: array.copy() for name, array in arrays.items()}))
 
-    _checkpoint.Keeper._write, _checkpoint.MOST_SHARE = write_and_catch, 1e12  # type: ignore[method-assign]
+    _checkpoint.Keeper._write, _checkpoint.MOST_SHARE = write_and_catch, 1e12
     try:
         yield
     finally:
-        _checkpoint.Keeper._write, _checkpoint.MOST_SHARE = write, share  # type: ignore[method-assign]
+        _checkpoint.Keeper._write, _checkpoint.MOST_SHARE = write, share
 
 
 def chosen(name: str, states: list[State], seen: set[frozenset[str]]) -> list[int]:
@@ -139,7 +144,7 @@ def of_an_older_version(state: State) -> State:
     """Return a state without what versions before 0.7 did not write."""
     stage = state["stage"]
     fit = state[stage]["fit"]
-    kept = {name: value for name, value in fit["candidates"].items() if name not in NEW}
+    kept = {name: value for name, value in fit["candidates"].items() if name not in _candidates.NEW}
     return {**state, stage: {**state[stage], "fit": {**fit, "candidates": kept}}}
 
 
@@ -223,7 +228,7 @@ def remove(entries: list[dict[str, Any]], entry: dict[str, Any]) -> None:
 
 def size_of(entry: dict[str, Any]) -> int:
     """Return how large the file of an entry is."""
-    return (FILES / "checkpoints" / entry["file"]).stat().st_size
+    return int((FILES / "checkpoints" / entry["file"]).stat().st_size)
 
 
 def without_callbacks(entry: dict[str, Any]) -> dict[str, Any]:
@@ -234,9 +239,10 @@ def without_callbacks(entry: dict[str, Any]) -> dict[str, Any]:
 def checkpoint(stem: str, name: str, fit: StoredFit, state: State) -> dict[str, Any]:
     """Write a checkpoint; return what 0.7.0 makes of it."""
     path = FILES / "checkpoints" / f"{stem}.safetensors.gz"
-    header, arrays = split_arrays(state)
+    header, arrays = _state.split_arrays(state)
     with tempfile.TemporaryDirectory() as folder:
-        write_tensors(Path(folder, "state"), FORMAT, CHECKPOINT_VERSION, header, arrays)
+        kind = _checkpoint.FORMAT, _checkpoint.VERSION
+        _tensor_file.write_tensors(Path(folder, "state"), *kind, header, arrays)
         path.write_bytes(gzip.compress(Path(folder, "state").read_bytes(), 9, mtime=0))
     known = set(seconds_in(state))
     seconds: list[float] = []

@@ -19,6 +19,7 @@ from synthetic import blobs, far_rows, pixels, repeated, topics
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord
 from boostkmeans.io import open_vectors, write_vectors
 
+Callback = Callable[[SweepRecord], None]
 FILES = Path(__file__).parent / "files"
 VERSION = "0.7.0"
 
@@ -39,7 +40,7 @@ class StoredFit:
         self,
         folder: Path,
         checkpoint: Path | None,
-        callback: Callable[[SweepRecord], None] | None = None,
+        callback: Callback | None = None,
     ) -> Any:
         """Return the estimator, fitted, from the checkpoint if there is one."""
         model = self.estimator(

@@ -17,7 +17,7 @@ import boostkmeans
 EXPECTED = json.loads((FILES / "expected.json").read_text())
 
 
-def by_file(kind: str) -> Any:
+def by_file(kind: str) -> pytest.MarkDecorator:
     """Return a decorator that runs a test for each file of a kind."""
     entries = EXPECTED[kind]
     return pytest.mark.parametrize("entry", entries, ids=[entry["file"] for entry in entries])
@@ -36,9 +36,9 @@ def of_instruction_set(results: dict[str, Any]) -> Any:
 def test_a_fit_goes_on_from_its_checkpoint(entry: dict[str, Any], tmp_path: Path) -> None:
     """Check the result, and that the fit went on instead of starting over.
 
-    A fit that goes on keeps the records of the file: their times, to the last bit, are in `history_`, and
-    it calls the callback for new ones only. Where the file has no records yet, another file has the same
-    state with other random numbers, with which the fit ends elsewhere than one that starts over.
+    A fit that goes on keeps the records of the file: their times, to the last bit, are in `history_`.
+    It calls the callback for new records only. Where the file has no records yet, another file has the
+    same state with other random numbers, so that the fit ends elsewhere than one that starts over.
     """
     expected = of_instruction_set(entry["results"])
     model, found = resumed(FITS[entry["fit"]], FILES / "checkpoints" / entry["file"], tmp_path)
