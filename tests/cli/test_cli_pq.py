@@ -35,7 +35,7 @@ N_QUERIES = 60
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Vectors, queries, a quantizer and their codes; a model of clusters."""
     folder = tmp_path_factory.mktemp("pq")
-    rows, _ = blobs(N + N_QUERIES, D, 20, stratified_indices=2.0)
+    rows, _ = blobs(N + N_QUERIES, D, 20, spread=2.0)
     X, queries = np.split(rows.astype(np.float32), [N])
     np.save(folder / "x.npy", X)
     write_vectors(folder / "queries.fvecs", queries)

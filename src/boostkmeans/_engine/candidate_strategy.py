@@ -73,13 +73,6 @@ class CandidateStrategy:
     cost: float = 0.0
     """Cost of all sweeps so far, per row, in units of one cluster of a full sweep."""
 
-    @classmethod
-    def from_plan(cls, plan: Plan, tol: float) -> "CandidateStrategy | None":
-        """Return the strategy of a plan; None if it compares rows with all clusters."""
-        if plan.n_candidates is None:
-            return None
-        return cls(plan.n_candidates, plan.probes, tol)
-
     def policy(self, problem: Problem, partition: Partition, *, first: bool) -> CandidatePolicy:
         """Return the visit policy of the next sweep over candidates; rebuild expired lists."""
         if self.expired or self.lists is None:

@@ -76,11 +76,6 @@ class RequestedSettings:
     max_iter: int
     tol: float
 
-    @property
-    def may_sample(self) -> bool:
-        """True if the user left open how the fit starts, so that a sample may start it."""
-        return all(isinstance(x, str) and x == "auto" for x in (self.init, self.repair, self.annealing))
-
 
 @dataclass(frozen=True)
 class Annealing:
@@ -207,7 +202,10 @@ def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:
     """Return the size of the sample with which the fit starts; None to start with all rows."""
     if problem.rows.max_sample is not None:  # The rows do not fit into memory.
         return problem.rows.max_sample if isinstance(requested.init, str) else None
-    if not requested.may_sample or problem.limits is not None or requested.quality not in SAMPLE_SIZES:
+    asked = (requested.init, requested.repair, requested.annealing)
+    if not all([isinstance(x, str) and x == "auto" for x in asked]):
+        return None  # The user decided how the fit starts.
+    if problem.limits is not None or requested.quality not in SAMPLE_SIZES:
         return None
     per_cluster, max_share = SAMPLE_SIZES[requested.quality]
     size = per_cluster * problem.n_clusters

@@ -12,12 +12,11 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._engine.candidate_strategy import CandidateStrategy, Scope
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
-from boostkmeans._engine.snapshot import Snapshot
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._steps.balance import Balancing
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.coincident import first_at_same_place
-from boostkmeans._steps.partition import Labels, Partition
+from boostkmeans._steps.partition import Labels, Partition, Snapshot
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import fill_empty
 from boostkmeans._steps.sweep import (
@@ -130,7 +129,9 @@ class Run:
         )
         if positions is None and fill_empty(partition, problem):
             inertia, _ = partition.recompute(*data, inertias=inertias)
-        candidates = CandidateStrategy.from_plan(plan, tol)
+        candidates = None
+        if plan.n_candidates is not None:
+            candidates = CandidateStrategy(plan.n_candidates, plan.probes, tol)
         run = cls(problem, plan, partition, inertia, rng, began, candidates, note=str(plan))
         if problem.limits is not None:
             logger.info("moving rows until all clusters are within the size limits")

@@ -250,7 +250,9 @@ class BoostKMeans(Clusterer):
         return start_kway
 
     def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
-        limits = Limits.from_sizes(self.min_size, self.max_size, weights, self.n_clusters)
+        limits = None
+        if self.min_size is not None or self.max_size is not None:
+            limits = Limits.from_sizes(self.min_size, self.max_size, weights, self.n_clusters)
         return Problem(rows, weights, self.n_clusters, n_threads, limits)
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, n_threads: int) -> None:
