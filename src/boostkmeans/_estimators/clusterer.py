@@ -26,7 +26,7 @@ from boostkmeans._engine.run import Fit
 from boostkmeans._engine.schedule import Course, StopRules
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._estimators.model_layout import CLUSTERER
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import DataFormatError, Message, OptionName, Parameter
 from boostkmeans._runtime.parameter_checks import ParameterChecker, check_n_clusters
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans._runtime.threads import resolve_threads
@@ -318,12 +318,7 @@ class Clusterer(CentreModel):
     def _warn_about_result(self) -> None:
         n_found = np.count_nonzero(self.cluster_sizes_)
         if n_found < self.n_clusters:
-            warnings.warn(
-                f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
-                f"({self.n_clusters}). Possibly due to duplicate points in X.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warnings.warn(FewerClustersWarning(int(n_found), int(self.n_clusters)), stacklevel=3)
         if math.isinf(self.inertia_):
             warnings.warn(
                 "The inertia is too large for float64 and reported as infinite; labels and centres "
@@ -331,6 +326,32 @@ class Clusterer(CentreModel):
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+
+class FewerClustersWarning(ConvergenceWarning):
+    """The fit found fewer distinct clusters than requested. The text is that of scikit-learn.
+
+    Parameters
+    ----------
+    n_found : int
+        Number of clusters that have rows.
+    n_clusters : int
+        Number of clusters that were requested.
+    """
+
+    def __init__(self, n_found: int, n_clusters: int) -> None:
+        self.message = Message(
+            "Number of distinct clusters ({n_found}) found smaller than {parameter} ({n_clusters}). "
+            "Possibly due to duplicate points in X.",
+            n_found=n_found,
+            parameter=Parameter("n_clusters"),
+            n_clusters=n_clusters,
+        )
+        super().__init__(self.message.render())
+
+    def render(self, option: OptionName | None = None) -> str:
+        """Return the message for Python or, with `option`, for the shell."""
+        return self.message.render(option)
 
 
 def has_nearest_labels(fit: Fit) -> bool:

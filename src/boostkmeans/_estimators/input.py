@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, Array, canonical
 from boostkmeans._data.streamed_rows import RowSource
+from boostkmeans._runtime.errors import EmptyDataError, FeatureCountError
 
 # What scikit-learn's validation sets.
 INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
@@ -49,6 +50,7 @@ class RowInput(BaseEstimator):
             return self._validate_source(X, reset=reset, whole=True)
         if isinstance(X, np.ndarray) and X.dtype == np.bool_:
             X = X.view(np.uint8)
+        self._check_shape_of_input(X, reset=reset)
         dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
         array = validate_data(
             self,
@@ -59,6 +61,21 @@ class RowInput(BaseEstimator):
             ensure_all_finite=False,
         )
         return canonical(array) if sparse.issparse(array) else np.asarray(array)
+
+    def _check_shape_of_input(self, X: Any, *, reset: bool) -> None:
+        """Raise a structured error if X is empty or has another number of features than in `fit`.
+
+        scikit-learn raises the same messages as plain ValueErrors. The command line needs their fields.
+        Data frames and lists are left to scikit-learn, which checks their column names first.
+        """
+        if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.ndim != 2:
+            return
+        owner, n_features = type(self).__name__, X.shape[1]
+        if 0 in X.shape:
+            raise EmptyDataError(X.shape, owner)
+        n_expected = n_features if reset else getattr(self, "n_features_in_", n_features)
+        if n_features != n_expected:
+            raise FeatureCountError(n_features, n_expected, owner)
 
     def _validate_source(self, source: RowSource, *, reset: bool, whole: bool) -> Array:
         """What is in a file, as a whole or its first row, with its names of features."""

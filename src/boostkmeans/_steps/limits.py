@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.rows import Floats
 from boostkmeans._data.weights import RowWeights
+from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError
 
 # Sums of weights are rounded, limits are not meant to be.
 ROUNDING = 1e-9
@@ -27,20 +28,19 @@ class Limits:
         """Checks the user's limits against the rows."""
         least, most = min_size or 0.0, math.inf if max_size is None else max_size
         if least > most:
-            raise ValueError(f"min_size={min_size} should be <= max_size={max_size}.")
+            raise ParameterConflictError(
+                Message(
+                    "{min_size} should be <= {max_size}.",
+                    shell="{min_size} is more than {max_size}.",
+                    min_size=Parameter("min_size", min_size),
+                    max_size=Parameter("max_size", max_size),
+                )
+            )
         total = weights.total
-        plain = weights.values is None and weights.unit == 1
-        unit = "n_samples" if plain else "the sum of the weights"
         if n_clusters * most < total * (1 - ROUNDING):
-            raise ValueError(
-                f"n_clusters * max_size = {n_clusters * most:g} should be >= {unit} = {total:g}: "
-                "there is no room for all rows."
-            )
+            raise _limit_conflict("max_size", n_clusters * most, ">=", weights)
         if n_clusters * least > total * (1 + ROUNDING):
-            raise ValueError(
-                f"n_clusters * min_size = {n_clusters * least:g} should be <= {unit} = {total:g}: "
-                "there are not enough rows."
-            )
+            raise _limit_conflict("min_size", n_clusters * least, "<=", weights)
         limits = cls(least / weights.unit, most / weights.unit)
         limits._check_rows(weights, n_clusters)
         return limits
@@ -52,14 +52,22 @@ class Limits:
             most = math.floor(min(self.most, n) * (1 + ROUNDING))
             least = math.ceil(self.least * (1 - ROUNDING))
             if n_clusters * most < n or n_clusters * least > n:
-                raise ValueError(
-                    f"{n} rows cannot be put into {n_clusters} clusters with min_size and max_size "
-                    "as they are: rows are not to be divided."
-                )
+                raise ParameterConflictError(
+                    Message(
+                        "{n_rows} rows cannot be divided into {n_clusters} clusters within {min_size} "
+                        "and {max_size}.",
+                        n_rows=n, n_clusters=n_clusters, min_size=Parameter("min_size"),
+                        max_size=Parameter("max_size"),
+                    )
+                )  # fmt: skip
         elif weights.values.max() > self.most * (1 + ROUNDING):
-            raise ValueError(
-                f"sample_weight has a row of {weights.values.max() * weights.unit:g}, heavier than "
-                f"max_size={self.most * weights.unit:g}."
+            raise ParameterConflictError(
+                Message(
+                    "{sample_weight} has a row of weight {weight:g}, heavier than {max_size}.",
+                    sample_weight=Parameter("sample_weight"),
+                    weight=weights.values.max() * weights.unit,
+                    max_size=Parameter("max_size", self.most * weights.unit),
+                )
             )
 
     def __bool__(self) -> bool:
@@ -75,3 +83,27 @@ class Limits:
 
 
 NO_LIMITS = Limits()
+
+
+def _limit_conflict(
+    name: str, bound: float, relation: str, weights: RowWeights
+) -> ParameterConflictError:
+    """Return the error for k clusters that cannot hold, or cannot be filled by, all rows."""
+    is_weighted = weights.values is not None or weights.unit != 1
+    return ParameterConflictError(
+        Message(
+            "n_clusters * {limit} = {bound:g} should be {relation} {unit} = {total:g}: {problem}.",
+            shell="{clusters} * {limit} = {bound:g} should be {relation} {shell_unit} = {total:g}: "
+            "{problem}.",
+            clusters=Parameter("n_clusters"),
+            limit=Parameter(name),
+            bound=bound,
+            relation=relation,
+            unit="the sum of the weights" if is_weighted else "n_samples",
+            shell_unit="the sum of the weights" if is_weighted else "the number of rows",
+            total=weights.total,
+            problem="there is no room for all rows"
+            if name == "max_size"
+            else "there are not enough rows",
+        )
+    )

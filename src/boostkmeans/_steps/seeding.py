@@ -12,6 +12,8 @@ from boostkmeans import _core
 from boostkmeans._data.rows import Array, Floats, Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.checkpoint import GROWTH, NOT_KEPT, Keeper
+from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
+from boostkmeans._runtime.parameter_checks import check_initial_centres
 from boostkmeans._steps.coincident import SAME_PLACE
 from boostkmeans._steps.partition import Labels, Partition, assigned, own_distances
 from boostkmeans._steps.tree_builder import Growth, SplitRules
@@ -102,26 +104,22 @@ class Start:
         """Centres (k, d) or labels (n,) that the user gives."""
         k, n, d = self.n_clusters, self.rows.n_rows, self.rows.n_features
         if array.ndim == 2:
-            if array.shape != (k, d):
-                raise ValueError(
-                    f"Centres given as init have shape {array.shape}, expected "
-                    f"(n_clusters, n_features) = ({k}, {d})."
-                )
             centres = np.asarray(array, dtype=np.float64)
-            if not np.isfinite(centres).all():
-                raise ValueError("Centres given as init contain NaN or infinity.")
+            check_initial_centres(centres, k, d)
             if self.rows.frame.metric == "cosine":
                 centres = normalize(centres)
             return self.from_centres(self.rows.frame.enter(centres))
         if array.shape != (n,) or array.dtype.kind not in "iu":
-            raise ValueError(
-                f"init must be one of {NAMES}, centres of shape ({k}, {d}), or {n} integer labels. "
-                f"Got an array of shape {array.shape} and type {array.dtype}."
+            raise ParameterError(
+                "init", f"one of {NAMES}, centres of shape ({k}, {d}), or {n} integer labels", array
             )
         if array.min() < 0 or array.max() >= k:
-            raise ValueError(
-                f"Labels given as init must lie in [0, {k}). Got {array.min()} to {array.max()}."
-            )
+            raise InvalidValuesError(
+                Message(
+                    "Labels given as init must lie in [0, {k}). Got {low} to {high}.",
+                    k=k, low=array.min(), high=array.max(),
+                )
+            )  # fmt: skip
         return array.astype(np.int32)
 
     def _draw(self, n_drawn: int) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from boostkmeans._storage import format_names
 from boostkmeans._storage.fields import Fields, encode_number
 from boostkmeans._storage.model_format import Content, ModelLayout, Tensors
 from boostkmeans._storage.tensor_checks import Checker, TensorSpec
-from boostkmeans.quantization._codes import MOST_CENTROIDS
+from boostkmeans.quantization._codes import MAX_CENTROIDS
 
 CODEBOOKS = TensorSpec(np.float32, ("m", "k", "w"))
 # Tensors that a file may have.
@@ -45,7 +45,7 @@ class QuantizerLayout(ModelLayout):
         lengths = check.tensors(tensors, table)
         m, k, width = lengths["m"], lengths["k"], lengths["w"]
         check.require(
-            m * width > 0 and 1 <= k <= MOST_CENTROIDS,
+            m * width > 0 and 1 <= k <= MAX_CENTROIDS,
             f"The codebooks have {k} centroids for {m} subspaces of {width} features.",
         )
         check.require(

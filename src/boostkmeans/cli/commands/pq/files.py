@@ -54,6 +54,6 @@ def read_codes(path: str, shown: Shown, quantizer: ProductQuantizer) -> Codes:
     """Codes of a file, mapped where that is possible, all of which name centroids that there are."""
     with opened(path, shown) as stored:
         try:
-            return _codes.checked(stored.load(), quantizer.codebooks_)
+            return _codes.check_codes(stored.load(), quantizer.codebooks_)
         except ValueError as error:
             raise DataFormatError(f"{path}: {error} Is it of this quantizer?") from None
