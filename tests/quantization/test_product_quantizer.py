@@ -501,9 +501,7 @@ class TestFiles:
 
     def test_save_rejects_parameters_changed_after_fit(self, X: Rows, tmp_path: Path) -> None:
         made = ProductQuantizer(4, 32, random_state=0).fit(X).set_params(n_centroids=8)
-        with pytest.raises(
-            ValueError, match="codebooks have 4 subspaces of 32"
-        ):
+        with pytest.raises(ValueError, match="codebooks have 4 subspaces of 32"):
             made.save(tmp_path / "q")
         assert not (tmp_path / "q").exists()
 

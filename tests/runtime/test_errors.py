@@ -147,7 +147,9 @@ def test_invalid_shapes() -> None:
         BoostKMeans(3).fit(X).predict(X[:, :3])
     with pytest.raises(ParameterError) as raised:
         ProductQuantizer(3, 4).fit(X)
-    assert "--n_subspaces must be a divisor of the number of features (4)." in raised.value.render(option)
+    assert "--n_subspaces must be a divisor of the number of features (4)." in raised.value.render(
+        option
+    )
     with pytest.raises(ParameterError) as raised:
         ProductQuantizer(2, 21).fit(X)
     assert "--n_centroids must be at most the number of rows" in raised.value.render(option)
