@@ -398,26 +398,27 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted quantizer to a file in the safetensors format.
+        """Save the fitted quantizer to a file.
 
-        An existing file is replaced atomically: after a crash, the old or the new file is complete. The
-        clusterer and the callback are not stored.
+        An existing file is replaced atomically. The clusterer and the callback are not stored.
 
         Parameters
         ----------
-        path : path
-            Name of the file.
+        path : str or path-like
+            File to write.
         """
         write_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a quantizer that `save` wrote to a file. Nothing in the file is executed.
+        """Load a quantizer from a file written by `save`.
+
+        The file is checked, and nothing in it is executed.
 
         Parameters
         ----------
-        path : path
-            Name of the file.
+        path : str or path-like
+            File to read.
 
         Returns
         -------
@@ -427,7 +428,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         Raises
         ------
         DataFormatError
-            If the file is damaged, or not the file of a quantizer.
+            If the file is damaged or not a quantizer file.
         """
         return read_model(cls, path)
 
