@@ -1,7 +1,7 @@
 """Methods that boost k-means is compared with, all with the same interface.
 
-`KMeans`, `MiniBatchKMeans` and `BisectingKMeans` wrap scikit-learn and add the attributes and the history
-of `BoostKMeans`. `OnlineKMeans` is the paper's LVQ, and `RBK` is CLUTO's repeated bisecting.
+`KMeans`, `MiniBatchKMeans` and `BisectingKMeans` wrap scikit-learn and add the attributes and the
+history of `BoostKMeans`. `OnlineKMeans` is the paper's LVQ, and `RBK` is CLUTO's repeated bisecting.
 `PAPER_METHODS` maps the names of the ten methods in the paper's table of document clustering to
 estimators; three of them are the paper's own:
 

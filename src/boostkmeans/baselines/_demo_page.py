@@ -30,7 +30,7 @@ N_ROWS = 25_000
 N_FEATURES = 32
 # Standard deviation of the synthetic cluster centres; that of the rows of a cluster is half of it.
 SPREAD = 4.0
-# Size of the first, unmeasured run. It loads libraries and starts threads, so that no measured run has to.
+# Size of a first, unmeasured run, which loads libraries and starts threads.
 WARM_UP_ROWS = 500
 WARM_UP_CLUSTERS = 8
 COLUMNS = ("", "distortion", "above the best", "seconds", "sweeps", "boost k-means reached it after")
