@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core, metrics
 from boostkmeans._data import rows
 from boostkmeans._data.rows import Rows
-from boostkmeans._steps.partition import nearest, own_distances
+from boostkmeans._steps.nearest import nearest, distances_to_assigned
 from boostkmeans.baselines import (
     PAPER_METHODS,
     RBK,
@@ -470,7 +470,7 @@ def test_seconds_exclude_measurements(method: Any, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(time, "perf_counter", clock)
     monkeypatch.setattr(_baseline, "nearest", slow(nearest))
-    monkeypatch.setattr(_baseline, "own_distances", slow(own_distances))
+    monkeypatch.setattr(_baseline, "distances_to_assigned", slow(distances_to_assigned))
     for seed in range(4):  # several seeds, so that the best run is not always the first
         model = method(4, n_init=5, random_state=seed).fit(X)
         assert 0 < model.history_[-1].seconds < 10

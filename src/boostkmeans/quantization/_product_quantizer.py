@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,16 +12,19 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._data.rows import Array, Floats, describe
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array, Floats
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
 from boostkmeans._runtime.errors import NotFiniteError, ParameterError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 from boostkmeans.quantization import _codes, _rotation
 from boostkmeans.quantization._codes import MAX_CENTROIDS, Codebooks, Codes
+from boostkmeans.quantization._model_layout import QuantizerLayout
 from boostkmeans.quantization._neighbors import Neighbors
 from boostkmeans.quantization._record import QuantizerRecord, TrainingReporter
 from boostkmeans.quantization._training import SubspaceTrainer
@@ -102,6 +105,8 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     _takes_sparse = False
     _made_by_fit = "codebooks_"
+    _layout: ClassVar[ModelLayout] = QuantizerLayout()
+    _model_name: ClassVar[str] = "ProductQuantizer"
 
     codebooks_: Codebooks
     rotation_: Floats | None
@@ -146,7 +151,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         """
         start = time.perf_counter()
         self._check_parameters()
-        with self._input_kept_if_it_fails():
+        with self._restore_input_on_failure():
             return self._fit(X, start)
 
     def _fit(self, X: ArrayLike, start: float) -> Self:
@@ -393,29 +398,26 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted quantizer to a file.
+        """Write the fitted quantizer to a file in the safetensors format.
 
-        An existing file is replaced atomically. The clusterer and the callback are not stored.
+        An existing file is replaced atomically: after a crash, the old or the new file is complete. The
+        clusterer and the callback are not stored.
 
         Parameters
         ----------
-        path : str or path-like
-            File to write.
+        path : path
+            Name of the file.
         """
-        from boostkmeans._models.quantizer_file import save_quantizer  # late: it knows this class
-
-        save_quantizer(self, path)
+        write_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a quantizer from a file written by `save`.
-
-        The file is checked, and nothing in it is executed.
+        """Load a quantizer that `save` wrote to a file. Nothing in the file is executed.
 
         Parameters
         ----------
-        path : str or path-like
-            File to read.
+        path : path
+            Name of the file.
 
         Returns
         -------
@@ -425,11 +427,9 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         Raises
         ------
         DataFormatError
-            If the file is damaged or not a quantizer file.
+            If the file is damaged, or not the file of a quantizer.
         """
-        from boostkmeans._models.quantizer_file import load_quantizer
-
-        return load_quantizer(cls, path)
+        return read_model(cls, path)
 
     @property
     def _n_rounds(self) -> int:

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.metrics import pairwise_distances, silhouette_score
 from sklearn.preprocessing import normalize
 
-from boostkmeans._data.rows import Array, Floats, Rows
+from boostkmeans._data.frame import Array, Floats
+from boostkmeans._data.rows import Rows
 from boostkmeans._steps.partition import Labels
 from boostkmeans.select._tree_cuts import TreeCuts
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
-from boostkmeans._data.rows import Array
+from boostkmeans._data.frame import METRICS, Array
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
-from boostkmeans._estimators.clusterer import METRICS
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans.select._criteria import SilhouetteSample, calinski_harabasz, gap_statistic

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from boostkmeans import ProductQuantizer
-from boostkmeans._data.streamed_rows import MappedRows
+from boostkmeans._data.row_source import ArraySource
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.cli.bar import Shown
 from boostkmeans.cli.input import opened
@@ -47,7 +47,7 @@ def opened_dense(
 
 def as_source(rows: NDArray[Any], vectors: Vectors) -> Any:
     """Some rows of a file that are in memory, with its name and those of its features."""
-    return MappedRows(rows, name=vectors.name, feature_names=vectors.feature_names)
+    return ArraySource(rows, name=vectors.name, feature_names=vectors.feature_names)
 
 
 def read_codes(path: str, shown: Shown, quantizer: ProductQuantizer) -> Codes:
