@@ -54,9 +54,9 @@ def test_message_renders_parameters_and_values() -> None:
             "No. Use --a.",
         ),
         (
-            TooFewRowsError(1000, 1001, remedy="Use fewer."),
-            "n_samples=1000 should be >= n_clusters=1001. Use fewer.",
-            "--n_clusters 1001 is more than the 1,000 rows of x.npy. Use fewer.",
+            TooFewRowsError(1000, 1001),
+            "n_samples=1000 should be >= n_clusters=1001.",
+            "--n_clusters 1001 is more than the 1,000 rows of x.npy.",
         ),
         (
             DataFormatError("Bad.", file="y", place="line 3", remedy="Fetch it."),
@@ -147,7 +147,9 @@ def test_invalid_shapes() -> None:
         BoostKMeans(3).fit(X).predict(X[:, :3])
     with pytest.raises(ParameterError) as raised:
         ProductQuantizer(3, 4).fit(X)
-    assert "--n_subspaces must be a divisor of the number of features (4)." in raised.value.render(option)
+    assert "--n_subspaces must be a divisor of the number of features (4)." in raised.value.render(
+        option
+    )
     with pytest.raises(ParameterError) as raised:
         ProductQuantizer(2, 21).fit(X)
     assert "--n_centroids must be at most the number of rows" in raised.value.render(option)

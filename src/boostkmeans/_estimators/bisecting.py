@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,6 +106,9 @@ n_threads, verbose
     >>> model.cut(1).tolist()
     [0, 0, 0, 0, 0, 0]
     """
+
+    INIT_METHODS: ClassVar[tuple[str, ...]] = STARTS
+    """Names that `init` accepts."""
 
     def __init__(
         self,

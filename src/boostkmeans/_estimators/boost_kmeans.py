@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -140,6 +140,9 @@ class BoostKMeans(Clusterer):
     >>> bool(model.predict([[0, 0]])[0] == model.labels_[0])
     True
     """
+
+    INIT_METHODS: ClassVar[tuple[str, ...]] = NAMES
+    """Names that `init` accepts."""
 
     def __init__(
         self,

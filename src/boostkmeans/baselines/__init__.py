@@ -13,7 +13,7 @@ them:
 ...     assert len(model.cluster_centers_) == 5, name
 
 `compare` runs methods side by side on the same rows, any of `METHODS`, and `summarize` puts their runs
-together; `draw_curves` draws them. `boostkmeans.baselines._demo_page` does so on data of its own.
+together; `draw_curves` draws them. `demo_data`, `run_demo`, `demo_table` and `demo_page` make the demo.
 """
 
 from boostkmeans.baselines._bisecting import BisectingKMeans
@@ -25,6 +25,7 @@ from boostkmeans.baselines._comparison import (
     compare,
     summarize,
 )
+from boostkmeans.baselines._demo_page import DemoData, demo_data, demo_page, demo_table, run_demo
 from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._kmeans import KMeans
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans
@@ -38,12 +39,17 @@ __all__ = [
     "PAPER_METHODS",
     "RBK",
     "BisectingKMeans",
+    "DemoData",
     "KMeans",
     "MethodRun",
     "MethodSummary",
     "MiniBatchKMeans",
     "OnlineKMeans",
     "compare",
+    "demo_data",
+    "demo_page",
+    "demo_table",
     "draw_curves",
+    "run_demo",
     "summarize",
 ]
