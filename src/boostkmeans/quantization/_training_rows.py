@@ -1,5 +1,7 @@
 """`training_rows`: the rows of a file that a quantizer is trained on."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -11,9 +13,7 @@ from boostkmeans.io import Vectors
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
 
-def training_rows(
-    quantizer: ProductQuantizer, vectors: Vectors, n_rows: int | None = None
-) -> Vectors | MappedRows:
+def training_rows(quantizer: ProductQuantizer, vectors: Vectors, n_rows: int | None = None) -> Any:
     """Return all rows of a file, or a sample, for training a quantizer within the memory limit.
 
     A sample takes one random row from each of `n_rows` equal ranges of the file. It depends only on
