@@ -32,6 +32,8 @@ ROWS_AT_ONCE = 4096
 # Powers of two that are normal numbers, and so are their inverses.
 LARGEST_EXPONENT = 1000
 
+METRICS = ("euclidean", "cosine")
+
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from boostkmeans._engine.problem import Job
 from boostkmeans._engine.run import Fit
 from boostkmeans._engine.schedule import Course
 from boostkmeans._estimators.clusterer import Clusterer
-from boostkmeans._models.checks import Checker
+from boostkmeans._estimators.model_layout import TREE_CLUSTERER
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.cluster_tree import ClusterTree, build_tree
@@ -27,7 +27,9 @@ from boostkmeans._steps.partition import Labels, put_weightless
 from boostkmeans._steps.sampling import labels_by_tree, sample_of
 from boostkmeans._steps.seeding import grown
 from boostkmeans._steps.tree_builder import SPLITS, STARTS, Growth, SplitRules
+from boostkmeans._steps.tree_checks import check_tree
 from boostkmeans._storage.state import SavedState, State
+from boostkmeans._storage.tensor_checks import Checker
 
 # Centres that a leaf looks at to find its cluster, where refinement has moved them.
 SEEN_BY_LEAVES = 1024
@@ -47,8 +49,8 @@ class TreeFit(Fit):
         """With the tree."""
         super().restore(saved)
         self.tree = ClusterTree.restored(saved.child("tree"), self.rows.n_rows, self.rows.n_features)
-        check = Checker(saved.path, "Remove the file to begin anew.")
-        check.tree(self.tree, self.partition.n_clusters, self.rows.n_rows)
+        check = Checker(saved.remedy, file=saved.path)
+        check_tree(check, self.tree, self.partition.n_clusters, self.rows.n_rows)
 
 
 class BisectingBoostKMeans(Clusterer):
@@ -109,6 +111,8 @@ n_threads, verbose
 
     INIT_METHODS: ClassVar[tuple[str, ...]] = STARTS
     """Names that `init` accepts."""
+    _model_name = "BisectingBoostKMeans"
+    _layout = TREE_CLUSTERER
 
     def __init__(
         self,

@@ -143,6 +143,7 @@ class BoostKMeans(Clusterer):
 
     INIT_METHODS: ClassVar[tuple[str, ...]] = NAMES
     """Names that `init` accepts."""
+    _model_name = "BoostKMeans"
 
     def __init__(
         self,

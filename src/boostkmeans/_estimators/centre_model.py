@@ -3,7 +3,7 @@
 import os
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -16,17 +16,22 @@ from boostkmeans._data.streamed_rows import RowSource, in_batches
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.input import RowInput
+from boostkmeans._estimators.model_layout import CENTRE_MODEL
 from boostkmeans._estimators.to_sklearn import as_scikit_learn
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.neighbours import CandidateSearch
 from boostkmeans._steps.partition import Labels, nearest, own_distances
+from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 
 
 class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowInput):
     """Base of the estimators. A fitted one has `cluster_centers_` and the frame of its data."""
 
     _made_by_fit = "_frame"
+    _layout: ClassVar[ModelLayout] = CENTRE_MODEL
+    _model_name: ClassVar[str]
+    """Name of the class in model files. Each class that can be saved sets it."""
 
     n_threads: int | None
     cluster_centers_: Floats
@@ -94,29 +99,44 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         return result
 
     def save(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
-        """Writes the fitted estimator to a file, which is replaced if it is there.
+        """Write the fitted estimator to a file in the safetensors format.
 
-        The old or the new file is there at any time, whenever the machine stops. Without `labels`, the
-        file has nothing that grows with the number of rows, and a loaded estimator has no `labels_` and
-        cannot `cut` its tree. A callback, a RandomState and a callable `init` are not stored.
+        An existing file is replaced atomically: after a crash, the old or the new file is complete. A
+        callback, a RandomState and a callable `init` are not stored.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+        labels : bool, default=True
+            Whether to store `labels_`. Without them, the size of the file does not depend on the number
+            of rows, and the loaded estimator cannot `cut` its tree.
         """
-        from boostkmeans._models.model_file import (
-            save_model,  # late: it knows all estimators, this one too
-        )
-
-        save_model(self, path, labels=labels)
+        write_model(self, path, labels=labels)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The estimator that `save` wrote to a file, which does what the saved one did, to the last bit.
+        """Load an estimator of this class that `save` wrote to a file.
 
-        Raises `DataFormatError` if the file is damaged, and ValueError if it has another class: see
-        `boostkmeans.load_model`, which takes any. Nothing in the file is executed.
+        The loaded estimator gives the same results as the saved one, to the last bit. Nothing in the
+        file is executed. Use `boostkmeans.load_model` to load an estimator of any class.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+
+        Returns
+        -------
+        model : estimator
+            The fitted estimator.
+
+        Raises
+        ------
+        DataFormatError
+            If the file is damaged, or stores an estimator of another class.
         """
-        from boostkmeans._models.model_file import load_as
-
-        model: Self = load_as(cls, path)
-        return model
+        return read_model(cls, path)
 
     def to_sklearn(self, *, dtype: DTypeLike = np.float64) -> Any:
         """A fitted `sklearn.cluster.KMeans` with the same centres; it shares no memory with this one.

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from boostkmeans._data.rows import Rows
+from boostkmeans._data.rows import METRICS, Rows
 from boostkmeans._data.streamed_rows import MappedRows, RowSource, StreamedRows, has_to_stream
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.checkpoint import SWEEPS, Keeper, random_state, set_random_state
@@ -25,6 +25,7 @@ from boostkmeans._engine.problem import Job
 from boostkmeans._engine.run import Fit
 from boostkmeans._engine.schedule import Course, StopRules
 from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._estimators.model_layout import CLUSTERER
 from boostkmeans._runtime.errors import DataFormatError, Message, OptionName, Parameter
 from boostkmeans._runtime.parameter_checks import ParameterChecker, check_n_clusters
 from boostkmeans._runtime.progress import visible_log
@@ -37,7 +38,6 @@ from boostkmeans._storage.state import SavedState
 
 logger = logging.getLogger("boostkmeans")
 
-METRICS = ("euclidean", "cosine")
 MOVES = ("best", "first")
 # What the tolerance of a move (1e-12 of its terms) can hide: the weight of a row in its cluster, and the
 # rounding of a centre in the frame.
@@ -46,6 +46,8 @@ LEAST_SHARE, MOST_ROUNDING = 1e-9, 1e-13
 
 class Clusterer(CentreModel):
     """Base of the estimators: `fit`, checks, and what a fit leaves behind."""
+
+    _layout = CLUSTERER
 
     n_clusters: int
     moves: str

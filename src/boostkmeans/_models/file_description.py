@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from boostkmeans._engine import checkpoint
-from boostkmeans._models import layout, quantizer_file
+from boostkmeans._storage import format_names
 from boostkmeans._storage.tensors import peek
 
 # Kinds of files by the format name in their header.
 KINDS = {
-    layout.FORMAT: "model",
-    quantizer_file.FORMAT: "quantizer",
+    format_names.MODEL: "model",
+    format_names.QUANTIZER: "quantizer",
     checkpoint.FORMAT: "checkpoint",
 }
 # Entries of a checkpoint's identity that describe the data, not the parameters.

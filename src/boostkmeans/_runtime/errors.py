@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+
 # Number of characters of a value that a message shows.
 MAX_SHOWN = 200
 
@@ -184,9 +186,9 @@ class DataFormatError(StructuredError):
     problem : str or Message
         Description of the defect, as a full sentence.
     file : str, default=""
-        Name of the file, escaped for printing.
+        Name of the file. Unprintable characters are escaped.
     place : str, default=""
-        Position in the file: a byte, a line or a field.
+        Position in the file: a byte, a line or a field. Unprintable characters are escaped.
     remedy : str or Message, default=""
         Advice for the user, as a full sentence.
     """
@@ -195,8 +197,8 @@ class DataFormatError(StructuredError):
 
     def __init__(self, problem: Text, *, file: str = "", place: str = "", remedy: Text = "") -> None:
         self.problem = problem
-        self.file = file
-        self.place = place
+        self.file = escape_untrusted(file)
+        self.place = escape_untrusted(place)
         self.remedy = remedy
         super().__init__()
 

@@ -50,6 +50,8 @@ class BisectingKMeans(ScikitLearnBaseline):
     16.0
     """
 
+    _model_name = "baselines.BisectingKMeans"
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -60,6 +60,8 @@ class MiniBatchKMeans(ScikitLearnBaseline):
     (100, True)
     """
 
+    _model_name = "baselines.MiniBatchKMeans"
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -64,6 +64,8 @@ class OnlineKMeans(Baseline):
     (25, [3, 3])
     """
 
+    _model_name = "baselines.OnlineKMeans"
+
     def __init__(
         self,
         n_clusters: int = 8,

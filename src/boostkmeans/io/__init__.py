@@ -1,4 +1,4 @@
-"""Vectors in files: opening them whatever their format, also beyond memory, and writing them.
+"""Reading and writing of vectors in files of many formats, also of files larger than memory.
 
 >>> import numpy as np
 >>> from boostkmeans.io import open_vectors, write_vectors

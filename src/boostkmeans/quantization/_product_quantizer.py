@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,10 @@ from boostkmeans._runtime.errors import NotFiniteError, ParameterError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 from boostkmeans.quantization import _codes, _rotation
 from boostkmeans.quantization._codes import MAX_CENTROIDS, Codebooks, Codes
+from boostkmeans.quantization._model_layout import QuantizerLayout
 from boostkmeans.quantization._neighbors import Neighbors
 from boostkmeans.quantization._record import QuantizerRecord, TrainingReporter
 from boostkmeans.quantization._training import SubspaceTrainer
@@ -102,6 +104,8 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     _takes_sparse = False
     _made_by_fit = "codebooks_"
+    _layout: ClassVar[ModelLayout] = QuantizerLayout()
+    _model_name: ClassVar[str] = "ProductQuantizer"
 
     codebooks_: Codebooks
     rotation_: Floats | None
@@ -402,9 +406,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         path : str or path-like
             File to write.
         """
-        from boostkmeans._models.quantizer_file import save_quantizer  # late: it knows this class
-
-        save_quantizer(self, path)
+        write_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -427,9 +429,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         DataFormatError
             If the file is damaged or not a quantizer file.
         """
-        from boostkmeans._models.quantizer_file import load_quantizer
-
-        return load_quantizer(cls, path)
+        return read_model(cls, path)
 
     @property
     def _n_rounds(self) -> int:
