@@ -1,6 +1,7 @@
 """Structured errors: each error stores its parts and is rendered for Python or for the shell."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from boostkmeans._runtime.untrusted_text import escape_untrusted
@@ -82,6 +83,8 @@ class StructuredError(ValueError):
     """Name of the file that contains the rows. The command line sets it for its messages."""
     model: str = ""
     """Name of the file that contains the model. The command line sets it for its messages."""
+    option_names: Mapping[str, str] = MappingProxyType({})
+    """Options of parameters that have another name in the current command."""
 
     def __init__(self) -> None:
         super().__init__(self.render())

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from boostkmeans._runtime.errors import StructuredError
+from boostkmeans._runtime.errors import ParameterConflictError, StructuredError
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.cli.exit_codes import BAD_DATA, FAILURE, INTERRUPTED, USAGE_ERROR
 
@@ -67,6 +67,16 @@ def name_files(source: str, model: str = "") -> Iterator[None]:
         raise
 
 
+@contextmanager
+def rename_options(**names: str) -> Iterator[None]:
+    """Use other options for some parameters in messages about conflicting parameters."""
+    try:
+        yield
+    except ParameterConflictError as error:
+        error.option_names = names
+        raise
+
+
 def print_message(message: str) -> None:
     """Print a line on standard error."""
     with suppress(OSError):  # the terminal may be closed
@@ -83,7 +93,7 @@ def exit_code_of(error: Exception) -> int:
 def message_of(error: Exception) -> str:
     """Return the message for an error."""
     if isinstance(error, StructuredError):
-        return error.render(option_name)
+        return error.render(lambda name: error.option_names.get(name) or option_name(name))
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, MemoryError):

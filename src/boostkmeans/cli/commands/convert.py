@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from boostkmeans.cli.command import Result, command
+from boostkmeans.cli.errors import rename_options
 from boostkmeans.cli.files.output import Output, check_outputs, require_file, writing_to
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
@@ -57,7 +58,7 @@ def convert(
             chosen = vectors
             if rows is not None:
                 chosen = vectors.between(*_parse_range(rows, len(vectors)))
-            with writing_to(target):
+            with writing_to(target), rename_options(format="--to"):
                 write_vectors(
                     target,
                     chosen,
