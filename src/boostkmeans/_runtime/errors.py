@@ -64,7 +64,7 @@ class Message:
         """Return the text for Python or, with `option`, for the shell."""
         template = self.template if option is None or self.shell is None else self.shell
         shown = {
-            name: value.render(option) if isinstance(value, Parameter) else value
+            name: value.render(option) if isinstance(value, Parameter | Message) else value
             for name, value in self.values.items()
         }
         return template.format(**shown)

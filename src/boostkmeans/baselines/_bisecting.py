@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn import cluster
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.partition import Labels

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostkmeans import _core
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.seeding import N_TRIALS
 from boostkmeans.baselines._baseline import Baseline, Data, Run, follow

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.parameter_checks import ParameterChecker, check_initial_centres
 
 SEEDINGS = ("random", "k-means++")

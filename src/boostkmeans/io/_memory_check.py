@@ -19,11 +19,11 @@ def check_memory(vectors: Vectors, n_clusters: int, n_rows: int | None = None) -
     """
     limit, n_features = vectors.max_memory, vectors.shape[1]
     row_bytes = 0 if vectors.is_sparse else vectors.nbytes // max(1, len(vectors))
-    need = memory.Need(1 if n_rows is None else n_rows, row_bytes, n_clusters, n_features)
+    need = memory.MemoryEstimate(1 if n_rows is None else n_rows, row_bytes, n_clusters, n_features)
     if limit is None or need.fits(limit):
         return
     rows = "" if n_rows is None else f"{n_rows:,} rows and "
     raise MemoryError(
         f"{rows}{n_clusters:,} clusters of {n_features:,} features need at least "
-        f"{memory.shown(need.in_memory)} of memory; the limit is {memory.shown(limit)}."
+        f"{memory.format_bytes(need.in_memory)} of memory; the limit is {memory.format_bytes(limit)}."
     )

@@ -12,8 +12,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._data.rows import Array, Floats, describe
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array, Floats
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
 from boostkmeans._runtime.errors import NotFiniteError, ParameterError
@@ -150,7 +151,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         """
         start = time.perf_counter()
         self._check_parameters()
-        with self._input_kept_if_it_fails():
+        with self._restore_input_on_failure():
             return self._fit(X, start)
 
     def _fit(self, X: ArrayLike, start: float) -> Self:
@@ -397,27 +398,26 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted quantizer to a file.
+        """Write the fitted quantizer to a file in the safetensors format.
 
-        An existing file is replaced atomically. The clusterer and the callback are not stored.
+        An existing file is replaced atomically: after a crash, the old or the new file is complete. The
+        clusterer and the callback are not stored.
 
         Parameters
         ----------
-        path : str or path-like
-            File to write.
+        path : path
+            Name of the file.
         """
         write_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a quantizer from a file written by `save`.
-
-        The file is checked, and nothing in it is executed.
+        """Load a quantizer that `save` wrote to a file. Nothing in the file is executed.
 
         Parameters
         ----------
-        path : str or path-like
-            File to read.
+        path : path
+            Name of the file.
 
         Returns
         -------
@@ -427,7 +427,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         Raises
         ------
         DataFormatError
-            If the file is damaged or not a quantizer file.
+            If the file is damaged, or not the file of a quantizer.
         """
         return read_model(cls, path)
 

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from boostkmeans._data import memory
+from boostkmeans._data.row_source import ArraySource
 from boostkmeans._data.rows import describe
-from boostkmeans._data.streamed_rows import MappedRows
-from boostkmeans._steps.sampling import spread
+from boostkmeans._steps.problem import stratified_indices
 from boostkmeans.io import Vectors
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
@@ -31,7 +31,7 @@ def training_rows(quantizer: ProductQuantizer, vectors: Vectors, n_rows: int | N
 
     Returns
     -------
-    Vectors or MappedRows
+    Vectors or ArraySource
         `vectors` itself, or the sample. `ProductQuantizer.fit` accepts both.
 
     Raises
@@ -45,21 +45,21 @@ def training_rows(quantizer: ProductQuantizer, vectors: Vectors, n_rows: int | N
         if n_rows is not None or n_fitting < quantizer.n_centroids:
             raise MemoryError(
                 f"Training on {n_wanted:,} rows of {vectors.shape[1]:,} features needs more memory than "
-                f"the limit of {memory.shown(_limit(vectors))}, which allows {n_fitting:,} rows. "
+                f"the limit of {memory.format_bytes(_limit(vectors))}, which allows {n_fitting:,} rows. "
                 "Train on fewer rows, or raise the limit."
             )
         n_wanted = n_fitting
     return vectors if n_wanted == n_all else _sample(quantizer, vectors, n_wanted)
 
 
-def _sample(quantizer: ProductQuantizer, vectors: Vectors, n_rows: int) -> MappedRows:
-    indices = spread(len(vectors), n_rows, check_random_state(quantizer.random_state))
+def _sample(quantizer: ProductQuantizer, vectors: Vectors, n_rows: int) -> ArraySource:
+    indices = stratified_indices(len(vectors), n_rows, check_random_state(quantizer.random_state))
     rows = vectors[indices]
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():  # name the row in the file, not in the sample
         row = int(indices[finite.argmin()])
         describe(vectors.read(row, row + 1), None, 1, row)
-    return MappedRows(rows, name=vectors.name, feature_names=vectors.feature_names)
+    return ArraySource(rows, name=vectors.name, feature_names=vectors.feature_names)
 
 
 def _n_rows_that_fit(quantizer: ProductQuantizer, vectors: Vectors) -> int:
@@ -73,4 +73,4 @@ def _n_rows_that_fit(quantizer: ProductQuantizer, vectors: Vectors) -> int:
 
 
 def _limit(vectors: Vectors) -> int:
-    return memory.limit_of_machine() if vectors.max_memory is None else vectors.max_memory
+    return memory.default_memory_limit() if vectors.max_memory is None else vectors.max_memory
