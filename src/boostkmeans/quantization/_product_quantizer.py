@@ -162,7 +162,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         seeds = [int(seed) for seed in rng.randint(2**31 - 1, size=self.n_subspaces)]
         reporter = TrainingReporter(self.callback, start)
         trainer = SubspaceTrainer(
-            self._clusterer_or_default(),
+            self.subspace_clusterer,
             self.n_centroids,
             seeds,
             threads,
@@ -443,7 +443,9 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         """Number of output features, for scikit-learn."""
         return len(self.codebooks_)
 
-    def _clusterer_or_default(self) -> Any:
+    @property
+    def subspace_clusterer(self) -> Any:
+        """Clusterer that `fit` runs in each subspace: `clusterer`, or the default one."""
         if self.clusterer is not None:
             return self.clusterer
         return BoostKMeans(quality=DEFAULT_QUALITY, tol=DEFAULT_TOL)

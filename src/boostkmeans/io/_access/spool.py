@@ -88,7 +88,7 @@ class Spool:
             raise NoRoomError(
                 code,
                 f"{os.strerror(code)}: no room in {where} for {self.size + n_bytes:,} temporary bytes. "
-                "Set TMPDIR to a folder with more room, or raise max_memory",
+                "Set TMPDIR to a folder with more room, or raise the memory limit",
             ) from None
 
 
