@@ -14,7 +14,7 @@ import numpy as np
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._storage.state import SavedState, State, join_arrays, plain_value, split_arrays
 from boostkmeans._storage.tensors import read_tensors, write_tensors
 
@@ -65,7 +65,7 @@ class Keeper:
     def begin_run(self, rng: np.random.RandomState, best: State | None) -> None:
         """Another run begins, or goes on. Before it, `best` was the best one."""
         if self._saved is not None:
-            set_random_state(rng, self._saved.needed("rng_of_run"))
+            set_random_state(rng, self._saved.child("rng_of_run"))
         if self._path is not None:
             self._stage = {
                 "identity": self._identity,
@@ -78,7 +78,7 @@ class Keeper:
         """What was kept of a stage, if it is the one at which the fit was stopped; once."""
         if self._saved is None or self._saved.values.get("stage") != stage:
             return None
-        state, self._saved = self._saved.needed(stage), None
+        state, self._saved = self._saved.child(stage), None
         logger.info("going on from %s", self._path)
         return state
 
@@ -115,17 +115,17 @@ class Keeper:
         logger.debug("checkpoint: %.3f s", ended - began)
 
     def _read(self, path: Path) -> None:
-        name = printable(str(path))
+        name = escape_untrusted(str(path))
         _, header, arrays = read_tensors(path, FORMAT, VERSION)
         try:
             saved = SavedState(name, "state", join_arrays(header, arrays))
         except ValueError as error:
             raise DataFormatError(f"{name}: the checkpoint is damaged: {error}. Remove it.") from None
-        self._check_identity(name, saved.needed("identity"))
+        self._check_identity(name, saved.child("identity"))
         self.n_done = saved.integer("n_done")
-        self.best = saved.part("best")
+        self.best = saved.optional_child("best")
         if saved.values.get("stage") is not None:
-            saved.text("stage", STAGES)
+            saved.string("stage", STAGES)
             self._saved = saved
 
     def _check_identity(self, name: str, found: SavedState) -> None:
@@ -175,7 +175,7 @@ def set_random_state(rng: np.random.RandomState, saved: SavedState) -> None:
             saved.array("key", np.uint32, (KEY_LENGTH,)),
             saved.integer("position", 0, KEY_LENGTH),
             saved.integer("has_gauss", 0, 1),
-            saved.measure("gauss"),
+            saved.number("gauss"),
         )
     )
 
@@ -204,5 +204,5 @@ def _digest(*arrays: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = printable(repr(value))
+    text = escape_untrusted(repr(value))
     return text if len(text) <= 60 else f"{text[:57]}..."

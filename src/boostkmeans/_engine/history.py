@@ -3,11 +3,11 @@
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
-from boostkmeans._storage.fields import Fields, as_measure
+from boostkmeans._storage.fields import Fields, encode_number
 from boostkmeans._storage.state import State
 
 # How fields of each type are read.
-KINDS_OF_FIELDS: dict[Any, str] = {float: "measure", int: "integer", str: "text"}
+KINDS_OF_FIELDS: dict[Any, str] = {float: "number", int: "integer", str: "string"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SweepRecord:
     def state(self) -> State:
         """As plain values, which JSON can hold."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: as_measure(v) if isinstance(v, float) else v for name, v in values.items()}
+        return {name: encode_number(v) if isinstance(v, float) else v for name, v in values.items()}
 
     @classmethod
     def restored(cls, saved: Fields) -> "SweepRecord":

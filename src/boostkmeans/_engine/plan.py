@@ -80,7 +80,7 @@ class Plan:
     @classmethod
     def restored(cls, saved: SavedState) -> "Plan":
         """What `state` gave."""
-        annealing = saved.part("annealing")
+        annealing = saved.optional_child("annealing")
         return cls(
             init=None,
             repair_rounds=saved.integer("repair_rounds"),
@@ -88,7 +88,9 @@ class Plan:
             annealing=None
             if annealing is None
             else Annealing(
-                annealing.number("temperature"), annealing.integer("n_sweeps"), annealing.truth("adapts")
+                annealing.non_negative("temperature"),
+                annealing.integer("n_sweeps"),
+                annealing.boolean("adapts"),
             ),
             n_candidates=None,
             then_all=False,

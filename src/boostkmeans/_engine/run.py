@@ -68,7 +68,7 @@ class Kept:
     @classmethod
     def restored(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Kept":
         """What `state` gave."""
-        inertia, partition = saved.number("inertia"), saved.part("partition")
+        inertia, partition = saved.non_negative("inertia"), saved.optional_child("partition")
         if partition is None:
             return cls(inertia, saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1), None)
         found = Partition.restored(partition, n_rows, n_clusters, n_features)
@@ -149,21 +149,21 @@ class Fit:
         n, d = self.rows.n_rows, self.rows.n_features
         k = saved.integer("n_clusters", 1, self.partition.n_clusters)
         for name in KEPT_NUMBERS:
-            setattr(self, name, saved.number(name))
-        self.stop_reason = saved.text("stop_reason")
-        self._exchange = saved.truth("exchange")
-        self.note = saved.text("note")
-        self.history = [SweepRecord.restored(record) for record in saved.objects("history")]
+            setattr(self, name, saved.non_negative(name))
+        self.stop_reason = saved.string("stop_reason")
+        self._exchange = saved.boolean("exchange")
+        self.note = saved.string("note")
+        self.history = [SweepRecord.restored(record) for record in saved.children("history")]
         if self.history:
             self.began = time.perf_counter() - self.history[-1].seconds
-        self.partition = Partition.restored(saved.needed("partition"), n, k, d)
-        plan, candidates, best = map(saved.part, ("plan", "candidates", "best"))
+        self.partition = Partition.restored(saved.child("partition"), n, k, d)
+        plan, candidates, best = map(saved.optional_child, ("plan", "candidates", "best"))
         self.plan = None if plan is None else Plan.restored(plan)
         self.candidates = (
             None if candidates is None else Candidates.restored(candidates, self.rows, k, self.n_threads)
         )
         self.best = None if best is None else Kept.restored(best, n, k, d)
-        so_far = saved.part("so_far")
+        so_far = saved.optional_child("so_far")
         self.so_far = None if so_far is None else SweepSoFar.restored(so_far, self.rows.n_parts)
 
     def keep_within(self, limits: Limits, deadline: float) -> None:

@@ -103,11 +103,11 @@ class Course:
 
     def restore(self, saved: SavedState) -> None:
         """Goes on from what `state` gave."""
-        self.phase = saved.text("phase", PHASES)
+        self.phase = saved.string("phase", PHASES)
         for name in KEPT_COUNTS:
             setattr(self, name, saved.integer(name))
-        self._swapped = saved.truth("_swapped")
-        self._imposed = saved.text("_imposed")
+        self._swapped = saved.boolean("_swapped")
+        self._imposed = saved.string("_imposed")
 
     def run(self) -> None:
         """Begins, descends, repairs, until a rule applies."""

@@ -46,7 +46,7 @@ class TreeFit(Fit):
     def restore(self, saved: SavedState) -> None:
         """With the tree."""
         super().restore(saved)
-        self.tree = ClusterTree.restored(saved.needed("tree"), self.rows.n_rows, self.rows.n_features)
+        self.tree = ClusterTree.restored(saved.child("tree"), self.rows.n_rows, self.rows.n_features)
         check = Checker(saved.path, "Remove the file to begin anew.")
         check.tree(self.tree, self.partition.n_clusters, self.rows.n_rows)
 

@@ -136,7 +136,7 @@ class Clusterer(CentreModel):
     def _next_run(self, job: Job, stop: StopRules, stage: str) -> Course:
         """A run that begins, or goes on from what was kept of that stage."""
         saved = job.keeper.saved(stage)
-        fit = self._start_fit(job) if saved is None else self._restored(job, saved.needed("fit"))
+        fit = self._start_fit(job) if saved is None else self._restored(job, saved.child("fit"))
 
         def keep(course: Course, *, now: bool) -> None:
             job.keeper.keep(
@@ -147,8 +147,8 @@ class Clusterer(CentreModel):
 
         course = Course(fit, stop, keep)
         if saved is not None:
-            set_random_state(job.rng, saved.needed("rng"))
-            course.restore(saved.needed("course"))
+            set_random_state(job.rng, saved.child("rng"))
+            course.restore(saved.child("course"))
         return course
 
     def _run(self, course: Course) -> None:

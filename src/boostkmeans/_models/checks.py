@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._models.layout import Tensor
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._steps.cluster_tree import ClusterTree, Nodes, levels
 from boostkmeans._storage.fields import Fields, fail
 
@@ -22,7 +22,7 @@ class Checker:
         self._source = source
         self._remedy = remedy
 
-    def hold(self, good: bool | np.bool_, what: str) -> None:
+    def require(self, good: bool | np.bool_, what: str) -> None:
         """Says what is wrong, unless it is good."""
         if not good:
             raise DataFormatError(f"{self._source}: {what}. {self._remedy}")
@@ -30,14 +30,14 @@ class Checker:
     def names(self, found: set[str], expected: set[str]) -> None:
         """That these arrays are there, and no others."""
         missing, others = sorted(expected - found), sorted(found - expected)
-        self.hold(not missing, f"without tensor {', '.join(map(repr, missing))}")
-        self.hold(not others, f"unexpected tensor {printable(', '.join(map(repr, others)))}")
+        self.require(not missing, f"without tensor {', '.join(map(repr, missing))}")
+        self.require(not others, f"unexpected tensor {escape_untrusted(', '.join(map(repr, others)))}")
 
     def layout(self, arrays: Arrays, table: Mapping[str, Tensor], lengths: dict[str, int]) -> None:
         """Types, shapes and ranges. `lengths` has those dimensions that are known already."""
         for name, tensor in table.items():
             array, dtype = arrays[name], np.dtype(tensor.dtype)
-            self.hold(
+            self.require(
                 array.dtype == dtype, f"tensor {name!r} should be of {dtype}, and is of {array.dtype}"
             )
             good = array.ndim == len(tensor.dimensions)
@@ -46,75 +46,79 @@ class Checker:
                 for dimension, length in zip(tensor.dimensions, array.shape, strict=True)
             )
             expected = ", ".join(f"{one}={lengths.get(one, '?')}" for one in tensor.dimensions)
-            self.hold(good, f"tensor {name!r} should be of shape ({expected}), and is of {array.shape}")
+            self.require(
+                good, f"tensor {name!r} should be of shape ({expected}), and is of {array.shape}"
+            )
         for name, tensor in table.items():
             self._range(name, arrays[name], tensor, lengths)
 
     def _range(self, name: str, array: NDArray[Any], tensor: Tensor, lengths: Mapping[str, int]) -> None:
         if array.dtype.kind == "f":
             good = not np.isnan(array).any() if tensor.may_be_infinite else np.isfinite(array).all()
-            self.hold(good, f"tensor {name!r} has NaN or infinity")
+            self.require(good, f"tensor {name!r} has NaN or infinity")
         if array.size:
-            self.hold(array.min() >= tensor.low, f"tensor {name!r} has a value below {tensor.low}")
+            self.require(array.min() >= tensor.low, f"tensor {name!r} has a value below {tensor.low}")
             if tensor.below is not None:
                 most = lengths[tensor.below] - 1
-                self.hold(array.max() <= most, f"tensor {name!r} has a value above {most}")
+                self.require(array.max() <= most, f"tensor {name!r} has a value above {most}")
 
     def clusters(self, arrays: Arrays, n_rows: int) -> None:
         """That there are some, and that every row is in one."""
         k, d = arrays["cluster_centers"].shape
-        self.hold(k > 0 and d > 0, f"{k} centres of {d} features")
+        self.require(k > 0 and d > 0, f"{k} centres of {d} features")
         sizes = arrays["cluster_sizes"]
         total = _exact_sum(sizes)
-        self.hold(total == n_rows, f"cluster_sizes add up to {total}, but n_rows is {n_rows}")
+        self.require(total == n_rows, f"cluster_sizes add up to {total}, but n_rows is {n_rows}")
         if "labels" in arrays:
             counts = np.bincount(arrays["labels"], minlength=k)
-            self.hold((counts == sizes).all(), "labels are not as many of each cluster as cluster_sizes")
+            self.require(
+                (counts == sizes).all(), "labels are not as many of each cluster as cluster_sizes"
+            )
 
     def tree(self, tree: ClusterTree, n_clusters: int, n_rows: int) -> None:
         """That nodes hang together as `ClusterTree` says."""
         n, n_sections = tree.children.shape
-        self.hold(n > 0 and n_sections >= 2, f"a tree of {n} nodes with up to {n_sections} parts")
+        self.require(n > 0 and n_sections >= 2, f"a tree of {n} nodes with up to {n_sections} parts")
         has = tree.children >= 0
         n_parts = has.sum(axis=1)
-        self.hold(
+        self.require(
             (has == (np.arange(n_sections) < n_parts[:, None])).all() and (n_parts != 1).all(),
             "a node of the tree has one part, or a gap between its parts",
         )
         inner = np.flatnonzero(n_parts)
-        self.hold(
+        self.require(
             np.array_equal(np.sort(tree.splits), inner), "tree.splits are not the nodes with parts"
         )
         parts, whole = (
             tree.children[tree.splits][has[tree.splits]],
             np.repeat(tree.splits, n_parts[tree.splits]),
         )
-        self.hold(
+        self.require(
             np.array_equal(parts, np.arange(1, n)) and (parts > whole).all(),
             "the parts of the tree's nodes are not numbered by its splits",
         )
-        self.hold(
+        self.require(
             tree.parents[0] == -1 and np.array_equal(tree.parents[1:], whole),
             "tree.parents do not agree with tree.children",
         )
-        self.hold(
+        self.require(
             np.array_equal(tree.clusters, _leaves_from_left(tree.children, n_parts)),
             "tree.clusters do not number the leaves from left to right",
         )
         leaf = np.flatnonzero(n_parts == 0)
-        self.hold(len(leaf) == n_clusters, f"a tree of {len(leaf)} leaves for {n_clusters} clusters")
+        self.require(len(leaf) == n_clusters, f"a tree of {len(leaf)} leaves for {n_clusters} clusters")
         self._tree_sizes(tree, has, leaf, n_rows)
 
     def _tree_sizes(
         self, tree: ClusterTree, has: NDArray[np.bool_], leaf: NDArray[np.intp], n_rows: int
     ) -> None:
-        self.hold(tree.sizes.max() <= n_rows, f"a node of the tree has more than {n_rows} rows")
+        self.require(tree.sizes.max() <= n_rows, f"a node of the tree has more than {n_rows} rows")
         sums = np.where(has, tree.sizes[tree.children], 0).sum(axis=1)
         inner = has[:, 0]
-        self.hold((sums == tree.sizes)[inner].all(), "tree.sizes of parts do not add up")
+        self.require((sums == tree.sizes)[inner].all(), "tree.sizes of parts do not add up")
         if len(tree.labels):  # rows without weight are in a leaf, but do not count there
             counts = np.bincount(tree.labels, minlength=len(leaf))
-            self.hold(
+            self.require(
                 (counts[tree.clusters[leaf]] >= tree.sizes[leaf]).all(),
                 "tree.labels have fewer rows in a leaf than tree.sizes",
             )

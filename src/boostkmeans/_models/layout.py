@@ -60,12 +60,12 @@ TREE: dict[str, Tensor] = {
 }
 
 ATTRIBUTES = (
-    Attribute("inertia_", "measure", CentreModel),
-    Attribute("distortion_", "measure", CentreModel),
+    Attribute("inertia_", "number", CentreModel),
+    Attribute("distortion_", "number", CentreModel),
     Attribute("n_iter_", "integer", CentreModel),
     Attribute("n_samples_seen_", "integer", Clusterer),
-    Attribute("stop_reason_", "text", Clusterer),
-    Attribute("converged_", "truth", Clusterer),
+    Attribute("stop_reason_", "string", Clusterer),
+    Attribute("converged_", "boolean", Clusterer),
 )
 
 

@@ -33,9 +33,9 @@ from boostkmeans._models.layout import (
     Tensor,
 )
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._steps.cluster_tree import ClusterTree
-from boostkmeans._storage.fields import Fields, as_measure
+from boostkmeans._storage.fields import Fields, encode_number
 from boostkmeans._storage.tensors import peek, read_tensors, write_tensors
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
@@ -53,10 +53,10 @@ ESTIMATORS: dict[str, type[CentreModel]] = {
 REMEDY = "It is damaged, or no file of boostkmeans: fetch it again, or save the model anew."
 
 TO_JSON: dict[str, Callable[[Any], Any]] = {
-    "measure": as_measure,
+    "number": encode_number,
     "integer": int,
-    "text": str,
-    "truth": bool,
+    "string": str,
+    "boolean": bool,
 }
 
 
@@ -109,16 +109,16 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     ...     load_model(path)
     BoostKMeans(n_clusters=2, random_state=0)
     """
-    shown = printable(os.fspath(path))
+    shown = escape_untrusted(os.fspath(path))
     found = peek(path)
     if found is not None and found[0] == quantizer_file.FORMAT:
         return quantizer_file.load_quantizer(ProductQuantizer, path)
     _, values, tensors = read_tensors(path, FORMAT, VERSION)
     header = Fields.of(shown, "header", values)
-    estimator = ESTIMATORS[header.text("estimator", tuple(ESTIMATORS))]
+    estimator = ESTIMATORS[header.string("estimator", tuple(ESTIMATORS))]
     model, used = _unfitted(header, tensors, estimator)
     arrays = {name: tensor for name, tensor in tensors.items() if name not in used}
-    n_rows, has_labels = header.integer("n_rows", 1, MOST_ROWS), header.truth("has_labels")
+    n_rows, has_labels = header.integer("n_rows", 1, MOST_ROWS), header.boolean("has_labels")
     _check_arrays(Checker(shown, REMEDY), estimator, arrays, n_rows, has_labels)
     # All attributes at once, as after a fit.
     model.__dict__.update(_fitted(header, arrays, estimator))
@@ -130,7 +130,7 @@ def load_as(estimator: type[CentreModel], path: str | os.PathLike[str]) -> Any:
     model = load_model(path)
     if type(model) is not estimator:
         raise ValueError(
-            f"{printable(os.fspath(path))} has a model of class {type(model).__name__}, not "
+            f"{escape_untrusted(os.fspath(path))} has a model of class {type(model).__name__}, not "
             f"{estimator.__name__}. Use {type(model).__name__}.load, or boostkmeans.load_model, which "
             "takes any."
         )
@@ -147,7 +147,7 @@ def _unfitted(
         model._check_parameters()
     except (ValueError, TypeError, OverflowError) as error:
         raise DataFormatError(
-            f"{header.path}: header.parameters: {printable(str(error))} Fetch the file again, or save "
+            f"{header.path}: header.parameters: {escape_untrusted(str(error))} Fetch the file again, or save "
             "it anew."
         ) from None
     return model, used
@@ -158,10 +158,10 @@ def _fitted(
 ) -> dict[str, Any]:
     """The attributes of a fitted estimator. The arrays have been checked."""
     n_features = arrays["cluster_centers"].shape[1]
-    frame, fitted = header.inner("frame"), header.inner("fitted")
+    frame, fitted = header.child("frame"), header.child("fitted")
     exponent = frame.integer("exponent", LEAST_EXPONENT, LARGEST_EXPONENT)
     found = {
-        "_frame": Frame(arrays[SHIFT], exponent, frame.text("metric", METRICS)),
+        "_frame": Frame(arrays[SHIFT], exponent, frame.string("metric", METRICS)),
         "n_features_in_": n_features,
         **names_of_features(header, n_features),
         **{ARRAYS[name][0]: array for name, array in arrays.items() if name in ARRAYS},
@@ -170,7 +170,7 @@ def _fitted(
             for name, kind, owner in ATTRIBUTES
             if issubclass(estimator, owner)
         },
-        "history_": [SweepRecord.restored(record) for record in header.objects("history")],
+        "history_": [SweepRecord.restored(record) for record in header.children("history")],
     }
     if "n_samples_seen_" in found:
         fitted.integer("n_samples_seen_", header.integer("n_rows"))

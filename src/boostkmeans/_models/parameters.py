@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._storage.fields import Fields, fail
 from boostkmeans._storage.tensors import can_be_stored
 
@@ -54,14 +54,14 @@ def decode(
     header: Fields, tensors: Mapping[str, NDArray[Any]], estimator: type[Any]
 ) -> tuple[dict[str, Any], set[str]]:
     """Arguments for the estimator, and the names of the tensors among them."""
-    parameters = header.inner("parameters")
-    without = set(header.inner("not_stored").values) | set(OF_THE_MACHINE)
+    parameters = header.child("parameters")
+    without = set(header.child("not_stored").values) | set(OF_THE_MACHINE)
     known = inspect.signature(estimator).parameters
-    unknown = [printable(name) for name in parameters.values if name not in known]
+    unknown = [escape_untrusted(name) for name in parameters.values if name not in known]
     if unknown:
         raise DataFormatError(
             f"{header.path}: parameters that {estimator.__name__} does not have: {', '.join(unknown)}. "
-            f"The file was written by boostkmeans {printable(header.text('library_version'))}: upgrade "
+            f"The file was written by boostkmeans {escape_untrusted(header.string('library_version'))}: upgrade "
             "boostkmeans."
         )
     used: set[str] = set()
@@ -102,7 +102,7 @@ def _decoded(parameters: Fields, name: str, tensors: Mapping[str, NDArray[Any]],
     if not isinstance(value, dict):
         return value
     if set(value) == {"tuple"}:
-        return tuple(parameters.inner(name).items("tuple"))
+        return tuple(parameters.child(name).items("tuple"))
     if value != {"tensor": PREFIX + name} or PREFIX + name not in tensors:
         fail(parameters.path, f"{parameters.place}.{name}", "a plain value, a tuple or a tensor", value)
     used.add(PREFIX + name)

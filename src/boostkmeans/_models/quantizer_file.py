@@ -11,8 +11,8 @@ from boostkmeans._models.checks import Checker, names_of_features
 from boostkmeans._models.layout import Tensor
 from boostkmeans._models.parameters import decode, encode
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
-from boostkmeans._storage.fields import Fields, as_measure, fail
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans._storage.fields import Fields, encode_number, fail
 from boostkmeans._storage.tensors import read_tensors, write_tensors
 from boostkmeans.quantization._codes import MOST_CENTROIDS
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
@@ -53,7 +53,7 @@ def save_quantizer(quantizer: ProductQuantizer, path: str | os.PathLike[str]) ->
         "parameters": stored.plain,
         "not_stored": stored.not_stored | ({"clusterer": "estimator"} if has_clusterer else {}),
         "feature_names": None if names is None else [str(name) for name in names],
-        "distortion": as_measure(quantizer.distortion_),
+        "distortion": encode_number(quantizer.distortion_),
     }
     tensors: dict[str, NDArray[Any]] = {
         "codebooks": np.asarray(quantizer.codebooks_, dtype=np.float32),
@@ -69,7 +69,7 @@ def save_quantizer(quantizer: ProductQuantizer, path: str | os.PathLike[str]) ->
 
 def load_quantizer(kind: type[AnyQuantizer], path: str | os.PathLike[str]) -> AnyQuantizer:
     """See `ProductQuantizer.load`."""
-    shown = printable(os.fspath(path))
+    shown = escape_untrusted(os.fspath(path))
     _, values, tensors = read_tensors(path, FORMAT, VERSION)
     header = Fields.of(shown, "header", values)
     arguments, _ = decode(header, {}, ProductQuantizer)
@@ -79,7 +79,7 @@ def load_quantizer(kind: type[AnyQuantizer], path: str | os.PathLike[str]) -> An
         quantizer._check_parameters()
     except (ValueError, TypeError, OverflowError) as error:
         raise DataFormatError(
-            f"{shown}: header.parameters: {printable(str(error))} Fetch the file again, or save it anew."
+            f"{shown}: header.parameters: {escape_untrusted(str(error))} Fetch the file again, or save it anew."
         ) from None
     _check_tensors(Checker(shown, "Fetch it again, or save it anew."), tensors)
     m, n_centroids, width = tensors["codebooks"].shape
@@ -92,7 +92,7 @@ def load_quantizer(kind: type[AnyQuantizer], path: str | os.PathLike[str]) -> An
         codebooks_=tensors["codebooks"],
         rotation_=tensors.get("rotation"),
         distortions_=tensors.get("distortions", np.full(m, np.nan)),
-        distortion_=header.measure("distortion"),
+        distortion_=header.number("distortion"),
         **names_of_features(header, m * width),
     )
     return quantizer
@@ -105,13 +105,15 @@ def _check_tensors(check: Checker, tensors: dict[str, NDArray[Any]]) -> None:
     lengths: dict[str, int] = {}
     check.layout(tensors, table, lengths)
     d = lengths["m"] * lengths["w"]
-    check.hold(
+    check.require(
         d > 0 and 1 <= lengths["k"] <= MOST_CENTROIDS,
         f"codebooks of {lengths['k']} centroids for {lengths['m']} subspaces of {lengths['w']} features",
     )
     rotation = tensors.get("rotation")
     if rotation is not None:
-        check.hold(len(rotation) == d, f"a rotation of {len(rotation)} features, and codebooks of {d}")
+        check.require(
+            len(rotation) == d, f"a rotation of {len(rotation)} features, and codebooks of {d}"
+        )
         with np.errstate(over="ignore", invalid="ignore"):
             skewed = np.abs(rotation.T @ rotation - np.eye(d)).max()
-        check.hold(skewed <= MOST_SKEWED, "the matrix 'rotation' is not orthogonal")
+        check.require(skewed <= MOST_SKEWED, "the matrix 'rotation' is not orthogonal")

@@ -1,7 +1,7 @@
 """Texts of strangers on a terminal."""
 
 
-def printable(text: str) -> str:
+def escape_untrusted(text: str) -> str:
     """What a terminal might obey, and what cannot be printed, is escaped."""
     if text.isprintable():
         return text

@@ -181,11 +181,11 @@ class Candidates:
         saved.values.update({name: value for name, value in NEW.items() if name not in saved.values})
         found = cls(0, n_threads)
         for name in FLAGS:
-            setattr(found, name, saved.truth(name))
+            setattr(found, name, saved.boolean(name))
         for name in NUMBERS:
             setattr(found, name, saved.integer(name))
         for name in MEASURES:
-            setattr(found, name, saved.measure(name))
+            setattr(found, name, saved.number(name))
         if saved.values.get("runners_up") is not None:
             found.runners_up = saved.array("runners_up", np.int32, (rows.n_rows,), 0, k - 1)
         if not found._outdated:

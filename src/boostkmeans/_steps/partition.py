@@ -60,7 +60,7 @@ class Partition:
             composites=saved.array("composites", np.float64, (n_clusters, n_features)),
             weights=saved.array("weights", np.float64, (n_clusters,)),
             counts=saved.array("counts", np.int64, (n_clusters,), 0, n_rows),
-            stale=saved.truth("stale"),
+            stale=saved.boolean("stale"),
         )
 
     @property

@@ -106,7 +106,7 @@ class SweepSoFar:
         return cls(
             left,
             Swept(
-                saved.integer("moves"), saved.measure("gain"), saved.integer("evaluations"), late=False
+                saved.integer("moves"), saved.number("gain"), saved.integer("evaluations"), late=False
             ),
         )
 

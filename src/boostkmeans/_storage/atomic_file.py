@@ -16,7 +16,7 @@ LONGEST_NAME = 40
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raises the error that `whole_file` would: before hours of work, not after them."""
+    """Raises the error that `atomic_write` would: before hours of work, not after them."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder, not a file to write to.")
@@ -30,14 +30,14 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
         raise PermissionError(f"{place.parent} may not be written to.")
 
 
-def write_whole(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
+def atomic_write_text(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
     """Writes a text as a whole."""
-    with whole_file(path, force=force) as file:
+    with atomic_write(path, force=force) as file:
         file.write(text.encode("utf-8", errors="backslashreplace"))
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
+def atomic_write(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
     """A file to write to: it lies beside its place, and is put there when the block ends without error.
 
     What is there already stays, unless `force`d. What is not a file (a pipe, a device) is written to.

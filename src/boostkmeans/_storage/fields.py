@@ -3,10 +3,10 @@
 import math
 import sys
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Of a value in an error message.
 MOST_SHOWN = 60
@@ -25,17 +25,17 @@ class Fields:
     values: dict[str, Any]
 
     @classmethod
-    def of(cls, path: str, place: str, value: object) -> "Fields":
+    def of(cls, path: str, place: str, value: object) -> Self:
         """Raises DataFormatError if the value is no object."""
         if not isinstance(value, dict):
             fail(path, place, "an object", value)
         return cls(path, place, value)
 
-    def inner(self, name: str) -> "Fields":
+    def child(self, name: str) -> Self:
         """An object in this one."""
-        return Fields.of(self.path, f"{self.place}.{printable(name)}", self._get(name))
+        return self.of(self.path, f"{self.place}.{escape_untrusted(name)}", self._get(name))
 
-    def text(self, name: str, choices: tuple[str, ...] = ()) -> str:
+    def string(self, name: str, choices: tuple[str, ...] = ()) -> str:
         """A text, or one of some."""
         value = self._get(name)
         if not isinstance(value, str) or (choices and value not in choices):
@@ -49,14 +49,14 @@ class Fields:
             self.fail(name, f"an integer from {low} to {high}", value)
         return value
 
-    def truth(self, name: str) -> bool:
+    def boolean(self, name: str) -> bool:
         """True or false."""
         value = self._get(name)
         if not isinstance(value, bool):
             self.fail(name, "true or false", value)
         return value
 
-    def measure(self, name: str) -> float:
+    def number(self, name: str) -> float:
         """A number, or "inf" or "nan": where float64 could not hold a sum of squares."""
         value = self._get(name)
         if isinstance(value, str) and value in BEYOND_NUMBERS:
@@ -72,10 +72,10 @@ class Fields:
             self.fail(name, "a list", value)
         return value
 
-    def objects(self, name: str) -> list["Fields"]:
+    def children(self, name: str) -> list[Self]:
         """A list of objects."""
         return [
-            Fields.of(self.path, f"{self.place}.{name}[{number}]", value)
+            self.of(self.path, f"{self.place}.{name}[{number}]", value)
             for number, value in enumerate(self.items(name))
         ]
 
@@ -91,8 +91,8 @@ class Fields:
         fail(self.path, f"{self.place}.{name}", expected, value)
 
 
-def as_measure(value: float) -> float | str:
-    """As `Fields.measure` reads it."""
+def encode_number(value: float) -> float | str:
+    """As `Fields.number` reads it."""
     value = float(value)
     return value if math.isfinite(value) else str(value)
 
@@ -105,6 +105,6 @@ def fail(path: str, place: str, expected: str, value: object) -> NoReturn:
         shown = "a very large integer"
     shown = shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + "..."
     raise DataFormatError(
-        f"{path}: {printable(place)} should be {expected}, and is {printable(shown)}. Fetch the file "
+        f"{path}: {escape_untrusted(place)} should be {expected}, and is {escape_untrusted(shown)}. Fetch the file "
         "again, or save it anew."
     )

@@ -53,18 +53,13 @@ def join_arrays(plain: State, arrays: dict[str, NDArray[Any]]) -> State:
 class SavedState(Fields):
     """A state from a file, which may hold anything: what is taken from it is what it should be."""
 
-    def part(self, name: str) -> "SavedState | None":
+    def optional_child(self, name: str) -> "SavedState | None":
         """A state within this one, if there is one."""
-        return None if self.values.get(name) is None else self.needed(name)
+        return None if self.values.get(name) is None else self.child(name)
 
-    def needed(self, name: str) -> "SavedState":
-        """A state within this one, which must be there."""
-        found = self.inner(name)
-        return SavedState(found.path, found.place, found.values)
-
-    def number(self, name: str) -> float:
+    def non_negative(self, name: str) -> float:
         """A number that is not below 0; infinity is one."""
-        value = self.measure(name)
+        value = self.number(name)
         if not value >= 0:
             self.fail(name, "a number of at least 0", value)
         return value

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._storage import strict_json
-from boostkmeans._storage.atomic_file import whole_file
+from boostkmeans._storage.atomic_file import atomic_write
 
 # By safetensors' names. All are written little-endian.
 DTYPES = {
@@ -66,7 +66,7 @@ def write_tensors(
     # The widest first: then all are aligned without gaps, which the format does not allow.
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     head = _head(format_name, version, header, ordered)
-    with whole_file(path, force=True) as file:
+    with atomic_write(path, force=True) as file:
         file.write(len(head).to_bytes(LENGTH_BYTES, "little"))
         file.write(head)
         for _, tensor in ordered:
@@ -76,7 +76,7 @@ def write_tensors(
 def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) -> TensorFile:
     """Reads a file of that format, up to the version `newest`. Raises DataFormatError, and OSError."""
     _check_length(Path(path))
-    shown = printable(str(path))
+    shown = escape_untrusted(str(path))
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
@@ -86,7 +86,7 @@ def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) ->
             tensors = {name: _native(file.get_tensor(name)) for name in names}
         _check_sums(shown, header, tensors)
     except SafetensorError as error:
-        _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
+        _fail(path, f"damaged or no safetensors file ({escape_untrusted(str(error))})")
     return TensorFile(version, header, tensors)
 
 
@@ -107,10 +107,12 @@ def peek(path: str | os.PathLike[str]) -> tuple[str, int, dict[str, Any]] | None
         with safe_open(path, framework="numpy") as opened:
             metadata = opened.metadata() or {}
     except SafetensorError as error:
-        _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
+        _fail(path, f"damaged or no safetensors file ({escape_untrusted(str(error))})")
     if "format" not in metadata:
         return None
-    version, header = _checked_header(printable(str(path)), metadata, metadata["format"], ANY_VERSION)
+    version, header = _checked_header(
+        escape_untrusted(str(path)), metadata, metadata["format"], ANY_VERSION
+    )
     return metadata["format"], version, header
 
 
@@ -187,13 +189,13 @@ def _checked_header(
         header = error
     by = header.get("library_version") if isinstance(header, dict) else None
     if int(version) > newest:
-        writer = printable(by) if isinstance(by, str) else "of a later version"
+        writer = escape_untrusted(by) if isinstance(by, str) else "of a later version"
         raise DataFormatError(
             f"{path}: written by boostkmeans {writer} in version {version} of the format "
             f"{format_name!r}; this one reads up to version {newest}. Upgrade boostkmeans."
         )
     if not isinstance(header, dict) or not isinstance(by, str):
-        reason = f" ({printable(str(header))})" if isinstance(header, ValueError) else ""
+        reason = f" ({escape_untrusted(str(header))})" if isinstance(header, ValueError) else ""
         _fail(path, f"the header should be a JSON object with a 'library_version', and is not{reason}")
     return int(version), header
 
@@ -203,7 +205,7 @@ def _check_tensors(path: str, file: Any, names: list[str], size: int) -> None:
     for name in names:
         view = file.get_slice(name)
         if view.get_dtype() not in DTYPES:
-            _fail(path, f"tensor {name!r} has the type {printable(str(view.get_dtype()))}")
+            _fail(path, f"tensor {name!r} has the type {escape_untrusted(str(view.get_dtype()))}")
         if any(length > size for length in view.get_shape()):
             _fail(path, f"tensor {name!r} has the shape {view.get_shape()}, larger than the file")
 
@@ -215,7 +217,10 @@ def _check_sums(path: str, header: Mapping[str, Any], tensors: Mapping[str, NDAr
         _fail(path, "the header has no checksums")
     for name, tensor in tensors.items():
         if checksums.get(name) != zlib.crc32(_little(tensor)):
-            _fail(path, f"the values of tensor {printable(repr(name))} are not those that were written")
+            _fail(
+                path,
+                f"the values of tensor {escape_untrusted(repr(name))} are not those that were written",
+            )
 
 
 def _native(tensor: NDArray[Any]) -> NDArray[Any]:
@@ -226,4 +231,4 @@ def _native(tensor: NDArray[Any]) -> NDArray[Any]:
 def _fail(
     path: str | os.PathLike[str], what: str, remedy: str = "Fetch it again, or save it anew."
 ) -> NoReturn:
-    raise DataFormatError(f"{printable(str(path))}: {what}. {remedy}")
+    raise DataFormatError(f"{escape_untrusted(str(path))}: {what}. {remedy}")

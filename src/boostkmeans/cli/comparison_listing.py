@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.baselines import MethodSummary
 from boostkmeans.cli.errors import message_of
 from boostkmeans.cli.listing import plain
@@ -37,7 +37,7 @@ def _line(row: tuple[str, ...], widths: list[int]) -> str:
 
 def _cells(one: dict[str, Any]) -> tuple[str, ...]:
     if not one["runs"]:
-        return one["method"], f"failed: {printable(one['error'])}"
+        return one["method"], f"failed: {escape_untrusted(one['error'])}"
     return (
         one["method"],
         _measure(one["mean_distortion"], ",.7g"),

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 
 from boostkmeans._runtime.errors import ChoiceError, DataFormatError, NotFiniteError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.cli import INTERRUPTED
 
 FAILURE, USAGE, BAD_DATA = 1, 2, 3
@@ -104,7 +104,7 @@ def exit_codes(*, debug: bool) -> Iterator[None]:
 def say(message: str) -> None:
     """A line to the user, beside the results."""
     with suppress(OSError):  # nobody listens
-        print(f"boostkmeans: {printable(message)}", file=sys.stderr)
+        print(f"boostkmeans: {escape_untrusted(message)}", file=sys.stderr)
 
 
 def code_of(error: Exception) -> int:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 
 def two_columns(pairs: Iterable[tuple[str, str]]) -> str:
     """A line for each pair, with the values below each other."""
-    shown = [(name, printable(value)) for name, value in pairs]
+    shown = [(name, escape_untrusted(value)) for name, value in pairs]
     width = max(len(name) for name, _ in shown) + 2
     return "\n".join(f"{name:{width}}{value}" for name, value in shown)
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import typer
 
-from boostkmeans._storage.atomic_file import check_target, whole_file, write_whole
+from boostkmeans._storage.atomic_file import atomic_write, atomic_write_text, check_target
 from boostkmeans.cli import drop_stdout
 
 STDOUT = "-"
@@ -47,14 +47,14 @@ class Output:
             print_result(text)
         else:
             with writing_to(self.path):
-                write_whole(self.path, text + "\n", force=self.force)
+                atomic_write_text(self.path, text + "\n", force=self.force)
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
         """A file for bytes, which is there as a whole or not at all."""
         with ExitStack() as stack:
             with writing_to(self.path):
-                file = stack.enter_context(whole_file(self.path, force=self.force))
+                file = stack.enter_context(atomic_write(self.path, force=self.force))
             yield file  # what goes wrong meanwhile may be about another file
             with writing_to(self.path):
                 stack.close()

@@ -13,17 +13,17 @@ from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io import _formats
 from boostkmeans.io._access.binary_file import BinaryFile
-from boostkmeans.io._access.byte_source import GZIP_MAGIC, Source
+from boostkmeans.io._access.byte_source import GZIP_MAGIC, ByteSource
 from boostkmeans.io._access.spool import PIECE, Spool
-from boostkmeans.io._access.store import Deferred, Store
+from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._readers.arrow_files import ParquetRows, open_ipc
 from boostkmeans.io._readers.hdf5 import open_hdf5
 from boostkmeans.io._readers.npy import open_npy
 from boostkmeans.io._readers.npz import open_npz
 from boostkmeans.io._readers.separated import DTYPE, TableOptions, check_table, read_separated
-from boostkmeans.io._readers.sparse_rows import read_sparse
+from boostkmeans.io._readers.sparse_store import read_sparse
 from boostkmeans.io._readers.vector_files import COUNTED, LED, open_counted, open_led
-from boostkmeans.io._signatures import ENOUGH, check_text, promise_of
+from boostkmeans.io._signatures import ENOUGH, check_text, declared_size
 from boostkmeans.io._sizes import parse_bytes
 from boostkmeans.io._vectors import Vectors
 
@@ -86,7 +86,7 @@ def open_vectors(
     """
     _formats.check_format(format)
     limit = None if max_memory is None else parse_bytes(max_memory)
-    source = Source(os.fsdecode(path))
+    source = ByteSource(os.fsdecode(path))
     _check_path(source.path)
     kind = format or _by_name(source) or _sniffed(source)
     if header is not None and kind not in _formats.TEXTS:
@@ -97,7 +97,7 @@ def open_vectors(
 
 @dataclass(frozen=True)
 class _Opening:
-    source: Source
+    source: ByteSource
     kind: str
     keys: list[str] | None
     header: bool | None
@@ -112,7 +112,7 @@ class _Opening:
             options = TableOptions(kind, self.keys, self.header)
             if is_file:
                 check_table(source, options)
-            return Deferred(
+            return LazyStore(
                 source.name,
                 lambda: read_separated(source, options, self.max_memory, self.progress),
                 dtype=DTYPE,
@@ -122,9 +122,9 @@ class _Opening:
             if is_file:
                 head = source.beginning(ENOUGH)
                 check_text(source.name, kind, head, len(head) < ENOUGH)
-            return Deferred(source.name, self._sparse, is_sparse=True)
+            return LazyStore(source.name, self._sparse, is_sparse=True)
         if not is_file:
-            return Deferred(source.name, self._spooled_rows)
+            return LazyStore(source.name, self._spooled_rows)
         file = BinaryFile(source.name, io.FileIO(source.path, "rb"))
         try:
             if file.head(len(GZIP_MAGIC)) != GZIP_MAGIC:
@@ -160,20 +160,20 @@ class _Opening:
             with file.file:
                 return read_sparse(file.name, "npz", file.head(file.size))
 
-        return Deferred(file.name, read, file=file, is_sparse=True)
+        return LazyStore(file.name, read, file=file, is_sparse=True)
 
     def _of_compressed(self) -> Store:
         """Uncompressed once, when the first row is wanted."""
         name = self.source.name
-        promise = promise_of(name, self.kind, self.source.beginning(ENOUGH))
+        promise = declared_size(name, self.kind, self.source.beginning(ENOUGH))
         if promise is None:
-            return Deferred(name, self._spooled_rows)
+            return LazyStore(name, self._spooled_rows)
         if promise.length > self.source.most_bytes():
             raise DataFormatError(
                 f"{name}: {promise.length} bytes are promised, more than can be compressed into this "
                 "file. It is damaged or cut short."
             )
-        return Deferred(name, self._spooled_rows, shape=promise.shape, dtype=promise.dtype)
+        return LazyStore(name, self._spooled_rows, shape=promise.shape, dtype=promise.dtype)
 
     def _spooled_rows(self) -> Store:
         file = self._spooled()
@@ -191,7 +191,7 @@ class _Opening:
             with self.source.opened() as stream:
                 while piece := stream.read(PIECE):
                     if spool.size == 0:
-                        promise = promise_of(self.source.name, self.kind, piece[:ENOUGH])
+                        promise = declared_size(self.source.name, self.kind, piece[:ENOUGH])
                         expected = promise.length if promise else None
                     spool.write(piece)
                     self.progress("reading", spool.size, expected)
@@ -214,7 +214,7 @@ def _check_path(path: str) -> None:
         raise IsADirectoryError(f"{path} is a folder, not a file of vectors.{remedy}")
 
 
-def _by_name(source: Source) -> str | None:
+def _by_name(source: ByteSource) -> str | None:
     """The format by the ending, which the first bytes of a file must not belie."""
     kind = _formats.format_of(source.path)
     if kind is not None and Path(source.path).is_file():
@@ -222,7 +222,7 @@ def _by_name(source: Source) -> str | None:
     return kind
 
 
-def _sniffed(source: Source) -> str:
+def _sniffed(source: ByteSource) -> str:
     """The format by the first bytes."""
     if not source.is_stream and not Path(source.path).is_file():
         Path(source.path).stat()

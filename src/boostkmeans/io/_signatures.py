@@ -27,7 +27,7 @@ HDF5_AT = (0, 512, 1024, 2048, 4096, 8192)
 
 
 @dataclass(frozen=True)
-class Promise:
+class DeclaredSize:
     """What a header says before the rows come."""
 
     shape: tuple[int, int]
@@ -36,16 +36,16 @@ class Promise:
     """Of all, in bytes."""
 
 
-def promise_of(name: str, kind: str, head: bytes) -> Promise | None:
+def declared_size(name: str, kind: str, head: bytes) -> DeclaredSize | None:
     """What is promised, where the format says it first; an error if the format is another one."""
     if kind == "npy":
         header = npy_header(name, head[:MOST_HEADER])
         shape = check_matrix(name, header)
-        return Promise(shape, header.dtype.newbyteorder("="), header.length + header.n_bytes)
+        return DeclaredSize(shape, header.dtype.newbyteorder("="), header.length + header.n_bytes)
     if kind in COUNTED:
         shape = counts_of(name, kind, head)
         length = COUNTS.size + shape[0] * shape[1] * COUNTED[kind].itemsize
-        return Promise(shape, COUNTED[kind], length)
+        return DeclaredSize(shape, COUNTED[kind], length)
     if kind in LED:
         _check_length(name, kind, head)
     if kind == "hdf5":

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
-from boostkmeans._storage.atomic_file import whole_file
+from boostkmeans._storage.atomic_file import atomic_write
 from boostkmeans.io import _formats
 from boostkmeans.io._access.row_file import LENGTH
 from boostkmeans.io._readers.arrow_columns import arrow
@@ -68,7 +68,7 @@ def write_vectors(
     rows = _Rows.of(vectors)
     show = progress or ignore_progress
     with (
-        whole_file(path, force=force) as file,
+        atomic_write(path, force=force) as file,
         batch_writer(file, kind, rows.shape, rows.dtype) as write,
     ):
         done = 0

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.cli import options
 from boostkmeans.cli.bar import shown_progress
 from boostkmeans.cli.column import column_writer
@@ -210,7 +210,7 @@ def _write_labels(output: Output, found: DocumentClusters) -> None:
 
 def _label_lines(found: DocumentClusters) -> str:
     return "\n".join(
-        f"{printable(name)}\t{label}"
+        f"{escape_untrusted(name)}\t{label}"
         for name, label in zip(found.corpus.names, found.labels.tolist(), strict=True)
     )
 

@@ -22,7 +22,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 # How zlib is told that there is a header of gzip.
 GZIP_WINDOW = 31
 # The most that gzip makes of a byte: deflate encodes 258 of them in two bits.
-MOST_EXPANSION = 1032
+MAX_EXPANSION = 1032
 # Bytes at the beginning of a file that tell text from anything else.
 HEAD = 1024
 # Bytes that are read at a time where there may be too many.
@@ -41,7 +41,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Source:
+class ByteSource:
     """A file, or standard input for "-"."""
 
     path: str
@@ -60,7 +60,7 @@ class Source:
         """How long the content can be at most."""
         with self._raw() as raw:
             size = _size(raw)
-            return size * MOST_EXPANSION if _starts_with(raw, GZIP_MAGIC) else size
+            return size * MAX_EXPANSION if _starts_with(raw, GZIP_MAGIC) else size
 
     @property
     def is_stream(self) -> bool:
@@ -113,7 +113,7 @@ class Source:
         expected: str = DOCUMENTS,
         longest: int = -1,
     ) -> Iterator[str]:
-        """The lines of a text. Bytes that are not in that encoding leave traces: see `fault_of`.
+        """The lines of a text. Bytes that are not in that encoding leave traces: see `invalid_text_reason`.
 
         `expected` is for the message about what is no text. Of lines that are longer than `longest`
         characters, each piece is given like a line.
@@ -218,8 +218,8 @@ def utf_16_mark(head: bytes) -> str | None:
     return None
 
 
-def fault_of(text: str, encoding: str) -> str | None:
-    """Why a text that `Source.lines` gave cannot be used; None if it can."""
+def invalid_text_reason(text: str, encoding: str) -> str | None:
+    """Why a text that `ByteSource.lines` gave cannot be used; None if it can."""
     if "\0" in text:
         return f"binary: a NUL at character {text.index(chr(0)) + 1}"
     bad = UNDECODABLE.search(text)

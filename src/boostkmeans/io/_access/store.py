@@ -47,7 +47,7 @@ class Store(ABC):
         """Lets go of the file."""
 
 
-class Deferred(Store):
+class LazyStore(Store):
     """A store that takes a pass over the file to make. Of some, shape and dtype are known before."""
 
     def __init__(

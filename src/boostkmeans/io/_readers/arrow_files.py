@@ -16,7 +16,7 @@ from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.choice import no_rows
 from boostkmeans.io._access.row_file import RowFile
 from boostkmeans.io._access.spool import Spool, most_in_memory
-from boostkmeans.io._access.store import Deferred, Store
+from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._readers.arrow_columns import Columns, arrow, columns_of
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import check_shape
@@ -24,7 +24,7 @@ from boostkmeans.io._readers.parquet_footer import row_groups
 
 # How many bytes of numbers a byte of a file may stand for. Runs of one value take hardly any room, so
 # that no limit is certain; but what is beyond this one is no data, and must not take all memory.
-MOST_EXPANSION = 10_000
+MAX_EXPANSION = 10_000
 # Rows are decoded by the group. Larger groups than this are put down once, as plain rows.
 LARGEST_GROUP = 1 << 28
 # Decoded at a time: what stays in a cache, but enough rows for the cost of a call.
@@ -174,7 +174,7 @@ class ParquetRows(Store):
 
     def _check_size(self) -> None:
         n_bytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
-        if n_bytes > self._file.size * MOST_EXPANSION:
+        if n_bytes > self._file.size * MAX_EXPANSION:
             raise DataFormatError(
                 f"{self._file.name}: {self.shape[0]} rows of {self.shape[1]} values are {n_bytes} "
                 f"bytes, more than a file of {self._file.size} bytes can mean. It is damaged; if it is "
@@ -219,7 +219,7 @@ def open_ipc(file: BinaryFile, key: list[str] | None, max_memory: int | None) ->
             chosen = (_validated(batch.select(columns.names)) for batch in batches)
             return put_down(columns, chosen, columns.length, max_memory, None)
 
-    return Deferred(file.name, read, file=file, dtype=columns.dtype, is_sparse=False)
+    return LazyStore(file.name, read, file=file, dtype=columns.dtype, is_sparse=False)
 
 
 def _ipc_reader(readable: Any, magic: bytes) -> Any:
@@ -302,7 +302,7 @@ def _faults(file: BinaryFile) -> Iterator[None]:
             yield
     except pa.ArrowMemoryError as error:
         size = WANTED.search(str(error))
-        if size is None or int(size[1]) <= file.size * MOST_EXPANSION:
+        if size is None or int(size[1]) <= file.size * MAX_EXPANSION:
             raise
         raise DataFormatError(
             f"{file.name}: {size[1]} bytes are promised, more than a file of {file.size} bytes can mean."

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.io._access.binary_file import BinaryFile
-from boostkmeans.io._access.byte_source import MOST_EXPANSION
+from boostkmeans.io._access.byte_source import MAX_EXPANSION
 from boostkmeans.io._access.choice import chosen
 from boostkmeans.io._access.row_file import RowFile
 from boostkmeans.io._access.spool import most_in_memory
@@ -201,7 +201,7 @@ def _check_chunks(
     stored = dataset.id.get_storage_size()
     per_chunk = int(np.prod([int(n) for n in dataset.chunks], dtype=object)) * dataset.dtype.itemsize
     n_chunks = -(-shape[0] // dataset.chunks[0]) * -(-shape[1] // dataset.chunks[1])
-    limit = MOST_EXPANSION * min(stored, file.size)
+    limit = MAX_EXPANSION * min(stored, file.size)
     if stored > file.size or n_bytes > limit or per_chunk > max(SMALL_CHUNK, limit):
         raise DataFormatError(
             f"{called}: {shape} values are {n_bytes} bytes, in chunks of {per_chunk}; that cannot be in "

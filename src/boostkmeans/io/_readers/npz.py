@@ -12,10 +12,10 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.io._access.binary_file import BinaryFile
-from boostkmeans.io._access.byte_source import MOST_EXPANSION
+from boostkmeans.io._access.byte_source import MAX_EXPANSION
 from boostkmeans.io._access.choice import chosen
 from boostkmeans.io._access.spool import Spool
-from boostkmeans.io._access.store import Deferred, Store
+from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import (
     MOST_HEADER,
@@ -64,7 +64,7 @@ def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store
         if member.compress_type == zipfile.ZIP_STORED:
             begin = _content_of(file, member)
             return open_npy(file, begin, begin + member.file_size, called)
-    return Deferred(
+    return LazyStore(
         file.name,
         lambda: _inflated(file, member.filename, max_memory),
         file=file,
@@ -103,7 +103,7 @@ def sparse_matrix(name: str, arrays: Mapping[str, Any], most_bytes: int) -> Any:
     shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
     if len(shape) != 2 or min(shape) < 0:
         raise DataFormatError(f"{name}: {shape} is not the shape of a matrix.")
-    if shape[0] > most_bytes * MOST_EXPANSION or shape[1] > MAX_COLUMNS:
+    if shape[0] > most_bytes * MAX_EXPANSION or shape[1] > MAX_COLUMNS:
         raise DataFormatError(f"{name}: {shape} is more than such a file can hold.")
     if layout in ("bsr", "dia"):
         return _of_blocks(name, str(layout), arrays, shape)
@@ -143,7 +143,7 @@ def _is_array(member: zipfile.ZipInfo) -> bool:
 
 
 def _check_length(name: str, member: zipfile.ZipInfo) -> None:
-    if member.file_size > MOST_EXPANSION * max(member.compress_size, 1):
+    if member.file_size > MAX_EXPANSION * max(member.compress_size, 1):
         raise DataFormatError(
             f"{name}: {member.filename} cannot be as long as it says: {member.file_size} bytes, of "
             f"{member.compress_size} compressed ones. The file is damaged."

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
-from boostkmeans.io._access.byte_source import Source
+from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._access.row_file import RowFile
 from boostkmeans.io._access.spool import Spool
 from boostkmeans.io._access.store import Store
@@ -51,7 +51,7 @@ class TableOptions:
 class _Lines:
     """Lines that are not blank, and the number of the last one that was taken."""
 
-    def __init__(self, source: Source, progress: ProgressCallback) -> None:
+    def __init__(self, source: ByteSource, progress: ProgressCallback) -> None:
         self._name = source.name
         every = source.lines("utf-8", None, progress, expected=EXPECTED, longest=LONGEST_LINE)
         self._source = cast(Generator[str, None, None], every)
@@ -87,21 +87,21 @@ class _Lines:
                 yield number, line
 
 
-def check_table(source: Source, options: TableOptions) -> None:
+def check_table(source: ByteSource, options: TableOptions) -> None:
     """Whether the first lines are those of a table, with the columns that are wanted."""
     with closing(_Lines(source, ignore_progress)) as lines:
         _begun(source.name, lines, options)
 
 
 def read_separated(
-    source: Source, options: TableOptions, max_memory: int | None, progress: ProgressCallback
+    source: ByteSource, options: TableOptions, max_memory: int | None, progress: ProgressCallback
 ) -> Store:
     """The numbers of a table, all of it or some columns."""
     with closing(_Lines(source, progress)) as lines:
         return _read(source, lines, options, max_memory)
 
 
-def _read(source: Source, lines: _Lines, options: TableOptions, max_memory: int | None) -> Store:
+def _read(source: ByteSource, lines: _Lines, options: TableOptions, max_memory: int | None) -> Store:
     first, layout = _begun(source.name, lines, options)
     table = _Table(source, lines, layout)
     spool = Spool(max_memory)
@@ -142,7 +142,7 @@ def _begun(name: str, lines: _Lines, options: TableOptions) -> tuple[str, TableL
 
 @dataclass(frozen=True)
 class _Table:
-    source: Source
+    source: ByteSource
     counted: _Lines
     layout: TableLayout
 

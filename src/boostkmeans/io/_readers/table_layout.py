@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from boostkmeans._runtime.errors import ChoiceError, DataFormatError
-from boostkmeans.io._access.byte_source import fault_of
+from boostkmeans.io._access.byte_source import invalid_text_reason
 from boostkmeans.io._access.choice import shown
 
 # Of what is called CSV. Of equally good ones the first.
@@ -56,7 +56,7 @@ def table_layout(
         header = _is_header(place, cells, _cells(second, separator) if second else None, first)
     names = cells if header else [str(i + 1) for i in range(len(cells))]
     if header:
-        fault = fault_of(first, "utf-8")
+        fault = invalid_text_reason(first, "utf-8")
         if fault:
             raise DataFormatError(f"{place}: the names of the columns are {fault}. Save it as UTF-8.")
     wanted = _wanted(place, names, key, header)

@@ -16,7 +16,7 @@ from boostkmeans.io._readers.npz import arrays_of, sparse_matrix
 from boostkmeans.io._readers.svmlight import read_svmlight
 
 
-class SparseRows(Store):
+class SparseStore(Store):
     """A CSR matrix."""
 
     is_sparse = True
@@ -50,7 +50,7 @@ class SparseRows(Store):
 def read_sparse(name: str, kind: str, data: bytes) -> Store:
     """The matrix of a file with that content."""
     try:
-        return SparseRows(name, READERS[kind](name, data))
+        return SparseStore(name, READERS[kind](name, data))
     except (ValueError, OverflowError, IndexError, TypeError) as error:
         if isinstance(error, DataFormatError):
             raise
