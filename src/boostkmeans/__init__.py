@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from boostkmeans._engine.history import SweepRecord
     from boostkmeans._estimators.bisecting import BisectingBoostKMeans
     from boostkmeans._estimators.boost_kmeans import BoostKMeans
-    from boostkmeans._models.model_file import load_model
+    from boostkmeans._models.loading import load_model
     from boostkmeans._runtime.errors import DataFormatError, ParameterError
     from boostkmeans._runtime.instruction_set import instruction_set, instruction_sets
     from boostkmeans._steps.cluster_tree import ClusterTree
@@ -40,7 +40,7 @@ _HOMES = {
     "instruction_sets": "_runtime.instruction_set",
     "interop": "",
     "io": "",
-    "load_model": "_models.model_file",
+    "load_model": "_models.loading",
     "metrics": "",
     "select": "",
 }

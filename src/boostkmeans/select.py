@@ -17,10 +17,10 @@ from sklearn.metrics import pairwise_distances, silhouette_score
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_random_state
 
-from boostkmeans._data.rows import Array, Floats, Rows
+from boostkmeans._data.frame import METRICS, Array, Floats
+from boostkmeans._data.rows import Rows
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
-from boostkmeans._estimators.clusterer import METRICS
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans._steps.partition import Labels
 

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core, metrics
 from boostkmeans._data import rows
 from boostkmeans._data.rows import Rows
-from boostkmeans._steps.partition import nearest, own_distances
+from boostkmeans._steps.nearest import nearest, distances_to_assigned
 from boostkmeans.baselines import (
     PAPER_METHODS,
     RBK,
@@ -481,7 +481,7 @@ def test_measuring_takes_no_time(method: Any, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(time, "perf_counter", clock)
     monkeypatch.setattr(_baseline, "nearest", slow(nearest))
-    monkeypatch.setattr(_baseline, "own_distances", slow(own_distances))
+    monkeypatch.setattr(_baseline, "distances_to_assigned", slow(distances_to_assigned))
     for seed in range(4):  # so that the run that is kept is not always the first
         model = method(4, n_init=5, random_state=seed).fit(X)
         assert 0 < model.history_[-1].seconds < 10

@@ -33,10 +33,8 @@ class TestSweep:
         return rows, partition
 
     def sweep(self, rows: Rows, p: Partition, w: Any, order: Any, block: int, temperature: float) -> Any:
-        return _core.sweep(
-            rows.core, w, p.labels, p.composites, p.weights, p.counts, order, 1, block, False, 0,
-            False, False, np.inf, 1, temperature,
-        )  # fmt: skip
+        visit = _core.FullVisit(order=order, run_rows=1, block_rows=block)
+        return _core.sweep(rows.core, w, p.view, visit, _core.SweepOptions(temperature=temperature))
 
     @pytest.mark.parametrize(("n", "d", "k"), [(60, 2, 3), (300, 17, 9), (400, 5, 40)])
     @pytest.mark.parametrize("weighted", [False, True])
@@ -49,15 +47,15 @@ class TestSweep:
         before, _ = partition.recompute(rows, w, 1)
         labels = partition.labels.copy()
         order = np.random.default_rng(3).permutation(n)
-        moves, gain, _, _ = self.sweep(rows, partition, w, order, 16, temperature)
+        found = self.sweep(rows, partition, w, order, 16, temperature)
         expected, expected_moves = reference.sweep(
             rows.take(np.arange(n)), labels, k, order.tolist(), 16, w, temperature=temperature
         )
         np.testing.assert_array_equal(partition.labels, expected)
-        assert moves == expected_moves
+        assert found.moves == expected_moves
         after, drift = partition.recompute(rows, w, 1)
         assert drift < 1e-12
-        assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
+        assert found.gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
 
     def test_a_local_optimum_is_left(self) -> None:
         model = BoostKMeans(20, tol=0, annealing=0, repair=False, random_state=0).fit(X)
@@ -65,9 +63,9 @@ class TestSweep:
         rows = Rows.in_own_frame(X, "euclidean", 1)
         partition = Partition.of(model.labels_, 20, 6)
         partition.recompute(rows, None, 1)
-        assert self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.0)[0] == 0
-        moves, gain, _, _ = self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.1)
-        assert moves > 0 > gain
+        assert self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.0).moves == 0
+        found = self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.1)
+        assert found.moves > 0 > found.gain
 
     def test_candidates_that_are_all_others_do_the_same(self) -> None:
         n, d, k = 300, 6, 12
@@ -77,18 +75,12 @@ class TestSweep:
         order = np.arange(k, dtype=np.int32)
         members = np.concatenate([np.flatnonzero(full.labels == c) for c in order])
         self.sweep(rows, full, None, members, n, 0.1)
-        p = ours
-        _core.sweep_candidates(
-            rows.core, None, p.labels, p.composites, p.weights, p.counts, lists, np.full(k, -1),
-            np.full(k, -1), 0, order, n, None, False, False, 0, np.inf, 1, 0.1,
+        visit = _core.CandidateVisit(
+            lists=lists, changed=np.full(k, -1), visited=np.full(k, -1), clock=0, order=order,
+            block_rows=n,
         )  # fmt: skip
+        _core.sweep(rows.core, None, ours.view, visit, _core.SweepOptions(temperature=0.1))
         np.testing.assert_array_equal(ours.labels, full.labels)
-
-    @pytest.mark.parametrize("temperature", [-0.1, 1.0, np.nan])
-    def test_the_core_refuses_other_temperatures(self, temperature: float) -> None:
-        rows, partition = self.start(30, 2, 3, None)
-        with pytest.raises(ValueError, match="temperature"):
-            self.sweep(rows, partition, None, np.arange(30), 16, temperature)
 
 
 def test_the_temperature_falls_linearly() -> None:

@@ -18,7 +18,9 @@ from boostkmeans._steps import neighbours as neighbours_module
 from boostkmeans._steps import repair as repair_module
 from boostkmeans._steps.limits import NO_LIMITS
 from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
-from boostkmeans._steps.partition import Partition, nearest, own_distances
+from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.nearest import nearest, distances_to_assigned
+from boostkmeans._steps.tree_builder import STARTS
 from conftest import SHARED, same_partition
 
 WAYS = [
@@ -125,14 +127,14 @@ class TestCore:
             expected, expected_moves = reference.sweep(
                 X.toarray(), partition.labels, k, order.tolist(), 16, weights
             )
-            moves, gain, _, _ = _core.sweep(
-                rows.core, weights, *partition.arrays, order, 1, 16, False, 0, exact, False, np.inf, 2
-            )
+            visit = _core.FullVisit(order=order, run_rows=1, block_rows=16)
+            options = _core.SweepOptions(exact=exact)
+            swept = _core.sweep(rows.core, weights, partition.view, visit, options, n_threads=2)
             np.testing.assert_array_equal(partition.labels, expected)
-            assert moves == expected_moves
+            assert swept.moves == expected_moves
             after, drift = partition.recompute(rows, weights, 2)
             assert drift < 1e-10
-            assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12)
+            assert swept.gain == pytest.approx(before - after, rel=1e-9, abs=1e-12)
             before = after
 
     def test_nearest_and_distances(self) -> None:
@@ -149,7 +151,7 @@ class TestCore:
         all_found = np.empty_like(gaps)
         _core.distances(rows.core, centres, all_found, 2)
         np.testing.assert_allclose(all_found, gaps)
-        own, norms = own_distances(rows, centres, second, 2)
+        own, norms = distances_to_assigned(rows, centres, second, 2)
         np.testing.assert_allclose(own, np.sort(gaps, axis=1)[:, 1])
         np.testing.assert_allclose(norms, (points**2).sum(axis=1))
 
@@ -228,8 +230,8 @@ class TestFits:
         assert same_partition(model.labels_, planted)
 
     @pytest.mark.parametrize("n_sections", [2, 3, 5])
-    @pytest.mark.parametrize("start", [0, 1, 2])
-    def test_a_split_is_an_optimum(self, n_sections: int, start: int) -> None:
+    @pytest.mark.parametrize("init", STARTS)
+    def test_a_split_is_an_optimum(self, n_sections: int, init: str) -> None:
         X, _ = topics(200, 60, n_sections)
         rows = Rows.in_own_frame(X, "euclidean", 1)
         members = np.arange(200)
@@ -239,12 +241,9 @@ class TestFits:
             members,
             np.array([0]),
             np.array([200]),
-            n_sections,
-            start,
-            100,
-            0.0,
-            7,
-            True,
+            _core.SplitOptions(
+                n_sections=n_sections, init=init, max_passes=100, tol=0.0, seed=7, with_inertias=True
+            ),
             2,
         )
         labels = np.empty(200, dtype=np.int32)
@@ -359,9 +358,8 @@ class TestManyClusters:
         for s in range(3):
             order = np.random.default_rng(s).permutation(1500)
             expected, _ = reference.sweep(X.toarray(), partition.labels, 200, order.tolist(), 100)
-            _core.sweep(
-                rows.core, None, *partition.arrays, order, 1, 100, False, 0, False, False, np.inf, 2
-            )
+            visit = _core.FullVisit(order=order, run_rows=1, block_rows=100)
+            _core.sweep(rows.core, None, partition.view, visit, _core.SweepOptions(), n_threads=2)
             np.testing.assert_array_equal(partition.labels, expected)
 
 

@@ -199,7 +199,7 @@ def test_faults_of_the_machine_and_of_this_package_stay_what_they_are(
 
 
 def test_the_memory_of_the_machine_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boostkmeans.io._access.spool.limit_of_machine", lambda: 4000)
+    monkeypatch.setattr("boostkmeans.io._access.spool.default_memory_limit", lambda: 4000)
     assert [most_in_memory(limit) for limit in (None, 400, 10**9)] == [1000, 100, 1000]
 
 

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from boostkmeans._data.rows import Floats, Rows
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._runtime.parameter_checks import ParameterChecker, check_n_clusters
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.partition import Labels, nearest, own_distances
+from boostkmeans._steps.nearest import distances_to_assigned, nearest
+from boostkmeans._steps.partition import Labels
 from boostkmeans.baselines._stopwatch import Stopwatch
 
 
@@ -39,7 +41,7 @@ class Data:
         """That of given labels, which need not be those of the nearest centres. Not counted either."""
         with self.watch.paused():
             in_frame = self.rows.frame.enter(centres)
-            gaps, _ = own_distances(self.rows, in_frame, labels, self.n_threads)
+            gaps, _ = distances_to_assigned(self.rows, in_frame, labels, self.n_threads)
             return self.rows.frame.inertia(self.weights.total_of(gaps))
 
 
@@ -70,7 +72,7 @@ class Baseline(CentreModel):
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         watch = Stopwatch()
         self._check_parameters()
-        with self._input_kept_if_it_fails():
+        with self._restore_input_on_failure():
             return self._fit_rows(X, sample_weight, watch)
 
     def _fit_rows(self, X: ArrayLike, sample_weight: ArrayLike | None, watch: Stopwatch) -> Self:

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn import cluster
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.partition import Labels
@@ -49,6 +49,8 @@ class BisectingKMeans(ScikitLearnBaseline):
     >>> BisectingKMeans(n_clusters=2, init="k-means++", random_state=0).fit(X).inertia_
     16.0
     """
+
+    _model_name = "baselines.BisectingKMeans"
 
     def __init__(
         self,

@@ -50,6 +50,8 @@ class KMeans(ScikitLearnBaseline):
     16.0
     """
 
+    _model_name = "baselines.KMeans"
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import cluster
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans.baselines._baseline import Data, Run, follow
 from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
@@ -59,6 +59,8 @@ class MiniBatchKMeans(ScikitLearnBaseline):
     >>> model.n_iter_, bool(16 <= model.inertia_ < 20)
     (100, True)
     """
+
+    _model_name = "baselines.MiniBatchKMeans"
 
     def __init__(
         self,

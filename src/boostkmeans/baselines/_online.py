@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostkmeans import _core
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.seeding import N_TRIALS
 from boostkmeans.baselines._baseline import Baseline, Data, Run, follow
@@ -63,6 +63,8 @@ class OnlineKMeans(Baseline):
     >>> model.n_iter_, sorted(model.cluster_sizes_.tolist())
     (25, [3, 3])
     """
+
+    _model_name = "baselines.OnlineKMeans"
 
     def __init__(
         self,

@@ -39,6 +39,8 @@ class RBK(BisectingBoostKMeans):
     n_sections = 2
     init = "random"
     split = "largest"
+    _model_name = "baselines.RBK"
+
     refine = False
     moves = "best"
     n_candidates = None

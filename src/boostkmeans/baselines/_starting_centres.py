@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from boostkmeans._data.rows import Floats
-from boostkmeans._runtime.parameter_checks import ParameterChecker
+from boostkmeans._data.frame import Floats
+from boostkmeans._runtime.parameter_checks import ParameterChecker, check_initial_centres
 
 SEEDINGS = ("random", "k-means++")
 
@@ -20,11 +20,5 @@ def check_seeding(estimator: Any) -> None:
 def given_centres(init: Any, n_clusters: int, n_features: int) -> Floats:
     """Checks an array that the user gives as `init`."""
     centres = np.array(init, dtype=np.float64)
-    if centres.shape != (n_clusters, n_features):
-        raise ValueError(
-            f"Centres given as init have shape {centres.shape}, expected "
-            f"(n_clusters, n_features) = ({n_clusters}, {n_features})."
-        )
-    if not np.isfinite(centres).all():
-        raise ValueError("Centres given as init contain NaN or infinity.")
+    check_initial_centres(centres, n_clusters, n_features)
     return centres

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
-from boostkmeans._steps.seeding import NAMES
+from boostkmeans._steps.seeding import INIT_NAMES
 from boostkmeans._steps.tree_builder import STARTS
 from boostkmeans.cli.errors import option_of
 from boostkmeans.io import open_vectors
@@ -61,7 +61,7 @@ class Wanted:
 
 def file_of(init: str | None) -> str | None:
     """The file of centres that --init names, if it is no name of a start."""
-    return None if init is None or init in NAMES else init
+    return None if init is None or init in INIT_NAMES else init
 
 
 def _with_init(given: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def _with_init(given: dict[str, Any]) -> dict[str, Any]:
         return given
     if not Path(path).exists():
         raise ValueError(
-            f"--init must be one of {', '.join(NAMES)}, or a file of centres. Got {path!r}, and "
+            f"--init must be one of {', '.join(INIT_NAMES)}, or a file of centres. Got {path!r}, and "
             "there is no such file."
         )
     with open_vectors(path) as centres:

@@ -61,9 +61,11 @@ def check_memory(
     """Raises an error if the rows, or so many `at_once`, and the centres exceed --max-memory."""
     limit, n_features = vectors.max_memory, vectors.shape[1]
     row_bytes = 0 if vectors.is_sparse else vectors.nbytes // max(1, len(vectors))
-    need = memory.Need(n_rows if at_once is None else at_once, row_bytes, n_clusters, n_features)
+    need = memory.MemoryEstimate(
+        n_rows if at_once is None else at_once, row_bytes, n_clusters, n_features
+    )
     if limit is not None and not need.fits(limit):
         raise MemoryError(
             f"{n_rows:,} rows into {n_clusters:,} clusters of {n_features:,} features take at least "
-            f"{memory.shown(need.in_memory)} of memory; the limit is {memory.shown(limit)}.{remedy}"
+            f"{memory.format_bytes(need.in_memory)} of memory; the limit is {memory.format_bytes(limit)}.{remedy}"
         )

@@ -4,21 +4,21 @@ from typing import Any
 
 from boostkmeans import ProductQuantizer, load_model
 from boostkmeans._engine import checkpoint
-from boostkmeans._models import layout, quantizer_file
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._storage import format_names
 from boostkmeans._storage.tensors import peek
 
 # By their formats, with an article.
 KINDS = {
-    layout.FORMAT: "a model of clusters",
-    quantizer_file.FORMAT: "a product quantizer",
+    format_names.MODEL: "a model of clusters",
+    format_names.QUANTIZER: "a product quantizer",
     checkpoint.FORMAT: "a checkpoint",
 }
 
 
 def read_model(path: str, threads: int | None) -> Any:
     """The clustering of a file, which works with so many threads."""
-    _check_kind(path, layout.FORMAT, "boostkmeans fit")
+    _check_kind(path, format_names.MODEL, "boostkmeans fit")
     model = load_model(path)
     model.set_params(n_threads=threads)
     return model
@@ -26,7 +26,7 @@ def read_model(path: str, threads: int | None) -> Any:
 
 def read_quantizer(path: str, threads: int | None) -> ProductQuantizer:
     """The quantizer of a file, which works with so many threads."""
-    _check_kind(path, quantizer_file.FORMAT, "boostkmeans pq train")
+    _check_kind(path, format_names.QUANTIZER, "boostkmeans pq train")
     quantizer = ProductQuantizer.load(path)
     quantizer.set_params(n_threads=threads)
     return quantizer

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from boostkmeans._data.memory import limit_of_machine
+from boostkmeans._data.memory import default_memory_limit
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io import _formats
@@ -136,7 +136,7 @@ class _Opening:
         return self._of_compressed()
 
     def _sparse(self) -> Store:
-        most = limit_of_machine() if self.max_memory is None else self.max_memory
+        most = default_memory_limit() if self.max_memory is None else self.max_memory
         return read_sparse(self.source.name, self.kind, self.source.read(most))
 
     def _of_file(self, file: BinaryFile) -> Store:

@@ -9,8 +9,8 @@ import typer
 
 from boostkmeans import ProductQuantizer, load_model
 from boostkmeans._engine import checkpoint
-from boostkmeans._models import layout, quantizer_file
 from boostkmeans._runtime.errors import ChoiceError, DataFormatError
+from boostkmeans._storage import format_names
 from boostkmeans._storage.tensors import peek
 from boostkmeans.cli import options
 from boostkmeans.cli.bar import shown_progress
@@ -54,9 +54,9 @@ def info(
     with exit_codes(debug=debug):
         found = None if input_format is not None or is_stream(path) else peek(path)
         kind = None if found is None else found[0]
-        if found is not None and kind == layout.FORMAT:
+        if found is not None and kind == format_names.MODEL:
             made, pairs = _model(path, *found[1:])
-        elif found is not None and kind == quantizer_file.FORMAT:
+        elif found is not None and kind == format_names.QUANTIZER:
             made, pairs = _quantizer(path, *found[1:])
         elif found is not None and kind == checkpoint.FORMAT:
             made, pairs = _checkpoint_info(path, *found[1:])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, cast
 
-from boostkmeans._data.memory import limit_of_machine
+from boostkmeans._data.memory import default_memory_limit
 from boostkmeans.io._access.binary_file import BinaryFile
 
 # Kept in memory if it is not longer than this, nor this part of the memory that may be used.
@@ -92,7 +92,7 @@ class Spool:
 
 def most_in_memory(max_memory: int | None) -> int:
     """How much of a file may be held beside everything else."""
-    usable = limit_of_machine() if max_memory is None else min(max_memory, limit_of_machine())
+    usable = default_memory_limit() if max_memory is None else min(max_memory, default_memory_limit())
     return min(usable // PART_OF_MEMORY, MOST_IN_MEMORY)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from boostkmeans import ProductQuantizer
-from boostkmeans._data.streamed_rows import MappedRows
+from boostkmeans._data.row_source import ArraySource
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.cli.bar import Shown
 from boostkmeans.cli.input import opened
@@ -47,13 +47,13 @@ def opened_dense(
 
 def as_source(rows: NDArray[Any], vectors: Vectors) -> Any:
     """Some rows of a file that are in memory, with its name and those of its features."""
-    return MappedRows(rows, name=vectors.name, feature_names=vectors.feature_names)
+    return ArraySource(rows, name=vectors.name, feature_names=vectors.feature_names)
 
 
 def read_codes(path: str, shown: Shown, quantizer: ProductQuantizer) -> Codes:
     """Codes of a file, mapped where that is possible, all of which name centroids that there are."""
     with opened(path, shown) as stored:
         try:
-            return _codes.checked(stored.load(), quantizer.codebooks_)
+            return _codes.check_codes(stored.load(), quantizer.codebooks_)
         except ValueError as error:
             raise DataFormatError(f"{path}: {error} Is it of this quantizer?") from None

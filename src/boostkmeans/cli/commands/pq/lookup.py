@@ -7,7 +7,7 @@ from boostkmeans import ProductQuantizer
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.cli.commands.pq.files import as_source
 from boostkmeans.io import Vectors
-from boostkmeans.quantization._codes import Codes, Neighbors
+from boostkmeans.quantization import Codes, Neighbors
 
 # Queries that are looked up at a time: many beside the cost of a call, few beside patience.
 QUERIES_AT_ONCE = 256

@@ -19,7 +19,7 @@ from boostkmeans.cli.listing import plain, two_columns
 from boostkmeans.cli.model_input import read_quantizer
 from boostkmeans.cli.output import STDOUT, Output, check_outputs, print_result
 from boostkmeans.cli.table import check_table, table_writer
-from boostkmeans.quantization._codes import Neighbors
+from boostkmeans.quantization import Neighbors
 
 INDEX_ENDINGS = (".npy", ".ivecs", ".ibin", ".txt", ".csv")
 DISTANCE_ENDINGS = (".npy", ".fvecs", ".fbin", ".txt", ".csv")

@@ -17,7 +17,7 @@ from boostkmeans.cli.errors import exit_codes
 from boostkmeans.cli.listing import plain, two_columns
 from boostkmeans.cli.options import Quality
 from boostkmeans.cli.output import STDOUT, Output, check_outputs, print_result, writing_to
-from boostkmeans.quantization._codes import MOST_CENTROIDS
+from boostkmeans.quantization._codes import MAX_CENTROIDS
 
 # By the kinds of a `QuantizerRecord`: what a bar says.
 STEPS = {"rotation": "learning a rotation", "subspace": "training subspaces"}
@@ -33,7 +33,7 @@ def train(
         int,
         typer.Option(
             min=1,
-            max=MOST_CENTROIDS,
+            max=MAX_CENTROIDS,
             metavar="N",
             help="Centroids of each subspace: up to 256, a part of a code is a byte, else two.",
         ),

@@ -7,7 +7,7 @@ import numpy as np
 
 from boostkmeans._data import memory
 from boostkmeans._data.rows import describe
-from boostkmeans._steps.sampling import spread
+from boostkmeans._steps.problem import stratified_indices
 from boostkmeans.cli.commands.pq.files import as_source
 from boostkmeans.cli.errors import say
 from boostkmeans.io import Vectors
@@ -31,7 +31,7 @@ class TrainingRows:
         if wanted > room and (self.sample is not None or room < self.n_centroids):
             raise MemoryError(
                 f"{wanted:,} rows of {vectors.shape[1]:,} features take more than "
-                f"{memory.shown(self._limit(vectors))} to train on: there is room for {room:,}. Take "
+                f"{memory.format_bytes(self._limit(vectors))} to train on: there is room for {room:,}. Take "
                 "fewer rows by --sample, or raise --max-memory."
             )
         if wanted > room:
@@ -40,7 +40,7 @@ class TrainingRows:
         return vectors if wanted == n_rows else self._drawn(vectors, wanted)
 
     def _drawn(self, vectors: Vectors, n_drawn: int) -> Any:
-        drawn = spread(len(vectors), n_drawn, np.random.RandomState(self.seed))
+        drawn = stratified_indices(len(vectors), n_drawn, np.random.RandomState(self.seed))
         rows = vectors[drawn]
         finite = np.isfinite(rows).all(axis=1)
         if not finite.all():  # its number in the file, not that in the sample
@@ -58,4 +58,4 @@ class TrainingRows:
         return max(0, self._limit(vectors) - memory.PROCESS) // each
 
     def _limit(self, vectors: Vectors) -> int:
-        return memory.limit_of_machine() if vectors.max_memory is None else vectors.max_memory
+        return memory.default_memory_limit() if vectors.max_memory is None else vectors.max_memory
