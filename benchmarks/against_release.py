@@ -1,6 +1,6 @@
 """Compare the speed of two installed versions of boostkmeans, fit by fit.
 
-    python benchmarks/against_release.py OLD_PYTHON NEW_PYTHON [--repeats 5] [--only NAME] [--json FILE]
+    python benchmarks/against_release.py OLD_PYTHON NEW_PYTHON [--repeats 6] [--only NAME] [--json FILE]
 
 OLD_PYTHON and NEW_PYTHON are interpreters of two environments. Each has one worker process for the whole
 run, so that imports, threads and data are ready before anything is measured. A repetition measures all
@@ -26,7 +26,9 @@ from typing import Any
 
 N_THREADS = 2
 # A measurement takes at least this many seconds, by repeating what is quick.
-SHORTEST = 0.4
+SHORTEST = 0.25
+# In a repetition, a measurement that takes less than so many seconds is made several times.
+QUICK, TIMES_IF_QUICK = 1.5, 3
 # No more than 3 % slower is allowed; single fits vary by that much.
 MOST_RATIO = 1.03
 
@@ -124,6 +126,7 @@ def fits(folder: Path) -> dict[str, Callable[[], Fit]]:
         "uint8: 30,000 x 128, k=256, fast": lambda: boost(256, pixels(30_000, 128, 400), quality="fast"),
         "candidates: 30,000 x 32, k=2,000": lambda: boost(2000, blobs(30_000, 32, 2500)),
         "100,000 x 128, k=1,024": lambda: boost(1024, blobs(100_000, 128, 1500)),
+        "200,000 x 128, k=2,048": lambda: boost(2048, blobs(200_000, 128, 2500)),
         "documents: 8,000 x 20,000 sparse, k=20, cosine": lambda: boost(
             20, documents(8000, 20_000, 25), metric="cosine"
         ),
@@ -150,9 +153,11 @@ def seconds_of(fit: Fit, n_times: int) -> float:
 
 
 def enough_times(fit: Fit) -> int:
-    """Return how often a fit is called in a measurement; the first calls warm it up."""
-    fit()
-    return max(1, round(SHORTEST / max(seconds_of(fit, 1), 1e-6)))
+    """Return how often a fit is called in a measurement; the first call warms it up."""
+    seconds = seconds_of(fit, 1)
+    if seconds < SHORTEST:
+        seconds = seconds_of(fit, 1)
+    return max(1, round(SHORTEST / max(seconds, 1e-6)))
 
 
 def work(folder: Path) -> None:
@@ -173,7 +178,8 @@ def work(folder: Path) -> None:
         if "times" in request:
             answer: Json = {"seconds": seconds_of(ready[name], request["times"])}
         else:
-            answer = {"times": enough_times(ready[name])}
+            times = enough_times(ready[name])
+            answer = {"times": times, "seconds": seconds_of(ready[name], times) * times}
         print(json.dumps(answer), flush=True)
 
 
@@ -222,14 +228,17 @@ class Worker:
 def compare(old: Worker, new: Worker, names: list[str], n_repeats: int) -> dict[str, list[Json]]:
     """Return all measurements of each fit, as pairs of old and new."""
     shuffle = random.Random(0).shuffle
-    times = {}
+    times, schedule = {}, []
     for name in names:  # as often with both versions
-        times[name] = min(worker.ask(fit=name)["times"] for worker in (old, new))
+        ready = [worker.ask(fit=name) for worker in (old, new)]
+        times[name] = min(answer["times"] for answer in ready)
+        quick = max(answer["seconds"] for answer in ready) < QUICK
+        schedule += [name] * (TIMES_IF_QUICK if quick else 1)
         print(f"ready: {name}, {times[name]} at a time", file=sys.stderr)
     found: dict[str, list[Json]] = {name: [] for name in names}
     for repeat in range(n_repeats):
         began = time.perf_counter()
-        order = list(names)
+        order = list(schedule)
         shuffle(order)
         for name in order:
             both = [("old", old), ("new", new)]
@@ -283,7 +292,7 @@ def main() -> None:
     """Compare two interpreters, or be the worker of one."""
     parser = argparse.ArgumentParser(description="Compare the speed of two versions, fit by fit.")
     parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="the old one, then the new one")
-    parser.add_argument("--repeats", type=int, default=7, help="measurements of each fit")
+    parser.add_argument("--repeats", type=int, default=6, help="repetitions of all fits")
     parser.add_argument("--only", action="append", help="fits whose name contains this")
     parser.add_argument("--json", type=Path, help="a file for all measurements")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
