@@ -1,6 +1,6 @@
 """Compare the speed of two installed versions of boostkmeans, fit by fit.
 
-    python benchmarks/against_release.py OLD_PYTHON NEW_PYTHON [--repeats 6] [--only NAME] [--json FILE]
+    python benchmarks/against_release.py OLD_PYTHON NEW_PYTHON [--repeats 14] [--only NAME] [--json FILE]
 
 OLD_PYTHON and NEW_PYTHON are interpreters of two environments. Each has one worker process for the whole
 run, so that imports, threads and data are ready before anything is measured. A repetition measures all
@@ -292,7 +292,7 @@ def main() -> None:
     """Compare two interpreters, or be the worker of one."""
     parser = argparse.ArgumentParser(description="Compare the speed of two versions, fit by fit.")
     parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="the old one, then the new one")
-    parser.add_argument("--repeats", type=int, default=6, help="repetitions of all fits")
+    parser.add_argument("--repeats", type=int, default=14, help="repetitions of all fits")
     parser.add_argument("--only", action="append", help="fits whose name contains this")
     parser.add_argument("--json", type=Path, help="a file for all measurements")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
