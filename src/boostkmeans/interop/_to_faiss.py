@@ -19,8 +19,8 @@ def to_faiss_ivf_flat(coarse: Any, X: ArrayLike | None = None) -> Any:
     """Build a `faiss.IndexIVFFlat` with one list per centre, which stores uncompressed rows.
 
     Distances are squared Euclidean distances. For centres fitted with ``metric="cosine"``, the index
-    is a `faiss.IndexPreTransform` that scales rows and queries to unit length; a distance is then 2 minus
-    twice the cosine. To set `nprobe`, use ``faiss.extract_index_ivf(index)``.
+    is a `faiss.IndexPreTransform` that scales rows and queries to unit length; a distance is then 2
+    minus twice the cosine. To set `nprobe`, use ``faiss.extract_index_ivf(index)``.
 
     Parameters
     ----------
