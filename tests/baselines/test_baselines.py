@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core, metrics
 from boostkmeans._data import rows
 from boostkmeans._data.rows import Rows
-from boostkmeans._steps.nearest import nearest, distances_to_assigned
+from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans.baselines import (
     PAPER_METHODS,
     RBK,

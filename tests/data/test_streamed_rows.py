@@ -15,13 +15,14 @@ import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._data import memory, streamed_rows
 from boostkmeans._data.memory import Need
-from boostkmeans._data.rows import Rows
 from boostkmeans._data.row_source import ArraySource, StreamedRows
+from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine import checkpoint
-from boostkmeans._steps.partition import Partition, assigned
+from boostkmeans._steps.partition import assigned
 from boostkmeans.io import open_vectors, write_vectors
 from conftest import blobs, run_python
+from problems import blank_partition
 
 X, PLANTED = blobs(3000, 5, 12, spread=3.0)
 WEIGHTS = np.random.default_rng(1).integers(0, 4, size=len(X)).astype(np.float64)
@@ -73,7 +74,7 @@ class TestParts:
     @pytest.mark.parametrize("weights", [None, WEIGHTS / 4])
     def test_sums_and_inertia_are_those_of_all_rows(self, rows: StreamedRows, weights: Any) -> None:
         whole = Rows.in_own_frame(X, "euclidean", 2)
-        expected, found = (Partition.of(PLANTED, 14, X.shape[1]) for _ in range(2))  # two are empty
+        expected, found = (blank_partition(PLANTED, 14, X.shape[1]) for _ in range(2))  # two are empty
         found.composites[12:] = expected.composites[12:] = 7.0  # their position
         by_cluster, of_parts = np.empty(14), np.empty(14)
         inertia, _ = expected.recompute(whole, weights, 2, inertias=by_cluster)

@@ -14,9 +14,9 @@ from boostkmeans._data.rows import Rows
 from boostkmeans._steps import neighbours
 from boostkmeans._steps.candidates import Candidates, cost_of_candidates
 from boostkmeans._steps.neighbours import neighbour_lists
-from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.sweep import Swept
 from conftest import blobs
+from problems import blank_partition
 
 
 def exact_lists(C: NDArray[np.float64], n_neighbours: int) -> NDArray[np.int32]:
@@ -34,7 +34,7 @@ class Sweeps:
     ) -> None:  # fmt: skip
         self.rows = Rows.in_own_frame(X, "euclidean", 1)
         self.w, self.n_threads = w, n_threads
-        self.partition = Partition.of(labels.copy(), k, X.shape[1])
+        self.partition = blank_partition(labels.copy(), k, X.shape[1])
         self.inertia, _ = self.partition.recompute(self.rows, w, 1)
         self.lists = exact_lists(self.partition.centres, n_candidates)
         self.changed, self.visited = np.full(k, -1), np.full(k, -1)
@@ -61,7 +61,7 @@ class Sweeps:
             by_runner_up=by_runner_up,
         )
         options = _core.SweepOptions(first=first, seed=seed)
-        found = _core.sweep(self.rows.core, self.w, p.view, visit, options, n_threads=self.n_threads)
+        found = _core.sweep(self.rows.core, self.w, p.view(), visit, options, n_threads=self.n_threads)
         self.clock = visit.clock
         after, drift = p.recompute(self.rows, self.w, 1)
         assert not found.late
@@ -91,7 +91,7 @@ def test_all_others_as_candidates_equal_a_full_sweep(
     rows = np.concatenate([np.flatnonzero(labels == c) for c in order])
     p = full.partition
     visit = _core.FullVisit(order=rows, run_rows=1, block_rows=n)
-    expected = _core.sweep(full.rows.core, w, p.view, visit, _core.SweepOptions())
+    expected = _core.sweep(full.rows.core, w, p.view(), visit, _core.SweepOptions())
     assert moves == expected.moves > 0
     assert evaluations == n * (k - 1)
     np.testing.assert_array_equal(ours.partition.labels, p.labels)
@@ -474,7 +474,7 @@ class TestLookingAround:
     def test_what_is_compared(self) -> None:
         X = topics(9000, 32, 2000)
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = Partition.of(np.arange(9000, dtype=np.int32) % 2000, 2000, 32)
+        partition = blank_partition(np.arange(9000, dtype=np.int32) % 2000, 2000, 32)
         cost = 9000 * cost_of_candidates(64, rows, 2000)
         candidates = Candidates(64, 1, looks_around=True, least_gain=1e-3)
         candidates._uses, candidates._cold_uses, candidates._gain = 6, 4, 20.0  # 5 a sweep

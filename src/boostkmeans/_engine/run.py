@@ -12,12 +12,11 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._engine.candidate_strategy import CandidateStrategy, Scope
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
-from boostkmeans._engine.snapshot import Snapshot
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._steps.balance import Balancing
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.coincident import first_at_same_place
-from boostkmeans._steps.partition import Labels, Partition
+from boostkmeans._steps.partition import Labels, Partition, Snapshot
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import fill_empty
 from boostkmeans._steps.sweep import (
@@ -34,8 +33,8 @@ from boostkmeans._storage.tensor_checks import Checker
 
 logger = logging.getLogger("boostkmeans")
 
-# A full sweep also decides what float32 cannot, if the last sweep moved at most this share of the rows. It
-# may then certify the result.
+# A full sweep also decides what float32 cannot, if the last sweep moved at most this share of the rows.
+# It may then certify the result.
 CERTIFY_BELOW_MOVES = 1 / 200
 # The same after a sweep over candidates, which miss some moves.
 CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
@@ -43,12 +42,13 @@ CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
 LOW_PRECISION_FROM_CLUSTERS = 256
 # ... if the last sweep moved more than this share of the rows, ...
 LOW_PRECISION_ABOVE_MOVES = 1 / 20
-# ... and the inertia is more than this share of the sum of all squares. Products of bytes are accurate to
-# 1 % of the distance from the origin: see "Low precision" in docs/benchmarks.md.
+# ... and the inertia is more than this share of the sum of all squares. Products of bytes are accurate
+# to 1 % of the distance from the origin: see "Low precision" in docs/benchmarks.md.
 LOW_PRECISION_ABOVE_INERTIA = 1 / 8
 # Composites and inertia are recomputed from the labels after this number of moves per row, ...
 RECOMPUTE_AFTER_MOVES = 1
-# ... and if a sweep lowers the inertia by this share, because it is then a small difference of large sums.
+# ... and if a sweep lowers the inertia by this share, because it is then a small difference of large
+# sums.
 RECOMPUTE_AFTER_FALL = 1 / 2
 # Relative difference of two float64 sums over all rows in different order.
 INERTIA_ROUNDING = 1e-9
@@ -67,7 +67,8 @@ class LastSweep(NamedTuple):
 class Run:
     """A partition and the state of its optimisation.
 
-    It is built complete by `start` or `restore`. The partition is consistent whenever Python has control.
+    It is built complete by `start` or `restore`. The partition is consistent whenever Python has
+    control.
     """
 
     problem: Problem
@@ -130,7 +131,9 @@ class Run:
         )
         if positions is None and fill_empty(partition, problem):
             inertia, _ = partition.recompute(*data, inertias=inertias)
-        candidates = CandidateStrategy.from_plan(plan, tol)
+        candidates = None
+        if plan.n_candidates is not None:
+            candidates = CandidateStrategy(plan.n_candidates, plan.probes, tol)
         run = cls(problem, plan, partition, inertia, rng, began, candidates, note=str(plan))
         if problem.limits is not None:
             logger.info("moving rows until all clusters are within the size limits")
@@ -254,7 +257,7 @@ class Run:
         )
 
     def sweep(self, deadline: float, temperature: float = 0.0, *, probe: bool = False) -> SweepResult:
-        """Make one sweep and record it. With `probe`, some rows may also be compared with all clusters."""
+        """Make one sweep and record it. With `probe`, some rows may be compared with all clusters."""
         problem, candidates, k = self.problem, self.candidates, self.partition.n_clusters
         self._exchange = problem.limits is not None and not self._exchange
         options = self.options(deadline, temperature)

@@ -11,9 +11,9 @@ import numpy as np
 
 from boostkmeans._engine.candidate_strategy import MAX_USES
 from boostkmeans._engine.run import CERTIFY_AFTER_CANDIDATES_BELOW, INERTIA_ROUNDING, Run
-from boostkmeans._engine.snapshot import Snapshot
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
+from boostkmeans._steps.partition import Snapshot
 from boostkmeans._steps.repair import Repair, Swaps
 from boostkmeans._steps.sweep import FullPolicy, SweepResult, VisitPolicy, sweep
 from boostkmeans._storage.state import SavedState, State
@@ -168,16 +168,13 @@ class Schedule:
         # Without `_stopped`, a repair was skipped because it would have passed the deadline.
         return Outcome(self._stopped or StopReason.MAX_TIME, complete=False)
 
-    @property
-    def _reached_max_iter(self) -> bool:
-        return self.run.n_sweeps >= self.criteria.max_iter
-
     def _limit_reason(self) -> StopReason | None:
         """Return MAX_ITER if the run has made all of its sweeps."""
-        return StopReason.MAX_ITER if self._reached_max_iter else None
+        reached = self.run.n_sweeps >= self.criteria.max_iter
+        return StopReason.MAX_ITER if reached else None
 
     def _begin(self) -> None:
-        """Sweep at the next temperature. A repair follows the first sweep, so that others build on it."""
+        """Sweep at the next temperature. A repair follows the first sweep: later ones build on it."""
         run, annealing = self.run, self.run.plan.annealing
         n_sweeps = 1 if run.plan.repair_rounds else 0
         if annealing is not None:
@@ -253,7 +250,7 @@ class Schedule:
     def _rest(self) -> None:
         """Continue from the best partition so far, or with repair, or end."""
         self._quiet_sweeps = 0
-        may_continue = self.rest_reason in AT_REST and not self._reached_max_iter
+        may_continue = self.rest_reason in AT_REST and self._limit_reason() is None
         if self.run.return_to_best() and may_continue:
             self.rest_reason = None
             self.phase = Phase.DESCENT
@@ -280,7 +277,7 @@ class Schedule:
     def _repair_round(self) -> bool:
         """Swap clusters. Return True if another round may follow."""
         run, criteria = self.run, self.criteria
-        if self.repair_rounds <= 0 or self._reached_max_iter:
+        if self.repair_rounds <= 0 or self._limit_reason() is not None:
             return False
         began = time.perf_counter()
         if began + self._round_seconds >= criteria.deadline:  # A partial round is useless.
@@ -309,7 +306,8 @@ class Schedule:
         before, partition = run.inertia, run.partition
         for swaps in repair.trial_swaps(min(self.trial_swaps, TRIALS_PER_ROUND)):
             self.trial_swaps -= 1
-            # Swaps do not change the labels of the old partition, nor its sums unless these are very large.
+            # Swaps do not change the labels of the old partition, nor its sums unless these are very
+            # large.
             intact = None if repair.halves.composites is None else partition
             run.best = Snapshot(before, partition.labels, intact)
             self._swap(repair, swaps, record_below=before - min_gain)

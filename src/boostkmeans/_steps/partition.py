@@ -1,4 +1,4 @@
-"""Partition: the one representation of a clustering. Plain arrays, in the frame of the rows."""
+"""Partition: the one representation of a clustering, and snapshots of it to return to."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +13,8 @@ from boostkmeans._storage.state import SavedState, State
 
 Labels = NDArray[np.int32]
 
+# Composites with more values are not copied. They are recomputed from the labels if necessary.
+MAX_COPIED_VALUES = 2**24
 # Clusters whose sums are merged at a time, to bound the memory.
 MERGED_AT_ONCE = 1024
 
@@ -131,16 +133,51 @@ class Partition:
         The drift is the largest change of a composite, relative to the largest value. `inertias` is
         filled with the inertia of each cluster.
         """
-        total = _BlockSums(self.n_clusters)
+        total = None
         for block in rows.blocks():
             weights = None if row_weights is None else row_weights[block.where]
             if rows.in_memory:  # The core writes into the arrays, without another copy of them.
                 found = _core.recompute(block.rows.core, weights, self.view(), inertias, n_threads)
                 self.stale = False
                 return found
+            total = _BlockSums(self.n_clusters) if total is None else total
             total.add(block, self.labels[block.where], weights, n_threads)
+        assert total is not None, "rows have at least one block"
         self.stale = False
         return total.write_to(self, inertias)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A partition, or only its labels, and its inertia."""
+
+    inertia: float
+    labels: Labels
+    partition: Partition | None
+    """None if the partition has to be recomputed from the labels."""
+
+    @classmethod
+    def copy_of(cls, partition: Partition, inertia: float) -> "Snapshot":
+        """Copy a partition, without its composites if they are very large."""
+        if partition.composites.size > MAX_COPIED_VALUES:
+            return cls(inertia, partition.labels.copy(), None)
+        copy = partition.copy()
+        return cls(inertia, copy.labels, copy)
+
+    def state(self) -> State:
+        """Return the snapshot as plain values for a checkpoint."""
+        if self.partition is None:
+            return {"inertia": self.inertia, "labels": self.labels}
+        return {"inertia": self.inertia, "partition": self.partition.state()}
+
+    @classmethod
+    def restore(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Snapshot":
+        """Return the snapshot that `state` described."""
+        inertia, partition = saved.non_negative("inertia"), saved.optional_child("partition")
+        if partition is None:
+            return cls(inertia, saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1), None)
+        found = Partition.restore(partition, n_rows, n_clusters, n_features)
+        return cls(inertia, found.labels, found)
 
 
 class _BlockSums:
@@ -173,7 +210,7 @@ class _BlockSums:
     def write_to(self, partition: Partition, inertias: Floats | None) -> tuple[float, float]:
         """Write the sums into a partition. Return the inertia and the drift."""
         total = self._total
-        assert total is not None, "rows have at least one block"
+        assert total is not None, "blocks have been added"
         filled = total.counts > 0
         change = np.abs(total.composites[filled] - partition.composites[filled]).max(initial=0.0)
         partition.composites[filled] = total.composites[filled]

@@ -13,7 +13,8 @@ estimators; three of them are the paper's own:
 ...     assert len(model.cluster_centers_) == 5, name
 
 `compare` runs any of `METHODS` on the same rows, `summarize` combines the runs of each method, and
-`draw_curves` plots distortion against time.
+`draw_curves` plots distortion against time. `demo_data`, `run_demo`, `demo_table` and `demo_page` make
+the demonstration.
 """
 
 from boostkmeans.baselines._bisecting import BisectingKMeans
@@ -25,6 +26,7 @@ from boostkmeans.baselines._comparison import (
     compare,
     summarize,
 )
+from boostkmeans.baselines._demo_page import DemoData, demo_data, demo_page, demo_table, run_demo
 from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._kmeans import KMeans
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans
@@ -38,12 +40,17 @@ __all__ = [
     "PAPER_METHODS",
     "RBK",
     "BisectingKMeans",
+    "DemoData",
     "KMeans",
     "MethodRun",
     "MethodSummary",
     "MiniBatchKMeans",
     "OnlineKMeans",
     "compare",
+    "demo_data",
+    "demo_page",
+    "demo_table",
     "draw_curves",
+    "run_demo",
     "summarize",
 ]
