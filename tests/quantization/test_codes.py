@@ -255,7 +255,7 @@ def test_exact_neighbors_reject_invalid_input() -> None:
             exact_neighbors(X, X, k=k)
     threads: list[Any] = [0, -1, 1.5, "a"]
     for n_threads in threads:
-        with pytest.raises(ValueError, match=r"n_threads.*an int in the range \[1, inf\) or None"):
+        with pytest.raises(ValueError, match=r"n_threads.*None or an int in the range \[1, inf\)"):
             exact_neighbors(X, X, k=1, n_threads=n_threads)
     with pytest.raises(ValueError, match="2D array"):
         exact_neighbors(X[0], X, k=1)
