@@ -250,7 +250,7 @@ def test_sparse_matrix_must_fit_into_memory(tmp_path: Path) -> None:
     path = tmp_path / "a.mat"
     path.write_text("500 1\n" + "1\n" * 500)
     assert open_vectors(path, max_memory=2000).load().shape == (500, 1)
-    with pytest.raises(MemoryError, match=r"a\.mat: .* limit of 900 bytes. Raise max_memory"):
+    with pytest.raises(MemoryError, match=r"a\.mat: .* limit of 900 bytes\. Raise the limit"):
         open_vectors(path, max_memory=900).load()
 
 

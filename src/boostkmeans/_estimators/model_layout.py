@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._data.rows import METRICS, Frame
+from boostkmeans._data.frame import METRICS, Frame
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.tree_checks import check_tree

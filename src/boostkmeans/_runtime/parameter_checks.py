@@ -1,8 +1,9 @@
 """Checks of constructor parameters. Their messages follow those of scikit-learn."""
 
 import math
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,85 @@ from boostkmeans._runtime.errors import (
     Text,
     TooFewRowsError,
 )
+
+POSITIVE_FLOAT = Message("a float in the range (0, inf)", shell="a number above 0")
+NON_NEGATIVE_FLOAT = Message("a float in the range [0, inf)", shell="a number of at least 0")
+
+
+def int_range(low: int) -> Message:
+    """Return the description of the integers from `low`."""
+    return Message("an int in the range [{low}, inf)", shell="an integer of at least {low}", low=low)
+
+
+def one_of(choices: tuple[str, ...]) -> Message:
+    """Return the description of a choice between strings."""
+    shown = ", ".join(map(repr, choices))
+    return Message("a str among {{{choices}}}", shell="one of {choices}", choices=shown)
+
+
+class Allowed(NamedTuple):
+    """The values that a parameter may have."""
+
+    accepts: Callable[[Any], bool]
+    expected: Text
+    """Description for error messages."""
+
+
+def integer(low: int) -> Allowed:
+    """Allow an int of at least `low`."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
+
+    return Allowed(accepts, int_range(low))
+
+
+def real(*, positive: bool = False) -> Allowed:
+    """Allow a finite float of at least 0, or above 0."""
+
+    def accepts(value: Any) -> bool:
+        number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        return number and (value > 0 if positive else value >= 0)
+
+    return Allowed(accepts, POSITIVE_FLOAT if positive else NON_NEGATIVE_FLOAT)
+
+
+def choice(choices: tuple[str, ...]) -> Allowed:
+    """Allow one of some strings."""
+    return Allowed(lambda value: isinstance(value, str) and value in choices, one_of(choices))
+
+
+def satisfying(accepts: Callable[[Any], bool], expected: str) -> Allowed:
+    """Allow values for which a function returns True."""
+    return Allowed(accepts, expected)
+
+
+def any_of(*options: Allowed | str | type[bool] | None) -> Allowed:
+    """Allow a value that one of the options allows: None, a string, bool, or an `Allowed`."""
+    constants = tuple(option for option in options if option is None or isinstance(option, str))
+    types = (bool, np.bool_) if bool in options else ()
+    others = [option for option in options if isinstance(option, Allowed)]
+
+    def accepts(value: Any) -> bool:
+        if value is None or isinstance(value, str):
+            return value in constants or any(option.accepts(value) for option in others)
+        return isinstance(value, types) or any(option.accepts(value) for option in others)
+
+    names: list[Text] = [repr(option) for option in constants]
+    names += ["a bool"] if types else []
+    names += [option.expected for option in others]
+    fields = [f"{{option_{number}}}" for number in range(len(names))]
+    template = f"{', '.join(fields[:-1])} or {fields[-1]}" if len(fields) > 1 else fields[0]
+    values: dict[str, Any] = {f"option_{number}": name for number, name in enumerate(names)}
+    return Allowed(accepts, Message(template, **values))
+
+
+def check_parameters(estimator: Any, allowed: Mapping[str, Allowed]) -> None:
+    """Raise ParameterError for the first parameter of an estimator that is not allowed."""
+    for name, one in allowed.items():
+        value = getattr(estimator, name)
+        if not one.accepts(value):
+            raise ParameterError(name, one.expected, value, owner=type(estimator).__name__)
 
 
 class ParameterChecker:
@@ -44,21 +124,6 @@ class ParameterChecker:
         """Raise ParameterError unless `value` is one of the choices."""
         if not isinstance(value, str) or value not in choices:
             self.fail(name, one_of(choices), value)
-
-
-POSITIVE_FLOAT = Message("a float in the range (0, inf)", shell="a number above 0")
-NON_NEGATIVE_FLOAT = Message("a float in the range [0, inf)", shell="a number of at least 0")
-
-
-def int_range(low: int) -> Message:
-    """Return the description of the integers from `low`."""
-    return Message("an int in the range [{low}, inf)", shell="an integer of at least {low}", low=low)
-
-
-def one_of(choices: tuple[str, ...]) -> Message:
-    """Return the description of a choice between strings."""
-    shown = ", ".join(map(repr, choices))
-    return Message("a str among {{{choices}}}", shell="one of {choices}", choices=shown)
 
 
 def check_n_clusters(n_clusters: int, n_rows: int, n_positive: int) -> None:

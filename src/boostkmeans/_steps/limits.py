@@ -1,4 +1,4 @@
-"""Limits on the sizes of clusters: what they mean."""
+"""Limits on the sizes of clusters."""
 
 import math
 from dataclasses import dataclass
@@ -6,27 +6,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError
 
-# Sums of weights are rounded, limits are not meant to be.
+# Relative tolerance: sums of weights are rounded.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The weight that each cluster has at least and at most, by the weights of the core."""
+    """The minimum and maximum weight of a cluster, in the units of the core."""
 
-    least: float = 0.0
-    most: float = math.inf
+    min_weight: float = 0.0
+    max_weight: float = math.inf
 
     @classmethod
-    def of(
+    def from_sizes(
         cls, min_size: float | None, max_size: float | None, weights: RowWeights, n_clusters: int
-    ) -> "Limits":
-        """Checks the user's limits against the rows."""
+    ) -> "Limits | None":
+        """Check the user's limits against the rows. Return None without limits."""
         least, most = min_size or 0.0, math.inf if max_size is None else max_size
+        if least == 0 and most == math.inf:
+            return None
         if least > most:
             raise ParameterConflictError(
                 Message(
@@ -46,11 +48,11 @@ class Limits:
         return limits
 
     def _check_rows(self, weights: RowWeights, n_clusters: int) -> None:
-        """That whole rows can do it: they are not to be divided."""
+        """Check that whole rows can satisfy the limits."""
         if weights.values is None:
             n = weights.n_positive
-            most = math.floor(min(self.most, n) * (1 + ROUNDING))
-            least = math.ceil(self.least * (1 - ROUNDING))
+            most = math.floor(min(self.max_weight, n) * (1 + ROUNDING))
+            least = math.ceil(self.min_weight * (1 - ROUNDING))
             if n_clusters * most < n or n_clusters * least > n:
                 raise ParameterConflictError(
                     Message(
@@ -60,29 +62,23 @@ class Limits:
                         max_size=Parameter("max_size"),
                     )
                 )  # fmt: skip
-        elif weights.values.max() > self.most * (1 + ROUNDING):
+        elif weights.values.max() > self.max_weight * (1 + ROUNDING):
             raise ParameterConflictError(
                 Message(
                     "{sample_weight} has a row of weight {weight:g}, heavier than {max_size}.",
                     sample_weight=Parameter("sample_weight"),
                     weight=weights.values.max() * weights.unit,
-                    max_size=Parameter("max_size", self.most * weights.unit),
+                    max_size=Parameter("max_size", self.max_weight * weights.unit),
                 )
             )
 
-    def __bool__(self) -> bool:
-        return bool(self.least > 0 or self.most < math.inf)
+    def at_least_min(self, weight: Floats) -> NDArray[np.bool_]:
+        """Return True for weights that are not below the minimum."""
+        return np.asarray(weight >= self.min_weight * (1 - ROUNDING))
 
-    def enough(self, weight: Floats) -> NDArray[np.bool_]:
-        """Whether clusters have no less than that."""
-        return np.asarray(weight >= self.least * (1 - ROUNDING))
-
-    def not_too_much(self, weight: Floats) -> NDArray[np.bool_]:
-        """Whether clusters have no more than that."""
-        return np.asarray(weight <= self.most * (1 + ROUNDING))
-
-
-NO_LIMITS = Limits()
+    def at_most_max(self, weight: Floats) -> NDArray[np.bool_]:
+        """Return True for weights that are not above the maximum."""
+        return np.asarray(weight <= self.max_weight * (1 + ROUNDING))
 
 
 def _limit_conflict(

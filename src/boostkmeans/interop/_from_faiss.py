@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans.interop._faiss import faiss_module
 from boostkmeans.quantization._codes import MAX_CENTROIDS, Codes, code_type
 from boostkmeans.quantization._product_quantizer import ProductQuantizer

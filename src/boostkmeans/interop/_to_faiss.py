@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.interop._coarse import Coarse
 from boostkmeans.interop._faiss import faiss_module

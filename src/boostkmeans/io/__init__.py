@@ -10,10 +10,23 @@
 (3, 3)
 """
 
+from boostkmeans._storage.atomic_file import atomic_write, check_target
 from boostkmeans.io._formats import FORMATS
+from boostkmeans.io._memory_check import check_memory
 from boostkmeans.io._opening import open_vectors
 from boostkmeans.io._sizes import parse_bytes
 from boostkmeans.io._vectors import Vectors
-from boostkmeans.io._writing import WRITABLE, write_vectors
+from boostkmeans.io._writing import WRITABLE, batch_writer, write_vectors
 
-__all__ = ["FORMATS", "WRITABLE", "Vectors", "open_vectors", "parse_bytes", "write_vectors"]
+__all__ = [
+    "FORMATS",
+    "WRITABLE",
+    "Vectors",
+    "atomic_write",
+    "batch_writer",
+    "check_memory",
+    "check_target",
+    "open_vectors",
+    "parse_bytes",
+    "write_vectors",
+]

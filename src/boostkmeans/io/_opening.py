@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from boostkmeans._data.memory import limit_of_machine
+from boostkmeans._data.memory import default_memory_limit
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io import _formats
@@ -164,7 +164,7 @@ class _Opener:
         )
 
     def _sparse(self) -> Store:
-        limit = limit_of_machine() if self.max_memory is None else self.max_memory
+        limit = default_memory_limit() if self.max_memory is None else self.max_memory
         return read_sparse(self.source.name, self.format_name, self.source.read(limit))
 
     def _binary_store(self, file: BinaryFile) -> Store:

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_array
 
-from boostkmeans._data.rows import Array, Floats, canonical
+from boostkmeans._data.frame import Array, Floats
+from boostkmeans._data.rows import canonical
 from boostkmeans.metrics._labelled_rows import Numbers
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 
 # Values of X converted at a time: 32 MB of float64.
 BLOCK_VALUES = 2**22

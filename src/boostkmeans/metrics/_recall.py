@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostkmeans._data.rows import Array, Floats
+from boostkmeans._data.frame import Array, Floats
 from boostkmeans._runtime.errors import ParameterError
 
 

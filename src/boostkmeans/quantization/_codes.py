@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostkmeans import _core
-from boostkmeans._data.rows import Array, Floats, Frame, Rows, describe
+from boostkmeans._data.frame import Array, Floats, Frame
+from boostkmeans._data.rows import Rows, describe
 from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans.quantization._neighbors import Neighbors
 

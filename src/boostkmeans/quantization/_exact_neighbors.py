@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
 from boostkmeans import _core
-from boostkmeans._data.rows import DTYPES, Array, Rows, describe
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import DTYPES, Rows, describe
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.threads import resolve_threads

@@ -12,8 +12,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._data.rows import Array, Floats, describe
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array, Floats
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
 from boostkmeans._runtime.errors import NotFiniteError, ParameterError
@@ -150,7 +151,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         """
         start = time.perf_counter()
         self._check_parameters()
-        with self._input_kept_if_it_fails():
+        with self._restore_input_on_failure():
             return self._fit(X, start)
 
     def _fit(self, X: ArrayLike, start: float) -> Self:
@@ -161,7 +162,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         seeds = [int(seed) for seed in rng.randint(2**31 - 1, size=self.n_subspaces)]
         reporter = TrainingReporter(self.callback, start)
         trainer = SubspaceTrainer(
-            self._clusterer_or_default(),
+            self.subspace_clusterer,
             self.n_centroids,
             seeds,
             threads,
@@ -442,7 +443,9 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         """Number of output features, for scikit-learn."""
         return len(self.codebooks_)
 
-    def _clusterer_or_default(self) -> Any:
+    @property
+    def subspace_clusterer(self) -> Any:
+        """Clusterer that `fit` runs in each subspace: `clusterer`, or the default one."""
         if self.clusterer is not None:
             return self.clusterer
         return BoostKMeans(quality=DEFAULT_QUALITY, tol=DEFAULT_TOL)

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from boostkmeans._data.rows import Array, Floats
+from boostkmeans._data.frame import Array, Floats
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._runtime.background import in_background
 from boostkmeans.quantization import _codes

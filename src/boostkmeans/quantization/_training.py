@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from boostkmeans._data.rows import Array, Floats
+from boostkmeans._data.frame import Array, Floats
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._runtime.background import in_background
 from boostkmeans.quantization._codes import Codebooks

@@ -100,7 +100,7 @@ class ByteSource:
                 if content.tell() > max_bytes:
                     raise MemoryError(
                         f"{self.name}: The content must fit into memory, but it is longer than the "
-                        f"limit of {max_bytes:,} bytes. Raise max_memory, or use a binary format."
+                        f"limit of {max_bytes:,} bytes. Raise the limit, or use a binary format."
                     )
         return content.getvalue()
 

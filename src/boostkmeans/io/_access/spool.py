@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, cast
 
-from boostkmeans._data.memory import limit_of_machine
+from boostkmeans._data.memory import default_memory_limit
 from boostkmeans.io._access.binary_file import BinaryFile
 
 # Largest content that is stored in memory, in bytes.
@@ -88,13 +88,13 @@ class Spool:
             raise NoRoomError(
                 code,
                 f"{os.strerror(code)}: no room in {where} for {self.size + n_bytes:,} temporary bytes. "
-                "Set TMPDIR to a folder with more room, or raise max_memory",
+                "Set TMPDIR to a folder with more room, or raise the memory limit",
             ) from None
 
 
 def max_spool_memory(max_memory: int | None) -> int:
     """Return the number of bytes of a file that may be held in memory."""
-    usable = limit_of_machine() if max_memory is None else min(max_memory, limit_of_machine())
+    usable = default_memory_limit() if max_memory is None else min(max_memory, default_memory_limit())
     return min(usable // MEMORY_DIVISOR, MAX_IN_MEMORY)
 
 
