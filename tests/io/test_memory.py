@@ -58,7 +58,7 @@ def test_max_memory_is_stored(folder: Path) -> None:
 
 
 def test_memory_of_machine_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boostkmeans.io._access.spool.limit_of_machine", lambda: 4000)
+    monkeypatch.setattr("boostkmeans.io._access.spool.default_memory_limit", lambda: 4000)
     assert [max_spool_memory(limit) for limit in (None, 400, 10**9)] == [1000, 100, 1000]
 
 

@@ -53,7 +53,7 @@ def test_save_without_labels(name: str, tmp_path: Path) -> None:
     assert not hasattr(loaded.to_sklearn(), "labels_")
     if hasattr(model, "tree_"):
         assert bits(loaded.tree_.cut_nodes(3)) == bits(model.tree_.cut_nodes(3))
-        with pytest.raises(ValueError, match=r"without labels.*cut_nodes"):
+        with pytest.raises(ValueError, match="Use cut_nodes, or save the model with labels=True"):
             loaded.cut(3)
     loaded.save(path)  # a model without labels can be saved again
     assert bits(load_model(path).cluster_centers_) == bits(model.cluster_centers_)
