@@ -203,4 +203,5 @@ def test_reads_files_of_earlier_releases(path: Path) -> None:
 
 
 def test_files_of_earlier_releases_exist() -> None:
-    assert len(list(STORED.glob("0.5.0-*.safetensors"))) == 4
+    for release in ("0.5.0", "0.7.0"):
+        assert len(list(STORED.glob(f"{release}-*.safetensors"))) == 4
