@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostkmeans import _core, instruction_sets
 from boostkmeans._data.rows import DTYPES, Rows
-from boostkmeans._steps.partition import nearest
+from boostkmeans._steps.nearest import nearest
 
 FloatArray = NDArray[np.float64]
 
