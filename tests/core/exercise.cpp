@@ -1,5 +1,5 @@
-// Runs all of the core on small random data, every type and instruction set, several threads, for the
-// sanitizers (make sanitize). Checks only what a sanitizer does not: that results are consistent.
+// Runs all functions of the core on small random data, with every scalar type, every instruction set and
+// several threads, for the sanitizers (make sanitize). It only checks the results for consistency.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -37,7 +37,7 @@ struct Problem {
 
 std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(p.n * p.d * p.item));
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(random());
+  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
   // Floating-point types: clear the top exponent bits, so that all values are finite and moderate.
   if (p.scalar == Scalar::float64 || p.scalar == Scalar::float32 || p.scalar == Scalar::float16)
     for (std::size_t i = static_cast<std::size_t>(p.item) - 1; i < bytes.size();
@@ -46,7 +46,8 @@ std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) 
   return bytes;
 }
 
-// Lists by groups of three, sweeps over them, and rows to the nearest of a list.
+// Neighbour lists from groups of three centres, sweeps over these lists, and the nearest centre in a
+// list.
 template <class Rows>
 void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partition, ThreadPool& pool) {
   const std::int64_t k = partition.n_clusters, length = std::min<std::int64_t>(4, k - 1);
@@ -58,6 +59,7 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
   const auto n_groups = static_cast<std::int64_t>(starts.size());
   starts.push_back(k);
   std::vector<std::int32_t> everywhere;
+  everywhere.reserve(static_cast<std::size_t>(n_groups * n_groups));
   for (std::int64_t i = 0; i < n_groups * n_groups; ++i)
     everywhere.push_back(static_cast<std::int32_t>(i % n_groups));
   neighbours(rows.kernel(), partition.composites, k, partition.n_features,
@@ -85,13 +87,14 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
                     runners_up.data(), pool);
 }
 
-// Sweeps that are relaxed, with penalties, and within limits, in which rows change scratch_by_thread.
+// Sweeps with a temperature, with penalties, and within size limits with exchanges.
 template <class Rows>
 void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition, Visit& visit,
                      ThreadPool& pool) {
   const std::int64_t k = partition.n_clusters;
   sweep(rows, w, partition, visit, {.temperature = 0.3, .seed = 5}, pool);
   std::vector<double> penalties;
+  penalties.reserve(static_cast<std::size_t>(k));
   for (std::int64_t c = 0; c < k; ++c) penalties.push_back(0.01 * static_cast<double>(c % 3));
   sweep(rows, w, partition, visit, {.penalties = penalties.data(), .seed = 5}, pool);
   double inertia = recompute(rows, w, partition, nullptr, pool).inertia;
@@ -107,32 +110,47 @@ void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition,
   }
 }
 
-// Two levels of splits, and the way down.
+// Ranges of members.
+struct Sets {
+  std::vector<std::int64_t> begins, ends;
+};
+
+// Splits sets, and returns those sections that can be split again.
+template <class Rows>
+Sets split_sets(const Rows& rows, RowWeights w, std::vector<std::int64_t>& members, const Sets& sets,
+                const SplitOptions& options, ThreadPool& pool) {
+  const std::int64_t s = options.sections.n_sections;
+  const std::size_t size = sets.begins.size() * static_cast<std::size_t>(s);
+  std::vector<std::int64_t> found(size);
+  std::vector<double> weights(size), inertias(size);
+  split(rows, w, members.data(), sets.begins.data(), sets.ends.data(),
+        static_cast<std::int64_t>(sets.begins.size()), options,
+        {found.data(), weights.data(), inertias.data()}, pool);
+  check(found.back() == sets.ends.back() || found.back() == -1,
+        "sections make up their set, unless its rows are equal");
+  Sets next;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto sections = static_cast<std::size_t>(s);
+    const std::int64_t begin = i % sections == 0 ? sets.begins[i / sections] : found[i - 1];
+    if (found[i] - begin < s) continue;
+    next.begins.push_back(begin);
+    next.ends.push_back(found[i]);
+  }
+  return next;
+}
+
+// Two levels of splits, and the descent of a tree.
 template <class Rows>
 void exercise_split(const Rows& rows, RowWeights w, const Partition& partition, ThreadPool& pool) {
   std::vector<std::int64_t> members;
   for (std::int64_t i = 0; i < rows.n_rows(); ++i)
     if (w[i] > 0.0) members.push_back(i);
-  for (const int start : {0, 1, 2})
+  for (const auto start :
+       {SectionStart::random_partition, SectionStart::random, SectionStart::plus_plus})
     for (const std::int64_t s : {2, 3}) {
-      std::vector<std::int64_t> begins{0}, ends{static_cast<std::int64_t>(members.size())};
-      for (int level = 0; level < 2 && !begins.empty(); ++level) {
-        const auto n = static_cast<std::int64_t>(begins.size());
-        std::vector<std::int64_t> found(static_cast<std::size_t>(n * s)), parts;
-        std::vector<double> weights(found.size()), inertias(found.size());
-        split(rows, w, members.data(), begins.data(), ends.data(), n,
-              {{s, static_cast<SectionStart>(start), 10, 1e-4}, 7, true},
-              {found.data(), weights.data(), inertias.data()}, pool);
-        for (std::int64_t i = 0; i < n * s; ++i)
-          parts.push_back(i % s == 0 ? begins[static_cast<std::size_t>(i / s)]
-                                     : found[static_cast<std::size_t>(i - 1)]);
-        const std::int64_t end = found[static_cast<std::size_t>(n * s - 1)];
-        check(end == ends.back() || end == -1, "parts make up their set, unless its rows are equal");
-        begins.clear();
-        ends.clear();
-        for (std::size_t i = 0; i < parts.size(); ++i)
-          if (found[i] - parts[i] >= s) begins.push_back(parts[i]), ends.push_back(found[i]);
-      }
+      Sets sets{{0}, {static_cast<std::int64_t>(members.size())}};
+      for (int level = 0; level < 2 && !sets.begins.empty(); ++level)
+        sets = split_sets(rows, w, members, sets, {{s, start, 10, 1e-4}, 7, true}, pool);
     }
   const std::vector<std::int32_t> children{1, 2, -1, -1, -1, -1};
   std::vector<std::int32_t> leaves(static_cast<std::size_t>(rows.n_rows()));
@@ -140,7 +158,7 @@ void exercise_split(const Rows& rows, RowWeights w, const Partition& partition, 
     descend(rows, children.data(), 3, 2, partition.composites, leaves.data(), pool);
 }
 
-// All that works on rows of any kind.
+// All functions that work on both kinds of rows.
 template <class Rows>
 void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& pool) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
@@ -161,7 +179,7 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& p
               {.first = s == 1, .exact = s == 3, .low_precision = s == 2, .seed = 5}, pool);
     const double after = recompute(rows, w, partition, nullptr, pool).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
-    check(result.evaluations == n * k, "all rows look at all clusters");
+    check(result.evaluations == n * k, "all rows are compared with all clusters");
     inertia = after;
   }
   exercise_limits(rows, w, partition, visit, pool);
@@ -171,12 +189,13 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& p
   nearest(rows, composites.data(), k, nullptr, near.data(), gaps.data(), pool);
   distances_to_assigned(rows, composites.data(), k, near.data(), gaps.data(), norms.data(), pool);
   nearest(rows, composites.data(), k, near.data(), labels.data(), nullptr, pool);
-  for (std::size_t i = 0; i < labels.size(); ++i) check(labels[i] != near[i], "the second is another");
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    check(labels[i] != near[i], "the second nearest centre is not the nearest");
   all_distances(rows, composites.data(), k, all.data(), pool);
   std::vector<std::int64_t> rows_in_order(static_cast<std::size_t>(n));
   std::iota(rows_in_order.begin(), rows_in_order.end(), 0);
   check(online_pass(rows, composites.data(), k, rows_in_order.data(), n, 0.01, pool.stop_token()) == n,
-        "all rows have their turn");
+        "online k-means visits all rows");
 }
 
 void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weighted) {
@@ -193,12 +212,12 @@ void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weight
 
   StopToken stop_token([] { return false; }, 1e9);
   ThreadPool pool(n_threads, stop_token);
-  check(describe(rows, pool).bad_row == -1, "finite");
+  check(describe(rows, pool).bad_row == -1, "all values are finite");
   exercise_rows(rows, p.k, w, pool);
 }
 
-// A CSR matrix of these types, whose rows stay sparse, and are expanded. Some rows are empty, and
-// max_weight terms are in few rows.
+// A CSR matrix of these types, whose rows stay sparse or are expanded. Some rows are empty, and most
+// terms occur in few rows.
 template <class Value, class Index>
 void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::int64_t k, int n_threads,
                      bool weighted) {
@@ -227,7 +246,7 @@ void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::
       w, pool);
 }
 
-// Codes of parts of rows, search among them, and the nearest rows, block by block.
+// Codes of subspaces, the search among them, and exact nearest neighbours, block by block.
 template <class Code>
 void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::int64_t n_centroids,
                     int n_threads) {
@@ -241,12 +260,14 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
   StopToken stop_token([] { return false; }, 1e9);
   ThreadPool pool(n_threads, stop_token);
   std::vector<DenseRows> parts;
+  parts.reserve(static_cast<std::size_t>(m));
   for (std::int64_t j = 0; j < m; ++j)
     parts.emplace_back(kernel,
                        StridedArray{reinterpret_cast<const char*>(values.data() + j * width),
                                     m * width * 4, 4, width, Scalar::float32},
                        n, std::vector<double>(width, 0.0), 0, nullptr);
   std::vector<const DenseRows*> pointers;
+  pointers.reserve(parts.size());
   for (const DenseRows& part : parts) pointers.push_back(&part);
   std::vector<Code> codes(static_cast<std::size_t>(n * m));
   encode(pointers, centres.data(), n_centroids, codes.data(), pool);
@@ -257,8 +278,8 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
   search_codes(kernel, tables.data(), n_queries, codes.data(), {n, m, n_centroids}, k, ids.data(),
                distances.data(), pool);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    check(ids[i] >= 0 && ids[i] < n, "a code that was found is one of them");
-    check(i % k == 0 || distances[i - 1] <= distances[i], "the nearest come first");
+    check(ids[i] >= 0 && ids[i] < n, "the search returns numbers of codes");
+    check(i % k == 0 || distances[i - 1] <= distances[i], "the nearest codes come first");
   }
   std::vector<double> points(static_cast<std::size_t>(100 * width)),
       gaps(static_cast<std::size_t>(n * k), 1e300);
@@ -267,7 +288,7 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
   for (std::int64_t first = 0; first < 100; first += 33)
     nearest_rows(parts[0], points.data() + first * width, std::min<std::int64_t>(33, 100 - first), first,
                  k, nearest.data(), gaps.data(), pool);
-  check(*std::min_element(nearest.begin(), nearest.end()) >= 0, "all rows have neighbours");
+  check(std::ranges::min(nearest) >= 0, "all rows have k neighbours");
 }
 
 void exercise_errors() {
@@ -281,10 +302,10 @@ void exercise_errors() {
   } catch (const std::bad_alloc&) {
     thrown = true;
   }
-  check(thrown, "an exception in a thread arrives");
+  check(thrown, "an exception in a thread is rethrown");
   std::atomic<int> done{0};
   pool.for_each(100, [&](std::int64_t, int) { ++done; });
-  check(done == 100, "the pool works on after an exception");
+  check(done == 100, "the pool can be used after an exception");
 
   int asked = 0;
   StopToken impatient([&] { return ++asked > 0; }, 1e9);
@@ -309,7 +330,7 @@ int main() {
           exercise(*kernel, {120, 131, 37, scalar, item}, n_threads, weighted);
           exercise(*kernel, {9000, 2, 4, scalar, item}, n_threads, weighted);
         }
-  // Sets that are too large to be held, so that they are split by a sample.
+  // Sets that are too large for the cache, so that they are split by a sample.
   for (int n = 0; const Kernel* kernel = available_kernel(n); ++n)
     for (const bool weighted : {false, true})
       exercise(*kernel, {4000, 300, 5, Scalar::uint8, 1}, 4, weighted);

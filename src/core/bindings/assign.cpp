@@ -154,38 +154,35 @@ void bind_assign(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<BoundGroups>(
       m, "Groups",
-      "Centres in groups of neighbours: group g is order[starts[g]:starts[g + 1]]. Row g "
-      "of lists names the groups to search for members of group g, padded with -1.")
+      "Centres in groups of neighbours: group g is order[starts[g]:starts[g + 1]]. Row g of lists "
+      "names the groups to search for members of group g, padded with -1.")
       .def(
           nb::init<Vector<const std::int32_t>, Vector<const std::int64_t>, Matrix<const std::int32_t>>(),
           nb::kw_only(), "order"_a, "starts"_a, "lists"_a);
   m.def("neighbours", &find_neighbours, "centres"_a, "groups"_a, "out"_a.noconvert(), "isa"_a,
         "n_threads"_a,
-        "Find the nearest other centres of each centre, nearest first, in place. Rows of out are padded "
-        "with -1.");
+        "Find the nearest other centres of each centre, nearest first, in place. Rows of out are "
+        "padded with -1.");
   m.def("pair_distances", &find_pair_distances, "composites"_a, "weights"_a, "a"_a, "b"_a,
         "out"_a.noconvert(), "isa"_a, "n_threads"_a,
         "Compute the squared distances between pairs of centres, in place.");
   m.def("nearest", &nearest_centres, "rows"_a, "centres"_a, "labels"_a.noconvert(),
         "distances"_a.noconvert().none(), "exclude"_a.none(), "n_threads"_a,
-        "Find the nearest centre of each row, other than exclude, and its squared distance, exactly and "
-        "in "
-        "place.");
+        "Find the nearest centre of each row, other than exclude, and its squared distance, exactly "
+        "and in place.");
   m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a.noconvert(), "n_threads"_a,
         "Compute the squared distances of all rows to all centres, in place.");
   m.def("distances_to_assigned", &find_assigned_distances, "rows"_a, "centres"_a, "labels"_a,
         "distances"_a.noconvert(), "norms"_a.noconvert(), "n_threads"_a,
-        "Compute the squared distance of each row to the centre of its label, and its squared norm, in "
-        "place.");
+        "Compute the squared distance of each row to the centre of its label, and its squared norm, "
+        "in place.");
   m.def("online_pass", &pass_online, "rows"_a, "centres"_a.noconvert(), "order"_a, "rate"_a,
-        "Move the nearest centre of each row towards the row, one row after the other, in place. Return "
-        "the "
-        "number of rows visited.");
+        "Move the nearest centre of each row towards the row, one row after the other, in place. "
+        "Return the number of rows visited.");
   m.def("nearest_in_groups", &nearest_of_groups, "rows"_a, "centres"_a, "row_groups"_a.noconvert(),
         "groups"_a, "labels"_a.noconvert(), "n_threads"_a,
-        "Find the nearest centre of each row among those in the groups that are listed for the group of "
-        "the "
-        "row, in place.");
+        "Find the nearest centre of each row among those in the groups that are listed for the group "
+        "of the row, in place.");
   m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a, "n_trials"_a,
         "seed"_a, "n_threads"_a,
         "Choose rows by greedy k-means++. Return (chosen rows, label of each row).");

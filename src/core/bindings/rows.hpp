@@ -32,7 +32,9 @@ class ArrayView {
   }
   ~ArrayView() { PyBuffer_Release(&view_); }
   ArrayView(const ArrayView&) = delete;
+  ArrayView(ArrayView&&) = delete;
   ArrayView& operator=(const ArrayView&) = delete;
+  ArrayView& operator=(ArrayView&&) = delete;
 
   std::int64_t n_rows() const { return view_.shape[0]; }
   StridedArray source() const {
@@ -52,7 +54,7 @@ class ArrayView {
       default: throw nb::type_error("rows must be float64, float32, float16, uint8 or int8");
     }
   }
-  Py_buffer view_;
+  Py_buffer view_{};
 };
 
 inline const Kernel& kernel_named(const std::string& name) {
@@ -167,7 +169,8 @@ class Rows {
     return DenseRows(kernel, matrix_->source(), n, values_of(shift, d), exponent, factors);
   }
   static std::vector<double> values_of(const Shift& shift, std::int64_t n_features) {
-    require(shift && length_of(*shift) == n_features, "shift must have one value per feature");
+    if (!shift || length_of(*shift) != n_features)
+      throw nb::value_error("shift must have one value per feature");
     return {shift->data(), shift->data() + shift->size()};
   }
 

@@ -35,7 +35,9 @@ class ReleaseGil {
     }
   }
   ReleaseGil(const ReleaseGil&) = delete;
+  ReleaseGil(ReleaseGil&&) = delete;
   ReleaseGil& operator=(const ReleaseGil&) = delete;
+  ReleaseGil& operator=(ReleaseGil&&) = delete;
 
  private:
   PyThreadState* state_;

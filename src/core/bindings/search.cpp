@@ -77,14 +77,12 @@ void bind_search(nb::module_& m) {
         "n_threads"_a);
   m.def("nearest_rows", &find_nearest_rows, "rows"_a, "points"_a, "first"_a, "ids"_a.noconvert(),
         "distances"_a.noconvert(), "n_threads"_a,
-        "Find the nearest points of each row, exactly, and merge them into ids and distances, in place. "
-        "The "
-        "points are numbered from first.");
-  m.def(
-      "search_codes", &search_in_codes<std::uint8_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
-      "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a,
-      "Find the codes with the smallest sums of table entries for each query, nearest first, in place. "
-      "Codes must be smaller than the number of centroids; this is not checked.");
+        "Find the nearest points of each row, exactly, and merge them into ids and distances, in "
+        "place. The points are numbered from first.");
+  m.def("search_codes", &search_in_codes<std::uint8_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
+        "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a,
+        "Find the codes with the smallest sums of table entries for each query, nearest first, in "
+        "place. Codes must be smaller than the number of centroids; this is not checked.");
   m.def("search_codes", &search_in_codes<std::uint16_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
         "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a);
 }

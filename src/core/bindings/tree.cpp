@@ -61,7 +61,7 @@ void descend_tree(const Rows& rows, const Matrix<const std::int32_t>& children,
   const std::int64_t n_nodes = count_centres(centres, rows), n_sections = length_of(children, 1);
   require(length_of(children) == n_nodes && n_sections > 0, "children must have one row per node");
   require(length_of(leaves) == rows.n_rows(), "leaves must have one value per row");
-  // Typical number of nodes on the way down.
+  // Typical depth of a tree, to estimate the work.
   constexpr double kDepth = 20.0;
   run(n_threads, rows.size() * kDepth, kNoDeadline, [&](ThreadPool& pool) {
     rows.visit([&](const auto& x) {
@@ -77,18 +77,15 @@ void bind_tree(nb::module_& m) {
   nb::class_<SplitOptions>(m, "SplitOptions", "How sets of rows are split into sections.")
       .def(nb::new_(&split_options), nb::kw_only(), "n_sections"_a, "init"_a, "max_passes"_a, "tol"_a,
            "seed"_a, "with_inertias"_a);
-  m.def(
-      "split", &split_sets, "rows"_a, "row_weights"_a.none(), "members"_a.noconvert(), "begins"_a,
-      "ends"_a, "options"_a, "n_threads"_a,
-      "Split sets of rows into sections. Set i is members[begins[i]:ends[i]], which is reordered so "
-      "that "
-      "its sections are ranges. Return (ends, weights, inertias) of the sections, each of length sets x "
-      "sections. The ends are -1 where all rows of a set are equal.");
+  m.def("split", &split_sets, "rows"_a, "row_weights"_a.none(), "members"_a.noconvert(), "begins"_a,
+        "ends"_a, "options"_a, "n_threads"_a,
+        "Split sets of rows into sections. Set i is members[begins[i]:ends[i]], which is reordered so "
+        "that its sections are ranges. Return (ends, weights, inertias) of the sections, each of "
+        "length sets x sections. The ends are -1 where all rows of a set are equal.");
   m.def("descend", &descend_tree, "rows"_a, "children"_a, "centres"_a, "leaves"_a.noconvert(),
         "n_threads"_a,
-        "Find the leaf of each row, in place: from node 0, always to the nearest child. Children must "
-        "have "
-        "larger numbers than their parents; this is not checked.");
+        "Find the leaf of each row, in place: from node 0, always to the nearest child. Children "
+        "must have larger numbers than their parents; this is not checked.");
 }
 
 }  // namespace boostkmeans

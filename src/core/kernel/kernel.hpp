@@ -59,14 +59,14 @@ constexpr Layout flat_layout(std::int64_t n_features) {
 
 // A batch of rows in the frame, in float32. Column c of row r is values[c / chunk][r][c % chunk].
 struct TileView {
-  const float* values;
-  const float* norms;            // |x|^2
-  const std::int32_t* own;       // cluster that must not be chosen, or -1
-  const float* stay;             // rule first: the cost that a cluster must be below
-  const float* weights;          // only read if the scan is weighted
-  const std::int32_t* rotation;  // rule first: the cluster at which the search of a row starts
-  std::int64_t n_rows;           // a multiple of the register block, including padding
-  std::int64_t n_features;
+  const float* values = nullptr;
+  const float* norms = nullptr;            // |x|^2
+  const std::int32_t* own = nullptr;       // cluster that must not be chosen, or -1
+  const float* stay = nullptr;             // rule first: the cost that a cluster must be below
+  const float* weights = nullptr;          // only read if the scan is weighted
+  const std::int32_t* rotation = nullptr;  // rule first: the cluster at which the search of a row starts
+  std::int64_t n_rows = 0;                 // a multiple of the register block, including padding
+  std::int64_t n_features = 0;
   // For low precision: the bytes of the rows, as 0 to 255.
   const std::int32_t* quads = nullptr;
   // For sparse rows: dot products with the columns of the panels, starting from column `dots_first`.
@@ -80,11 +80,11 @@ struct TileView {
 
 // Centres packed in panels of `panel_width` columns: -2 * C, feature by feature.
 struct PanelView {
-  const float* values;
-  const float* norms;            // |C|^2, infinity for padding
-  const float* factors;          // W / (W + 1)
-  const float* inverse_weights;  // 1 / W
-  std::int32_t n_clusters;
+  const float* values = nullptr;
+  const float* norms = nullptr;            // |C|^2, infinity for padding
+  const float* factors = nullptr;          // W / (W + 1)
+  const float* inverse_weights = nullptr;  // 1 / W
+  std::int32_t n_clusters = 0;
   // For low precision: q with x . -2 C = scale * (bytes . q - offset), four features in each value.
   const std::int32_t* quads = nullptr;
   const float* byte_scales = nullptr;

@@ -39,7 +39,7 @@ template <class T, class Body>
 inline void each_value(const StridedArray& source, int64_t row, int64_t begin, int64_t end, Body body) {
   const char* at = source.data + row * source.row_stride;
   const int64_t step = source.column_stride;
-  T value;
+  T value{};
   if (step == static_cast<int64_t>(sizeof(T))) {
     at += begin * static_cast<int64_t>(sizeof(T));
     const int64_t count = end - begin;

@@ -8,7 +8,7 @@
 
 namespace boostkmeans {
 
-enum class CsrFault : int { none, starts, columns };
+enum class CsrFault : std::uint8_t { none, starts, columns };
 
 // Checks in parallel that starts begin with 0, ascend and do not exceed n_values, and that the columns
 // of each row ascend strictly and lie in [0, n_features). Returns the first kind of index that is at

@@ -120,7 +120,7 @@ class DenseRows {
   }
   // Number of products in x . C, which determines its rounding error.
   std::int64_t n_products(std::int64_t) const { return source_.n_features; }
-  // x - y|^2, which is 0 if and only if the rows are equal.
+  // |x - y|^2, which is 0 if and only if the rows are equal.
   double distance_between(const Row& x, const Row& y) const {
     return distance(x, {y.values.get(), 1.0});
   }

@@ -51,6 +51,7 @@ std::int64_t first_bad_row(const DenseRows& rows, DenseRows::Row& x) {
 Description describe(const DenseRows& rows, ThreadPool& pool) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
   std::vector<ThreadRanges> by_thread;
+  by_thread.reserve(static_cast<std::size_t>(pool.size()));
   for (int t = 0; t < pool.size(); ++t) by_thread.emplace_back(rows);
   pool.for_each((n + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t batch, int thread) {
     ThreadRanges& mine = by_thread[static_cast<std::size_t>(thread)];

@@ -82,7 +82,7 @@ class SparseRows {
   double norm(const Row& x) const { return x.norm; }
   // Number of products in x . C, which determines its rounding error.
   std::int64_t n_products(std::int64_t row) const { return length(row); }
-  // x - y|^2, which is 0 if and only if the rows are equal.
+  // |x - y|^2, which is 0 if and only if the rows are equal.
   double distance_between(const Row& x, const Row& y) const;
 
   // Save and restore the values of a composite that `add` changes, to the last bit.

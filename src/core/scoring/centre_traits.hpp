@@ -79,7 +79,7 @@ template <class Packed>
 void clear_terms(Packed&, std::int64_t) {}
 inline void clear_terms(TermCentres& packed, std::int64_t cluster) { packed.clear(cluster); }
 
-// composite|^2 of all clusters, which only sparse rows need.
+// |composite|^2 of all clusters, which only sparse rows need.
 template <class Rows>
 class CompositeNorms {
  public:
@@ -109,6 +109,7 @@ class CompositeNorms {
   }
 
  private:
+  // Fraction of its largest value below which a norm is recomputed.
   static constexpr double kSmall = 1.0 / 16.0;
 
   void renew(std::int64_t cluster, const double* composite) {

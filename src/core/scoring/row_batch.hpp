@@ -77,7 +77,7 @@ class RowBatch {
   void prepare_columns(Columns& columns, std::int64_t n_columns) {
     tile_.prepare(columns, 0, n_columns);
   }
-  // x - C|^2 of a row and the centre of its cluster, about as precise as its scores.
+  // |x - C|^2 of a row and the centre of its cluster, about as precise as its scores.
   template <class Table>
   double distance_to(std::int64_t r, const Centre& centre, const Table& table,
                      std::int64_t cluster) const {

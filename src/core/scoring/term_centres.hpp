@@ -68,7 +68,7 @@ class TermCentres {
   float value(std::int64_t term, std::int64_t cluster) const;
 
   const float* scales() const { return scales_.get(); }
-  // x - C|^2, given |x|^2 and x . composite.
+  // |x - C|^2, given |x|^2 and x . composite.
   float distance(float norm, float dot, std::int64_t cluster) const {
     return norm + scalars_.norms[cluster] + scales_[cluster] * dot;
   }

@@ -50,7 +50,7 @@ class Tile<DenseRows> {
   static constexpr std::int64_t kMaxPanels =
       std::numeric_limits<std::int64_t>::max();  // that can be prepared at once
 
-  // x - C|^2 of a row and the centre of a cluster, in float64.
+  // |x - C|^2 of a row and the centre of a cluster, in float64.
   template <class Table>
   double distance_to(std::int64_t r, const Centre& centre, const Table&, std::int64_t) const {
     return rows_.kernel().tile_distance(values_.get() + r * kTileStride, centre.composite,

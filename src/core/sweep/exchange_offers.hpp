@@ -45,8 +45,7 @@ class ExchangeOffers {
       if (offers.back().loss <= offer.loss) return;
       offers.pop_back();
     }
-    const auto better = [](const ExchangeOffer& a, const ExchangeOffer& b) { return a.loss < b.loss; };
-    offers.insert(std::upper_bound(offers.begin(), offers.end(), offer, better), offer);
+    offers.insert(std::ranges::upper_bound(offers, offer.loss, {}, &ExchangeOffer::loss), offer);
   }
 
   std::vector<std::vector<ExchangeOffer>> leaving_, entering_;

@@ -20,9 +20,9 @@ namespace boostkmeans {
 
 template <class Cut>
 struct LargeSet {
-  std::int64_t set, begin, end;        // its number, and its range of `members`
-  std::vector<std::int64_t> sample;    // positions in `members`, ascending
-  std::vector<std::int32_t> sections;  // section of each row of the sample
+  std::int64_t set = 0, begin = 0, end = 0;  // its number, and its range of `members`
+  std::vector<std::int64_t> sample;          // positions in `members`, ascending
+  std::vector<std::int32_t> sections;        // section of each row of the sample
   Cut cut;
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "support/random.hpp"
@@ -45,9 +46,7 @@ class Splitting {
     // Largest sets first, so that no thread starts one of them at the end.
     std::vector<std::int64_t> order(static_cast<std::size_t>(n_sets_));
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [this](std::int64_t a, std::int64_t b) {
-      return ends_[a] - begins_[a] > ends_[b] - begins_[b];
-    });
+    std::ranges::sort(order, {}, [this](std::int64_t i) { return std::pair(begins_[i] - ends_[i], i); });
     pool_.for_each(n_sets_, [&](std::int64_t i, int thread) {
       section_set(order[static_cast<std::size_t>(i)], thread);
     });
