@@ -224,7 +224,7 @@ def where_candidates_pay() -> None:
 def compare_strategies(title: str, X: data.Array, k: int) -> Json:
     """Return time and distortion by start and number of candidates."""
     strategies: dict[str, Json] = {
-        "k-means++ on a sample, all clusters": {"init": "auto", "n_candidates": None},
+        "sampled k-means++, all clusters": {"init": "sampled-k-means++", "n_candidates": None},
         "bisecting, all clusters": {"init": "bisecting", "n_candidates": None},
         "bisecting, 128 candidates": {"init": "bisecting", "n_candidates": 128},
         "defaults": {},

@@ -112,14 +112,20 @@ def auto_section(result: Json) -> str:
         for name, ways in result["sets"].items()
         for way, of in ways.items()
     ]
-    return (
-        '## What "auto" stands for\n\nFrom 512 clusters, the defaults compare each row with 128 '
-        "candidate clusters; up to 2,048 clusters, sweeps over all clusters follow. In between, a "
-        "sample of the rows is compared with all clusters, and if that gains more, all rows are "
-        "compared with all clusters. The start is k-means++ on a sample for up to 1,024 clusters with "
-        f"at least 64 rows each, and a tree otherwise. {context(result)}\n"
-        f"{table(['data', 'setting', 'whole fit', 'distortion'], rows)}"
+    return AUTO_TEXT.format(
+        context=context(result), table=table(["data", "setting", "whole fit", "distortion"], rows)
     )
+
+
+AUTO_TEXT = """## What "auto" stands for
+
+Candidates: from 512 clusters on, the defaults compare each row with 128 candidate clusters; up to 2,048
+clusters, sweeps over all clusters follow. In between, a sample of the rows is compared with all
+clusters. If that gains more than the candidates did, all rows are compared with all clusters.
+
+Start: with repair, which is the default, "auto" is a tree for more than 16 clusters. `init="auto"` and
+"bisecting" are therefore the same fit below. {context}
+{table}"""
 
 
 def low_precision_section(result: Json) -> str:

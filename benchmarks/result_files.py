@@ -23,6 +23,8 @@ _RENAMED_LABELS = (
     (re.compile(r"^blobs 100,000 x 32, 30 of them$"), "30 blobs, 100,000 x 32"),
     (re.compile(r", three times with noise: "), ", repeated three times with noise: "),
     (re.compile(r"^numpy matmul, out given$"), "numpy.matmul with `out`"),
+    # Measured with init="auto", which is a tree for these numbers of clusters, not k-means++.
+    (re.compile(r"^k-means\+\+ on a sample, all clusters$"), '`init="auto"`, all clusters'),
     # Measured with 1,000,000 rows; the label was taken from a call for a single row.
     (re.compile(r"^PhotoSIFT 1 x 128$"), "PhotoSIFT 1000000 x 128"),
     (
