@@ -257,12 +257,17 @@ def low_precision() -> None:
                 p = Partition.of(start.copy(), k, X.shape[1])
                 p.recompute(rows, None, N_THREADS)
                 sweep = partial(
-                    _core.sweep, rows.core, None, p.labels, p.composites, p.weights, p.counts, order, 1,
-                    block_rows(len(X)), False, 0, False, low, np.inf, N_THREADS,
-                )  # fmt: skip
+                    _core.sweep,
+                    rows.core,
+                    None,
+                    p.view,
+                    _core.FullVisit(order=order, run_rows=1, block_rows=block_rows(len(X))),
+                    _core.SweepOptions(low_precision=low),
+                    n_threads=N_THREADS,
+                )
                 taken, result = timed(sweep)
                 seconds[low].append(taken)
-                gains[low] = result[1]
+                gains[low] = result.gain
         found[str(k)] = {
             "float32_seconds": median(seconds[False]),
             "bytes_seconds": median(seconds[True]),

@@ -1,9 +1,9 @@
-"""Kills processes while they write files, and looks at what is left.
+"""Kill processes while they write files, and check the files that are left.
 
     python tests/crash.py --saves 200 --fits 50
 
-Of a model file that is saved again and again, the old or the new one must load, whole. A fit that is
-killed and taken up again, as often as that takes, must end with the labels of one that nobody disturbed.
+If a process is killed while it overwrites a model file, the old or the new model must load. A fit that
+is killed and resumed several times must end with the labels of an uninterrupted fit.
 """
 
 import argparse
@@ -21,36 +21,39 @@ import numpy as np
 
 from boostkmeans import BoostKMeans
 
-# Seconds after the first save of a child at which it is killed, at most: some saves long.
-LONGEST = 0.03
+# A process is killed up to this many seconds after its first save, which is the time of several saves.
+MAX_SECONDS = 0.03
 
 
 def two_models() -> list[BoostKMeans]:
-    """Of different sizes, so that a mixture of both could not be taken for one."""
+    """Return two models of different sizes: a mixture of their files could not be loaded."""
     X = np.random.default_rng(0).normal(size=(20_000, 16))
     return [BoostKMeans(k, random_state=0, max_iter=2, quality="fast").fit(X[:n])
             for k, n in ((40, 20_000), (60, 15_000))]  # fmt: skip
 
 
 def kill_saves(n_kills: int, folder: Path, seed: int = 0) -> Counter[str]:
-    """How often which model was found, and how many kills left a file that was not complete."""
+    """Kill processes that save models. Return how often each model was found afterwards.
+
+    "interrupted" counts the kills that left a temporary file.
+    """
     models = two_models()
     path = folder / "model.safetensors"
     models[0].save(path)
     moments = random.Random(seed)
     found: Counter[str] = Counter()
     for number in range(n_kills):
-        _kill_one(models, path, moments.uniform(0, LONGEST), first=number)
+        _save_until_killed(models, path, moments.uniform(0, MAX_SECONDS), first=number)
         found[_which(models, path)] += 1
         for part in folder.glob(".*.part"):
-            found["in the middle"] += 1
+            found["interrupted"] += 1
             part.unlink()
         assert sorted(folder.iterdir()) == [path]
     return found
 
 
-def _kill_one(models: list[BoostKMeans], path: Path, seconds: float, first: int) -> None:
-    """A child that saves one model after the other over the same file, until it is killed."""
+def _save_until_killed(models: list[BoostKMeans], path: Path, seconds: float, first: int) -> None:
+    """Start a process that saves both models in turn to the same file, and kill it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -60,10 +63,10 @@ def _kill_one(models: list[BoostKMeans], path: Path, seconds: float, first: int)
                 models[number % 2].save(path)
                 number += 1
                 os.write(writing, b".")
-        finally:  # an error ends the child before it is killed, which is noticed
+        finally:  # after an error, the process ends before it is killed, and its exit code tells
             os._exit(1)
     os.close(writing)
-    assert os.read(reading, 1), "the child could not save"
+    assert os.read(reading, 1), "the process could not save a model"
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     os.close(reading)
@@ -71,6 +74,7 @@ def _kill_one(models: list[BoostKMeans], path: Path, seconds: float, first: int)
 
 
 def _which(models: list[BoostKMeans], path: Path) -> str:
+    """Return the name of the model in the file, and check that it is complete."""
     loaded = BoostKMeans.load(path)
     for name, model in zip(("first", "second"), models, strict=True):
         if model.n_clusters == loaded.n_clusters:
@@ -78,7 +82,7 @@ def _which(models: list[BoostKMeans], path: Path) -> str:
             assert np.array_equal(model.labels_, loaded.labels_)
             assert model.history_ == loaded.history_
             return name
-    raise AssertionError("a model that nobody saved")
+    raise AssertionError("the file holds a model that was not saved")
 
 
 FIT = """
@@ -92,7 +96,7 @@ np.save(sys.argv[2], model.labels_)
 
 
 def kill_fits(n_kills: int, folder: Path, seed: int = 0) -> int:
-    """Kills fits at random moments, so many in all; how often one ended in between."""
+    """Kill `n_kills` fits at random moments and resume them. Return the number of completed fits."""
     expected, found, state = folder / "expected.npy", folder / "found.npy", folder / "state"
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", FIT, "", expected], check=True)
@@ -101,7 +105,7 @@ def kill_fits(n_kills: int, folder: Path, seed: int = 0) -> int:
     while True:
         child = subprocess.Popen([sys.executable, "-c", FIT, state, found])
         try:
-            # After the last kill it is left alone.
+            # After the last kill, the fit runs to its end.
             child.wait(moments.uniform(0, longest) if kills < n_kills else None)
         except subprocess.TimeoutExpired:
             child.kill()
@@ -116,7 +120,7 @@ def kill_fits(n_kills: int, folder: Path, seed: int = 0) -> int:
         state.unlink()
         if kills == n_kills:
             break
-    assert n_kills < 20 or len(states) > 1, "no fit got anywhere"
+    assert n_kills < 20 or len(states) > 1, "no fit wrote a second checkpoint"
     for left in folder.glob(".*.part"):
         left.unlink()
     assert {path.name for path in folder.iterdir()} <= {"expected.npy", "found.npy"}
@@ -124,18 +128,18 @@ def kill_fits(n_kills: int, folder: Path, seed: int = 0) -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """Prints what was found; an assertion fails if a file is not whole."""
+    """Print the results. An assertion fails if a file is not complete."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--saves", type=int, default=200, help="kills while models are saved")
-    parser.add_argument("--fits", type=int, default=50, help="kills of fits with checkpoints")
+    parser.add_argument("--saves", type=int, default=200, help="number of kills during saves")
+    parser.add_argument("--fits", type=int, default=50, help="number of kills of fits with checkpoints")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        print(f"{options.saves} kills of saves:", dict(kill_saves(options.saves, Path(folder))))
+        print(f"{options.saves} kills during saves:", dict(kill_saves(options.saves, Path(folder))))
     if options.fits == 0:
         return
     with tempfile.TemporaryDirectory() as folder:
         ends = kill_fits(options.fits, Path(folder))
-        print(f"{options.fits} kills of fits: {ends} ended, with the labels of an undisturbed one")
+        print(f"{options.fits} kills during fits: {ends} completed, with the expected labels")
 
 
 if __name__ == "__main__":

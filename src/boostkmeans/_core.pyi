@@ -1,5 +1,5 @@
 """
-The compiled core of boostkmeans. Private: it trusts what the package hands it.
+Compiled core of boostkmeans. Private. Functions check dtypes and shapes of their arguments but trust the values: labels, row numbers, orders, lists and codes must lie in their ranges. CsrMatrix checks the indices of a sparse matrix once.
 """
 
 from collections.abc import Sequence
@@ -9,16 +9,19 @@ import numpy
 from numpy.typing import NDArray
 
 
+class CsrMatrix:
+    """
+    CSR matrix that keeps its arrays. The constructor checks all indices, in parallel, so that several Rows can be built from it without further checks.
+    """
+
+    def __init__(self, *, values: object, columns: object, starts: object, n_features: int, n_threads: int = 1) -> None: ...
+
 class Rows:
     """
-    Rows of an array, seen as (x * factor - shift) * 2**scale_exponent; or those of a CSR matrix, which are expanded when they are loaded if there is a shift, and else stay sparse.
+    Rows of an array or a CSR matrix, read as (x * factor - shift) * 2**exponent. Rows of a CSR matrix stay sparse if shift is None; otherwise they are expanded when they are read.
     """
 
-    @overload
-    def __init__(self, array: object, shift: Sequence[float], scale_exponent: int, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, isa: str = '') -> None: ...
-
-    @overload
-    def __init__(self, values: object, columns: object, starts: object, n_features: int, shift: Sequence[float] | None, scale_exponent: int, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, isa: str = '') -> None: ...
+    def __init__(self, array: object, *, shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, exponent: int = 0, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, isa: str = '') -> None: ...
 
     @property
     def n_rows(self) -> int: ...
@@ -29,97 +32,162 @@ class Rows:
     @property
     def isa(self) -> str: ...
 
+class PartitionView:
+    """
+    Labels, composites, weights and counts of a partition, which native functions change in place. Labels must lie in [0, n_clusters); this is not checked.
+    """
+
+    def __init__(self, *, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+    @property
+    def n_clusters(self) -> int: ...
+
 def instruction_sets() -> list[str]:
     """
-    Names of the instruction sets that this machine runs, the plainest first.
+    Return the names of the instruction sets that this machine supports, the baseline first.
     """
 
 def describe(rows: Rows, n_threads: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], int]:
     """
-    Lowest and highest value of each column; the first row that is not finite, or -1.
+    Return the minimum and the maximum of each column, and the first row with a value that is not finite, or -1.
     """
 
 def row_norms(rows: Rows, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """Euclidean length of each row."""
+    """Return the Euclidean length of each row."""
 
-def recompute(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], inertias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, n_threads: int) -> tuple[float, float]:
+def recompute(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, partition: PartitionView, inertias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, n_threads: int) -> tuple[float, float]:
     """
-    Composites, weights, counts (and inertias) of the clusters from the labels, in place. Returns (inertia, drift).
+    Recompute composites, weights and counts (and the inertia of each cluster) from the labels, in place. Return (inertia, drift).
     """
 
 def members(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_clusters: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
-    Row numbers, cluster by cluster, and where each cluster begins and the last one ends.
+    Return the row numbers sorted by cluster, and the start of each cluster in them, followed by their number.
     """
 
-def sweep(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_rows: int, block_rows: int, first: bool, seed: int, exact: bool, low: bool, seconds_left: float, n_threads: int, temperature: float = 0.0, least: float = 0.0, most: float = float('inf'), exchange: bool = False, prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[int, float, int, bool]:
+class FullVisit:
     """
-    One sweep, in place. Returns (moves, gain, evaluations, whether time ran out).
-    """
-
-def sweep_candidates(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], changed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], visited: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], clock: int, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: int, runners_up: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None, by_runner_up: bool, first: bool, seed: int, seconds_left: float, n_threads: int, temperature: float = 0.0, least: float = 0.0, most: float = float('inf'), exchange: bool = False, prices: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[int, float, int, bool, int]:
-    """
-    One sweep, cluster by cluster, over lists of neighbours, in place. Returns (moves, gain, evaluations, whether time ran out, clock).
+    Visit of rows that are compared with all clusters. Runs of run_rows neighbouring rows are visited in the given order; block_rows rows propose before the first of them is decided.
     """
 
-def neighbours(centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], isa: str, n_threads: int) -> None:
+    def __init__(self, *, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_rows: int, block_rows: int) -> None: ...
+
+class CandidateVisit:
     """
-    Nearest other centres of each centre, nearest first, -1 where there are no more, in place. Centres come in groups and look into the groups of their group's list.
+    Visit of rows, cluster by cluster, that are compared with the clusters in the list of their cluster only. Clusters are skipped if nothing in their list changed since they were visited. With by_runner_up, rows are visited with their runner-up and compared with its list.
+    """
+
+    def __init__(self, *, lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], changed: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], visited: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], clock: int, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: int, runners_up: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None = None, by_runner_up: bool = False) -> None: ...
+
+    @property
+    def clock(self) -> int:
+        """Number of blocks decided so far. A sweep advances it."""
+
+class SweepOptions:
+    """
+    Rules by which the rows of a sweep move. The constructor raises ValueError for values that exclude each other.
+    """
+
+    def __init__(self, *, first: bool = False, exact: bool = False, low_precision: bool = False, temperature: float = 0.0, min_weight: float = 0.0, max_weight: float = float('inf'), exchange: bool = False, penalties: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seed: int = 0) -> None: ...
+
+class SweepResult:
+    """Summary of a sweep."""
+
+    @property
+    def moves(self) -> int:
+        """Number of rows that moved."""
+
+    @property
+    def gain(self) -> float:
+        """Decrease of the inertia."""
+
+    @property
+    def evaluations(self) -> int:
+        """Number of distances computed."""
+
+    @property
+    def late(self) -> bool:
+        """True if the sweep ran out of time."""
+
+def sweep(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, partition: PartitionView, visit: FullVisit | CandidateVisit, options: SweepOptions, *, seconds_left: float = float('inf'), n_threads: int = 1) -> SweepResult:
+    """Visit the rows once and move each to a better cluster, in place."""
+
+class Groups:
+    """
+    Centres in groups of neighbours: group g is order[starts[g]:starts[g + 1]]. Row g of lists names the groups to search for members of group g, padded with -1.
+    """
+
+    def __init__(self, *, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+def neighbours(centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], groups: Groups, out: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], isa: str, n_threads: int) -> None:
+    """
+    Find the nearest other centres of each centre, nearest first, in place. Rows of out are padded with -1.
     """
 
 def pair_gaps(composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], a: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], isa: str, n_threads: int) -> None:
-    """Squared distances of pairs of centres, in place."""
+    """Compute the squared distances between pairs of centres, in place."""
 
 def nearest(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, exclude: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None:
     """
-    Exact nearest centre (other than `exclude`) and squared distance of each row, in place.
+    Find the nearest centre of each row, other than exclude, and its squared distance, exactly and in place.
     """
 
 def distances(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
-    """Squared distances of all rows to all centres, in place."""
+    """Compute the squared distances of all rows to all centres, in place."""
 
 def own_distances(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """
-    Squared distance of each row to the centre that its label names, and its squared length, in place.
+    Compute the squared distance of each row to the centre of its label, and its squared norm, in place.
     """
 
 def online_pass(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float) -> int:
     """
-    Row by row, the nearest centre moves towards the row, in place. Returns the number of rows.
+    Move the nearest centre of each row towards the row, one row after the other, in place. Return the number of rows visited.
     """
 
-def nearest_in_groups(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+def nearest_in_groups(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], groups: Groups, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """
-    Nearest of the centres in the groups that are listed for the group of each row, in place.
+    Find the nearest centre of each row among those in the groups that are listed for the group of the row, in place.
+    """
+
+def plus_plus(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_clusters: int, n_trials: int, seed: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+    """
+    Choose rows by greedy k-means++. Return (chosen rows, label of each row).
+    """
+
+class SplitOptions:
+    """How sets of rows are split into sections."""
+
+    def __init__(self, *, n_sections: int, init: str, max_passes: int, tol: float, seed: int, with_inertias: bool) -> None: ...
+
+def split(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, members: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], begins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SplitOptions, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Split sets of rows into sections. Set i is members[begins[i]:ends[i]], which is reordered so that its sections are ranges. Return (ends, weights, inertias) of the sections, each of length sets x sections. The ends are -1 where all rows of a set are equal.
     """
 
 def descend(rows: Rows, children: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
-    """The leaf of each row, from node 0 on by the nearest child, in place."""
-
-def plus_plus(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_clusters: int, n_trials: int, seed: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
-    """Greedy k-means++. Returns (chosen rows, label of each row)."""
-
-def split(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, members: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], begins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_sections: int, start: int, max_passes: int, tol: float, seed: int, measured: bool, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
-    Splits ranges of members, which are reordered. Returns (ends, weights, inertias), each flat: sets x sections. Ends are -1 where all rows of a set are equal.
+    Find the leaf of each row, in place: from node 0, always to the nearest child. Children must have larger numbers than their parents; this is not checked.
     """
 
 @overload
-def encode(parts: Sequence[Rows], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
-    """Nearest centroid of each part of each row, exactly, in place."""
+def encode(subspaces: Sequence[Rows], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Find the nearest centroid of each row in each subspace, exactly and in place.
+    """
 
 @overload
-def encode(parts: Sequence[Rows], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+def encode(subspaces: Sequence[Rows], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
 
 def nearest_rows(rows: Rows, points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first: int, ids: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
     """
-    Nearest points of each row, exactly, among these (numbered from `first` on) and those that are in ids and distances already, in place.
+    Find the nearest points of each row, exactly, and merge them into ids and distances, in place. The points are numbered from first.
     """
 
 @overload
 def search_codes(tables: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], isa: str, n_threads: int) -> None:
     """
-    Codes with the smallest sums of what the tables of each query say, nearest first, in place.
+    Find the codes with the smallest sums of table entries for each query, nearest first, in place. Codes must be smaller than the number of centroids; this is not checked.
     """
 
 @overload

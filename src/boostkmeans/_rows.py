@@ -1,5 +1,5 @@
 """Keep pickles of 0.7 readable: they name this module."""
 
-from boostkmeans._data.rows import Frame
+from boostkmeans._data.frame import Frame
 
 __all__ = ["Frame"]

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import boostkmeans
 from boostkmeans._storage import atomic_file
-from boostkmeans._storage.atomic_file import write_whole
+from boostkmeans._storage.atomic_file import atomic_write_text
 from boostkmeans.cli.app import app
 from boostkmeans.cli.commands.docs import _stop_words
 from conftest import SHARED, run_python, same_partition
@@ -413,7 +413,7 @@ def test_a_file_that_came_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.Mo
     target = tmp_path / "a"
     monkeypatch.setattr(atomic_file, "check_target", lambda *_, **__: target.write_text("precious"))
     with pytest.raises(FileExistsError, match="exists"):
-        write_whole(target, "new")
+        atomic_write_text(target, "new")
     assert target.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -427,7 +427,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="No space"):
-        write_whole(target, "new", force=True)
+        atomic_write_text(target, "new", force=True)
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -436,6 +436,6 @@ def test_links_are_followed(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_text("old")
     link.symlink_to(real)
-    write_whole(link, "new", force=True)
+    atomic_write_text(link, "new", force=True)
     assert link.is_symlink()
     assert real.read_text() == "new"

@@ -20,7 +20,7 @@ from boostkmeans import (
     metrics,
 )
 from boostkmeans._data import memory, streamed_rows
-from boostkmeans._steps.sampling import spread
+from boostkmeans._steps.problem import stratified_indices
 from boostkmeans._storage.tensors import peek
 from boostkmeans.cli.commands.pq import lookup
 from boostkmeans.io import open_vectors, write_vectors
@@ -120,7 +120,7 @@ def test_options_of_training(
 def test_a_sample(folder: Path, tmp_path: Path, X: NDArray[np.float32]) -> None:
     made = train(folder / "x.npy", tmp_path / "q", "--sample", 500, "--seed", 3)
     assert (made["n_rows"], made["n_rows_of_file"]) == (500, N)
-    some = X[spread(N, 500, np.random.RandomState(3))]
+    some = X[stratified_indices(N, 500, np.random.RandomState(3))]
     expected = ProductQuantizer(M, K, random_state=3).fit(some)
     assert np.array_equal(ProductQuantizer.load(tmp_path / "q").codebooks_, expected.codebooks_)
     assert train(folder / "x.npy", tmp_path / "all", "--sample", 10_000)["n_rows"] == N

@@ -9,15 +9,15 @@
 
 #include "assign/approximate.hpp"
 #include "assign/code_search.hpp"
-#include "rows/describe.hpp"
-#include "assign/nearest.hpp"
 #include "assign/exact_search.hpp"
+#include "assign/kmeans_plus_plus.hpp"
+#include "assign/nearest.hpp"
 #include "assign/neighbours.hpp"
 #include "assign/online.hpp"
 #include "partition/partition.hpp"
-#include "assign/kmeans_plus_plus.hpp"
-#include "tree/split.hpp"
+#include "rows/describe.hpp"
 #include "sweep/sweep.hpp"
+#include "tree/split.hpp"
 
 using namespace boostkmeans;
 
@@ -50,7 +50,8 @@ std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) 
 template <class Rows>
 void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partition, Team& team) {
   const std::int64_t k = partition.n_clusters, length = std::min<std::int64_t>(4, k - 1);
-  std::vector<std::int32_t> order(static_cast<std::size_t>(k)), lists(static_cast<std::size_t>(k * length));
+  std::vector<std::int32_t> order(static_cast<std::size_t>(k)),
+      lists(static_cast<std::size_t>(k * length));
   std::iota(order.begin(), order.end(), 0);
   std::vector<std::int64_t> starts;
   for (std::int64_t at = 0; at < k; at += 3) starts.push_back(at);
@@ -64,11 +65,14 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
              team);
   std::vector<std::int64_t> changed(order.size(), -1), visited(order.size(), -1);
   std::vector<std::int32_t> runners_up(static_cast<std::size_t>(rows.n_rows()), 0);
-  Neighbourhoods near{lists.data(), length, changed.data(), visited.data(), 0};
+  CandidateVisit visit{lists.data(),      length, changed.data(), visited.data(), 0, order.data(), k, 64,
+                       runners_up.data(), false};
   double inertia = recompute(rows, w, partition, nullptr, team).inertia;
   for (int s = 0; s < 4; ++s) {
-    sweep(rows, w, partition, {order.data(), k, 64, runners_up.data(), s == 2}, near,
-          {s == 1, 5, false, false}, team);
+    visit.by_runner_up = s == 2;
+    Visit by_list = visit;
+    sweep(rows, w, partition, by_list, {.first = s == 1, .seed = 5}, team);
+    visit.clock = std::get<CandidateVisit>(by_list).clock;
     const double after = recompute(rows, w, partition, nullptr, team).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep over candidates lowers the inertia");
     inertia = after;
@@ -81,20 +85,21 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
                     runners_up.data(), team);
 }
 
-// Sweeps that are relaxed, at prices, and within limits, in which rows change places.
+// Sweeps that are relaxed, with penalties, and within limits, in which rows change places.
 template <class Rows>
-void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition, const Visit& visit,
+void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition, Visit& visit,
                      Team& team) {
   const std::int64_t k = partition.n_clusters;
-  sweep(rows, w, partition, visit, {false, 5, false, false, 0.3}, team);
-  std::vector<double> prices;
-  for (std::int64_t c = 0; c < k; ++c) prices.push_back(0.01 * static_cast<double>(c % 3));
-  sweep(rows, w, partition, visit, {false, 5, false, false, 0.0, {}, false, prices.data()}, team);
+  sweep(rows, w, partition, visit, {.temperature = 0.3, .seed = 5}, team);
+  std::vector<double> penalties;
+  for (std::int64_t c = 0; c < k; ++c) penalties.push_back(0.01 * static_cast<double>(c % 3));
+  sweep(rows, w, partition, visit, {.penalties = penalties.data(), .seed = 5}, team);
   double inertia = recompute(rows, w, partition, nullptr, team).inertia;
   const auto [least, most] = std::minmax_element(partition.weights, partition.weights + k);
   const Limits limits{*least, *most};
   for (int s = 0; s < 6; ++s) {
-    sweep(rows, w, partition, visit, {s == 2, 5, s == 5, false, 0.0, limits, s % 2 == 0}, team);
+    sweep(rows, w, partition, visit,
+          {.first = s == 2, .exact = s == 5, .limits = limits, .exchange = s % 2 == 0, .seed = 5}, team);
     for (std::int64_t c = 0; c < k; ++c) check(limits.allow(partition.weights[c]), "limits hold");
     const double after = recompute(rows, w, partition, nullptr, team).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep within limits lowers the inertia");
@@ -149,16 +154,17 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, Team& team) {
   const Partition partition{labels.data(), composites.data(), weights.data(), counts.data(), k, d};
   double inertia = recompute(rows, w, partition, nullptr, team).inertia;
   for (std::int64_t run = 0; run * 4 < n; ++run) order.push_back(run);
+  Visit visit = FullVisit{order.data(), static_cast<std::int64_t>(order.size()), 4, 64};
   for (int s = 0; s < 4; ++s) {
     const SweepResult result =
-        sweep(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64},
-              {s == 1, 5, s == 3, s == 2}, team);
+        sweep(rows, w, partition, visit,
+              {.first = s == 1, .exact = s == 3, .low_precision = s == 2, .seed = 5}, team);
     const double after = recompute(rows, w, partition, nullptr, team).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
     check(result.evaluations == n * k, "all rows look at all clusters");
     inertia = after;
   }
-  exercise_limits(rows, w, partition, {order.data(), static_cast<std::int64_t>(order.size()), 4, 64}, team);
+  exercise_limits(rows, w, partition, visit, team);
   exercise_candidates(rows, w, partition, team);
   exercise_split(rows, w, partition, team);
   std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(n * k));
@@ -176,7 +182,8 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, Team& team) {
 void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weighted) {
   std::mt19937 random(7);
   const auto bytes = random_bytes(p, random);
-  const RowSource source{reinterpret_cast<const char*>(bytes.data()), p.d * p.item, p.item, p.d, p.scalar};
+  const RowSource source{reinterpret_cast<const char*>(bytes.data()), p.d * p.item, p.item, p.d,
+                         p.scalar};
   std::vector<double> factors(static_cast<std::size_t>(p.n), 0.5), row_weights;
   const DenseRows rows(kernel, source, p.n, std::vector<double>(static_cast<std::size_t>(p.d), 0.25), 3,
                        weighted ? factors.data() : nullptr);
@@ -208,20 +215,22 @@ void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::
     starts.push_back(static_cast<Index>(values.size()));
     row_weights.push_back(static_cast<double>(random() % 4));
   }
-  const CsrSource source{values.data(), columns.data(), starts.data(), sizeof(Value) == 8,
-                         sizeof(Index) == 8, sizeof(Index) == 8};
+  const CsrSource source{values.data(),      columns.data(),     starts.data(),
+                         sizeof(Value) == 8, sizeof(Index) == 8, sizeof(Index) == 8};
   const RowWeights w{weighted ? row_weights.data() : nullptr};
   const double* by_row = weighted ? factors.data() : nullptr;
   Watch watch([] { return false; }, 1e9);
   Team team(n_threads, watch);
   exercise_rows(SparseRows(kernel, source, n, d, 2, by_row), k, w, team);
-  exercise_rows(DenseRows(kernel, source, n, std::vector<double>(static_cast<std::size_t>(d), 0.1), 2, by_row),
-                k, w, team);
+  exercise_rows(
+      DenseRows(kernel, source, n, std::vector<double>(static_cast<std::size_t>(d), 0.1), 2, by_row), k,
+      w, team);
 }
 
 // Codes of parts of rows, search among them, and the nearest rows, block by block.
 template <class Code>
-void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::int64_t n_centroids, int n_threads) {
+void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::int64_t n_centroids,
+                    int n_threads) {
   constexpr std::int64_t width = 3, n_queries = 40, k = 5;
   std::mt19937 random(11);
   std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
@@ -234,8 +243,8 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
   std::vector<DenseRows> parts;
   for (std::int64_t j = 0; j < m; ++j)
     parts.emplace_back(kernel,
-                       RowSource{reinterpret_cast<const char*>(values.data() + j * width), m * width * 4, 4,
-                                 width, Scalar::float32},
+                       RowSource{reinterpret_cast<const char*>(values.data() + j * width), m * width * 4,
+                                 4, width, Scalar::float32},
                        n, std::vector<double>(width, 0.0), 0, nullptr);
   std::vector<const DenseRows*> pointers;
   for (const DenseRows& part : parts) pointers.push_back(&part);
@@ -251,12 +260,13 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
     check(ids[i] >= 0 && ids[i] < n, "a code that was found is one of them");
     check(i % k == 0 || distances[i - 1] <= distances[i], "the nearest come first");
   }
-  std::vector<double> points(static_cast<std::size_t>(100 * width)), gaps(static_cast<std::size_t>(n * k), 1e300);
+  std::vector<double> points(static_cast<std::size_t>(100 * width)),
+      gaps(static_cast<std::size_t>(n * k), 1e300);
   for (double& value : points) value = static_cast<double>(uniform(random));
   std::vector<std::int64_t> nearest(gaps.size(), -1);
   for (std::int64_t first = 0; first < 100; first += 33)
-    nearest_rows(parts[0], points.data() + first * width, std::min<std::int64_t>(33, 100 - first), first, k,
-                 nearest.data(), gaps.data(), team);
+    nearest_rows(parts[0], points.data() + first * width, std::min<std::int64_t>(33, 100 - first), first,
+                 k, nearest.data(), gaps.data(), team);
   check(*std::min_element(nearest.begin(), nearest.end()) >= 0, "all rows have neighbours");
 }
 
@@ -287,7 +297,10 @@ void exercise_errors() {
 
 int main() {
   const std::vector<std::pair<Scalar, std::int64_t>> scalars = {{Scalar::float64, 8},
-      {Scalar::float32, 4}, {Scalar::float16, 2}, {Scalar::uint8, 1}, {Scalar::int8, 1}};
+                                                                {Scalar::float32, 4},
+                                                                {Scalar::float16, 2},
+                                                                {Scalar::uint8, 1},
+                                                                {Scalar::int8, 1}};
   for (int n = 0; const Kernel* kernel = available_kernel(n); ++n)
     for (const auto& [scalar, item] : scalars)
       for (const int n_threads : {1, 4})

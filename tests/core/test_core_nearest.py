@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostkmeans import _core, instruction_sets
 from boostkmeans._data.rows import DTYPES, Rows
-from boostkmeans._steps.partition import nearest
+from boostkmeans._steps.nearest import nearest
 
 FloatArray = NDArray[np.float64]
 
@@ -25,6 +25,11 @@ def data(n: int, d: int, dtype: Any, seed: int = 0) -> NDArray[Any]:
         info = np.iinfo(dtype)
         return rng.integers(info.min, info.max, (n, d), dtype=dtype, endpoint=True)
     return rng.normal(3, 2, size=(n, d)).astype(dtype)
+
+
+def unframed(X: NDArray[Any], isa: str = "") -> _core.Rows:
+    """Return native rows with the values of X, neither shifted nor scaled."""
+    return _core.Rows(X, shift=np.zeros(X.shape[1]), isa=isa)
 
 
 @pytest.mark.usefixtures("isa")
@@ -54,7 +59,7 @@ def test_ties_go_to_the_first(seed: int, n: int, d: int, k: int, high: int, isa:
     rng = np.random.default_rng(seed)  # small integers: many exact ties
     X = rng.integers(0, high, (n, d), endpoint=True).astype(np.float64)
     C = rng.integers(0, high, (k, d), endpoint=True).astype(np.float64)
-    rows = _core.Rows(X, [0.0] * d, 0, None, isa)
+    rows = unframed(X, isa)
     labels = np.empty(n, dtype=np.int32)
     _core.nearest(rows, C, labels, None, None, 1)
     np.testing.assert_array_equal(labels, all_distances(X, C).argmin(axis=1))
@@ -66,7 +71,7 @@ def test_what_float32_cannot_tell_is_decided_in_float64() -> None:
     C = np.repeat(rng.normal(size=(4, 20)), 8, axis=0)
     C += 1e-10 * rng.normal(size=C.shape)  # groups of eight that float32 rounds to one
     X = np.repeat(C, 3, axis=0)
-    rows = _core.Rows(X, [0.0] * 20, 0)
+    rows = unframed(X)
     labels = np.empty(len(X), dtype=np.int32)
     _core.nearest(rows, C, labels, None, None, 2)
     np.testing.assert_array_equal(labels, np.repeat(np.arange(32), 3))
@@ -80,7 +85,7 @@ def test_what_float32_would_get_wrong_is_decided_in_float64(spread: float) -> No
     C += spread * rng.normal(size=C.shape)  # gaps within a group are near float32's rounding of |x|^2
     X = np.repeat(C, 20, axis=0) + 0.7 * spread * rng.normal(size=(640, 20))
     labels = np.empty(len(X), dtype=np.int32)
-    _core.nearest(_core.Rows(X, [0.0] * 20, 0), C, labels, None, None, 2)
+    _core.nearest(unframed(X), C, labels, None, None, 2)
     np.testing.assert_array_equal(labels, all_distances(X, C).argmin(axis=1))
 
 
@@ -89,10 +94,10 @@ def test_rows_far_outside_of_the_frame() -> None:
     C = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     X = np.array([[1e30, 0.0], [-1e30, 0.0], [0.0, 1e25], [1e-3, 2e-3]])
     labels, gaps = np.empty(4, dtype=np.int32), np.empty(4)
-    _core.nearest(_core.Rows(X, [0.0, 0.0], 0), C, labels, gaps, None, 1)
+    _core.nearest(unframed(X), C, labels, gaps, None, 1)
     assert labels[3] == 2
     assert np.isfinite(gaps).all()
-    _core.nearest(_core.Rows(X.astype(np.float32), [0.0, 0.0], 0), C, labels, gaps, None, 1)
+    _core.nearest(unframed(X.astype(np.float32)), C, labels, gaps, None, 1)
     assert labels[3] == 2
     assert np.isfinite(gaps).all()
 
@@ -102,7 +107,7 @@ def test_rows_far_outside_of_the_frame() -> None:
 def test_distances(dtype: Any) -> None:
     X, C = data(33, 21, dtype), data(7, 21, dtype, seed=1).astype(np.float64)
     out = np.empty((33, 7))
-    _core.distances(_core.Rows(X, [0.0] * 21, 0), C, out, 2)
+    _core.distances(unframed(X), C, out, 2)
     np.testing.assert_allclose(out, all_distances(X, C), rtol=1e-12)
 
 
@@ -112,7 +117,7 @@ def test_distances(dtype: Any) -> None:
 def test_describe_and_norms(dtype: Any, n: int) -> None:
     X = data(n, 19, dtype)
     wide = X.astype(np.float64)
-    rows = _core.Rows(X, [0.0] * 19, 0)
+    rows = unframed(X)
     low, high, bad = _core.describe(rows, 2)
     np.testing.assert_array_equal(low, wide.min(axis=0))
     np.testing.assert_array_equal(high, wide.max(axis=0))
@@ -124,13 +129,13 @@ def test_describe_and_norms(dtype: Any, n: int) -> None:
 def test_every_float16_is_read_as_numpy_reads_it() -> None:
     halves = np.arange(65536, dtype=np.uint16).view(np.float16)
     X = halves[np.isfinite(halves)].reshape(-1, 32)
-    low, high, bad = _core.describe(_core.Rows(X, [0.0] * 32, 0), 1)
+    low, high, bad = _core.describe(unframed(X), 1)
     np.testing.assert_array_equal(low, X.min(axis=0).astype(np.float64))
     np.testing.assert_array_equal(high, X.max(axis=0).astype(np.float64))
     assert bad == -1
     zeros = np.zeros((1, 32))
     out = np.empty((len(X), 1))
-    _core.distances(_core.Rows(X, [0.0] * 32, 0), zeros, out, 1)
+    _core.distances(unframed(X), zeros, out, 1)
     np.testing.assert_array_equal(out[:, 0], (X.astype(np.float64) ** 2).sum(axis=1))
 
 
@@ -139,7 +144,7 @@ def test_every_float16_is_read_as_numpy_reads_it() -> None:
 def test_describe_finds_the_first_row_that_is_not_finite(dtype: Any, value: float) -> None:
     X = np.zeros((500, 9), dtype=dtype)
     X[321, 8] = X[400, 0] = value
-    assert _core.describe(_core.Rows(X, [0.0] * 9, 0), 2)[2] == 321
+    assert _core.describe(unframed(X), 2)[2] == 321
 
 
 @pytest.mark.usefixtures("isa")
@@ -149,15 +154,15 @@ def test_strides_do_not_matter(dtype: Any) -> None:
     C = data(6, 20, np.float64, seed=1)
     for view in (base[::2, ::2], base[::-1, 10:30], base[:, ::-2], np.asfortranarray(base[:, :20])):
         out, expected = np.empty((len(view), 6)), np.empty((len(view), 6))
-        _core.distances(_core.Rows(view, [1.0] * 20, 0), C, out, 1)
-        _core.distances(_core.Rows(np.ascontiguousarray(view), [1.0] * 20, 0), C, expected, 1)
+        _core.distances(_core.Rows(view, shift=np.ones(20)), C, out, 1)
+        _core.distances(_core.Rows(np.ascontiguousarray(view), shift=np.ones(20)), C, expected, 1)
         np.testing.assert_array_equal(out, expected)
         assert nearest_labels(view, C) == nearest_labels(np.ascontiguousarray(view), C)
 
 
 def nearest_labels(X: NDArray[Any], C: FloatArray) -> list[int]:
     labels = np.empty(len(X), dtype=np.int32)
-    _core.nearest(_core.Rows(X, [1.0] * X.shape[1], 0), C, labels, None, None, 1)
+    _core.nearest(_core.Rows(X, shift=np.ones(X.shape[1])), C, labels, None, None, 1)
     return [int(label) for label in labels]
 
 
@@ -165,7 +170,7 @@ def nearest_labels(X: NDArray[Any], C: FloatArray) -> list[int]:
 def test_results_are_never_written_to_a_copy(bad: NDArray[Any]) -> None:
     X = data(5, 2, np.float64)
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        _core.nearest(_core.Rows(X, [0.0, 0.0], 0), X, bad, None, None, 1)
+        _core.nearest(unframed(X), X, bad, None, None, 1)
 
 
 class TestPlusPlus:

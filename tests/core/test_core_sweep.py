@@ -10,6 +10,7 @@ import reference
 from boostkmeans import _core, instruction_sets
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.partition import Partition
+from problems import blank_partition
 
 pytestmark = pytest.mark.usefixtures("isa")
 
@@ -30,18 +31,22 @@ def core_sweep(
 ) -> tuple[Partition, int, float]:  # fmt: skip
     """One sweep by the core; also checks that what it reports is what it did."""
     rows = Rows.in_own_frame(X, "euclidean", n_threads)
-    partition = Partition.of(labels.copy(), k, X.shape[1])
+    partition = blank_partition(labels.copy(), k, X.shape[1])
     before, _ = partition.recompute(rows, weights, n_threads)
-    moves, gain, evaluations, late = _core.sweep(
-        rows.core, weights, partition.labels, partition.composites, partition.weights,
-        partition.counts, order, run_rows, block, first, seed, exact, low, np.inf, n_threads,
-    )  # fmt: skip
+    found = _core.sweep(
+        rows.core,
+        weights,
+        partition.view(),
+        _core.FullVisit(order=order, run_rows=run_rows, block_rows=block),
+        _core.SweepOptions(first=first, seed=seed, exact=exact, low_precision=low),
+        n_threads=n_threads,
+    )
     after, drift = partition.recompute(rows, weights, n_threads)
-    assert not late
+    assert not found.late
     assert drift < 1e-10
-    assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
-    assert evaluations == k * sum(min(run_rows, len(X) - r * run_rows) for r in order.tolist())
-    return partition, moves, gain
+    assert found.gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
+    assert found.evaluations == k * sum(min(run_rows, len(X) - r * run_rows) for r in order.tolist())
+    return partition, found.moves, found.gain
 
 
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
@@ -57,7 +62,6 @@ def test_best_moves_equal_the_reference(n: int, d: int, k: int, weighted: bool, 
         np.testing.assert_array_equal(found.labels, expected)
         assert moves == expected_moves
         labels = expected
-    assert s == 3
 
 
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
@@ -146,35 +150,122 @@ def test_zero_weights_never_move() -> None:
 def test_a_deadline_in_the_past_moves_nothing() -> None:
     X, labels = random_problem(100, 3, 4, seed=6)
     rows = Rows.in_own_frame(X, "euclidean", 1)
-    partition = Partition.of(labels.copy(), 4, 3)
+    partition = blank_partition(labels.copy(), 4, 3)
     partition.recompute(rows, None, 1)
-    moves, gain, evaluations, late = _core.sweep(
-        rows.core, None, partition.labels, partition.composites, partition.weights, partition.counts,
-        np.arange(100), 1, 16, False, 0, False, False, 0.0, 1,
-    )  # fmt: skip
-    assert (moves, gain, evaluations, late) == (0, 0.0, 0, True)
+    visit = _core.FullVisit(order=np.arange(100), run_rows=1, block_rows=16)
+    found = _core.sweep(rows.core, None, partition.view(), visit, _core.SweepOptions(), seconds_left=0.0)
+    assert (found.moves, found.gain, found.evaluations, found.late) == (0, 0.0, 0, True)
     np.testing.assert_array_equal(partition.labels, labels)
 
 
-@pytest.mark.parametrize("broken", ["labels too large", "labels negative", "order", "shape", "run_rows"])
-def test_the_core_refuses_what_would_read_outside(broken: str) -> None:
-    X, labels = random_problem(30, 3, 4, seed=7)
-    rows = Rows.in_own_frame(X, "euclidean", 1)
-    partition = Partition.of(labels.copy(), 4, 2 if broken == "shape" else 3)
-    order, run_rows = np.arange(30), 1
-    if broken == "labels too large":
-        partition.labels[7] = 4
-    elif broken == "labels negative":
-        partition.labels[7] = -1
-    elif broken == "order":
-        order[3] = 30
-    elif broken == "run_rows":
-        run_rows = 0
-    with pytest.raises(ValueError, match=r"labels|order|shapes|run_rows"):
-        _core.sweep(
-            rows.core, None, partition.labels, partition.composites, partition.weights,
-            partition.counts, order, run_rows, 16, False, 0, False, False, np.inf, 1,
-        )  # fmt: skip
+def valid_arguments(k: int = 4) -> dict[str, Any]:
+    """Arguments of a sweep over 30 rows of 3 features."""
+    X, labels = random_problem(30, 3, k, seed=7)
+    partition = blank_partition(labels, k, 3)
+    return {
+        "rows": Rows.in_own_frame(X, "euclidean", 1).core,
+        "row_weights": None,
+        "partition": partition.view(),
+        "visit": _core.FullVisit(order=np.arange(30), run_rows=1, block_rows=16),
+        "options": _core.SweepOptions(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("row_weights", np.ones(29), "row_weights must have one value per row"),
+        (
+            "partition",
+            blank_partition(np.zeros(29, np.int32), 4, 3).view(),
+            "labels must have one value",
+        ),
+        (
+            "partition",
+            blank_partition(np.zeros(30, np.int32), 4, 2).view(),
+            "composites must have one column",
+        ),
+        ("options", _core.SweepOptions(penalties=np.zeros(5)), "penalties must have one value"),
+    ],
+)
+def test_rejects_arrays_of_other_shapes(name: str, value: Any, message: str) -> None:
+    arguments = {**valid_arguments(), name: value}
+    with pytest.raises(ValueError, match=message):
+        _core.sweep(**arguments)
+
+
+def candidate_visit(**changes: Any) -> _core.CandidateVisit:
+    """Return a visit of 30 rows in 4 clusters, with some arguments changed."""
+    arguments = {
+        "lists": np.zeros((4, 1), np.int32), "changed": np.full(4, -1), "visited": np.full(4, -1),
+        "clock": 0, "order": np.arange(4, dtype=np.int32), "block_rows": 16,
+    }  # fmt: skip
+    return _core.CandidateVisit(**{**arguments, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lists": np.zeros((4, 0), np.int32)}, "lists must have at least one column"),
+        ({"changed": np.full(3, -1)}, "one entry per cluster"),
+        ({"visited": np.full(5, -1)}, "one entry per cluster"),
+        ({"block_rows": 0}, "block_rows must be positive"),
+        ({"by_runner_up": True}, "by_runner_up requires runners_up"),
+    ],
+)
+def test_rejects_inconsistent_candidate_visits(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        candidate_visit(**changes)
+
+
+@pytest.mark.parametrize(
+    ("visit", "options", "message"),
+    [
+        ({"runners_up": np.zeros(29, np.int32)}, {}, "runners_up must have one value per row"),
+        ({}, {"exact": True}, "an exact sweep requires a FullVisit"),
+    ],
+)
+def test_rejects_candidate_visits_that_do_not_fit(
+    visit: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    arguments = valid_arguments()
+    arguments |= {"visit": candidate_visit(**visit), "options": _core.SweepOptions(**options)}
+    with pytest.raises(ValueError, match=message):
+        _core.sweep(**arguments)
+
+
+@pytest.mark.parametrize(("run_rows", "block_rows"), [(0, 16), (1, 0), (-1, 16)])
+def test_rejects_empty_runs_and_blocks(run_rows: int, block_rows: int) -> None:
+    with pytest.raises(ValueError, match="must be positive"):
+        _core.FullVisit(order=np.arange(30), run_rows=run_rows, block_rows=block_rows)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"temperature": -0.1}, "temperature must lie in"),
+        ({"temperature": 1.0}, "temperature must lie in"),
+        ({"temperature": np.nan}, "temperature must lie in"),
+        ({"temperature": 0.1, "exact": True}, "requires temperature 0"),
+        ({"penalties": np.zeros(4), "exact": True}, "allows no penalties"),
+        ({"penalties": np.zeros(4), "max_weight": 5.0}, "either penalties or limits"),
+        ({"penalties": np.array([0.0, -1.0])}, "penalties must not be negative"),
+    ],
+)
+def test_rejects_options_that_exclude_each_other(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _core.SweepOptions(**changes)
+
+
+def test_results_are_never_written_to_a_copy() -> None:
+    partition = blank_partition(np.zeros(30, np.int32), 4, 3)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        _core.PartitionView(
+            labels=partition.labels.astype(np.int64),
+            composites=partition.composites,
+            weights=partition.weights,
+            counts=partition.counts,
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])

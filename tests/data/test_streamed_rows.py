@@ -15,13 +15,14 @@ import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._data import memory, streamed_rows
 from boostkmeans._data.memory import Need
+from boostkmeans._data.row_source import ArraySource, StreamedRows
 from boostkmeans._data.rows import Rows
-from boostkmeans._data.streamed_rows import MappedRows, StreamedRows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine import checkpoint
-from boostkmeans._steps.partition import Partition, assigned
+from boostkmeans._steps.partition import assigned
 from boostkmeans.io import open_vectors, write_vectors
 from conftest import blobs, run_python
+from problems import blank_partition
 
 X, PLANTED = blobs(3000, 5, 12, spread=3.0)
 WEIGHTS = np.random.default_rng(1).integers(0, 4, size=len(X)).astype(np.float64)
@@ -39,7 +40,7 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def source(rows: NDArray[Any], limit: int) -> Any:
-    return MappedRows(rows, limit)
+    return ArraySource(rows, limit)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -73,7 +74,7 @@ class TestParts:
     @pytest.mark.parametrize("weights", [None, WEIGHTS / 4])
     def test_sums_and_inertia_are_those_of_all_rows(self, rows: StreamedRows, weights: Any) -> None:
         whole = Rows.in_own_frame(X, "euclidean", 2)
-        expected, found = (Partition.of(PLANTED, 14, X.shape[1]) for _ in range(2))  # two are empty
+        expected, found = (blank_partition(PLANTED, 14, X.shape[1]) for _ in range(2))  # two are empty
         found.composites[12:] = expected.composites[12:] = 7.0  # their position
         by_cluster, of_parts = np.empty(14), np.empty(14)
         inertia, _ = expected.recompute(whole, weights, 2, inertias=by_cluster)
@@ -204,7 +205,7 @@ def test_rows_without_weight_are_only_sought_where_they_are(
         pytest.fail("there are none")
 
     for module in ("_clusterer", "_bisecting"):
-        monkeypatch.setattr(f"boostkmeans.{module}.put_weightless", none)
+        monkeypatch.setattr(f"boostkmeans.{module}.assign_zero_weight_rows", none)
     for model in (BoostKMeans(12, random_state=0), BisectingBoostKMeans(12, random_state=0)):
         model.fit(source(X, little_memory), sample_weight=weights)
 
@@ -237,7 +238,7 @@ class TestErrors:
         assert need.fits(need.in_memory)
         with pytest.raises(MemoryError) as error:
             need.split(2**30)
-        assert memory.shown(need.in_memory) in str(error.value)
+        assert memory.format_bytes(need.in_memory) in str(error.value)
 
     def test_what_it_says_is_enough(self) -> None:
         need = Need(10**8, 512, 10_000, 128)
@@ -251,7 +252,7 @@ class TestErrors:
                 low = middle
         with pytest.raises(MemoryError) as error:
             need.split(low)
-        assert memory.shown(high) in str(error.value)
+        assert memory.format_bytes(high) in str(error.value)
 
 
 def test_interrupted_it_keeps_what_it_has(little_memory: int) -> None:
@@ -307,7 +308,7 @@ def test_a_map_larger_than_half_of_the_machine_is_read_in_parts(
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     assert "parts" not in BoostKMeans(12, random_state=0).fit(mapped).history_[0].note
-    monkeypatch.setattr(streamed_rows, "limit_of_machine", lambda: little_memory)
+    monkeypatch.setattr(streamed_rows, "default_memory_limit", lambda: little_memory)
     assert "parts" in BoostKMeans(12, random_state=0).fit(mapped).history_[0].note
 
 

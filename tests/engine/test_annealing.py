@@ -5,17 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boostkmeans._engine.annealing import Annealing
 from numpy.typing import NDArray
 
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._engine.annealing import Annealing
 from boostkmeans._engine.run import Fit
 from boostkmeans._engine.schedule import Course, StopRules
 from boostkmeans._steps.partition import Partition
 from conftest import blobs
+from problems import blank_partition
 
 X = np.random.default_rng(0).normal(size=(1500, 6))
 
@@ -28,15 +29,13 @@ class TestSweep:
     def start(self, n: int, d: int, k: int, w: NDArray[np.float64] | None) -> tuple[Rows, Partition]:
         rng = np.random.default_rng(1)
         rows = Rows.in_own_frame(rng.normal(size=(n, d)), "euclidean", 1)
-        partition = Partition.of(rng.permutation(np.arange(n) % k), k, d)
+        partition = blank_partition(rng.permutation(np.arange(n) % k), k, d)
         partition.recompute(rows, w, 1)
         return rows, partition
 
     def sweep(self, rows: Rows, p: Partition, w: Any, order: Any, block: int, temperature: float) -> Any:
-        return _core.sweep(
-            rows.core, w, p.labels, p.composites, p.weights, p.counts, order, 1, block, False, 0,
-            False, False, np.inf, 1, temperature,
-        )  # fmt: skip
+        visit = _core.FullVisit(order=order, run_rows=1, block_rows=block)
+        return _core.sweep(rows.core, w, p.view(), visit, _core.SweepOptions(temperature=temperature))
 
     @pytest.mark.parametrize(("n", "d", "k"), [(60, 2, 3), (300, 17, 9), (400, 5, 40)])
     @pytest.mark.parametrize("weighted", [False, True])
@@ -49,25 +48,25 @@ class TestSweep:
         before, _ = partition.recompute(rows, w, 1)
         labels = partition.labels.copy()
         order = np.random.default_rng(3).permutation(n)
-        moves, gain, _, _ = self.sweep(rows, partition, w, order, 16, temperature)
+        found = self.sweep(rows, partition, w, order, 16, temperature)
         expected, expected_moves = reference.sweep(
             rows.take(np.arange(n)), labels, k, order.tolist(), 16, w, temperature=temperature
         )
         np.testing.assert_array_equal(partition.labels, expected)
-        assert moves == expected_moves
+        assert found.moves == expected_moves
         after, drift = partition.recompute(rows, w, 1)
         assert drift < 1e-12
-        assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
+        assert found.gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
 
     def test_a_local_optimum_is_left(self) -> None:
         model = BoostKMeans(20, tol=0, annealing=0, repair=False, random_state=0).fit(X)
         assert model.converged_
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = Partition.of(model.labels_, 20, 6)
+        partition = blank_partition(model.labels_, 20, 6)
         partition.recompute(rows, None, 1)
-        assert self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.0)[0] == 0
-        moves, gain, _, _ = self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.1)
-        assert moves > 0 > gain
+        assert self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.0).moves == 0
+        found = self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.1)
+        assert found.moves > 0 > found.gain
 
     def test_candidates_that_are_all_others_do_the_same(self) -> None:
         n, d, k = 300, 6, 12
@@ -77,18 +76,12 @@ class TestSweep:
         order = np.arange(k, dtype=np.int32)
         members = np.concatenate([np.flatnonzero(full.labels == c) for c in order])
         self.sweep(rows, full, None, members, n, 0.1)
-        p = ours
-        _core.sweep_candidates(
-            rows.core, None, p.labels, p.composites, p.weights, p.counts, lists, np.full(k, -1),
-            np.full(k, -1), 0, order, n, None, False, False, 0, np.inf, 1, 0.1,
+        visit = _core.CandidateVisit(
+            lists=lists, changed=np.full(k, -1), visited=np.full(k, -1), clock=0, order=order,
+            block_rows=n,
         )  # fmt: skip
+        _core.sweep(rows.core, None, ours.view(), visit, _core.SweepOptions(temperature=0.1))
         np.testing.assert_array_equal(ours.labels, full.labels)
-
-    @pytest.mark.parametrize("temperature", [-0.1, 1.0, np.nan])
-    def test_the_core_refuses_other_temperatures(self, temperature: float) -> None:
-        rows, partition = self.start(30, 2, 3, None)
-        with pytest.raises(ValueError, match="temperature"):
-            self.sweep(rows, partition, None, np.arange(30), 16, temperature)
 
 
 def test_the_temperature_falls_linearly() -> None:
@@ -110,7 +103,7 @@ def test_what_clusters_explain(weighted: bool) -> None:
     w = np.random.default_rng(0).uniform(0.1, 2, len(X)) if weighted else None
     labels = (np.arange(len(X)) * 7 % 5).astype(np.int32)
     rows, weights = Rows.in_own_frame(X + 100, "euclidean", 1), RowWeights.of(w, len(X))
-    partition = Partition.of(labels, 5, X.shape[1])
+    partition = blank_partition(labels, 5, X.shape[1])
     fit = Fit(rows, weights, partition, np.random.RandomState(0), 1, "best", 0.0)
     fit.begin()
     whole = reference.inertia(X, np.zeros_like(labels), w)
@@ -200,7 +193,7 @@ class TestFit:
     @pytest.mark.parametrize("imposed", ["", "callback", "max_iter", "max_time"])
     def test_nothing_follows_a_certificate_if_a_rule_was_met_too(self, imposed: str) -> None:
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = Partition.of(np.arange(1500) % 5, 5, 6)
+        partition = blank_partition(np.arange(1500) % 5, 5, 6)
         fit = Fit(
             rows, RowWeights.of(None, 1500), partition, np.random.RandomState(0), n_threads=1,
             moves="best", began=0.0,

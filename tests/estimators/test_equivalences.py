@@ -14,8 +14,8 @@ from boostkmeans._data.rows import DTYPES, Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.run import Fit
 from boostkmeans._engine.schedule import Course, StopRules
-from boostkmeans._steps.partition import Partition
 from conftest import blobs, same_partition
+from problems import blank_partition
 
 
 def fitted(X: Any, weights: Any = None, **parameters: Any) -> BoostKMeans:
@@ -175,7 +175,7 @@ def whole_fit() -> Fit:
     rows = Rows.in_own_frame(X, "euclidean", 2)
     labels = (np.arange(len(X)) % 50).astype(np.int32)
     fit = Fit(
-        rows, RowWeights.of(None, len(X)), Partition.of(labels, 50, 16), np.random.RandomState(0),
+        rows, RowWeights.of(None, len(X)), blank_partition(labels, 50, 16), np.random.RandomState(0),
         n_threads=2, moves="best", began=0.0,
     )  # fmt: skip
     fit.begin()

@@ -17,9 +17,12 @@ from boostkmeans._data.rows import Rows
 from boostkmeans._steps import neighbours as neighbours_module
 from boostkmeans._steps import repair as repair_module
 from boostkmeans._steps.limits import NO_LIMITS
+from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
-from boostkmeans._steps.partition import Partition, nearest, own_distances
+from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.tree_builder import STARTS
 from conftest import SHARED, same_partition
+from problems import blank_partition
 
 WAYS = [
     {}, {"init": "random-partition"}, {"init": "random"}, {"init": "k-means++"}, {"init": "bisecting"},
@@ -118,21 +121,21 @@ class TestCore:
         weights = np.random.default_rng(1).uniform(0.1, 5, n) if weighted else None
         labels = np.random.default_rng(2).permutation(np.arange(n) % k).astype(np.int32)
         rows = Rows.in_own_frame(X, "euclidean", 2)
-        partition = Partition.of(labels, k, d)
+        partition = blank_partition(labels, k, d)
         before, _ = partition.recompute(rows, weights, 2)
         for s in range(3):
             order = np.random.default_rng(s).permutation(n)
             expected, expected_moves = reference.sweep(
                 X.toarray(), partition.labels, k, order.tolist(), 16, weights
             )
-            moves, gain, _, _ = _core.sweep(
-                rows.core, weights, *partition.arrays, order, 1, 16, False, 0, exact, False, np.inf, 2
-            )
+            visit = _core.FullVisit(order=order, run_rows=1, block_rows=16)
+            options = _core.SweepOptions(exact=exact)
+            swept = _core.sweep(rows.core, weights, partition.view(), visit, options, n_threads=2)
             np.testing.assert_array_equal(partition.labels, expected)
-            assert moves == expected_moves
+            assert swept.moves == expected_moves
             after, drift = partition.recompute(rows, weights, 2)
             assert drift < 1e-10
-            assert gain == pytest.approx(before - after, rel=1e-9, abs=1e-12)
+            assert swept.gain == pytest.approx(before - after, rel=1e-9, abs=1e-12)
             before = after
 
     def test_nearest_and_distances(self) -> None:
@@ -149,7 +152,7 @@ class TestCore:
         all_found = np.empty_like(gaps)
         _core.distances(rows.core, centres, all_found, 2)
         np.testing.assert_allclose(all_found, gaps)
-        own, norms = own_distances(rows, centres, second, 2)
+        own, norms = distances_to_assigned(rows, centres, second, 2)
         np.testing.assert_allclose(own, np.sort(gaps, axis=1)[:, 1])
         np.testing.assert_allclose(norms, (points**2).sum(axis=1))
 
@@ -158,7 +161,7 @@ class TestCore:
         labels = (np.arange(500) % 7).astype(np.int32)
         w = np.random.default_rng(0).uniform(0, 2, 500)
         rows = Rows.in_own_frame(X, "euclidean", 3)
-        partition = Partition.of(labels, 7, 40)
+        partition = blank_partition(labels, 7, 40)
         inertias = np.empty(7)
         total, _ = partition.recompute(rows, w, 3, inertias=inertias)
         composites, weights = reference.composites_of(rows.frame.enter(X.toarray()), labels, 7, w)
@@ -228,8 +231,8 @@ class TestFits:
         assert same_partition(model.labels_, planted)
 
     @pytest.mark.parametrize("n_sections", [2, 3, 5])
-    @pytest.mark.parametrize("start", [0, 1, 2])
-    def test_a_split_is_an_optimum(self, n_sections: int, start: int) -> None:
+    @pytest.mark.parametrize("init", STARTS)
+    def test_a_split_is_an_optimum(self, n_sections: int, init: str) -> None:
         X, _ = topics(200, 60, n_sections)
         rows = Rows.in_own_frame(X, "euclidean", 1)
         members = np.arange(200)
@@ -239,12 +242,9 @@ class TestFits:
             members,
             np.array([0]),
             np.array([200]),
-            n_sections,
-            start,
-            100,
-            0.0,
-            7,
-            True,
+            _core.SplitOptions(
+                n_sections=n_sections, init=init, max_passes=100, tol=0.0, seed=7, with_inertias=True
+            ),
             2,
         )
         labels = np.empty(200, dtype=np.int32)
@@ -354,14 +354,13 @@ class TestManyClusters:
         X, _ = self.problem()
         labels = np.random.default_rng(2).permutation(np.arange(1500) % 200).astype(np.int32)
         rows = Rows.in_own_frame(X, "euclidean", 2)
-        partition = Partition.of(labels, 200, 300)
+        partition = blank_partition(labels, 200, 300)
         partition.recompute(rows, None, 2)
         for s in range(3):
             order = np.random.default_rng(s).permutation(1500)
             expected, _ = reference.sweep(X.toarray(), partition.labels, 200, order.tolist(), 100)
-            _core.sweep(
-                rows.core, None, *partition.arrays, order, 1, 100, False, 0, False, False, np.inf, 2
-            )
+            visit = _core.FullVisit(order=order, run_rows=1, block_rows=100)
+            _core.sweep(rows.core, None, partition.view(), visit, _core.SweepOptions(), n_threads=2)
             np.testing.assert_array_equal(partition.labels, expected)
 
 
@@ -553,7 +552,7 @@ class TestLargeCentres:
         X, _ = topics(2000, 300, 12, seed=3)
         rows = Rows.in_own_frame(X, "euclidean", 2)
         labels = BisectingBoostKMeans(20, random_state=0).fit(X).labels_
-        partition = Partition.of(labels, 20, 300)
+        partition = blank_partition(labels, 20, 300)
         partition.recompute(rows, None, 2)
         return rows, partition
 
@@ -621,7 +620,7 @@ class TestLargeCentres:
         rng = np.random.default_rng(0)
         groups = np.repeat(rng.normal(size=(10, 5000)), 4, axis=0)
         centres = groups + 0.3 * rng.normal(size=(40, 5000))
-        partition = Partition.of(np.arange(40), 40, 5000)
+        partition = blank_partition(np.arange(40), 40, 5000)
         partition.weights[:] = rng.uniform(0.5, 5, 40)
         partition.composites[:] = centres * partition.weights[:, None]
         np.testing.assert_allclose(points_to_compare(partition), centres)

@@ -428,5 +428,5 @@ def test_a_small_file_that_stands_for_very_much(tmp_path: Path, monkeypatch: pyt
     """Nothing but zeros is 2,000 times as long as its file: less than the limit."""
     pq.write_table(pa.table({"a": np.zeros(1 << 20)}), tmp_path / "a.parquet", row_group_size=1 << 26)
     read_all(tmp_path / "a.parquet")
-    monkeypatch.setattr("boostkmeans.io._readers.arrow_files.MOST_EXPANSION", 100)
+    monkeypatch.setattr("boostkmeans.io._readers.arrow_files.MAX_EXPANSION", 100)
     assert "more than a file of" in failure(tmp_path / "a.parquet")

@@ -1,4 +1,4 @@
-"""Measures of a clustering: numbers worked out by hand, identities, errors."""
+"""Measures of clusterings: values computed by hand, identities, errors."""
 
 import math
 from collections import Counter
@@ -20,13 +20,13 @@ from conftest import blobs
 X = np.array([[0.0, 0], [5, 5], [2, 0], [9, 9], [1, 3], [5, 7]])
 LABELS = np.array([0, 1, 0, 2, 0, 1])
 
-# Class a: 3 in cluster 0; b: 1 in 0 and 2 in 1; c: 2 in 1.
+# Class a has 3 rows in cluster 0, class b 1 in cluster 0 and 2 in cluster 1, class c 2 in cluster 1.
 CLASSES = ["a", "b", "a", "c", "b", "a", "c", "b"]
 CLUSTERS = [0, 1, 0, 1, 1, 0, 1, 0]
 
 
 def random_case(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """Rows with many zeros, labels with a gap, and weights of which some are 0."""
+    """Return rows with many zeros, labels with a gap, and weights with some zeros."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(60, 9)) * (rng.random((60, 9)) < 0.3)
     labels = rng.choice([0, 1, 2, 4, 7], size=60)
@@ -47,14 +47,14 @@ def test_average_distortion_to_given_centres_by_hand() -> None:
 
 
 def test_average_distortion_with_weights_by_hand() -> None:
-    # (0,0) thrice and (4,0) once: mean (1,0), 3 * 1 + 1 * 9 = 12 over a weight of 4.
+    # (0,0) three times and (4,0) once: mean (1,0), (3 * 1 + 1 * 9) / 4 = 3.
     assert metrics.average_distortion([[0.0, 0.0], [4.0, 0.0]], [0, 0], sample_weight=[3, 1]) == 3.0
-    # A cluster of weight 0 has no mean and no say.
+    # A cluster of weight 0 does not count.
     rows, weights = [[0.0], [4.0], [99.0], [77.0]], [3, 1, 0, 0]
     assert metrics.average_distortion(rows, [0, 0, 1, 1], sample_weight=weights) == 3.0
 
 
-def test_distortion_is_that_of_a_model() -> None:
+def test_average_distortion_equals_that_of_fitted_model() -> None:
     rows, _ = blobs(200, 5, 4)
     weights = np.random.default_rng(0).uniform(0.5, 2, 200)
     model = BoostKMeans(4, random_state=0).fit(rows, sample_weight=weights)
@@ -64,15 +64,15 @@ def test_distortion_is_that_of_a_model() -> None:
     assert found == pytest.approx(model.distortion_, rel=1e-12)
 
 
-def test_distortion_far_from_the_origin() -> None:
+def test_average_distortion_far_from_origin() -> None:
     rows = X + 1e8
     assert metrics.average_distortion(rows, LABELS) == pytest.approx(10 / 6, rel=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.uint8, np.int64, np.bool_])
-def test_types_of_rows(dtype: Any) -> None:
+def test_accepts_rows_of_any_type(dtype: Any) -> None:
     rows = np.eye(4, dtype=dtype)
-    # Two rows each: mean (1/2, 1/2), every squared distance is 1/4 + 1/4.
+    # Two rows per cluster: mean (1/2, 1/2), every squared distance is 1/4 + 1/4.
     assert metrics.average_distortion(rows, [0, 0, 1, 1]) == 0.5
     assert metrics.average_distortion(rows.tolist(), [0, 0, 1, 1]) == 0.5
 
@@ -91,12 +91,12 @@ def test_i1_with_weights_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_i1_and_distortion_add_up(seed: int) -> None:
+def test_i1_and_inertia_add_up_to_sum_of_squares(seed: int) -> None:
     rows, labels, weights = random_case(seed)
     for w in (None, weights, np.full(60, 3.0)):
         ones = np.ones(60) if w is None else w
-        energy = ones @ (rows**2).sum(axis=1)
-        rest = energy - metrics.i1(rows, labels, sample_weight=w)
+        total = ones @ (rows**2).sum(axis=1)
+        rest = total - metrics.i1(rows, labels, sample_weight=w)
         distortion = metrics.average_distortion(rows, labels, sample_weight=w)
         assert rest == pytest.approx(ones.sum() * distortion, rel=1e-12)
 
@@ -107,13 +107,13 @@ def test_i2_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_i2_is_the_mean_over_pairs(seed: int) -> None:
+def test_i2_equals_mean_over_pairs(seed: int) -> None:
     rows, labels, _ = random_case(seed)
     expected = 0.0
     for label in np.unique(labels):
         members = rows[labels == label]
         pairs = pairwise_distances(members, metric="sqeuclidean")
-        expected += pairs.sum() / (len(members) - 1)  # times n, by n (n - 1) ordered pairs
+        expected += pairs.sum() / (len(members) - 1)  # n times the mean over n (n - 1) ordered pairs
     assert metrics.i2(rows, labels) == pytest.approx(expected, rel=1e-10)
 
 
@@ -125,15 +125,15 @@ def test_i2_of_single_rows_is_zero() -> None:
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
-@pytest.mark.parametrize("at_once", [_labelled_rows.VALUES_AT_ONCE, 40])
+@pytest.mark.parametrize("block_values", [_labelled_rows.BLOCK_VALUES, 40])
 @pytest.mark.parametrize("seed", range(3))
 def test_dense_and_sparse_agree(
-    form: Any, at_once: int, seed: int, monkeypatch: pytest.MonkeyPatch
+    form: Any, block_values: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, labels, weights = random_case(seed)
     centres = np.random.default_rng(seed).normal(size=(8, 9))
     expected = all_of(rows, labels, weights, centres)
-    monkeypatch.setattr(_labelled_rows, "VALUES_AT_ONCE", at_once)
+    monkeypatch.setattr(_labelled_rows, "BLOCK_VALUES", block_values)
     np.testing.assert_allclose(all_of(rows, labels, weights, centres), expected, rtol=1e-12)
     np.testing.assert_allclose(all_of(form(rows), labels, weights, centres), expected, rtol=1e-12)
 
@@ -149,15 +149,15 @@ def all_of(rows: Any, labels: Any, weights: Any, centres: Any) -> list[float]:
     ]
 
 
-def test_a_large_column_of_sparse_rows_hides_nothing() -> None:
-    # Means (1e8, 1/2): every row is 1/2 away from it.
+def test_large_sparse_column_does_not_hide_small_distances() -> None:
+    # The mean is (1e8, 1/2): every row has distance 1/2 to it.
     rows = np.array([[1e8, 0], [1e8, 0], [1e8, 1], [1e8, 1]])
     assert metrics.average_distortion(sparse.csr_array(rows), [0] * 4) == 0.25
     assert metrics.i2(sparse.csr_array(rows), [0] * 4) == pytest.approx(2 * 4 / 3)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-9, 1.0, 1e9, 1e140])
-def test_sparse_rows_near_their_centres(scale: float) -> None:
+def test_sparse_rows_near_their_centres_are_accurate(scale: float) -> None:
     rng = np.random.default_rng(0)
     rows = np.where(rng.random((60, 300)) < 0.1, rng.normal(size=(60, 300)), 0.0)
     rows[:, ::3] = 1e10 * rng.normal(size=100)  # equal in all rows
@@ -171,17 +171,17 @@ def test_sparse_rows_near_their_centres(scale: float) -> None:
         assert found == pytest.approx(expected, rel=1e-6, abs=0)
 
 
-def test_repeated_entries_of_csr_are_added() -> None:
+def test_duplicate_entries_of_csr_are_added() -> None:
     # One row (1 + 2, 0) and one row (0, 0), both in cluster 0: mean (1.5, 0).
     rows = sparse.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2, 2])), shape=(2, 2))
     assert metrics.average_distortion(rows, [0, 0]) == 2.25
-    assert rows.nnz == 2, "X was written to"
+    assert rows.nnz == 2, "X must not be modified"
 
 
 def test_long_sparse_rows_are_not_made_dense() -> None:
-    n, d = 1000, 10_000_000  # 80 GB if it were
+    n, d = 1000, 10_000_000  # 80 GB if dense
     rows = sparse.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, d))
-    # Unit rows at right angles: mean of squared length 1/n, squared distance 1 - 1/n.
+    # Orthogonal unit rows: the squared norm of the mean is 1/n, every squared distance 1 - 1/n.
     assert metrics.average_distortion(rows, np.zeros(n, dtype=int)) == pytest.approx(1 - 1 / n)
 
 
@@ -189,27 +189,27 @@ def test_long_sparse_rows_are_not_made_dense() -> None:
 
 
 def test_entropy_by_hand() -> None:
-    # Cluster 0: a 3, b 1. Cluster 1: b 2, c 2. Each is half of the rows.
+    # Cluster 0: a 3, b 1. Cluster 1: b 2, c 2. Each cluster has half of the rows.
     first = -(3 / 4 * math.log(3 / 4) + 1 / 4 * math.log(1 / 4))
     second = math.log(2)
     expected = (first / 2 + second / 2) / math.log(3)
     assert metrics.entropy(CLASSES, CLUSTERS) == pytest.approx(expected, rel=1e-12)
 
 
-def test_entropy_at_its_ends() -> None:
+def test_entropy_minimum_and_maximum() -> None:
     assert metrics.entropy(["x"] * 4, [0, 1, 2, 2]) == 0.0
     assert metrics.entropy([3, 3, 8, 8], ["p", "p", "q", "q"]) == 0.0
     assert metrics.entropy(list("abcabc"), [0, 0, 0, 1, 1, 1]) == pytest.approx(1.0)
-    assert not math.copysign(1, metrics.entropy([0, 1], [0, 1])) < 0, "minus zero"
+    assert not math.copysign(1, metrics.entropy([0, 1], [0, 1])) < 0, "the result must not be -0.0"
 
 
 def test_purity_by_hand() -> None:
-    # 3 of a in cluster 0, 2 of b (or c) in cluster 1, of 8 rows.
+    # Cluster 0 has 3 rows of class a, cluster 1 has 2 of class b (or c), out of 8 rows.
     assert metrics.purity(CLASSES, CLUSTERS) == 5 / 8
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_classes_by_plain_counting(seed: int) -> None:
+def test_entropy_and_purity_agree_with_plain_counting(seed: int) -> None:
     rng = np.random.default_rng(seed)
     classes, clusters = rng.choice(list("abcde"), 80), rng.integers(0, 7, 80) * 3 - 5
     table = contingency_matrix(classes, clusters)
@@ -228,7 +228,7 @@ def test_classes_by_plain_counting(seed: int) -> None:
 
 def test_recall_by_hand() -> None:
     found = [[4, 1, 9], [2, 8, 7], [5, 6, 3], [0, 1, 2]]
-    truth = [4, 7, 6, 9]  # at ranks 1, 3, 2, and not found
+    truth = [4, 7, 6, 9]  # ranks 1, 3, 2 and not found
     assert metrics.recall_at(1, found, truth) == 1 / 4
     assert metrics.recall_at(2, found, truth) == 2 / 4
     assert metrics.recall_at(3, found, truth) == 3 / 4
@@ -238,7 +238,7 @@ def test_recall_by_hand() -> None:
     assert isinstance(metrics.recall_at(two, found, truth), float)
 
 
-def test_the_first_column_of_truth_counts() -> None:
+def test_only_first_column_of_truth_counts() -> None:
     assert metrics.recall_at(2, [[4, 1], [2, 8]], [[4, 7], [8, 5]]) == 1.0
 
 
@@ -275,17 +275,17 @@ def test_size_imbalance_by_hand() -> None:
         (lambda: metrics.purity([], []), r"Got shape \(0,\)"),
         (lambda: metrics.entropy([], []), r"Got shape \(0,\)"),
         (lambda: metrics.recall_at(-1, [[0, 1]], [0]), r"range \[1, 2\].* Got -1"),
-        (lambda: metrics.recall_at(0, [[0, 1]], [0]), "r must be"),
+        (lambda: metrics.recall_at(0, [[0, 1]], [0]), "'r' parameter of recall_at must be"),
         (lambda: metrics.recall_at(3, [[0, 1]], [0]), "found has 2 columns"),
         (lambda: metrics.recall_at([1, 9], [[0, 1]], [0]), "Got"),
         (lambda: metrics.recall_at(1.0, [[0, 1]], [0]), "must be an int"),  # type: ignore[call-overload]
         (lambda: metrics.recall_at(1, [0, 1], [0]), "found must be a 2D array"),
         (lambda: metrics.recall_at(1, np.empty((0, 2)), []), "found must be a 2D array"),
-        (lambda: metrics.recall_at(1, [[0, 1]], [0, 1]), r"each of 1 queries. Got shape \(2,\)"),
+        (lambda: metrics.recall_at(1, [[0, 1]], [0, 1]), r"each of the 1 queries. Got shape \(2,\)"),
         (lambda: metrics.size_imbalance([]), r"Got shape \(0,\)"),
         (lambda: metrics.size_imbalance(LABELS, n_clusters=2), r"lie in \[0, 2\)"),
     ],
 )  # fmt: skip
-def test_errors_say_what_was_wrong(call: Any, message: str) -> None:
+def test_rejects_invalid_input(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()

@@ -25,18 +25,18 @@ from boostkmeans import (
     DataFormatError,
     ProductQuantizer,
     QuantizerRecord,
-    _rotation,
     baselines,
     load_model,
 )
 from boostkmeans.metrics import exact_neighbors, recall_at
+from boostkmeans.quantization import _rotation
 
 Rows = NDArray[Any]
 
 
 @pytest.fixture(scope="module", name="X")
 def rows() -> NDArray[np.float32]:
-    """Correlated columns, so that a rotation has something to gain."""
+    """Return correlated columns, for which a rotation lowers the error."""
     rng = np.random.default_rng(0)
     return (rng.normal(size=(3000, 6)) @ rng.normal(size=(6, 24)) + rng.normal(size=(3000, 24))).astype(
         np.float32
@@ -52,7 +52,7 @@ def error_of(X: Rows, decoded: Rows) -> float:
     return float(((X.astype(np.float64) - decoded) ** 2).sum(axis=1).mean())
 
 
-def test_codebooks_are_those_of_the_clusterer(X: Rows) -> None:
+def test_codebooks_equal_separate_clusterings_of_the_subspaces(X: Rows) -> None:
     clusterer = BoostKMeans(random_state=3, n_init=2)
     made = ProductQuantizer(4, 32, clusterer=clusterer).fit(X)
     for j, part in enumerate(np.split(X, 4, axis=1)):
@@ -62,7 +62,7 @@ def test_codebooks_are_those_of_the_clusterer(X: Rows) -> None:
     assert made.distortion_ == pytest.approx(made.distortions_.sum())
 
 
-def test_decoding_is_as_far_off_as_it_says(X: Rows, quantizer: ProductQuantizer) -> None:
+def test_error_of_decoded_rows_equals_distortion(X: Rows, quantizer: ProductQuantizer) -> None:
     codes = quantizer.encode(X)
     assert codes.shape == (3000, 4)
     assert codes.dtype == np.uint8
@@ -74,7 +74,7 @@ def test_decoding_is_as_far_off_as_it_says(X: Rows, quantizer: ProductQuantizer)
     np.testing.assert_array_equal(quantizer.inverse_transform(codes), decoded)
 
 
-def test_it_is_a_better_quantizer_than_lloyds(X: Rows) -> None:
+def test_best_quality_has_lower_distortion_than_lloyd(X: Rows) -> None:
     lloyd = ProductQuantizer(4, 32, clusterer=baselines.KMeans(), random_state=0).fit(X)
     best = ProductQuantizer(4, 32, clusterer=BoostKMeans(quality="best"), random_state=0).fit(X)
     assert best.distortion_ < lloyd.distortion_
@@ -96,17 +96,17 @@ def test_it_is_a_better_quantizer_than_lloyds(X: Rows) -> None:
     ],
     ids=lambda clusterer: type(clusterer).__name__,
 )
-def test_any_clusterer_trains_it(X: Rows, clusterer: Any) -> None:
+def test_accepts_any_clusterer(X: Rows, clusterer: Any) -> None:
     made = ProductQuantizer(3, 16, clusterer=clusterer, random_state=0).fit(X)
     decoded = made.decode(made.encode(X))
     one = ((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()
     assert error_of(X, decoded) < 0.8 * one
     again = ProductQuantizer(3, 16, clusterer=clone(clusterer), random_state=0).fit(X)
     np.testing.assert_array_equal(made.codebooks_, again.codebooks_)
-    assert clusterer.get_params()["random_state"] is None, "the clusterer itself is left alone"
+    assert clusterer.get_params()["random_state"] is None, "the given clusterer must not be modified"
 
 
-def test_centroids_of_a_cosine_clustering_are_means_of_the_rows() -> None:
+def test_centroids_of_cosine_clusterer_are_cluster_means() -> None:
     X = np.random.default_rng(0).normal(size=(400, 6)) + 5
     made = ProductQuantizer(2, 8, clusterer=baselines.RBK(), random_state=0).fit(X)
     model = baselines.RBK(8, random_state=_seeds(2)[0]).fit(np.ascontiguousarray(X[:, :3]))
@@ -122,7 +122,7 @@ def _seeds(n: int) -> list[int]:
 
 
 @pytest.mark.parametrize("rotation", [False, 3])
-def test_the_result_is_the_same_on_any_number_of_threads(X: Rows, rotation: bool | int) -> None:
+def test_result_does_not_depend_on_threads(X: Rows, rotation: bool | int) -> None:
     one, *others = [
         ProductQuantizer(4, 64, rotation=rotation, random_state=1, n_threads=n).fit(X)
         for n in (1, 2, 3, 8)
@@ -132,12 +132,12 @@ def test_the_result_is_the_same_on_any_number_of_threads(X: Rows, rotation: bool
         np.testing.assert_array_equal(one.encode(X), other.encode(X))
 
 
-def test_subspaces_share_the_threads(X: Rows) -> None:
-    """No more clusterings at a time than threads, and each with its share of them."""
+def test_parallel_subspaces_share_the_threads(X: Rows) -> None:
+    """At most `n_threads` clusterings run in parallel, each with an equal share of the threads."""
     seen: list[tuple[int, int | None]] = []
     lock, running = threading.Lock(), set()
 
-    class Watched(BoostKMeans):
+    class Recording(BoostKMeans):
         def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
             with lock:
                 running.add(threading.get_ident())
@@ -149,13 +149,13 @@ def test_subspaces_share_the_threads(X: Rows) -> None:
 
     for n_threads, workers, each in ((1, 1, 1), (2, 2, 1), (7, 4, 1), (8, 4, 2)):
         seen.clear()
-        ProductQuantizer(4, 16, clusterer=Watched(), n_threads=n_threads).fit(X)
+        ProductQuantizer(4, 16, clusterer=Recording(), n_threads=n_threads).fit(X)
         assert max(count for count, _ in seen) <= workers
         assert {threads for _, threads in seen} == {each}
 
 
 @pytest.mark.parametrize(("n_centroids", "dtype"), [(256, np.uint8), (257, np.uint16), (2, np.uint8)])
-def test_codes_are_as_small_as_they_can_be(n_centroids: int, dtype: type) -> None:
+def test_code_type_depends_on_number_of_centroids(n_centroids: int, dtype: type) -> None:
     X = np.random.default_rng(0).normal(size=(600, 4)).astype(np.float32)
     made = ProductQuantizer(2, n_centroids, random_state=0).fit(X)
     codes = made.encode(X)
@@ -166,7 +166,7 @@ def test_codes_are_as_small_as_they_can_be(n_centroids: int, dtype: type) -> Non
 
 @pytest.mark.parametrize("rotation", [False, 2])
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_search_finds_the_nearest_of_what_codes_stand_for(
+def test_search_agrees_with_distances_to_decoded_rows(
     X: Rows, rotation: bool | int, symmetric: bool
 ) -> None:
     made = ProductQuantizer(4, 32, rotation=rotation, random_state=0).fit(X)
@@ -181,7 +181,7 @@ def test_search_finds_the_nearest_of_what_codes_stand_for(
     )
 
 
-def test_asymmetric_distances_find_more_than_symmetric_ones(
+def test_asymmetric_search_has_higher_recall_than_symmetric(
     X: Rows, quantizer: ProductQuantizer
 ) -> None:
     queries = X[:200] + np.random.default_rng(1).normal(scale=0.3, size=(200, 24)).astype(np.float32)
@@ -191,7 +191,7 @@ def test_asymmetric_distances_find_more_than_symmetric_ones(
     assert asymmetric > symmetric > 0.3
 
 
-def test_distances_are_sums_over_a_table(X: Rows, quantizer: ProductQuantizer) -> None:
+def test_table_entries_sum_to_distances(X: Rows, quantizer: ProductQuantizer) -> None:
     codes, tables = quantizer.encode(X[:50]), quantizer.adc_table(X[50:53])
     assert tables.shape == (3, 4, 32)
     assert tables.dtype == np.float32
@@ -200,7 +200,7 @@ def test_distances_are_sums_over_a_table(X: Rows, quantizer: ProductQuantizer) -
     np.testing.assert_allclose(sums, gaps, rtol=1e-4)
 
 
-def test_queries_that_need_many_tables_are_searched_in_turn(
+def test_search_in_batches_of_queries_gives_same_result(
     X: Rows, quantizer: ProductQuantizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     codes = quantizer.encode(X)
@@ -211,7 +211,7 @@ def test_queries_that_need_many_tables_are_searched_in_turn(
     np.testing.assert_array_equal(whole.distances, parts.distances)
 
 
-def test_a_rotation_loses_less(X: Rows, quantizer: ProductQuantizer) -> None:
+def test_rotation_lowers_distortion(X: Rows, quantizer: ProductQuantizer) -> None:
     made = ProductQuantizer(4, 32, rotation=10, random_state=0).fit(X)
     assert made.rotation_ is not None
     assert quantizer.rotation_ is None
@@ -220,7 +220,7 @@ def test_a_rotation_loses_less(X: Rows, quantizer: ProductQuantizer) -> None:
     assert error_of(X, made.decode(made.encode(X))) == pytest.approx(made.distortion_, rel=1e-4)
 
 
-def test_more_rounds_lose_less() -> None:
+def test_more_rounds_of_rotation_lower_distortion() -> None:
     rng = np.random.default_rng(0)
     X = 3 * rng.normal(size=(60, 16))[rng.integers(0, 60, 3000)] + rng.normal(size=(3000, 16))
     clusterer = BoostKMeans()
@@ -232,7 +232,7 @@ def test_more_rounds_lose_less() -> None:
     assert errors[-1] < 0.95 * errors[1]
 
 
-def test_principal_axes_are_dealt_out_evenly() -> None:
+def test_balanced_axes_have_similar_products_of_variances() -> None:
     rng = np.random.default_rng(0)
     deviations = np.array([100.0, 10, 9, 3, 1, 0.5, 0.1, 0.01])
     mixed = np.linalg.qr(rng.normal(size=(8, 8)))[0]
@@ -241,19 +241,21 @@ def test_principal_axes_are_dealt_out_evenly() -> None:
     np.testing.assert_allclose(axes.T @ axes, np.eye(8), atol=1e-10)
     variances = (rows @ axes).var(axis=0).reshape(4, 2)
     products = variances.prod(axis=1)
-    assert products.max() / products.min() < 100, "they would differ by 1e10 if taken in order"
+    assert products.max() / products.min() < 100, "sorted by variance, they would differ by 1e10"
     assert sorted(np.sqrt(variances.ravel()).round(1).tolist(), reverse=True)[0] == pytest.approx(
         100, rel=0.05
     )
 
 
-def test_a_rotation_learns_from_a_sample_of_many_rows(X: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rotation_learned_from_sample_lowers_distortion(
+    X: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_rotation, "ROWS_PER_CENTROID", 20)
     made = ProductQuantizer(4, 32, rotation=5, random_state=0).fit(X)
     assert made.distortion_ < ProductQuantizer(4, 32, random_state=0).fit(X).distortion_
 
 
-def test_input_of_any_type(X: Rows) -> None:
+def test_result_does_not_depend_on_dtype(X: Rows) -> None:
     whole = np.clip(np.round(X * 4), -100, 100)
     made = ProductQuantizer(4, 32, random_state=0).fit(whole.astype(np.int8))
     for dtype in (np.float64, np.float32, np.float16, np.int64):
@@ -262,7 +264,9 @@ def test_input_of_any_type(X: Rows) -> None:
         np.testing.assert_array_equal(made.encode(whole.astype(dtype)), made.encode(whole))
 
 
-def test_rows_of_a_file(X: Rows, quantizer: ProductQuantizer, tmp_path: Path) -> None:
+def test_rows_of_file_give_same_codes_as_array(
+    X: Rows, quantizer: ProductQuantizer, tmp_path: Path
+) -> None:
     from boostkmeans._data import streamed_rows
     from boostkmeans.io import open_vectors, write_vectors
 
@@ -282,17 +286,17 @@ def test_rows_of_a_file(X: Rows, quantizer: ProductQuantizer, tmp_path: Path) ->
 
 
 class TestErrors:
-    def test_features_that_cannot_be_divided(self, X: Rows) -> None:
-        with pytest.raises(ValueError, match=r"n_subspaces=7 does not divide n_features=24.*\[1, 2, 3"):
+    def test_rejects_n_subspaces_that_does_not_divide_n_features(self, X: Rows) -> None:
+        with pytest.raises(ValueError, match=r"divisor of .* \(24\)\. Got 7 .*\[1, 2, 3"):
             ProductQuantizer(7, 4).fit(X)
 
-    def test_too_few_rows(self, X: Rows) -> None:
-        with pytest.raises(ValueError, match="n_samples=255 should be >= n_centroids=256"):
+    def test_rejects_fewer_rows_than_centroids(self, X: Rows) -> None:
+        with pytest.raises(ValueError, match=r"at most the number of rows \(n_samples=255\)\. Got 256"):
             ProductQuantizer(4).fit(X[:255])
 
     @pytest.mark.parametrize("rotation", [False, 2])
     @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
-    def test_values_that_are_not_finite(self, X: Rows, rotation: Any, value: float, name: str) -> None:
+    def test_rejects_non_finite_values(self, X: Rows, rotation: Any, value: float, name: str) -> None:
         made = ProductQuantizer(4, 8, rotation=rotation, random_state=0).fit(X)
         bad = X.copy()
         bad[1234, 17] = value
@@ -305,7 +309,7 @@ class TestErrors:
             with pytest.raises(ValueError, match=rf"{name} \(first at row 1234, column 17\)"):
                 call(bad)
 
-    def test_another_number_of_features(self, X: Rows, quantizer: ProductQuantizer) -> None:
+    def test_rejects_other_number_of_features(self, X: Rows, quantizer: ProductQuantizer) -> None:
         with pytest.raises(ValueError, match="X has 20 features, but ProductQuantizer is expecting 24"):
             quantizer.encode(X[:, :20])
 
@@ -319,7 +323,7 @@ class TestErrors:
             (np.full((5, 4), -1), r"lie in \[0, 32\)"),
         ],
     )
-    def test_codes_of_another_quantizer(
+    def test_rejects_codes_that_do_not_match_codebooks(
         self, quantizer: ProductQuantizer, X: Rows, codes: Rows, match: str
     ) -> None:
         with pytest.raises(ValueError, match=match):
@@ -327,8 +331,8 @@ class TestErrors:
         with pytest.raises(ValueError, match=match):
             quantizer.search(X[:1], codes, k=1)
 
-    def test_more_neighbours_than_codes(self, quantizer: ProductQuantizer, X: Rows) -> None:
-        with pytest.raises(ValueError, match="k=6 neighbours are asked for, and there are 5 codes"):
+    def test_rejects_invalid_k(self, quantizer: ProductQuantizer, X: Rows) -> None:
+        with pytest.raises(ValueError, match=r"'k' parameter .* at most .* codes \(5\)\. Got 6"):
             quantizer.search(X[:1], quantizer.encode(X[:5]), k=6)
         with pytest.raises(ValueError, match="'k' parameter"):
             quantizer.search(X[:1], quantizer.encode(X[:5]), k=0)
@@ -337,7 +341,7 @@ class TestErrors:
         ("parameters", "match"),
         [
             ({"n_subspaces": 0}, "n_subspaces"),
-            ({"n_centroids": 65_537}, "up to 65536"),
+            ({"n_centroids": 65_537}, r"\[1, 65536\]"),
             ({"n_centroids": 2.5}, "n_centroids"),
             ({"rotation": -1}, "rotation"),
             ({"rotation": "yes"}, "rotation"),
@@ -350,45 +354,45 @@ class TestErrors:
             ({"verbose": -1}, "verbose"),
         ],
     )
-    def test_parameters(self, X: Rows, parameters: dict[str, Any], match: str) -> None:
+    def test_rejects_invalid_parameters(self, X: Rows, parameters: dict[str, Any], match: str) -> None:
         with pytest.raises(ValueError, match=match):
             ProductQuantizer(**{"n_centroids": 8, **parameters}).fit(X)
 
-    def test_words_are_not_truth(self, quantizer: ProductQuantizer, X: Rows) -> None:
+    def test_rejects_string_for_symmetric(self, quantizer: ProductQuantizer, X: Rows) -> None:
         word: Any = "no"
         with pytest.raises(ValueError, match="'symmetric' parameter"):
             quantizer.search(X[:1], quantizer.encode(X[:5]), 1, symmetric=word)
 
-    def test_a_clusterer_without_centres(self, X: Rows) -> None:
-        with pytest.raises(ValueError, match="AgglomerativeClustering has no cluster_centers_"):
+    def test_rejects_clusterer_without_centres(self, X: Rows) -> None:
+        with pytest.raises(ValueError, match=r"Agglomerative.* no attribute cluster_centers_"):
             ProductQuantizer(4, 8, clusterer=AgglomerativeClustering()).fit(X[:100])
 
-    def test_centroids_beyond_float32(self, X: Rows) -> None:
-        with pytest.raises(ValueError, match="more than float32 holds"):
+    def test_rejects_centroids_beyond_float32(self, X: Rows) -> None:
+        with pytest.raises(ValueError, match="exceeds the range of float32"):
             ProductQuantizer(4, 8, random_state=0).fit(X.astype(np.float64) * 1e39)
 
     @pytest.mark.parametrize(
         "wrong", [np.zeros((300, 15)), np.full((300, 24), np.nan), np.zeros((5, 8))]
     )
-    def test_a_fit_that_fails_loses_nothing(self, X: Rows, wrong: Rows) -> None:
+    def test_failed_fit_keeps_fitted_state(self, X: Rows, wrong: Rows) -> None:
         made = ProductQuantizer(4, 8, random_state=0).fit(X)
         codes = made.encode(X)
-        with pytest.raises(ValueError, match=r"divide|NaN|n_samples"):
+        with pytest.raises(ValueError, match=r"divisor|NaN|n_samples"):
             made.fit(wrong)
         assert made.n_features_in_ == 24
         np.testing.assert_array_equal(made.encode(X), codes)
 
-    def test_a_clusterer_that_finds_fewer(self, X: Rows) -> None:
+    def test_rejects_clusterer_with_fewer_centres(self, X: Rows) -> None:
         class Short(KMeans):
             def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
                 made = super().fit(X)
                 made.cluster_centers_ = made.cluster_centers_[:3]
                 return made
 
-        with pytest.raises(ValueError, match="Short found 3 centres in a subspace, and n_centroids=8"):
+        with pytest.raises(ValueError, match="Short found 3 centres in a subspace, but n_centroids=8"):
             ProductQuantizer(4, 8, clusterer=Short(n_init=1)).fit(X)
 
-    def test_what_is_wrong_in_one_subspace_ends_all(self, X: Rows) -> None:
+    def test_error_in_one_subspace_ends_training(self, X: Rows) -> None:
         class Failing(BoostKMeans):
             def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
                 raise RuntimeError("no")
@@ -397,8 +401,8 @@ class TestErrors:
             ProductQuantizer(4, 8, clusterer=Failing(), n_threads=3).fit(X)
 
 
-def test_fewer_distinct_rows_than_centroids() -> None:
-    """A column that is always 0, as the borders of images have it."""
+def test_warns_about_fewer_distinct_rows_than_centroids() -> None:
+    """Constant columns, such as the borders of images, have fewer distinct rows than centroids."""
     X = np.random.default_rng(0).normal(size=(500, 4)).astype(np.float32)
     X[:, :2] = 0
     with pytest.warns(Warning, match="distinct clusters"):
@@ -407,7 +411,7 @@ def test_fewer_distinct_rows_than_centroids() -> None:
     np.testing.assert_array_equal(made.decode(made.encode(X))[:, :2], 0)
 
 
-def test_the_callback_hears_of_every_step(X: Rows) -> None:
+def test_callback_is_called_after_every_step(X: Rows) -> None:
     records: list[QuantizerRecord] = []
     ProductQuantizer(4, 8, rotation=3, callback=records.append, random_state=0).fit(X)
     rounds = [record for record in records if record.kind == "rotation"]
@@ -417,13 +421,13 @@ def test_the_callback_hears_of_every_step(X: Rows) -> None:
     assert all(record.distortion > 0 for record in ready)
 
 
-def test_far_from_zero_the_error_is_that_of_the_codes() -> None:
+def test_distortion_includes_rounding_of_centroids_far_from_zero() -> None:
     X = 1e6 + np.random.default_rng(0).normal(size=(600, 4))
     made = ProductQuantizer(2, 16, random_state=0).fit(X)
     assert made.distortion_ == pytest.approx(-made.score(X), rel=1e-3)
 
 
-def test_a_rotation_of_truth_from_numpy() -> None:
+def test_numpy_true_means_default_number_of_rounds() -> None:
     X = np.random.default_rng(0).normal(size=(300, 4))
     records: list[QuantizerRecord] = []
     truth: Any = np.True_
@@ -431,7 +435,7 @@ def test_a_rotation_of_truth_from_numpy() -> None:
     assert records[0].total == 20
 
 
-def test_verbose_clusterers_leave_the_logger_as_it_was(X: Rows) -> None:
+def test_verbose_clusterers_restore_the_logger(X: Rows) -> None:
     logger = logging.getLogger("boostkmeans")
     before = logger.level, list(logger.handlers)
     for _ in range(3):
@@ -441,13 +445,13 @@ def test_verbose_clusterers_leave_the_logger_as_it_was(X: Rows) -> None:
     assert (logger.level, list(logger.handlers)) == before
 
 
-def test_verbose(X: Rows, caplog: pytest.LogCaptureFixture) -> None:
+def test_verbose_logs_every_step(X: Rows, caplog: pytest.LogCaptureFixture) -> None:
     ProductQuantizer(4, 8, rotation=1, verbose=1, random_state=0).fit(X)
     assert "rotation: round 1 of 1" in caplog.text
     assert "subspace 4 of 4: distortion" in caplog.text
 
 
-def test_in_a_pipeline(X: Rows) -> None:
+def test_works_in_pipeline(X: Rows) -> None:
     pipeline = make_pipeline(StandardScaler(), ProductQuantizer(4, 16, random_state=0))
     codes = pipeline.fit_transform(X)
     assert codes.shape == (3000, 4)
@@ -457,7 +461,7 @@ def test_in_a_pipeline(X: Rows) -> None:
 
 class TestFiles:
     @pytest.mark.parametrize("rotation", [False, 2])
-    def test_what_is_loaded_does_the_same(self, X: Rows, rotation: Any, tmp_path: Path) -> None:
+    def test_loaded_quantizer_equals_saved_one(self, X: Rows, rotation: Any, tmp_path: Path) -> None:
         made = ProductQuantizer(4, 32, rotation=rotation, random_state=0, n_threads=1).fit(X)
         made.save(tmp_path / "q.safetensors")
         for loaded in (
@@ -472,38 +476,40 @@ class TestFiles:
             assert loaded.distortion_ == made.distortion_
             assert loaded.n_features_in_ == 24
 
-    def test_names_of_features_are_kept(self, X: Rows, tmp_path: Path) -> None:
+    def test_feature_names_are_stored(self, X: Rows, tmp_path: Path) -> None:
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(X, columns=[f"c{i}" for i in range(24)])
         ProductQuantizer(4, 8, random_state=0).fit(frame).save(tmp_path / "q")
         assert ProductQuantizer.load(tmp_path / "q").feature_names_in_[3] == "c3"
 
-    def test_the_clusterer_is_not_stored(self, X: Rows, tmp_path: Path) -> None:
+    def test_clusterer_and_callback_are_not_stored(self, X: Rows, tmp_path: Path) -> None:
         made = ProductQuantizer(4, 8, clusterer=BisectingBoostKMeans(), callback=print, random_state=0)
         made.fit(X).save(tmp_path / "q")
         loaded = ProductQuantizer.load(tmp_path / "q")
         assert loaded.clusterer is None
         assert loaded.callback is None
 
-    def test_other_files(self, X: Rows, quantizer: ProductQuantizer, tmp_path: Path) -> None:
+    def test_load_rejects_files_of_other_classes(
+        self, X: Rows, quantizer: ProductQuantizer, tmp_path: Path
+    ) -> None:
         BoostKMeans(4, random_state=0).fit(X).save(tmp_path / "m")
         with pytest.raises(DataFormatError, match="boostkmeans-product-quantizer"):
             ProductQuantizer.load(tmp_path / "m")
         quantizer.save(tmp_path / "q")
-        with pytest.raises(ValueError, match="class ProductQuantizer, not BoostKMeans"):
+        with pytest.raises(ValueError, match="Expected the format 'boostkmeans-model'"):
             BoostKMeans.load(tmp_path / "q")
 
-    def test_one_whose_parameters_were_changed(self, X: Rows, tmp_path: Path) -> None:
+    def test_save_rejects_parameters_changed_after_fit(self, X: Rows, tmp_path: Path) -> None:
         made = ProductQuantizer(4, 32, random_state=0).fit(X).set_params(n_centroids=8)
-        with pytest.raises(ValueError, match="4 and 8 now, and were 4 and 32 when"):
+        with pytest.raises(ValueError, match="codebooks have 4 subspaces of 32"):
             made.save(tmp_path / "q")
         assert not (tmp_path / "q").exists()
 
-    def test_an_unfitted_one(self, tmp_path: Path) -> None:
+    def test_save_rejects_unfitted_quantizer(self, tmp_path: Path) -> None:
         with pytest.raises(Exception, match="not fitted"):
             ProductQuantizer().save(tmp_path / "q")
 
-    def test_a_damaged_file(self, quantizer: ProductQuantizer, tmp_path: Path) -> None:
+    def test_load_rejects_damaged_file(self, quantizer: ProductQuantizer, tmp_path: Path) -> None:
         path = tmp_path / "q"
         quantizer.save(path)
         whole = path.read_bytes()
@@ -519,17 +525,17 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("change", "match"),
         [
-            (lambda t: t.pop("codebooks"), "without tensor"),
-            (lambda t: t.update(x=np.zeros(1)), "unexpected"),
+            (lambda t: t.pop("codebooks"), "Missing tensors"),
+            (lambda t: t.update(x=np.zeros(1)), "Unexpected tensors"),
             (lambda t: t.update(codebooks=t["codebooks"][:2]), "distortions|codebooks"),
             (lambda t: t.update(codebooks=t["codebooks"][:, :5]), "codebooks"),
             (lambda t: t["codebooks"].fill(np.nan), "NaN"),
             (lambda t: t["distortions"].fill(-1), "below"),
-            (lambda t: t.update(rotation=np.eye(3)), "rotation of 3 features"),
+            (lambda t: t.update(rotation=np.eye(3)), "rotation has 3 features"),
             (lambda t: t.update(rotation=2 * np.eye(24)), "not orthogonal"),
         ],
     )
-    def test_tensors_that_are_not_a_quantizer(
+    def test_load_rejects_invalid_tensors(
         self, quantizer: ProductQuantizer, tmp_path: Path, change: Any, match: str
     ) -> None:
         from boostkmeans._storage.tensors import read_tensors, write_tensors
@@ -547,7 +553,7 @@ STORED = Path(__file__).parents[1] / "stored" / "quantizers"
 
 
 @pytest.mark.parametrize("path", sorted(STORED.glob("*.safetensors")), ids=lambda path: path.stem)
-def test_files_of_older_versions_are_read(path: Path) -> None:
+def test_reads_files_of_older_versions(path: Path) -> None:
     expected = json.loads(path.with_suffix(".json").read_text())
     made = ProductQuantizer.load(path)
     codes = made.encode(expected["rows"])
@@ -558,7 +564,7 @@ def test_files_of_older_versions_are_read(path: Path) -> None:
     assert made.distortion_.hex() == expected["distortion"]
 
 
-def test_there_are_files_of_older_versions() -> None:
+def test_files_of_older_versions_exist() -> None:
     assert len(list(STORED.glob("0.6.0-*.safetensors"))) == 2
 
 
@@ -572,8 +578,8 @@ SLOW = {
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 @pytest.mark.parametrize("name", SLOW)
-def test_ctrl_c_ends_the_training(name: str) -> None:
-    """Soon, whatever the threads are at; and a quantizer is left as it was."""
+def test_ctrl_c_stops_training(name: str) -> None:
+    """Training stops within seconds, and the quantizer stays unfitted."""
     script = f"""
 import numpy as np, time
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer
@@ -593,6 +599,6 @@ assert not hasattr(made, "codebooks_") and not hasattr(made, "n_features_in_")
         sent = time.time()
         process.send_signal(signal.SIGINT)
         answered = float(process.stdout.readline())
-        assert answered - sent < 5, "far from the 200 ms of a quiet machine, and from what it would take"
+        assert answered - sent < 5, "an idle machine takes 0.2 s; the whole training would take minutes"
         process.communicate(timeout=60)
         assert process.returncode == 0

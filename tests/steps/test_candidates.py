@@ -14,9 +14,9 @@ from boostkmeans._data.rows import Rows
 from boostkmeans._steps import neighbours
 from boostkmeans._steps.candidates import Candidates, cost_of_candidates
 from boostkmeans._steps.neighbours import neighbour_lists
-from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.sweep import Swept
 from conftest import blobs
+from problems import blank_partition
 
 
 def exact_lists(C: NDArray[np.float64], n_neighbours: int) -> NDArray[np.int32]:
@@ -34,7 +34,7 @@ class Sweeps:
     ) -> None:  # fmt: skip
         self.rows = Rows.in_own_frame(X, "euclidean", 1)
         self.w, self.n_threads = w, n_threads
-        self.partition = Partition.of(labels.copy(), k, X.shape[1])
+        self.partition = blank_partition(labels.copy(), k, X.shape[1])
         self.inertia, _ = self.partition.recompute(self.rows, w, 1)
         self.lists = exact_lists(self.partition.centres, n_candidates)
         self.changed, self.visited = np.full(k, -1), np.full(k, -1)
@@ -50,18 +50,26 @@ class Sweeps:
         by_runner_up: bool = False,
     ) -> tuple[int, int]:
         p = self.partition
-        moves, gain, evaluations, late, self.clock = _core.sweep_candidates(
-            self.rows.core, self.w, p.labels, p.composites, p.weights, p.counts, self.lists,
-            self.changed, self.visited, self.clock, order, block, self.runners_up,
-            by_runner_up, first, seed, np.inf, self.n_threads,
-        )  # fmt: skip
+        visit = _core.CandidateVisit(
+            lists=self.lists,
+            changed=self.changed,
+            visited=self.visited,
+            clock=self.clock,
+            order=order,
+            block_rows=block,
+            runners_up=self.runners_up,
+            by_runner_up=by_runner_up,
+        )
+        options = _core.SweepOptions(first=first, seed=seed)
+        found = _core.sweep(self.rows.core, self.w, p.view(), visit, options, n_threads=self.n_threads)
+        self.clock = visit.clock
         after, drift = p.recompute(self.rows, self.w, 1)
-        assert not late
+        assert not found.late
         assert drift < 1e-10
-        assert gain == pytest.approx(self.inertia - after, rel=1e-9, abs=1e-12 * self.inertia)
-        assert (gain > 0) == (moves > 0)
+        assert found.gain == pytest.approx(self.inertia - after, rel=1e-9, abs=1e-12 * self.inertia)
+        assert (found.gain > 0) == (found.moves > 0)
         self.inertia = after
-        return moves, evaluations
+        return found.moves, found.evaluations
 
 
 def problem(n: int, d: int, k: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
@@ -82,11 +90,9 @@ def test_all_others_as_candidates_equal_a_full_sweep(
     moves, evaluations = ours.sweep(order, block=n)
     rows = np.concatenate([np.flatnonzero(labels == c) for c in order])
     p = full.partition
-    expected, *_ = _core.sweep(
-        full.rows.core, w, p.labels, p.composites, p.weights, p.counts, rows, 1, n, False, 0, False,
-        False, np.inf, 1,
-    )  # fmt: skip
-    assert moves == expected > 0
+    visit = _core.FullVisit(order=rows, run_rows=1, block_rows=n)
+    expected = _core.sweep(full.rows.core, w, p.view(), visit, _core.SweepOptions())
+    assert moves == expected.moves > 0
     assert evaluations == n * (k - 1)
     np.testing.assert_array_equal(ours.partition.labels, p.labels)
 
@@ -259,11 +265,13 @@ class TestNeighbours:
     def test_bad_groups(self) -> None:
         C, out = np.zeros((4, 2)), np.empty((4, 1), dtype=np.int32)
         one = np.zeros((1, 1), dtype=np.int32)
-        for order, starts in (([0, 1, 2, 4], [0, 4]), ([0, 1, 2, 3], [0, 3]), ([0, 1, 2, 3], [1, 4])):
-            with pytest.raises(ValueError, match="must"):
-                _core.neighbours(
-                    C, np.array(order, dtype=np.int32), np.array(starts), one, out, instruction_set(), 1
-                )
+        order = np.arange(4, dtype=np.int32)
+        for starts in ([0, 3], [1, 4], [0, 2, 4]):
+            with pytest.raises(ValueError, match="starts must"):
+                _core.Groups(order=order, starts=np.array(starts), lists=one)
+        three = _core.Groups(order=order[:3], starts=np.array([0, 3]), lists=one)
+        with pytest.raises(ValueError, match="one value per centre"):
+            _core.neighbours(C, three, out, instruction_set(), 1)
 
 
 class TestFit:
@@ -466,7 +474,7 @@ class TestLookingAround:
     def test_what_is_compared(self) -> None:
         X = topics(9000, 32, 2000)
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = Partition.of(np.arange(9000, dtype=np.int32) % 2000, 2000, 32)
+        partition = blank_partition(np.arange(9000, dtype=np.int32) % 2000, 2000, 32)
         cost = 9000 * cost_of_candidates(64, rows, 2000)
         candidates = Candidates(64, 1, looks_around=True, least_gain=1e-3)
         candidates._uses, candidates._cold_uses, candidates._gain = 6, 4, 20.0  # 5 a sweep

@@ -1,31 +1,38 @@
-"""How much memory a fit takes, and how it keeps within what it may take."""
+"""Memory budget: an estimate of what a fit needs, and how large blocks and samples may be."""
 
 import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-# What Python with the libraries takes before it has any data.
+# Bytes of a process that has imported the package and holds no data.
 PROCESS = 256 * 2**20
-# Beside the rows: for each row and for each value of the centres, at most so many bytes. Rows that are
-# not in memory have a label, a runner-up, and a new label while these are made.
-PER_ROW, PER_ROW_ELSEWHERE, PER_CENTRE_VALUE = 64, 12, 96
-# For each cluster, its neighbours and when it was visited; for each weight, that of the user, ours, and
-# the number of a row that has one.
-PER_CLUSTER, PER_WEIGHT = 2048, 24
-# Of what is left, a part of the rows has this share (there are two, of which one is being read), and a
-# sample of them that one.
-SHARE_OF_PART, SHARE_OF_SAMPLE = 0.3, 0.35
-# More does not make sweeps faster; fewer rows would be read in vain.
-LARGEST_PART, FEWEST_ROWS = 2**29, 1024
-# Without a limit of the user, data that takes more than this share of the memory is read in parts.
-SHARE_OF_MACHINE = 0.5
+# Bytes per row besides the row itself, if all rows are in memory.
+PER_ROW = 64
+# Bytes per streamed row: its label, its runner-up, and a new label during assignment.
+PER_STREAMED_ROW = 12
+# Bytes per value of the centres.
+PER_CENTRE_VALUE = 96
+# Bytes per cluster: its neighbour list and visiting stamps.
+PER_CLUSTER = 2048
+# Bytes per row weight: the user's value, our value and a row index.
+PER_WEIGHT = 24
+# Share of the remaining memory for one block. Two blocks are in memory, because one is being read.
+BLOCK_SHARE = 0.3
+# Share of the remaining memory for a sample.
+SAMPLE_SHARE = 0.35
+# Larger blocks do not make sweeps faster.
+MAX_BLOCK_BYTES = 2**29
+# Smaller blocks would waste time on reading.
+MIN_BLOCK_ROWS = 1024
+# Share of the machine's memory that data may use without a limit by the user.
+MACHINE_SHARE = 0.5
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @dataclass(frozen=True)
-class Need:
-    """The size of a fit."""
+class MemoryEstimate:
+    """The memory that a fit needs."""
 
     n_rows: int
     row_bytes: int
@@ -33,36 +40,40 @@ class Need:
     n_features: int
     weighted: bool = False
     own_row_bytes: int = 0
-    """Of a row as the source has it, if it has to be converted."""
+    """Bytes of a row in the source's own type, if it has to be converted."""
     held_bytes: int = 0
-    """What the source takes while rows are read one part after the other."""
+    """Bytes that the source uses while it is read in blocks."""
 
     def fits(self, limit: int) -> bool:
-        """Whether all rows can be in memory at once."""
+        """Return True if all rows can be in memory at once."""
         return self.in_memory <= limit
 
     @property
     def in_memory(self) -> int:
-        """What it takes with all rows in memory."""
+        """Bytes of a fit with all rows in memory."""
         return self._fixed + self.n_rows * (self.row_bytes + self.own_row_bytes + PER_ROW)
 
     def split(self, limit: int) -> tuple[int, int]:
-        """Rows in a part and in a sample. Depends on nothing else, so that a fit can be repeated."""
+        """Return the number of rows of a block and of a sample.
+
+        They depend on the sizes and the limit only, so that a fit is reproducible.
+        """
         each = self.row_bytes + PER_ROW
-        fixed = self._fixed + self.held_bytes + self.n_rows * PER_ROW_ELSEWHERE
+        fixed = self._fixed + self.held_bytes + self.n_rows * PER_STREAMED_ROW
         left = limit - fixed
-        part = int(min(left * SHARE_OF_PART, LARGEST_PART)) // each
-        sample = int(left * SHARE_OF_SAMPLE) // each
-        few = min(FEWEST_ROWS, self.n_rows)
-        least = max(few, self.n_clusters)
-        if part < few or sample < least:
-            needed = fixed + int(max(few / SHARE_OF_PART, least / SHARE_OF_SAMPLE) * each) + 1
+        block = int(min(left * BLOCK_SHARE, MAX_BLOCK_BYTES)) // each
+        sample = int(left * SAMPLE_SHARE) // each
+        min_block = min(MIN_BLOCK_ROWS, self.n_rows)
+        min_sample = max(min_block, self.n_clusters)
+        if block < min_block or sample < min_sample:
+            needed = fixed + int(max(min_block / BLOCK_SHARE, min_sample / SAMPLE_SHARE) * each) + 1
             needed = min(needed, self.in_memory)
             raise MemoryError(
-                f"{self.n_rows:,} rows into {self.n_clusters:,} clusters of {self.n_features:,} "
-                f"features take at least {shown(needed)} of memory; the limit is {shown(limit)}."
+                f"Clustering {self.n_rows:,} rows with {self.n_features:,} features into "
+                f"{self.n_clusters:,} clusters needs at least {format_bytes(needed)} of memory. "
+                f"The limit is {format_bytes(limit)}."
             )
-        return min(part, self.n_rows), min(sample, self.n_rows)
+        return min(block, self.n_rows), min(sample, self.n_rows)
 
     @property
     def _fixed(self) -> int:
@@ -70,22 +81,22 @@ class Need:
         return PROCESS + centres + (self.n_rows * PER_WEIGHT if self.weighted else 0)
 
 
-def limit_of_machine() -> int:
-    """What data may take if the user does not say."""
-    return int(SHARE_OF_MACHINE * memory_of_machine())
+def default_memory_limit() -> int:
+    """Return the bytes that data may use if the user sets no limit."""
+    return int(MACHINE_SHARE * available_memory())
 
 
-def memory_of_machine() -> int:
-    """Bytes of memory, of which this process may be allowed a part only."""
+def available_memory() -> int:
+    """Return the memory of the machine or of the control group of this process, in bytes."""
     found = [2**62]
-    with suppress(ValueError, OSError, AttributeError):  # not every system tells
+    with suppress(ValueError, OSError, AttributeError):  # Not every system reports its memory.
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for name in CGROUP_LIMITS:
-        with suppress(ValueError, OSError):  # "max", or none
+        with suppress(ValueError, OSError):  # The file is missing or contains "max".
             found.append(int(Path(name).read_text("ascii")))
     return min(found)
 
 
-def shown(n_bytes: int) -> str:
-    """For people."""
+def format_bytes(n_bytes: int) -> str:
+    """Format a number of bytes for people."""
     return f"{n_bytes / 2**30:.2f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"

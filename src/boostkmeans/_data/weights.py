@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
+from boostkmeans._runtime.errors import (
+    InvalidValuesError,
+    Message,
+    Parameter,
+    ParameterConflictError,
+    ParameterError,
+)
 
 
 @dataclass(frozen=True)
@@ -47,18 +54,40 @@ class RowWeights:
 
 
 def _check(weights: Floats, n_rows: int) -> None:
+    parameter = Parameter("sample_weight")
     if weights.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
+        raise ParameterError("sample_weight", "a scalar or a 1D array with one weight per row", weights)
     if len(weights) != n_rows:
-        raise ValueError(
-            f"sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight for each row."
-        )
+        raise ParameterConflictError(
+            Message(
+                "sample_weight.shape == ({n_weights},), expected ({n_rows},): one weight per row.",
+                shell="{parameter} has {n_weights} values for {n_rows} rows: one weight per row is "
+                "needed.",
+                n_weights=len(weights), n_rows=n_rows, parameter=parameter,
+            )
+        )  # fmt: skip
     if not np.isfinite(weights).all():
-        raise ValueError("Input sample_weight contains NaN or infinity: all weights must be finite.")
+        raise InvalidValuesError(
+            Message(
+                "Input sample_weight contains NaN or infinity: all weights must be finite.",
+                shell="{parameter} contains NaN or infinity: all weights must be finite.",
+                parameter=parameter,
+            )
+        )
     if (weights < 0).any():
         row = int((weights < 0).argmax())
-        raise ValueError(
-            f"Negative values in data passed to sample_weight: {weights[row]:g} at row {row}."
-        )
+        raise InvalidValuesError(
+            Message(
+                "Negative values in data passed to sample_weight: {weight:g} at row {row}.",
+                shell="Negative weights in {parameter}: {weight:g} at row {row}.",
+                weight=weights[row], row=row, parameter=parameter,
+            )
+        )  # fmt: skip
     if not weights.any():
-        raise ValueError("Sample weights must contain at least one non-zero number.")
+        raise InvalidValuesError(
+            Message(
+                "Sample weights must contain at least one non-zero number.",
+                shell="All weights of {parameter} are 0: at least one must be positive.",
+                parameter=parameter,
+            )
+        )

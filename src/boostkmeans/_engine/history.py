@@ -1,50 +1,51 @@
-"""What a fit leaves behind about itself."""
+"""History: one record per sweep, as users find it in `history_`."""
 
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
-from boostkmeans._storage.fields import Fields, as_measure
+from boostkmeans._storage.fields import Fields, encode_number
 from boostkmeans._storage.state import State
 
-# How fields of each type are read.
-KINDS_OF_FIELDS: dict[Any, str] = {float: "measure", int: "integer", str: "text"}
+# Methods of `Fields` that read a field of each type.
+READERS: dict[Any, str] = {float: "number", int: "integer", str: "string"}
 
 
 @dataclass(frozen=True, slots=True)
 class SweepRecord:
-    """One sweep of a fit, as found in `history_` and as given to `callback`."""
+    """One sweep of a fit, as found in `history_` and as passed to `callback`."""
 
     seconds: float
-    """Since the fit began, at the end of the sweep."""
+    """Time since the start of the fit, at the end of the sweep."""
     moves: int
-    """Rows that changed their cluster."""
+    """Number of rows that changed their cluster."""
     inertia: float
-    """Sum of squared distances of the rows to their centres, of the best partition so far: what a fit
-    that ends here returns. Below the one after this sweep only where annealing went up."""
+    """Inertia of the best partition so far, which a fit that ends here returns. It is lower than that of
+    the current partition only if annealing has raised the inertia."""
     evaluations: int
-    """Distances that the sweep computed."""
+    """Number of distances that the sweep computed."""
     kind: str = "sweep"
-    """"sweep"; "candidates" for one over neighbour lists; "certify" for one that decides in float64
-    wherever float32 cannot; "tree" for the making of a tree; "repair" for swaps of clusters, with the
-    sweeps over what they touched. Baselines have "lloyd", "batch" and "online"."""
+    """Kind of the sweep: "sweep" (over all clusters), "candidates" (over neighbour lists), "certify"
+    (decided in float64 wherever float32 is not accurate enough), "tree" (construction of a tree), or
+    "repair" (swaps of clusters and the sweeps around them). Baselines use "lloyd", "batch" and
+    "online"."""
     temperature: float = 0.0
-    """Of annealing: above 0, moves that cost a little were taken too."""
+    """Annealing temperature. Above 0, moves that cost a little were accepted too."""
     swaps: int = 0
-    """Of a repair: how often two clusters were merged and a third one split."""
+    """Number of swaps of a repair: two clusters were merged and a third one was split."""
     note: str = ""
-    """What was chosen, and why, where something was to be chosen."""
+    """Settings that were chosen automatically, with reasons; empty for most sweeps."""
 
     def state(self) -> State:
-        """As plain values, which JSON can hold."""
+        """Return the record as plain values that JSON can hold."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: as_measure(v) if isinstance(v, float) else v for name, v in values.items()}
+        return {name: encode_number(v) if isinstance(v, float) else v for name, v in values.items()}
 
     @classmethod
     def restored(cls, saved: Fields) -> "SweepRecord":
-        """What `state` gave. A field that later versions added has its default."""
+        """Return the record that `state` described. Fields of later versions have their defaults."""
         return cls(
             **{
-                field.name: getattr(saved, KINDS_OF_FIELDS[field.type])(field.name)
+                field.name: getattr(saved, READERS[field.type])(field.name)
                 for field in fields(cls)
                 if field.name in saved.values or field.default is MISSING
             }

@@ -1,36 +1,72 @@
-"""What "auto" stands for: the start, the candidates, repair and annealing for a quality."""
+"""Plan: what "auto" stands for, with reasons. Start, sample, candidates, repair and annealing."""
 
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from boostkmeans._engine.annealing import Annealing
-from boostkmeans._steps.candidates import candidates_for
-from boostkmeans._steps.seeding import automatic_start
+from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.seeding import MIN_SAMPLE, SAMPLED, seeding_sample
 from boostkmeans._storage.state import SavedState, State
 
 QUALITIES = ("fast", "balanced", "best")
 
-# How long each is, by quality. See "Annealing" in docs/benchmarks.md.
+# Highest annealing temperature. See "Annealing" in docs/benchmarks.md.
 TEMPERATURE = 0.12
+# The temperature is at most this factor times the square of the explained share of the inertia. Fitted
+# to 20 newsgroups with 20 and 200 clusters. Data with a quarter explained keeps the full temperature.
+TEMPERATURE_PER_EXPLAINED_SQUARE = 2.0
+# Number of annealed sweeps, by quality.
 ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
-# Twice as long for so many clusters, where a row costs that much (clusters times features): there is
-# something to gain there, and Lloyd's k-means takes several times as long. Fewer have attempts instead.
-LONGER_FROM_CLUSTERS, LONGER_BELOW_CLUSTERS, LONGER_FROM_COST = 65, 512, 4096
+# "balanced" anneals for twice as long from this number of clusters ...
+LONGER_FROM_CLUSTERS = 65
+# ... to below this number, where annealing gains more than trial swaps, ...
+LONGER_BELOW_CLUSTERS = 512
+# ... if clusters times features is at least this, where Lloyd's k-means takes several times as long.
+LONGER_FROM_COST = 4096
+# Annealed sweeps if the user sets a temperature and `quality` implies no annealing.
+SWEEPS_IF_REQUESTED = 10
+# Maximum share of `max_iter` for annealing, because the fit needs more sweeps to settle.
+MAX_ANNEALED_SHARE = 0.9
+# "auto" does not anneal if `max_iter` is below this.
+MIN_SWEEPS_TO_ANNEAL = 20
+
+# Maximum number of repair rounds, by quality.
 REPAIR_ROUNDS = {"fast": 3, "balanced": 10, "best": 30}
-# Swaps that are tried one by one, up to so many clusters: among more, one of them is worth little.
-ATTEMPTS = {"fast": 0, "balanced": 2, "best": 64}
-MOST_CLUSTERS_TO_TRY = LONGER_FROM_CLUSTERS - 1
-# Annealed sweeps if the user names a temperature where quality stands for none; at most that share of
-# `max_iter`, as it takes some more to settle; and none by itself where `max_iter` is below that.
-SWEEPS_IF_ASKED, LARGEST_SHARE, FEWEST_SWEEPS = 10, 0.9, 20
-# Rounds of repair=True: until nothing is left to gain.
-ALL_ROUNDS = 100
+# repair=True repeats until nothing improves. This bound is never reached in practice.
+UNLIMITED_ROUNDS = 100
+# Number of trial swaps, by quality, ...
+TRIAL_SWAPS = {"fast": 0, "balanced": 2, "best": 64}
+# ... up to this number of clusters. Among more clusters, a single swap gains little.
+MAX_CLUSTERS_FOR_TRIALS = LONGER_FROM_CLUSTERS - 1
+
+# "auto" uses this number of candidates, ...
+AUTO_CANDIDATES = 128
+# ... from this number of clusters, ...
+AUTO_FROM_CLUSTERS = 512
+# ... and finishes with sweeps over all clusters up to this number, where these are cheap enough.
+AUTO_ALL_UP_TO = 2048
+# Below this number of rows per cluster, gathering many centres does not pay, ...
+FEW_ROWS_PER_CLUSTER = 32
+# ... and "auto" uses this number of candidates.
+AUTO_CANDIDATES_FOR_FEW_ROWS = 32
+
+# "auto" starts from "sampled-k-means++" up to this number of clusters, where it is fastest.
+MAX_CLUSTERS_FOR_SEEDS = 16
+# Without repair, it does so up to this number. The cost of seeding grows with k squared, that of a tree
+# hardly with k: see 'What "auto" stands for' in docs/benchmarks.md.
+MAX_CLUSTERS_WITHOUT_REPAIR = 1024
+# Seeding costs about 24 sweeps over its sample. It does not pay if the sample is a larger share than
+# this.
+MAX_SEEDING_SHARE = 1 / 4
+
+# By quality: the number of sampled rows per cluster with which a fit starts, and the largest share of
+# all rows that this may be.
+SAMPLE_SIZES = {"fast": (64, 1 / 4), "balanced": (1024, 1 / 8)}
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What the user asked for."""
+class RequestedSettings:
+    """The parameters of the estimator that a plan resolves."""
 
     init: object
     repair: bool | int | str
@@ -39,126 +75,217 @@ class Wishes:
     quality: str
     moves: str
     max_iter: int
+    tol: float
 
 
-@dataclass
+@dataclass(frozen=True)
+class Annealing:
+    """Temperatures that fall linearly to 0. See "Annealing" in docs/benchmarks.md."""
+
+    temperature: float
+    n_sweeps: int
+    adapts: bool = False
+    """True if the temperature is lower for data that the clusters explain badly."""
+
+    def at(self, sweep: int, explained: float = 1.0) -> float:
+        """Return the temperature of a sweep, counted from 0.
+
+        `explained` is the share of the total inertia that the clusters explain. If it is small, as for
+        documents, rows are about equally far from all centres. The full temperature would then move
+        nearly all rows and destroy the partition.
+        """
+        highest = self.temperature
+        if self.adapts:
+            highest = min(highest, TEMPERATURE_PER_EXPLAINED_SQUARE * explained**2)
+        return highest * (1 - sweep / self.n_sweeps)
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What is going to be done, and the reasons."""
+    """What a run does, and the reasons."""
 
-    init: object
-    """The name of a start, or what the user gave."""
-    repair_rounds: int
-    attempts: int
-    """Swaps that are tried once nothing gains at once."""
-    annealing: Annealing | None
-    n_candidates: int | None
-    then_all: bool
+    init: object = None
+    """Name of the start, or the user's array; None in a restored run."""
+    moves: str = "best"
+    repair_rounds: int = 0
+    trial_swaps: int = 0
+    """Number of swaps to try although they do not improve at once."""
+    annealing: Annealing | None = None
+    n_candidates: int | None = None
+    """Number of clusters that a row is compared with; None for all."""
+    finish_with_full_sweeps: bool = False
+    """True if sweeps over all clusters follow the sweeps over candidates."""
+    probes: bool = False
+    """True if some rows are compared with all clusters, to see whether candidates miss much."""
     reasons: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return "; ".join(self.reasons)
 
-    def after_sample(self, n_rows: int, n_sweeps: int, *, in_parts: bool) -> "Plan":
-        """For all rows: annealing and repair were for the sample."""
-        then = "then all rows, in parts" if in_parts else "then all rows"
-        reasons = [f"a sample of {n_rows} rows ({n_sweeps} sweeps): {self}", then]
-        return replace(self.without_repair(), reasons=reasons)
+    def sweeps_only(self) -> "Plan":
+        """Return the plan without annealing and repair, which need all rows in memory."""
+        return replace(self, repair_rounds=0, trial_swaps=0, annealing=None)
 
-    def without_repair(self) -> "Plan":
-        """For rows that are read in parts: neither that nor annealing."""
-        return replace(self, repair_rounds=0, attempts=0, annealing=None)
+    def for_all_rows(self, n_sampled: int, n_sweeps: int, *, in_memory: bool) -> "Plan":
+        """Return the plan for all rows after a fit of a sample, which was annealed and repaired."""
+        then = "then all rows" if in_memory else "then all rows, in blocks"
+        reasons = [f"sample of {n_sampled} rows ({n_sweeps} sweeps): {self}", then]
+        return replace(self.sweeps_only(), reasons=reasons)
 
     def state(self) -> State:
-        """What matters once a run has begun."""
-        annealing = self.annealing
+        """Return the plan as plain values for a checkpoint."""
         return {
+            "moves": self.moves,
             "repair_rounds": self.repair_rounds,
-            "attempts": self.attempts,
-            "annealing": None if annealing is None else vars(annealing),
+            "attempts": self.trial_swaps,
+            "annealing": None if self.annealing is None else vars(self.annealing),
+            "n_candidates": self.n_candidates,
+            "then_all": self.finish_with_full_sweeps,
+            "looks_around": self.probes,
         }
 
     @classmethod
-    def restored(cls, saved: SavedState) -> "Plan":
-        """What `state` gave."""
-        annealing = saved.part("annealing")
+    def restore(cls, saved: SavedState | None, candidates: SavedState | None, moves: str) -> "Plan":
+        """Return the plan that `state` described.
+
+        Version 0.7 stored the fields about candidates with the candidates, and no plan for a run
+        without one.
+        """
+        if saved is None:
+            return cls(moves=moves)
+        source = saved if "then_all" in saved.values else candidates
+        n_candidates, finish, probes = None, False, False
+        if source is not None:
+            if source.values.get("n_candidates") is not None:
+                n_candidates = source.integer("n_candidates")
+            finish = source.boolean("then_all")
+            probes = "looks_around" in source.values and source.boolean("looks_around")
+        annealing = saved.optional_child("annealing")
         return cls(
-            init=None,
+            moves=moves,
             repair_rounds=saved.integer("repair_rounds"),
-            attempts=saved.integer("attempts"),
+            trial_swaps=saved.integer("attempts"),
             annealing=None
             if annealing is None
             else Annealing(
-                annealing.number("temperature"), annealing.integer("n_sweeps"), annealing.truth("adapts")
+                annealing.non_negative("temperature"),
+                annealing.integer("n_sweeps"),
+                annealing.boolean("adapts"),
             ),
-            n_candidates=None,
-            then_all=False,
+            n_candidates=n_candidates,
+            finish_with_full_sweeps=finish,
+            probes=probes,
         )
 
 
-def plan_for(wishes: Wishes, n_rows: int, n_features: int, n_clusters: int) -> Plan:
-    """Settles everything that is left open."""
-    given = not isinstance(wishes.init, str)
+def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
+    """Resolve everything that the user left open."""
+    rows, k = problem.rows, problem.n_clusters
     reasons: list[str] = []
-    rounds = _repair_rounds(wishes, given, n_clusters, reasons)
-    init = wishes.init
+    rounds = _repair_rounds(requested, k, reasons)
+    init = requested.init
     if isinstance(init, str) and init == "auto":
-        init, why = automatic_start(n_rows, n_clusters, repaired=rounds > 0)
-        reasons.append(f"start: {init} ({why})")
-    annealing = _annealing(wishes, given, n_features, n_clusters, reasons)
-    number, then_all = candidates_for(wishes.n_candidates, n_clusters, n_rows)
-    if wishes.n_candidates == "auto" and number is not None:
-        reasons.append(f"candidates: {number} (of {n_clusters} clusters)")
-    attempts = ATTEMPTS[wishes.quality] if n_clusters <= MOST_CLUSTERS_TO_TRY else 0
-    return Plan(init, rounds, attempts, annealing, number, then_all, reasons)
+        init, reason = _start(rows.n_rows, k, repaired=rounds > 0)
+        reasons.append(f"start: {init} ({reason})")
+    annealing = _annealing(requested, rows.n_features, k, reasons)
+    automatic = isinstance(requested.n_candidates, str)
+    n_candidates, finish = _candidates(requested.n_candidates, k, rows.n_rows)
+    if automatic and n_candidates is not None:
+        reasons.append(f"candidates: {n_candidates} (of {k} clusters)")
+    # An explicit number means plain top-k0, and so does moves="first". A partial pass over streamed rows
+    # costs as much as a full one. The cost model does not cover sparse rows.
+    probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
+    trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
+    return Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
 
 
-def _repair_rounds(wishes: Wishes, given: bool, n_clusters: int, reasons: list[str]) -> int:
-    repair = wishes.repair
-    if n_clusters < 3:  # there are no two to merge beside one to split
+def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:
+    """Return the size of the sample with which the fit starts; None to start with all rows."""
+    if problem.rows.max_sample is not None:  # The rows do not fit into memory.
+        return problem.rows.max_sample if isinstance(requested.init, str) else None
+    asked = (requested.init, requested.repair, requested.annealing)
+    if not all(isinstance(x, str) and x == "auto" for x in asked):
+        return None  # The user decided how the fit starts.
+    if problem.limits is not None or requested.quality not in SAMPLE_SIZES:
+        return None
+    per_cluster, max_share = SAMPLE_SIZES[requested.quality]
+    size = per_cluster * problem.n_clusters
+    return size if size <= max_share * problem.weights.n_positive else None
+
+
+def _start(n_rows: int, n_clusters: int, *, repaired: bool) -> tuple[str, str]:
+    """Return the start that "auto" stands for, and the reason."""
+    if n_clusters <= MAX_CLUSTERS_FOR_SEEDS:
+        return SAMPLED, "the fastest for few clusters"
+    if repaired:
+        return "bisecting", "the fastest; repair corrects its errors"
+    if n_clusters > MAX_CLUSTERS_WITHOUT_REPAIR:
+        return "bisecting", f"more than {MAX_CLUSTERS_WITHOUT_REPAIR} clusters"
+    large = n_rows * MAX_SEEDING_SHARE > MIN_SAMPLE
+    if large and seeding_sample(n_rows, n_clusters) > n_rows * MAX_SEEDING_SHARE:
+        return "bisecting", "k-means++ would take longer than the sweeps"
+    return SAMPLED, "without repair, a tree might end much higher"
+
+
+def _candidates(requested: int | str | None, n_clusters: int, n_rows: int) -> tuple[int | None, bool]:
+    """Return the number of candidates (None for all), and True if sweeps over all clusters follow."""
+    if requested == "auto":
+        if n_clusters < AUTO_FROM_CLUSTERS:
+            return None, True
+        few = n_rows < FEW_ROWS_PER_CLUSTER * n_clusters
+        number = AUTO_CANDIDATES_FOR_FEW_ROWS if few else AUTO_CANDIDATES
+        return number, n_clusters <= AUTO_ALL_UP_TO
+    if requested is None or n_clusters < 3:
+        return None, True
+    return min(int(requested), n_clusters - 1), False
+
+
+def _repair_rounds(requested: RequestedSettings, n_clusters: int, reasons: list[str]) -> int:
+    """Return the maximum number of repair rounds."""
+    repair = requested.repair
+    if n_clusters < 3:  # A swap needs two clusters to merge and a third one to split.
         return 0
     if isinstance(repair, bool | np.bool_):
-        return ALL_ROUNDS if repair else 0
+        return UNLIMITED_ROUNDS if repair else 0
     if not isinstance(repair, str):
         return int(repair)
-    if given:
+    if not isinstance(requested.init, str):
         reasons.append("no repair (clusters of a given start keep their numbers)")
         return 0
-    rounds = REPAIR_ROUNDS[wishes.quality]
-    reasons.append(f"repair: up to {rounds} rounds (quality={wishes.quality!r})")
+    rounds = REPAIR_ROUNDS[requested.quality]
+    reasons.append(f"repair: up to {rounds} rounds (quality={requested.quality!r})")
     return rounds
 
 
-def _annealed_sweeps(quality: str, n_features: int, n_clusters: int) -> int:
-    length = ANNEALED_SWEEPS[quality]
-    some = LONGER_FROM_CLUSTERS <= n_clusters < LONGER_BELOW_CLUSTERS
-    costly = n_features * n_clusters >= LONGER_FROM_COST
-    return 2 * length if quality == "balanced" and some and costly else length
-
-
 def _annealing(
-    wishes: Wishes, given: bool, n_features: int, n_clusters: int, reasons: list[str]
+    requested: RequestedSettings, n_features: int, n_clusters: int, reasons: list[str]
 ) -> Annealing | None:
-    asked = wishes.annealing
-    most = max(1, int(LARGEST_SHARE * wishes.max_iter))
-    length = min(_annealed_sweeps(wishes.quality, n_features, n_clusters), most)
+    """Return the temperatures of the first sweeps, or None."""
+    quality, asked = requested.quality, requested.annealing
+    longest = max(1, int(MAX_ANNEALED_SHARE * requested.max_iter))
+    n_sweeps = ANNEALED_SWEEPS[quality]
+    longer = LONGER_FROM_CLUSTERS <= n_clusters < LONGER_BELOW_CLUSTERS
+    if quality == "balanced" and longer and n_features * n_clusters >= LONGER_FROM_COST:
+        n_sweeps *= 2
+    n_sweeps = min(n_sweeps, longest)
     if n_clusters < 2:
         return None
     if isinstance(asked, tuple):
         return Annealing(float(asked[0]), int(asked[1])) if asked[0] > 0 else None
     if not isinstance(asked, str):
-        length = length or min(SWEEPS_IF_ASKED, most)
-        return Annealing(float(asked), length) if asked > 0 else None
-    if given:
-        reasons.append("no annealing (a given start is not to be left)")
+        n_sweeps = n_sweeps or min(SWEEPS_IF_REQUESTED, longest)
+        return Annealing(float(asked), n_sweeps) if asked > 0 else None
+    reason = None
+    if not isinstance(requested.init, str):
+        reason = "it would leave a given start"
+    elif requested.moves == "first":
+        reason = "moves='first' would wander"
+    elif n_sweeps == 0:
+        reason = f"quality={quality!r}"
+    elif requested.max_iter < MIN_SWEEPS_TO_ANNEAL:
+        reason = f"max_iter={requested.max_iter} allows too few sweeps"
+    if reason is not None:
+        reasons.append(f"no annealing ({reason})")
         return None
-    if wishes.moves == "first":
-        reasons.append("no annealing (moves='first' would wander)")
-        return None
-    if length == 0:
-        reasons.append(f"no annealing (quality={wishes.quality!r})")
-        return None
-    if wishes.max_iter < FEWEST_SWEEPS:
-        reasons.append(f"no annealing (max_iter={wishes.max_iter} is too few sweeps)")
-        return None
-    reasons.append(f"annealing: at most {TEMPERATURE} over {length} sweeps (quality={wishes.quality!r})")
-    return Annealing(TEMPERATURE, length, adapts=True)
+    reasons.append(f"annealing: at most {TEMPERATURE} over {n_sweeps} sweeps (quality={quality!r})")
+    return Annealing(TEMPERATURE, n_sweeps, adapts=True)

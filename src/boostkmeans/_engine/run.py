@@ -1,398 +1,460 @@
-"""A run: its partition, its sweeps, and a record of each."""
+"""Run: a partition on its way from a start to an outcome, with its sweeps and their records."""
 
 import logging
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from boostkmeans._data.rows import Floats, Rows
-from boostkmeans._data.weights import RowWeights
+from boostkmeans._data.frame import Floats
+from boostkmeans._engine.candidate_strategy import CandidateStrategy, Scope
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
+from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._steps.balance import Balancing
-from boostkmeans._steps.candidates import Candidates
+from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.coincident import first_at_same_place
-from boostkmeans._steps.limits import NO_LIMITS, Limits
-from boostkmeans._steps.partition import LARGE, Labels, Partition
+from boostkmeans._steps.partition import Labels, Partition, Snapshot
+from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import fill_empty
-from boostkmeans._steps.sweep import NOTHING_SWEPT, SweepOptions, SweepSoFar, Swept, sweep_all
+from boostkmeans._steps.sweep import (
+    FullPolicy,
+    SweepOptions,
+    SweepProgress,
+    SweepResult,
+    VisitPolicy,
+    sweep,
+)
+from boostkmeans._steps.tree_checks import check_tree
 from boostkmeans._storage.state import SavedState, State
+from boostkmeans._storage.tensor_checks import Checker
 
 logger = logging.getLogger("boostkmeans")
 
-# From here on a sweep also decides what float32 cannot, in the hope that it is the last one.
+# A full sweep also decides what float32 cannot, if the last sweep moved at most this share of the rows.
+# It may then certify the result.
 CERTIFY_BELOW_MOVES = 1 / 200
-# For a certificate: with fewer moves, candidates have little to offer, and rows look at all clusters.
-FULL_BELOW_MOVES = 1 / 2000
-# Proposals are made in low precision from so many clusters on, as long as that share of the rows moves,
-# and the inertia is that share of the sum of all squares. See "Low precision" in docs/benchmarks.md.
-LOW_FROM_CLUSTERS, LOW_ABOVE_MOVES, LOW_ABOVE_SPREAD = 256, 1 / 20, 1 / 8
-# Composites and inertia are recomputed from the labels after that many moves per row, and whenever the
-# inertia falls by this share, because then it is a small difference of large sums.
+# The same after a sweep over candidates, which miss some moves.
+CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
+# Proposals are made in low precision from this number of clusters, ...
+LOW_PRECISION_FROM_CLUSTERS = 256
+# ... if the last sweep moved more than this share of the rows, ...
+LOW_PRECISION_ABOVE_MOVES = 1 / 20
+# ... and the inertia is more than this share of the sum of all squares. Products of bytes are accurate
+# to 1 % of the distance from the origin: see "Low precision" in docs/benchmarks.md.
+LOW_PRECISION_ABOVE_INERTIA = 1 / 8
+# Composites and inertia are recomputed from the labels after this number of moves per row, ...
 RECOMPUTE_AFTER_MOVES = 1
+# ... and if a sweep lowers the inertia by this share, because it is then a small difference of large
+# sums.
 RECOMPUTE_AFTER_FALL = 1 / 2
-# Sums over all rows in float64, in another order, differ by less.
-ROUNDING_OF_INERTIA = 1e-9
-# Composites that are kept up to date by moves are that near to those that are summed up anew.
-MOST_DRIFT = 1e-6
-# What a run counts and adds up.
-KEPT_NUMBERS = ("inertia", "drift", "_moves_since", "_energy")
+# Relative difference of two float64 sums over all rows in different order.
+INERTIA_ROUNDING = 1e-9
+# Largest relative difference between composites updated by moves and recomputed ones.
+MAX_DRIFT = 1e-6
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A partition to come back to."""
+class LastSweep(NamedTuple):
+    """The facts about the last sweep or repair that later decisions use."""
 
-    inertia: float
-    labels: Labels
-    partition: Partition | None
-    """None: it is to be made from the labels."""
-
-    @classmethod
-    def copy_of(cls, partition: Partition, inertia: float) -> "Kept":
-        """Large composites are not copied."""
-        if partition.composites.size > LARGE:
-            return cls(inertia, partition.labels.copy(), None)
-        copy = partition.copy()
-        return cls(inertia, copy.labels, copy)
-
-    def state(self) -> State:
-        """All of it."""
-        if self.partition is None:
-            return {"inertia": self.inertia, "labels": self.labels}
-        return {"inertia": self.inertia, "partition": self.partition.state()}
-
-    @classmethod
-    def restored(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Kept":
-        """What `state` gave."""
-        inertia, partition = saved.number("inertia"), saved.part("partition")
-        if partition is None:
-            return cls(inertia, saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1), None)
-        found = Partition.restored(partition, n_rows, n_clusters, n_features)
-        return cls(inertia, found.labels, found)
+    kind: str
+    moves: int
 
 
 @dataclass
-class Fit:
-    """One run from a start to a stop. The partition is consistent whenever control is in Python."""
+class Run:
+    """A partition and the state of its optimisation.
 
-    rows: Rows
-    row_weights: RowWeights
+    It is built complete by `start` or `restore`. The partition is consistent whenever Python has
+    control.
+    """
+
+    problem: Problem
+    plan: Plan
     partition: Partition
+    inertia: float
+    """Inertia of the partition, in the frame, with the weights of the core."""
     rng: np.random.RandomState
-    n_threads: int
-    moves: str
     began: float
-    """As time.perf_counter() has it: `seconds` of the records count from here."""
-    n_pinned: int = 0
-    """The first rows of all that count and do not move: the past of partial_fit."""
-    limits: Limits = NO_LIMITS
-    candidates: Candidates | None = None
-    """Where rows look at first. None: at all clusters."""
-    plan: Plan | None = None
-    note: str = ""
-    """For the next record."""
-    inertia: float = math.inf
-    """In the frame, by the weights of the core."""
-    drift: float = 0.0
-    """The largest that was seen of the composites, relative."""
+    """Start time, on the clock of `time.perf_counter`."""
+    candidates: CandidateStrategy | None = None
+    """Choice of the clusters that rows are compared with; None for all clusters."""
+    tree: ClusterTree | None = None
+    """The tree with which the run of a bisecting estimator starts."""
     history: list[SweepRecord] = field(default_factory=list)
-    stop_reason: str = ""
-    best: Kept | None = None
-    """The best partition seen, where the inertia may rise."""
-    after_part: Callable[[], None] | None = None
-    """Called within a sweep, if rows are read in parts."""
-    so_far: SweepSoFar | None = None
-    """The sweep that is going on."""
+    """The report for users. No decision depends on it."""
+    last: LastSweep | None = None
+    n_sweeps: int = 0
+    """Number of sweeps and repairs so far."""
+    note: str = ""
+    """Note of the next record."""
+    best: Snapshot | None = None
+    """The best partition so far, while annealing or a trial swap may raise the inertia."""
+    outcome: Outcome | None = None
+    """How the run ended; None while it is in progress."""
+    drift: float = 0.0
+    """Largest drift of the composites so far."""
+    after_block: Callable[[], None] | None = None
+    """Called within a sweep over streamed rows, to write a checkpoint."""
+    _progress: SweepProgress | None = None
+    """The current sweep over streamed rows."""
     _exchange: bool = False
-    """With limits: whether rows changed places in the last sweep. Every other time they do."""
-    _moves_since: float = 0
-    """Moves since the composites were recomputed."""
-    _energy: float = 0.0
-    """Inertia and objective add up to this, whatever the partition."""
+    """With limits: True if the last sweep exchanged rows. Every other sweep does."""
+    _moves_since_recompute: float = 0
+    _total: float = 0.0
+    """Sum of inertia and objective, which is the same for all partitions."""
 
-    def begin(self, inertias: Floats | None = None) -> None:
-        """From the labels of the start. `inertias` is filled with those of the clusters."""
-        self.recompute(inertias)
-        if not self.n_pinned and fill_empty(
-            self.partition, self.rows, self.row_weights.values, self.n_threads
-        ):
-            self.recompute(inertias)
+    @classmethod
+    def start(
+        cls,
+        problem: Problem,
+        plan: Plan,
+        labels: Labels,
+        rng: np.random.RandomState,
+        *,
+        began: float,
+        tol: float = 0.0,
+        deadline: float = np.inf,
+        positions: Floats | None = None,
+        inertias: Floats | None = None,
+    ) -> "Run":
+        """Return a run at its start, with empty clusters filled and sizes within the limits.
 
-    def finish(self) -> None:
-        """When all sweeps are made."""
-        self.recompute()
-        if self.candidates is not None:
-            self.candidates = self.candidates.without_lists()
+        `positions` are those of empty clusters, which then stay empty. `inertias` is filled with the
+        inertia of each cluster.
+        """
+        data = problem.rows, problem.row_weights, problem.n_threads
+        partition, inertia = Partition.from_labels(
+            labels, problem.n_clusters, *data, positions=positions, inertias=inertias
+        )
+        if positions is None and fill_empty(partition, problem):
+            inertia, _ = partition.recompute(*data, inertias=inertias)
+        candidates = None
+        if plan.n_candidates is not None:
+            candidates = CandidateStrategy(plan.n_candidates, plan.probes, tol)
+        run = cls(problem, plan, partition, inertia, rng, began, candidates, note=str(plan))
+        if problem.limits is not None:
+            logger.info("moving rows until all clusters are within the size limits")
+            run.partition = Balancing(partition, problem, run._balancing_policy, rng, deadline).run()
+            run._invalidate_lists()
+            run.recompute()
+        run._total = run.inertia + run.partition.objective
+        return run
+
+    def _balancing_policy(self, partition: Partition) -> VisitPolicy:
+        """Return a policy for balancing. Penalties change, so every sweep needs fresh lists."""
+        if self.candidates is None:
+            return FullPolicy()
+        self.candidates.invalidate()
+        return self.candidates.policy(self.problem, partition, first=False)
 
     def state(self) -> State:
-        """All that the rest of the run depends on, but for rows, weights, limits and random numbers."""
+        """Return everything that the rest of the run depends on, as plain values for a checkpoint.
+
+        The rows, weights and limits are not part of it. The names are those of version 0.7.
+        """
         return {
-            **{name: getattr(self, name) for name in KEPT_NUMBERS},
+            "inertia": self.inertia,
+            "drift": self.drift,
+            "_moves_since": self._moves_since_recompute,
+            "_energy": self._total,
             "n_clusters": self.partition.n_clusters,
-            "stop_reason": self.stop_reason,
+            "stop_reason": "" if self.outcome is None else str(self.outcome.reason),
             "exchange": self._exchange,
             "note": self.note,
             "history": [record.state() for record in self.history],
             "partition": self.partition.state(),
-            "plan": None if self.plan is None else self.plan.state(),
+            "plan": self.plan.state(),
             "candidates": None if self.candidates is None else self.candidates.state(),
             "best": None if self.best is None else self.best.state(),
-            "so_far": None if self.so_far is None else self.so_far.state(),
+            "so_far": None if self._progress is None else self._progress.state(),
+            "tree": None if self.tree is None else self.tree.state(),
         }
 
-    def restore(self, saved: SavedState) -> None:
-        """Goes on from what `state` gave. The rows must be the same, and no more clusters."""
-        n, d = self.rows.n_rows, self.rows.n_features
-        k = saved.integer("n_clusters", 1, self.partition.n_clusters)
-        for name in KEPT_NUMBERS:
-            setattr(self, name, saved.number(name))
-        self.stop_reason = saved.text("stop_reason")
-        self._exchange = saved.truth("exchange")
-        self.note = saved.text("note")
-        self.history = [SweepRecord.restored(record) for record in saved.objects("history")]
-        if self.history:
-            self.began = time.perf_counter() - self.history[-1].seconds
-        self.partition = Partition.restored(saved.needed("partition"), n, k, d)
-        plan, candidates, best = map(saved.part, ("plan", "candidates", "best"))
-        self.plan = None if plan is None else Plan.restored(plan)
-        self.candidates = (
-            None if candidates is None else Candidates.restored(candidates, self.rows, k, self.n_threads)
+    @classmethod
+    def restore(
+        cls, saved: SavedState, problem: Problem, moves: str, rng: np.random.RandomState
+    ) -> "Run":
+        """Return the run that `state` described, for the same rows and at most as many clusters."""
+        n, d = problem.rows.n_rows, problem.rows.n_features
+        k = saved.integer("n_clusters", 1, problem.n_clusters)
+        problem = replace(problem, n_clusters=k)
+        parts = {
+            name: saved.optional_child(name) for name in ("plan", "candidates", "best", "so_far", "tree")
+        }
+        plan = Plan.restore(parts["plan"], parts["candidates"], moves)
+        history = [SweepRecord.restored(record) for record in saved.children("history")]
+        sweeps = [record for record in history if record.kind != "tree"]
+        reason = saved.string("stop_reason", ("", *StopReason))
+        run = cls(
+            problem=problem,
+            plan=plan,
+            partition=Partition.restore(saved.child("partition"), n, k, d),
+            inertia=saved.non_negative("inertia"),
+            rng=rng,
+            began=time.perf_counter() - (history[-1].seconds if history else 0.0),
+            history=history,
+            last=LastSweep(sweeps[-1].kind, sweeps[-1].moves) if sweeps else None,
+            n_sweeps=len(sweeps),
+            note=saved.string("note"),
+            outcome=Outcome(StopReason(reason)) if reason else None,
+            drift=saved.non_negative("drift"),
         )
-        self.best = None if best is None else Kept.restored(best, n, k, d)
-        so_far = saved.part("so_far")
-        self.so_far = None if so_far is None else SweepSoFar.restored(so_far, self.rows.n_parts)
+        run._exchange = saved.boolean("exchange")
+        run._moves_since_recompute = saved.non_negative("_moves_since")
+        run._total = saved.non_negative("_energy")
+        if parts["candidates"] is not None:
+            run.candidates = CandidateStrategy.restore(parts["candidates"], problem, plan, k)
+        if parts["best"] is not None:
+            run.best = Snapshot.restore(parts["best"], n, k, d)
+        if parts["so_far"] is not None:
+            run._progress = SweepProgress.restore(parts["so_far"], problem.rows.n_blocks)
+        if parts["tree"] is not None:
+            run.tree = ClusterTree.restore(parts["tree"], n, d)
+            check_tree(Checker(saved.remedy, file=saved.path), run.tree, k, n)
+        return run
 
-    def keep_within(self, limits: Limits, deadline: float) -> None:
-        """From now on, no cluster is smaller or larger than that."""
-        self.limits = limits
-        logger.info("bringing the start within the limits on sizes")
-        self.partition = Balancing(
-            self.partition, self.rows, self.row_weights.values, limits, self.candidates, self.rng,
-            self.n_threads, deadline,
-        ).run()  # fmt: skip
-        if self.candidates is not None:
-            self.candidates.forget()
-        self.recompute()
+    def matches_rows(self) -> bool:
+        """Return True if sums and counts belong to the rows: for a partition from a checkpoint."""
+        problem, own = self.problem, self.partition
+        found, _ = Partition.from_labels(
+            own.labels, own.n_clusters, problem.rows, problem.row_weights, problem.n_threads
+        )
+        filled = found.counts > 0
+        gaps = np.abs(found.composites - own.composites)[filled].max(initial=0.0)
+        scale = np.abs(found.composites).max(initial=0.0)
+        return bool(
+            np.array_equal(found.counts, own.counts)
+            and np.allclose(found.weights, own.weights, rtol=MAX_DRIFT)
+            and gaps <= MAX_DRIFT * max(scale, 1.0)
+        )
 
     @property
-    def certified(self) -> bool:
-        """Whether it is proved that no single move improves the partition."""
-        return self.stop_reason == "certified"
-
-    @property
-    def n_sweeps(self) -> int:
-        """Sweeps so far; the making of a tree is not one."""
-        return sum(record.kind != "tree" for record in self.history)
-
-    @property
-    def saw_all(self) -> bool:
-        """Whether rows look at all clusters, by now or from the beginning."""
+    def compares_all_clusters(self) -> bool:
+        """True if rows are compared with all clusters, from the start or by now."""
         return self.candidates is None
 
     @property
-    def user_inertia(self) -> float:
-        """In the user's unit, by the user's weights."""
-        return self.rows.frame.inertia(self.inertia) * self.row_weights.unit
+    def inertia_in_user_units(self) -> float:
+        """Inertia in the user's unit of measurement, with the user's weights."""
+        return self.problem.rows.frame.inertia(self.inertia) * self.problem.weights.unit
 
     @property
-    def explained(self) -> float:
-        """The share of the inertia of all rows that the clusters account for."""
-        total = self._energy - self.partition.square_of_all
+    def explained_share(self) -> float:
+        """Share of the total inertia of all rows that the clusters explain."""
+        total = self._total - self.partition.objective_of_one_cluster
         return max(0.0, 1 - self.inertia / total) if total > 0 else 1.0
 
-    def keep_if_best(self) -> None:
-        """Copies the partition, to come back to it."""
-        if self.best is None or self.inertia < self.best.inertia:
-            self.best = Kept.copy_of(self.partition, self.inertia)
-
-    def go_back_to_best(self) -> bool:
-        """Whether there is a better partition that was kept: then this is it."""
-        best, self.best = self.best, None
-        if best is None or best.inertia * (1 + ROUNDING_OF_INERTIA) >= self.inertia:
-            return False
-        self.inertia = best.inertia
-        if best.partition is not None:
-            self.partition = best.partition
-            self._moves_since += 1  # it is not known when it was recomputed
-        else:
-            self.partition.stale = True
-            self.partition.labels = best.labels
-            self.recompute()
-        if self.candidates is not None:
-            self.candidates.forget()
-        return True
-
-    def is_of_its_rows(self) -> bool:
-        """Whether sums and counts are those of the rows: for a partition from elsewhere."""
-        found = self.partition.made_anew(self.rows, self.row_weights.values, self.n_threads)
-        filled = found.counts > 0
-        gaps = np.abs(found.composites - self.partition.composites)[filled].max(initial=0.0)
-        scale = np.abs(found.composites).max(initial=0.0)
-        return bool(
-            np.array_equal(found.counts, self.partition.counts)
-            and np.allclose(found.weights, self.partition.weights, rtol=MOST_DRIFT)
-            and gaps <= MOST_DRIFT * max(scale, 1.0)
-        )
-
-    def interrupted(self) -> None:
-        """What is to be done at once, without another pass over the rows."""
-        self.stop_reason = "interrupted"
-        self.so_far = None
-        if self.partition.stale:
-            self.recompute()
-        # The composites are as good as the labels.
-        self.inertia = max(0.0, self._energy - self.partition.objective)
-        self.go_back_to_best()
-
-    def recompute(self, inertias: Floats | None = None) -> None:
-        """Everything from the labels alone."""
-        self.inertia, drift = self.partition.recompute(
-            self.rows, self.row_weights.values, self.n_threads, inertias=inertias
-        )
-        if self.history:  # before that, there was nothing that could have drifted
-            self.drift = max(self.drift, drift)
-        self._energy = self.inertia + self.partition.objective
-        self._moves_since = 0
-        self.partition.stale = False
-
-    def release_coincident(self) -> bool:
-        """Joins clusters that share a centre, and gives the free ones to rows that gain by it."""
-        first = first_at_same_place(self.partition)
-        free = np.flatnonzero(first != np.arange(len(first)))
-        if len(free) == 0 or self.n_pinned or self.limits:
-            return False
-        # A new one, so that an interrupt finds the old one as it was.
-        joined = Partition.of(first[self.partition.labels], len(first), self.rows.n_features)
-        at = first[free]
-        weights = self.partition.weights[at]  # of the first ones, of which none is empty beside others
-        # A position, as long as they are empty.
-        joined.composites[free] = (
-            self.partition.composites[at] / np.where(weights > 0, weights, 1.0)[:, None]
-        )
-        joined.recompute(self.rows, self.row_weights.values, self.n_threads)
-        moved = fill_empty(joined, self.rows, self.row_weights.values, self.n_threads, strict=True)
-        if moved:
-            joined.recompute(self.rows, self.row_weights.values, self.n_threads)
-        self.partition = joined
-        self.recompute()
-        if self.candidates is not None:
-            self.candidates.forget()
-        return moved
-
     def options(self, deadline: float, temperature: float = 0.0) -> SweepOptions:
-        """How the next sweep is to be made."""
+        """Return the options that all sweeps of this run share."""
         return SweepOptions(
-            n_threads=self.n_threads,
-            first=self.moves == "first",
+            first=self.plan.moves == "first",
             temperature=temperature,
-            limits=self.limits,
             exchange=self._exchange,
             deadline=deadline,
         )
 
-    def sweep(self, deadline: float, temperature: float = 0.0, looks_around: bool = False) -> Swept:
-        """One sweep and its record; before new lists, some rows may look at all clusters."""
-        self._exchange = bool(self.limits) and not self._exchange
-        how = self.options(deadline, temperature)
-        values = self.row_weights.values
-        so_far = self.so_far = self.so_far or SweepSoFar()
-        so_far.after_part = self.after_part
-        if self.candidates is not None and not self.candidates.everywhere:
-            if self.limits:  # the two kinds of sweeps look for different moves
-                self.candidates.revisit()
+    def sweep(self, deadline: float, temperature: float = 0.0, *, probe: bool = False) -> SweepResult:
+        """Make one sweep and record it. With `probe`, some rows may be compared with all clusters."""
+        problem, candidates, k = self.problem, self.candidates, self.partition.n_clusters
+        self._exchange = problem.limits is not None and not self._exchange
+        options = self.options(deadline, temperature)
+        progress = self._progress = self._progress or SweepProgress()
+        progress.after_block = self.after_block
+        policy: VisitPolicy
+        if candidates is not None and candidates.scope is not Scope.ALL:
             kind = "candidates"
-            swept = self.candidates.sweep(self.rows, values, self.partition, self.rng, how, so_far)
-            if looks_around and not swept.late:
-                swept = swept.plus(self._look_around(self.candidates, how))
+            if problem.limits is not None:  # Sweeps with and without exchanges find different moves.
+                candidates.mark_unvisited()
+            if time.perf_counter() >= deadline:  # Do not build lists in vain.
+                result = SweepResult(0, 0.0, 0, late=True)
+            else:
+                policy = candidates.policy(problem, self.partition, first=options.first)
+                result = sweep(problem, self.partition, policy, options, self.rng, progress)
+                candidates.after_sweep(result, problem.rows, k, temperature)
+                if probe and not result.late:
+                    result = self._probe(candidates, options, result)
         else:
-            exact = temperature == 0 and not how.exchange and self._worth_certifying()
+            exact = temperature == 0 and not options.exchange and self._may_certify()
             kind = "certify" if exact else "sweep"
-            how = replace(how, exact=exact, low=self._worth_low_precision())
-            swept = sweep_all(self.rows, values, self.partition, self.rng, how, self.n_pinned, so_far)
-            if self.candidates is not None:
-                self.candidates.looked_everywhere(swept, self.partition.n_clusters)
-        self.so_far = None
-        self.account(swept)
-        self.record(swept.moves, swept.evaluations, kind, temperature=temperature)
-        return swept
+            options = replace(options, exact=exact, low_precision=self._use_low_precision())
+            policy = FullPolicy(problem.n_pinned)
+            result = sweep(problem, self.partition, policy, options, self.rng, progress)
+            if candidates is not None:
+                candidates.after_full_sweep(result, k)
+        self._progress = None
+        self.account(result)
+        self.record(result.moves, result.evaluations, kind, temperature=temperature)
+        return result
 
-    def _look_around(self, candidates: Candidates, how: SweepOptions) -> Swept:
-        """Some rows look at all clusters: is it time for all of them to do so?"""
-        share = candidates.share_to_look_around(self.rows, self.partition.n_clusters)
-        if share == 0 or self.limits:
-            return NOTHING_SWEPT
-        seen = sweep_all(
-            self.rows, self.row_weights.values, self.partition, self.rng, how, self.n_pinned, share=share
-        )
-        candidates.looked_around(seen, self.rows, self.partition, self.inertia)
-        return seen
+    def _probe(
+        self, candidates: CandidateStrategy, options: SweepOptions, result: SweepResult
+    ) -> SweepResult:
+        """Compare some rows with all clusters, and return the sum of both results."""
+        problem = self.problem
+        share = candidates.probe_share(problem.rows, self.partition.n_clusters)
+        if share == 0 or problem.limits is not None:
+            return result
+        policy = FullPolicy(problem.n_pinned, share)
+        probed = sweep(problem, self.partition, policy, options, self.rng)
+        candidates.after_probe(probed, problem.rows, self.partition, self.inertia)
+        return result.plus(probed)
 
-    def account(self, swept: Swept) -> None:
-        """Brings the inertia up to date, by a new sum where a difference would be too rough."""
-        self._moves_since += swept.moves
-        steep = swept.gain > RECOMPUTE_AFTER_FALL * self.inertia
-        self.inertia = max(0.0, self.inertia - swept.gain)
-        if steep or self._moves_since > RECOMPUTE_AFTER_MOVES * self.rows.n_rows:
+    def _may_certify(self) -> bool:
+        """Return True if a full sweep should decide in float64, because it may be the last one."""
+        last = self.last
+        if last is None:
+            return False
+        n = self.problem.rows.n_rows
+        if last.kind == "candidates" and last.moves > CERTIFY_AFTER_CANDIDATES_BELOW * n:
+            return False
+        if self.plan.moves == "first":  # A certificate looks for the best move.
+            return last.moves == 0
+        return last.moves <= CERTIFY_BELOW_MOVES * n
+
+    def _use_low_precision(self) -> bool:
+        """Return True if proposals may be inaccurate, because there is much to gain."""
+        if self.partition.n_clusters < LOW_PRECISION_FROM_CLUSTERS or self.last is None:
+            return False
+        many = self.last.moves > LOW_PRECISION_ABOVE_MOVES * self.problem.rows.n_rows
+        return many and self.inertia > LOW_PRECISION_ABOVE_INERTIA * self._total
+
+    def account(self, result: SweepResult) -> None:
+        """Update the inertia. Recompute it if the difference would be too inaccurate."""
+        self._moves_since_recompute += result.moves
+        steep = result.gain > RECOMPUTE_AFTER_FALL * self.inertia
+        self.inertia = max(0.0, self.inertia - result.gain)
+        n_rows = self.problem.rows.n_rows
+        if steep or self._moves_since_recompute > RECOMPUTE_AFTER_MOVES * n_rows:
             self.recompute()
 
-    def _worth_low_precision(self) -> bool:
-        """Whether proposals may be rough: there is much to gain, from many clusters that lie apart.
-
-        Products of bytes are right to a hundredth of the distance from the origin of the frame. Only
-        rows that are bytes are multiplied like that.
-        """
-        if self.partition.n_clusters < LOW_FROM_CLUSTERS or self.n_sweeps == 0:
-            return False
-        many = self.history[-1].moves > LOW_ABOVE_MOVES * self.rows.n_rows
-        return many and self.inertia > LOW_ABOVE_SPREAD * self._energy
+    def recompute(self) -> None:
+        """Recompute sums and inertia from the labels."""
+        problem = self.problem
+        self.inertia, drift = self.partition.recompute(
+            problem.rows, problem.row_weights, problem.n_threads
+        )
+        if self.n_sweeps or self.tree is not None:  # Before the first sweep, nothing can drift.
+            self.drift = max(self.drift, drift)
+        self._total = self.inertia + self.partition.objective
+        self._moves_since_recompute = 0
 
     def record(
-        self, moves: int, evaluations: int, kind: str, *, temperature: float = 0.0, swaps: int = 0
+        self,
+        moves: int,
+        evaluations: int,
+        kind: str,
+        *,
+        temperature: float = 0.0,
+        swaps: int = 0,
+        note: str | None = None,
     ) -> None:
-        """Writes down where the run is."""
-        inertia = self.user_inertia
+        """Append a record to the history, and log it."""
+        inertia = self.inertia_in_user_units
+        if note is None:
+            note, self.note = self.note, ""
         record = SweepRecord(
             seconds=time.perf_counter() - self.began,
             moves=moves,
-            # That of the best so far; and a recomputed sum may lie a rounding above one that was kept.
+            # The inertia of the best partition so far. A recomputed sum may also be higher by rounding.
             inertia=min(inertia, self.history[-1].inertia) if self.history else inertia,
             evaluations=evaluations,
             kind=kind,
             temperature=temperature,
             swaps=swaps,
-            note=self.note,
+            note=note,
         )
-        self.note = ""
         self.history.append(record)
-        name = kind if kind == "tree" else f"sweep {self.n_sweeps}"
-        notes = [] if kind in ("tree", "sweep") else [kind]
-        notes += [f"temperature {temperature:.3f}"] if temperature else []
-        notes += [f"{swaps} swaps"] if swaps else []
-        logger.info(
-            "%s: inertia %.8g, %d moves, %.3f s%s",
-            name, inertia, moves, record.seconds, f" ({', '.join(notes)})" if notes else "",
-        )  # fmt: skip
+        if kind != "tree":
+            self.n_sweeps += 1
+            self.last = LastSweep(kind, moves)
+        if logger.isEnabledFor(logging.INFO):
+            notes = [] if kind in ("tree", "sweep") else [kind]
+            notes += [f"temperature {temperature:.3f}"] if temperature else []
+            notes += [f"{swaps} swaps"] if swaps else []
+            logger.info(
+                "%s: inertia %.8g, %d moves, %.3f s%s",
+                kind if kind == "tree" else f"sweep {self.n_sweeps}",
+                inertia,
+                moves,
+                record.seconds,
+                f" ({', '.join(notes)})" if notes else "",
+            )
 
-    def _worth_certifying(self) -> bool:
-        if self.n_sweeps == 0:
-            return False
-        last = self.history[-1]
-        # Candidates leave something: the first sweep over all clusters after them is seldom the last.
-        if last.kind == "candidates" and last.moves > FULL_BELOW_MOVES * self.rows.n_rows:
-            return False
-        if self.moves == "first":  # a certificate looks for the best move: only once none is left
-            return last.moves == 0
-        return bool(last.moves <= CERTIFY_BELOW_MOVES * self.rows.n_rows)
+    def confirms_certificate(self) -> bool:
+        """Return True if the last sweep proves a local optimum.
 
-    def is_certificate(self, last: SweepRecord) -> bool:
-        """Whether that sweep proves a local optimum: only from composites that did not drift."""
-        if last.moves > 0 or last.kind != "certify":
+        It must have found no move in float64, from composites that were just recomputed. Otherwise
+        recompute them, so that the next sweep may prove it.
+        """
+        if self.last != LastSweep("certify", 0):
             return False
-        fresh = self._moves_since == 0
+        fresh = self._moves_since_recompute == 0
         if not fresh:
             self.recompute()
         return fresh
+
+    def keep_if_best(self) -> None:
+        """Take a snapshot if the partition is the best so far."""
+        if self.best is None or self.inertia < self.best.inertia:
+            self.best = Snapshot.copy_of(self.partition, self.inertia)
+
+    def return_to_best(self) -> bool:
+        """Restore the snapshot if it is better than the partition. Return True if it was restored."""
+        best, self.best = self.best, None
+        if best is None or best.inertia * (1 + INERTIA_ROUNDING) >= self.inertia:
+            return False
+        self.inertia = best.inertia
+        if best.partition is not None:
+            self.partition = best.partition
+            self._moves_since_recompute += 1  # It is unknown when its sums were recomputed.
+        else:
+            self.partition.stale = True
+            self.partition.labels = best.labels
+            self.recompute()
+        self._invalidate_lists()
+        return True
+
+    def release_coincident(self) -> bool:
+        """Merge clusters with the same centre, and give the free clusters to rows that gain by it."""
+        problem, own = self.problem, self.partition
+        first = first_at_same_place(own)
+        free = np.flatnonzero(first != np.arange(len(first)))
+        if len(free) == 0 or problem.n_pinned or problem.limits is not None:
+            return False
+        # Build a new partition, so that an interrupt finds the old one intact.
+        positions = np.zeros_like(own.composites)
+        weights = own.weights[first[free]]
+        positions[free] = own.composites[first[free]] / np.where(weights > 0, weights, 1.0)[:, None]
+        data = problem.rows, problem.row_weights, problem.n_threads
+        merged, _ = Partition.from_labels(first[own.labels], len(first), *data, positions=positions)
+        moved = fill_empty(merged, problem, strict=True)
+        if moved:
+            merged.recompute(*data)
+        self.partition = merged
+        self.recompute()
+        self._invalidate_lists()
+        return moved
+
+    def _invalidate_lists(self) -> None:
+        if self.candidates is not None:
+            self.candidates.invalidate()
+
+    def finish(self, outcome: Outcome) -> None:
+        """End the run after its last sweep."""
+        self.outcome = outcome
+        self.recompute()
+        if self.candidates is not None:
+            self.candidates = self.candidates.without_lists()
+
+    def interrupt(self) -> None:
+        """End the run at once after Ctrl-C, without another pass over the rows if possible."""
+        self.outcome = Outcome(StopReason.INTERRUPTED, complete=False)
+        self._progress = None
+        if self.partition.stale:
+            self.recompute()
+        # Sweeps keep composites and labels consistent.
+        self.inertia = max(0.0, self._total - self.partition.objective)
+        self.return_to_best()

@@ -1,344 +1,363 @@
-"""The course of a run: it begins, descends, repairs, and stops by a rule."""
+"""Schedule: which step comes next in a run, and when the run ends."""
 
 import logging
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 
-from boostkmeans._engine.annealing import Annealing
-from boostkmeans._engine.history import SweepRecord
-from boostkmeans._engine.run import FULL_BELOW_MOVES, ROUNDING_OF_INERTIA, Fit, Kept
-from boostkmeans._steps.candidates import Candidates
+import numpy as np
+
+from boostkmeans._engine.candidate_strategy import MAX_USES
+from boostkmeans._engine.run import CERTIFY_AFTER_CANDIDATES_BELOW, INERTIA_ROUNDING, Run
+from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
+from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
+from boostkmeans._steps.partition import Snapshot
 from boostkmeans._steps.repair import Repair, Swaps
-from boostkmeans._steps.sweep import Swept, sweep_all
+from boostkmeans._steps.sweep import FullPolicy, SweepResult, VisitPolicy, sweep
 from boostkmeans._storage.state import SavedState, State
 
 logger = logging.getLogger("boostkmeans")
 
-# Sweeps over what a repair touched: at most so many, fewer if they gain little.
-SETTLING_SWEEPS, SETTLED = 5, 1e-4
-# Of sparse rows, these sweeps are over all clusters, if there are no more than that: see `_swap`.
-FEW_SPARSE_CENTRES = 1024
-# Swaps are worth while if they gain that share of `tol`: sweeps that follow gain several times as much.
-WORTH_REPAIRING = 1 / 10
-# Swaps that do not gain at once: so many are tried in a round.
-ATTEMPTS_IN_A_ROUND = 8
-# Annealing ends early if fewer of the rows move at such a temperature: then none is near a border.
-FROZEN = 1 / 1000
-# Annealing that is so long is interrupted for a repair half-way.
+# Maximum number of sweeps around the clusters that a repair changed.
+MAX_SETTLING_SWEEPS = 5
+# They end after one that gains less than this share of the inertia.
+SETTLED = 1e-4
+# For sparse rows, these sweeps compare rows with all clusters up to this number. Gathering the terms of
+# few centres costs more than that.
+MAX_SPARSE_CLUSTERS_TO_SETTLE = 1024
+# Swaps pay if they gain this share of `tol`, because the sweeps that follow gain several times as much.
+MIN_REPAIR_GAIN = 1 / 10
+# Maximum number of trial swaps in one round.
+TRIALS_PER_ROUND = 8
+# Annealing ends early if fewer than this share of the rows move: no row is then near a border.
+FROZEN_BELOW_MOVES = 1 / 1000
+# From this number of annealed sweeps, a repair interrupts annealing halfway.
 LONG_ANNEALING = 40
-# Ends that are reached because there is little left to gain.
-AT_REST = ("certified", "tol")
-# The phases of a course.
-PHASES = ("beginning", "early repair", "descent", "rest", "repair", "end")
-BEGINNING, EARLY_REPAIR, DESCENT, REST, REPAIR, END = PHASES
-# What a course counts.
-KEPT_COUNTS = ("annealed", "repair_rounds", "attempts", "_quiet_sweeps")
+# Reasons that mean "little is left to gain".
+AT_REST = (StopReason.CERTIFIED, StopReason.TOL)
 
 
-@dataclass(frozen=True)
-class StopRules:
-    """When to end; and the user's callback, which may say so too."""
+class Phase(StrEnum):
+    """The phases of a schedule. The values are those that version 0.7 stored."""
 
-    tol: float
-    max_iter: int
-    deadline: float = math.inf
-    """As time.perf_counter() has it."""
-    callback: Callable[[SweepRecord], bool | None] | None = None
-
-
-class AfterStep(Protocol):
-    """Called with a course between two steps."""
-
-    def __call__(self, course: "Course", *, now: bool) -> None:
-        """`now`: it will not be called again."""
-
-
-def _nothing(course: "Course", *, now: bool) -> None:
-    """Nobody keeps the run."""
+    BEGINNING = "beginning"
+    """First sweeps, annealed or not."""
+    EARLY_REPAIR = "early repair"
+    """Repair within the beginning."""
+    DESCENT = "descent"
+    """Sweeps that only lower the inertia."""
+    REST = "rest"
+    """Sweeps gain little from here."""
+    REPAIR = "repair"
+    END = "end"
 
 
 @dataclass
-class Course:
-    """Takes a run from its start to a stop, as its plan says; sets its `stop_reason`.
+class Schedule:
+    """Take a run from its start to its outcome, step by step, as its plan says.
 
-    It goes step by step: a step is a sweep or a round of repair, and what is to follow is in `phase`. So
-    between two steps a run can be kept, and taken up again by another process.
+    A step is a sweep or a repair round, and `phase` says which comes next. A run can be checkpointed
+    between two steps and continued by another process.
     """
 
-    fit: Fit
-    stop: StopRules
-    after_step: "AfterStep" = _nothing
-    phase: str = BEGINNING
+    run: Run
+    criteria: StoppingCriteria
+    phase: Phase = Phase.BEGINNING
+    rest_reason: StopReason | None = None
+    """Why sweeps came to rest; None while they continue."""
     annealed: int = 0
-    """Sweeps of the beginning that were made."""
-    repair_rounds: int = field(init=False)
-    """How many are left."""
-    attempts: int = field(init=False)
-    """How many swaps may still be tried although they do not gain at once."""
-    _swapped: bool = False
-    """Whether this repair has changed anything."""
+    """Number of sweeps of the beginning so far."""
+    repair_rounds: int = 0
+    """Number of repair rounds left."""
+    trial_swaps: int = 0
+    """Number of trial swaps left."""
+    after_step: Callable[[bool], None] | None = None
+    """Called after each step, with True after the last one, to write a checkpoint."""
+    _changed: bool = False
+    """True if the current repair has changed the partition."""
     _quiet_sweeps: int = 0
-    """How many of the last ones gained little."""
-    _imposed: str = ""
-    """The rule that ends the run, whether or not it also came to rest."""
-    outside: str = ""
-    """What stops the run although it is not at its end: "callback" or "max_time"."""
-    disturbed: bool = False
-    """Whether the clock or the user made it differ from a run that nobody disturbs. Such a state is not
-    kept: taken up again, a run ends as if nothing had happened."""
+    """Number of consecutive sweeps that gained little."""
+    _stopped: StopReason | None = None
+    """The criterion that stopped the run before its end: the callback or the deadline."""
+    _on_course: bool = True
+    """False once the deadline has changed the course of the run. Such a state is never checkpointed, so
+    that a resumed run gives the result of an uninterrupted one."""
     _round_seconds: float = 0.0
-    """How long the last round of repair took."""
+    """Duration of the last repair round."""
 
-    def __post_init__(self) -> None:
-        plan = self.fit.plan
-        self.repair_rounds = 0 if plan is None else plan.repair_rounds
-        self.attempts = 0 if plan is None else plan.attempts
+    @classmethod
+    def for_run(cls, run: Run, criteria: StoppingCriteria) -> "Schedule":
+        """Return the schedule of a run at its start."""
+        plan = run.plan
+        return cls(run, criteria, repair_rounds=plan.repair_rounds, trial_swaps=plan.trial_swaps)
 
     def state(self) -> State:
-        """Where it is, beside the state of its run."""
-        return {name: getattr(self, name) for name in (*KEPT_COUNTS, "phase", "_swapped", "_imposed")}
-
-    def restore(self, saved: SavedState) -> None:
-        """Goes on from what `state` gave."""
-        self.phase = saved.text("phase", PHASES)
-        for name in KEPT_COUNTS:
-            setattr(self, name, saved.integer(name))
-        self._swapped = saved.truth("_swapped")
-        self._imposed = saved.text("_imposed")
-
-    def run(self) -> None:
-        """Begins, descends, repairs, until a rule applies."""
-        steps = {
-            BEGINNING: self._begin,
-            EARLY_REPAIR: self._repair_early,
-            DESCENT: self._descend,
-            REST: self._rest,
-            REPAIR: self._repair,
+        """Return the position in the schedule as plain values. The names are those of version 0.7."""
+        return {
+            "phase": str(self.phase),
+            "rest": "" if self.rest_reason is None else str(self.rest_reason),
+            "annealed": self.annealed,
+            "repair_rounds": self.repair_rounds,
+            "attempts": self.trial_swaps,
+            "_quiet_sweeps": self._quiet_sweeps,
+            "_swapped": self._changed,
         }
-        fit = self.fit
-        fit.after_part = lambda: self._keep(now=False)
+
+    @classmethod
+    def restore(cls, saved: SavedState, run: Run, criteria: StoppingCriteria) -> "Schedule":
+        """Return the schedule that `state` described, for a restored run.
+
+        Version 0.7 stored the reason of the rest with the run, as if it were the outcome.
+        """
+        rest = None if run.outcome is None else run.outcome.reason
+        if "rest" in saved.values:
+            text = saved.string("rest", ("", *StopReason))
+            rest = StopReason(text) if text else None
+        run.outcome = None
+        return cls(
+            run,
+            criteria,
+            phase=Phase(saved.string("phase", tuple(Phase))),
+            rest_reason=rest,
+            annealed=saved.integer("annealed"),
+            repair_rounds=saved.integer("repair_rounds"),
+            trial_swaps=saved.integer("attempts"),
+            _changed=saved.boolean("_swapped"),
+            _quiet_sweeps=saved.integer("_quiet_sweeps"),
+        )
+
+    def execute(self) -> None:
+        """Make one step after the other until a criterion ends the run."""
+        steps = {
+            Phase.BEGINNING: self._begin,
+            Phase.EARLY_REPAIR: self._repair_early,
+            Phase.DESCENT: self._descend,
+            Phase.REST: self._rest,
+            Phase.REPAIR: self._repair,
+        }
+        run = self.run
+        if self.after_step is not None:
+            run.after_block = lambda: self._checkpoint(last=False)
         try:
-            while self.phase != END and not self.outside:
+            while self.phase is not Phase.END and self._stopped is None:
                 steps[self.phase]()
-                self._keep(now=self.outside != "")
-            if self.outside or self.disturbed:
-                self._stop_here()
+                self._checkpoint(last=self._stopped is not None)
+            outcome = self._outcome()
         except KeyboardInterrupt:
-            fit.interrupted()
+            run.interrupt()
             raise
         finally:
-            fit.after_part = None  # which would keep the rows in memory, going round in a circle
-        fit.finish()
-        logger.debug("drift of the composites: %.1e", fit.drift)
+            run.after_block = None  # It holds a reference cycle that would keep the rows in memory.
+        run.finish(outcome)
+        logger.debug("drift of the composites: %.1e", run.drift)
 
-    def _keep(self, *, now: bool) -> None:
-        if not self.disturbed:
-            self.after_step(self, now=now)
+    def _checkpoint(self, *, last: bool) -> None:
+        if self._on_course and self.after_step is not None:
+            self.after_step(last)
 
-    def _stop_here(self) -> None:
-        """With the best that there is."""
-        self.disturbed = True
-        went_back = self.fit.go_back_to_best()
-        if went_back or not self.fit.certified:
-            self.fit.stop_reason = self.outside or "max_time"  # for which a repair was left out
+    def _outcome(self) -> Outcome:
+        """Return the outcome. A run that was stopped first returns to its best partition."""
+        if self._stopped is None and self._on_course:
+            assert self.rest_reason is not None
+            return Outcome(self.rest_reason)
+        returned = self.run.return_to_best()
+        if self.rest_reason is StopReason.CERTIFIED and not returned:
+            return Outcome(StopReason.CERTIFIED, complete=False)
+        # Without `_stopped`, a repair was skipped because it would have passed the deadline.
+        return Outcome(self._stopped or StopReason.MAX_TIME, complete=False)
 
-    @property
-    def _annealing(self) -> Annealing | None:
-        return None if self.fit.plan is None else self.fit.plan.annealing
-
-    @property
-    def _first_sweeps(self) -> int:
-        """How many sweeps the beginning has."""
-        if self._annealing is not None:
-            return self._annealing.n_sweeps
-        return 1 if self.fit.plan is not None and self.fit.plan.repair_rounds else 0
-
-    @property
-    def _may_go_on(self) -> bool:
-        """Whether the run came to rest by itself, and no rule would have ended it all the same."""
-        return self.fit.stop_reason in AT_REST and not self._imposed
+    def _limit_reason(self) -> StopReason | None:
+        """Return MAX_ITER if the run has made all of its sweeps."""
+        reached = self.run.n_sweeps >= self.criteria.max_iter
+        return StopReason.MAX_ITER if reached else None
 
     def _begin(self) -> None:
-        """A sweep at the next temperature; a repair follows the first, and the middle one if it is long.
-
-        What is in the wrong place is set right as early as that, so that the other sweeps build on it.
-        """
-        fit, annealing, n_sweeps = self.fit, self._annealing, self._first_sweeps
+        """Sweep at the next temperature. A repair follows the first sweep: later ones build on it."""
+        run, annealing = self.run, self.run.plan.annealing
+        n_sweeps = 1 if run.plan.repair_rounds else 0
+        if annealing is not None:
+            n_sweeps = annealing.n_sweeps
         if self.annealed >= n_sweeps:
-            self.phase = DESCENT
+            self.phase = Phase.DESCENT
             return
-        temperature = 0.0 if annealing is None else annealing.at(self.annealed, fit.explained)
+        temperature = 0.0
+        if annealing is not None:
+            temperature = annealing.at(self.annealed, run.explained_share)
         if temperature > 0:
-            fit.keep_if_best()
-        swept = fit.sweep(self.stop.deadline, temperature)
-        repairs = [0, n_sweeps // 2] if n_sweeps >= LONG_ANNEALING else [0]
-        repairs_now = self.annealed in repairs
+            run.keep_if_best()
+        result = run.sweep(self.criteria.deadline, temperature)
+        halfway = n_sweeps >= LONG_ANNEALING and self.annealed == n_sweeps // 2
+        repair_now = self.annealed == 0 or halfway
         self.annealed += 1
-        self._watch(swept.late)
-        fit.stop_reason = self._rule()
-        if fit.stop_reason:
-            self.phase = REST
-        elif repairs_now:
-            self.phase = EARLY_REPAIR
-        elif swept.moves < FROZEN * fit.rows.n_rows:
-            self.phase = DESCENT
+        self._check_stop(result.late)
+        self.rest_reason = self._limit_reason()
+        if self.rest_reason is not None:
+            self.phase = Phase.REST
+        elif repair_now:
+            self.phase = Phase.EARLY_REPAIR
+        elif result.moves < FROZEN_BELOW_MOVES * run.problem.rows.n_rows:
+            self.phase = Phase.DESCENT
 
     def _descend(self) -> None:
-        """A sweep that lowers the inertia; there is rest once little is left to gain."""
-        fit = self.fit
-        before = fit.inertia
-        swept = fit.sweep(self.stop.deadline, 0.0, True)  # with repairs behind it, that pays
-        fit.stop_reason = self._reason(before, swept.late)
-        if fit.stop_reason in AT_REST and fit.release_coincident():
-            fit.stop_reason = "" if fit.n_sweeps < self.stop.max_iter else "max_iter"
-        if fit.stop_reason:
-            self.phase = REST
+        """Make a sweep that lowers the inertia. Rest once sweeps gain little."""
+        run = self.run
+        before = run.inertia
+        result = run.sweep(self.criteria.deadline, probe=True)
+        self._check_stop(result.late)
+        self.rest_reason = self._reason_to_rest(before, result.late)
+        if self.rest_reason in AT_REST and run.release_coincident():
+            self.rest_reason = self._limit_reason()
+        if self.rest_reason is not None:
+            self.phase = Phase.REST
+
+    def _reason_to_rest(self, before: float, late: bool) -> StopReason | None:
+        """Return why the descent ends with the last sweep; None if it continues."""
+        run, tol = self.run, self.criteria.tol
+        imposed = self._limit_reason()
+        if late or not self._is_quiet(before):
+            return imposed
+        certified = run.confirms_certificate()
+        assert run.last is not None
+        candidates, finish = run.candidates, run.plan.finish_with_full_sweeps
+        if run.last.kind == "candidates":
+            assert candidates is not None
+            if not candidates.next_strategy():
+                if tol > 0 and not finish:
+                    return StopReason.TOL
+                run.candidates = None
+            return imposed
+        if candidates is not None and (certified or tol == 0 or finish):
+            run.candidates = None  # Compare rows with all clusters from now on.
+        if certified:
+            return StopReason.CERTIFIED
+        return StopReason.TOL if run.last.moves > 0 else imposed
+
+    def _is_quiet(self, before: float) -> bool:
+        """Return True if sweeps like the last one gain little."""
+        run, tol = self.run, self.criteria.tol
+        last = run.last
+        assert last is not None
+        quiet = last.moves == 0 or before - run.inertia < tol * before
+        if last.kind == "candidates" and tol == 0:
+            few = CERTIFY_AFTER_CANDIDATES_BELOW * run.problem.rows.n_rows
+            quiet = quiet or last.moves <= few
+        self._quiet_sweeps = self._quiet_sweeps + 1 if quiet else 0
+        # With limits, sweeps alternate between moves and exchanges, and both have to be quiet.
+        return self._quiet_sweeps >= (1 if run.problem.limits is None else 2)
 
     def _rest(self) -> None:
-        """Nothing is left to gain by sweeps from here: from the best partition so far, or by repair?"""
+        """Continue from the best partition so far, or with repair, or end."""
         self._quiet_sweeps = 0
-        if self.fit.go_back_to_best() and self._may_go_on:
-            self.fit.stop_reason = ""
-            self.phase = DESCENT
+        may_continue = self.rest_reason in AT_REST and self._limit_reason() is None
+        if self.run.return_to_best() and may_continue:
+            self.rest_reason = None
+            self.phase = Phase.DESCENT
         else:
-            self.phase = REPAIR if self._may_go_on else END
+            self.phase = Phase.REPAIR if may_continue else Phase.END
 
     def _repair_early(self) -> None:
-        """A round of repair within the beginning, which then goes on."""
-        if not self._one_round():
-            self._end_repair(REST if self.fit.stop_reason else BEGINNING)
+        """Make a repair round within the beginning, which then continues."""
+        if not self._repair_round():
+            self._end_repair(Phase.BEGINNING if self.rest_reason is None else Phase.REST)
 
     def _repair(self) -> None:
-        """A round of repair; sweeps follow the last one, if there was any that changed something."""
-        if not self._one_round():
-            self._end_repair((REST if self.fit.stop_reason else DESCENT) if self._swapped else END)
+        """Make a repair round. Sweeps follow the last round if anything changed."""
+        if not self._repair_round():
+            then = Phase.DESCENT if self.rest_reason is None else Phase.REST
+            self._end_repair(then if self._changed else Phase.END)
 
-    def _end_repair(self, phase: str) -> None:
-        if self._swapped and self.fit.candidates is not None:
-            self.fit.candidates.forget()
-        self._swapped = False
+    def _end_repair(self, phase: Phase) -> None:
+        if self._changed and self.run.candidates is not None:
+            self.run.candidates.invalidate()
+        self._changed = False
         self.phase = phase
 
-    def _one_round(self) -> bool:
-        """A round of swaps; whether another one may follow. Renews `stop_reason` if it gained."""
-        fit = self.fit
-        if self.repair_rounds <= 0 or fit.n_sweeps >= self.stop.max_iter:
+    def _repair_round(self) -> bool:
+        """Swap clusters. Return True if another round may follow."""
+        run, criteria = self.run, self.criteria
+        if self.repair_rounds <= 0 or self._limit_reason() is not None:
             return False
         began = time.perf_counter()
-        if began + self._round_seconds >= self.stop.deadline:  # half a round is none
-            self.disturbed = True
+        if began + self._round_seconds >= criteria.deadline:  # A partial round is useless.
+            self._on_course = False
             return False
         self.repair_rounds -= 1
-        gained = self._repair_round()
+        repair = Repair.plan(run.problem, run.partition, int(run.rng.randint(2**31 - 1)))
+        min_gain = max(MIN_REPAIR_GAIN * criteria.tol, INERTIA_ROUNDING) * run.inertia
+        swaps = repair.improving_swaps(min_gain)
+        if swaps is not None:
+            self._swap(repair, swaps)
+            gained = True
+        else:
+            gained = self.rest_reason in AT_REST and self._try_swaps(repair, min_gain)
         self._round_seconds = time.perf_counter() - began
         if not gained:
             return False
-        self._swapped = True
-        self._watch(late=False)
-        fit.stop_reason = self._rule()
-        return not fit.stop_reason
+        self._changed = True
+        self._check_stop(late=False)
+        self.rest_reason = self._limit_reason()
+        return self.rest_reason is None
 
-    def _repair_round(self) -> bool:
-        """Swaps of clusters, and sweeps over what they touched; False if there is little to gain."""
-        fit = self.fit
-        repair = Repair(
-            fit.rows, fit.row_weights.values, fit.partition, fit.limits,
-            int(fit.rng.randint(2**31 - 1)), fit.n_threads,
-        )  # fmt: skip
-        least = max(WORTH_REPAIRING * self.stop.tol, ROUNDING_OF_INERTIA) * fit.inertia
-        swaps = repair.gaining(least)
-        if swaps is not None:
-            self._swap(repair, swaps)
-            return True
-        return fit.stop_reason in AT_REST and self._attempt(repair, least)
-
-    def _attempt(self, repair: Repair, least: float) -> bool:
-        """Swaps that do not gain at once, one by one: kept if the sweeps that follow make up for it."""
-        fit = self.fit
-        before, partition = fit.inertia, fit.partition
-        for swaps in repair.attempts(min(self.attempts, ATTEMPTS_IN_A_ROUND)):
-            self.attempts -= 1
-            # Swaps leave the labels as they are, and the rest of it unless that is very large.
-            fit.best = Kept(
-                before, partition.labels, None if repair.halves.composites is None else partition
-            )
-            self._swap(repair, swaps, above=before - least)
-            if fit.inertia < before - least:
-                fit.best = None
+    def _try_swaps(self, repair: Repair, min_gain: float) -> bool:
+        """Try swaps that do not improve at once. Keep the first one whose sweeps make up for it."""
+        run = self.run
+        before, partition = run.inertia, run.partition
+        for swaps in repair.trial_swaps(min(self.trial_swaps, TRIALS_PER_ROUND)):
+            self.trial_swaps -= 1
+            # Swaps do not change the labels of the old partition, nor its sums unless these are very
+            # large.
+            intact = None if repair.halves.composites is None else partition
+            run.best = Snapshot(before, partition.labels, intact)
+            self._swap(repair, swaps, record_below=before - min_gain)
+            if run.inertia < before - min_gain:
+                run.best = None
                 return True
-            fit.go_back_to_best()
-            if time.perf_counter() >= self.stop.deadline:
-                self.disturbed = True
+            run.return_to_best()
+            if time.perf_counter() >= self.criteria.deadline:
+                self._on_course = False
                 break
         return False
 
-    def _swap(self, repair: Repair, swaps: Swaps, above: float = math.inf) -> None:
-        """Does it, and sweeps over what it touched. No record, if the inertia stays above that."""
-        fit = self.fit
-        fit.partition = repair.swapped(swaps)
-        fit.account(Swept(0, swaps.gain, 0, late=False))
-        # To gather the lines of sparse centres costs more than to look at all clusters, if they are few.
-        everywhere = fit.rows.stays_sparse and fit.partition.n_clusters <= FEW_SPARSE_CENTRES
-        around = None if everywhere else Candidates.around(fit.partition, swaps.touched, fit.n_threads)
+    def _swap(self, repair: Repair, swaps: Swaps, record_below: float = math.inf) -> None:
+        """Swap clusters and sweep around them. Record it if the inertia ends below a bound."""
+        run = self.run
+        run.partition = repair.apply(swaps)
+        run.account(SweepResult(0, swaps.gain, 0, late=False))
+        problem, k = run.problem, run.partition.n_clusters
+        policies: list[VisitPolicy] = [FullPolicy()] * MAX_SETTLING_SWEEPS
+        if not problem.rows.stays_sparse or k > MAX_SPARSE_CLUSTERS_TO_SETTLE:
+            lists = NeighbourLists.around(run.partition, swaps.touched, problem.n_threads)
+            policies = list(settling_policies(lists, problem.rows.n_rows, run.plan.moves))
         moves = evaluations = 0
-        for _ in range(SETTLING_SWEEPS):
-            how = fit.options(self.stop.deadline)
-            data = fit.rows, fit.row_weights.values, fit.partition, fit.rng, how
-            swept = sweep_all(*data) if around is None else around.sweep(*data)
-            moves, evaluations = moves + swept.moves, evaluations + swept.evaluations
-            fit.account(swept)
-            self.disturbed |= swept.late
-            if swept.late or swept.gain <= SETTLED * fit.inertia:
+        for policy in policies:
+            options = run.options(self.criteria.deadline)
+            result = sweep(problem, run.partition, policy, options, run.rng)
+            moves, evaluations = moves + result.moves, evaluations + result.evaluations
+            run.account(result)
+            self._on_course = self._on_course and not result.late
+            if result.late or result.gain <= SETTLED * run.inertia:
                 break
-        if fit.inertia < above:
-            fit.record(moves, evaluations, "repair", swaps=len(swaps))
+        if run.inertia < record_below:
+            run.record(moves, evaluations, "repair", swaps=len(swaps))
 
-    def _watch(self, late: bool) -> None:
-        """Asks the callback and the clock whether this is to be the last step."""
-        stop = self.stop
-        enough = stop.callback is not None and stop.callback(self.fit.history[-1])
-        self.disturbed |= late
-        if late or time.perf_counter() >= stop.deadline:
-            self.outside = "max_time"
-        elif enough:
-            self.outside = "callback"
+    def _check_stop(self, late: bool) -> None:
+        """Ask the callback and the clock whether this is the last step."""
+        criteria = self.criteria
+        stop = criteria.callback is not None and criteria.callback(self.run.history[-1])
+        self._on_course = self._on_course and not late
+        if late or time.perf_counter() >= criteria.deadline:
+            self._stopped = StopReason.MAX_TIME
+        elif stop:
+            self._stopped = StopReason.CALLBACK
 
-    def _rule(self) -> str:
-        """The rule that ends a run before it comes to rest, if any."""
-        return "max_iter" if self.fit.n_sweeps >= self.stop.max_iter else ""
 
-    def _reason(self, before: float, late: bool) -> str:
-        """Why the descent ends with the sweep that was just made; "" if it goes on."""
-        fit = self.fit
-        self._watch(late)
-        imposed = self._imposed = self._rule()
-        last = fit.history[-1]
-        if late or not self._is_quiet(before):
-            return imposed
-        certified = fit.is_certificate(last)
-        if last.kind == "candidates":
-            assert fit.candidates is not None
-            if not fit.candidates.try_something_else():
-                if self.stop.tol > 0 and not fit.candidates.then_all:
-                    return "tol"
-                fit.candidates = None
-            return imposed
-        if fit.candidates is not None and (certified or self.stop.tol == 0 or fit.candidates.then_all):
-            fit.candidates = None  # from here on, all of them
-        if certified:
-            return "certified"
-        return "tol" if last.moves > 0 else imposed
-
-    def _is_quiet(self, before: float) -> bool:
-        """Whether sweeps like the last one have little to offer."""
-        fit, tol = self.fit, self.stop.tol
-        last = fit.history[-1]
-        quiet = last.moves == 0 or before - fit.inertia < tol * before
-        if last.kind == "candidates" and tol == 0:
-            quiet = quiet or last.moves <= FULL_BELOW_MOVES * fit.rows.n_rows
-        self._quiet_sweeps = self._quiet_sweeps + 1 if quiet else 0
-        # With limits, sweeps take turns: one kind may find what the other does not.
-        return self._quiet_sweeps >= (2 if fit.limits else 1)
+def settling_policies(lists: NeighbourLists, n_rows: int, moves: str) -> Iterator[CandidatePolicy]:
+    """Yield the policies of the sweeps around swapped clusters: one of them goes by the runners-up."""
+    if moves == "first":  # It never computes the best other cluster.
+        yield from [CandidatePolicy(lists)] * MAX_SETTLING_SWEEPS
+        return
+    runners_up = np.zeros(n_rows, dtype=np.int32)
+    for number in range(MAX_SETTLING_SWEEPS):
+        yield CandidatePolicy(lists, runners_up, by_runner_up=number == MAX_USES - 1)

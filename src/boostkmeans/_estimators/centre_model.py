@@ -1,9 +1,9 @@
-"""What every estimator with centres can do once it is fitted: predict, transform, score, save."""
+"""Centre model: what every fitted estimator with centres can do: predict, transform, score, save."""
 
 import os
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -11,22 +11,29 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans import _core
-from boostkmeans._data.rows import ROWS_AT_ONCE, Array, Floats, Frame, Rows
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array, Floats, Frame
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import ROWS_AT_ONCE, Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.input import RowInput
+from boostkmeans._estimators.model_layout import CENTRE_MODEL
 from boostkmeans._estimators.to_sklearn import as_scikit_learn
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans._steps.neighbours import CandidateSearch
-from boostkmeans._steps.partition import Labels, nearest, own_distances
+from boostkmeans._steps.partition import Labels
+from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 
 
 class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowInput):
-    """Base of the estimators. A fitted one has `cluster_centers_` and the frame of its data."""
+    """Base class of the estimators. A fitted one has `cluster_centers_` and the frame of its data."""
 
     _made_by_fit = "_frame"
+    _layout: ClassVar[ModelLayout] = CENTRE_MODEL
+    _model_name: ClassVar[str]
+    """Name of the class in model files. Each class that can be saved sets it."""
 
     n_threads: int | None
     cluster_centers_: Floats
@@ -38,11 +45,22 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     _frame: Frame
 
     def predict(self, X: ArrayLike, *, n_candidates: int | None = None) -> Labels:
-        """The nearest centre of each row, exactly; of equally near ones the first.
+        """Return the nearest centre of each row; among equally near ones the first.
 
-        With `n_candidates`, rows look at about so many centres alone: those around the group of centres
-        that is nearest to them. For many rows and clusters this is many times faster. How often it finds
-        the same is measured in "Assignment of new rows" of docs/benchmarks.md.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to assign.
+        n_candidates : int, default=None
+            Number of centres that a row is compared with: those around the nearest group of centres. By
+            default, a row is compared with all centres, and the result is exact. For many rows and
+            clusters, candidates are many times faster. "Assignment of new rows" in docs/benchmarks.md
+            reports how often they find the nearest centre.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+            Number of the cluster of each row.
         """
         found = [labels for _, _, labels, _ in self._nearest(X, n_candidates)]
         return found[0] if len(found) == 1 else np.concatenate(found)
@@ -50,19 +68,47 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def predict_batches(
         self, X: ArrayLike, *, n_candidates: int | None = None
     ) -> Iterator[tuple[Labels, Floats]]:
-        """The labels of some rows after the other, and their distances to the centres of these.
+        """Yield the labels of rows in batches, and their distances to the assigned centres.
 
-        For rows in a file that `boostkmeans.io.open_vectors` gave: no more of them than a batch is in
-        memory, and nothing is kept. Other rows are one batch. Labels are those of `predict`.
+        Rows from `boostkmeans.io.open_vectors` are read batch by batch. Other rows are a single batch.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or vectors of shape (n_samples, n_features)
+            Rows to assign.
+        n_candidates : int, default=None
+            As in `predict`.
+
+        Yields
+        ------
+        labels : ndarray of int32
+            Number of the cluster of each row of the batch.
+        distances : ndarray of float64
+            Distance of each row to the centre of its cluster.
         """
         for rows, centres, labels, gaps in self._nearest(X, n_candidates):
             if gaps is None:
-                gaps, _ = own_distances(rows, centres, labels, resolve_threads(self.n_threads))
-            with np.errstate(over="ignore"):  # infinite is right where float64 holds no more
+                gaps, _ = distances_to_assigned(rows, centres, labels, resolve_threads(self.n_threads))
+            with np.errstate(over="ignore"):  # Distances beyond float64 are infinite.
                 yield labels, np.ldexp(np.sqrt(gaps), -self._frame.exponent)
 
     def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the inertia of X: its sum of squared distances to the nearest centres, weighted."""
+        """Return the negative inertia of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or vectors of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored. It exists for pipelines of scikit-learn.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row. By default all weights are 1.
+
+        Returns
+        -------
+        score : float
+            Minus the weighted sum of squared distances to the nearest centres.
+        """
         weights, total, begin = None, 0.0, 0
         for rows, centres, threads in self._batches(X):
             if weights is None:
@@ -74,7 +120,18 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         return -self._frame.inertia(total)
 
     def transform(self, X: ArrayLike) -> Array:
-        """Distances of each row to all centres, in float64, or in float32 for float32 input."""
+        """Return the distances of each row to all centres.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+            Distances, in float32 for float32 input, else in float64.
+        """
         check_is_fitted(self, "_frame")
         array = self._validate(X, reset=False)
         threads = resolve_threads(self.n_threads)
@@ -85,56 +142,77 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             batch = array[begin : begin + ROWS_AT_ONCE]
             distances = np.empty((batch.shape[0], result.shape[1]))
             rows = Rows.in_frame(batch, self._frame, threads, first_row=begin)
-            # Of a sparse matrix, some batches may stay sparse and others not.
+            # Some batches of a sparse matrix may stay sparse and others not.
             centres = rows.frame.enter(self.cluster_centers_)
             _core.distances(rows.core, centres, distances, threads)
             np.sqrt(distances, out=distances)
-            with np.errstate(over="ignore"):  # infinite is right where the type holds no more
+            with np.errstate(over="ignore"):  # Distances beyond the type are infinite.
                 result[begin : begin + len(distances)] = np.ldexp(distances, -self._frame.exponent)
         return result
 
     def save(self, path: str | os.PathLike[str], *, labels: bool = True) -> None:
-        """Writes the fitted estimator to a file, which is replaced if it is there.
+        """Write the fitted estimator to a file in the safetensors format.
 
-        The old or the new file is there at any time, whenever the machine stops. Without `labels`, the
-        file has nothing that grows with the number of rows, and a loaded estimator has no `labels_` and
-        cannot `cut` its tree. A callback, a RandomState and a callable `init` are not stored.
+        An existing file is replaced atomically: after a crash, the old or the new file is complete. A
+        callback, a RandomState and a callable `init` are not stored.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+        labels : bool, default=True
+            Whether to store `labels_`. Without them, the size of the file does not depend on the number
+            of rows, and the loaded estimator cannot `cut` its tree.
         """
-        from boostkmeans._models.model_file import (
-            save_model,  # late: it knows all estimators, this one too
-        )
-
-        save_model(self, path, labels=labels)
+        write_model(self, path, labels=labels)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The estimator that `save` wrote to a file, which does what the saved one did, to the last bit.
+        """Load an estimator of this class that `save` wrote to a file.
 
-        Raises `DataFormatError` if the file is damaged, and ValueError if it has another class: see
-        `boostkmeans.load_model`, which takes any. Nothing in the file is executed.
+        The loaded estimator gives the same results as the saved one, to the last bit. Nothing in the
+        file is executed. Use `boostkmeans.load_model` to load an estimator of any class.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+
+        Returns
+        -------
+        model : estimator
+            The fitted estimator.
+
+        Raises
+        ------
+        DataFormatError
+            If the file is damaged, or stores an estimator of another class.
         """
-        from boostkmeans._models.model_file import load_as
-
-        model: Self = load_as(cls, path)
-        return model
+        return read_model(cls, path)
 
     def to_sklearn(self, *, dtype: DTypeLike = np.float64) -> Any:
-        """A fitted `sklearn.cluster.KMeans` with the same centres; it shares no memory with this one.
+        """Return a fitted `sklearn.cluster.KMeans` with the same centres.
 
-        With metric="cosine", it is a fitted pipeline of `Normalizer` and `KMeans`. `dtype` is that of
-        the rows it is for: scikit-learn's k-means wants centres of the same type, float64 or float32.
-        It predicts the same, but for rows that are equally near to two centres up to rounding.
+        It predicts the same labels, except for rows that are equally near to two centres up to rounding.
+
+        Parameters
+        ----------
+        dtype : dtype, default=float64
+            Type of the rows to predict: float64 or float32. scikit-learn needs centres of the same type.
+
+        Returns
+        -------
+        model : KMeans or Pipeline
+            A copy of the centres. With metric="cosine", a pipeline of `Normalizer` and `KMeans`.
         """
         return as_scikit_learn(self, dtype)
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as it should be."""
+        """Raise ParameterError for an invalid parameter."""
 
     def _batches(self, X: Any) -> Iterator[tuple[Rows, Floats, int]]:
-        """Rows and centres in the frame, and the number of threads: for all rows, or if they are in a
-        file for some of them at a time.
-        """
+        """Yield rows and centres in the frame, and the number of threads, in batches if X is a file."""
         if not isinstance(X, RowSource) or X.is_sparse or X.shape[0] == 0:
             yield self._rows_and_centres(X)
             return
@@ -148,7 +226,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _nearest(
         self, X: Any, n_candidates: int | None
     ) -> Iterator[tuple[Rows, Floats, Labels, Floats | None]]:
-        """Rows, centres, labels, and squared distances in the frame if they are known, by batches."""
+        """Yield rows, centres, labels and, if they are known, squared distances in the frame."""
         if n_candidates is not None:
             ParameterChecker(self).integer("n_candidates", n_candidates, 1)
         search = None
@@ -156,11 +234,11 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             if n_candidates is None:
                 yield rows, centres, *nearest(rows, centres, threads)
             else:
-                search = search or CandidateSearch(centres, n_candidates, threads)  # of all batches
+                search = search or CandidateSearch(centres, n_candidates, threads)
                 yield rows, centres, search.nearest(rows), None
 
     def _rows_and_centres(self, X: ArrayLike) -> tuple[Rows, Floats, int]:
-        """Rows and centres in the frame, and the number of threads."""
+        """Return rows and centres in the frame, and the number of threads."""
         check_is_fitted(self, "_frame")
         array = self._validate(X, reset=False)
         threads = resolve_threads(self.n_threads)

@@ -1,4 +1,4 @@
-"""What every estimator does with the rows that it is given: it checks them, and learns their names."""
+"""Input: validation of the rows that users pass to estimators."""
 
 import warnings
 from collections.abc import Iterator
@@ -11,23 +11,25 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, Array, canonical
-from boostkmeans._data.streamed_rows import RowSource
+from boostkmeans._data.frame import Array
+from boostkmeans._data.row_source import RowSource
+from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, canonical
+from boostkmeans._runtime.errors import EmptyDataError, FeatureCountError
 
-# What scikit-learn's validation sets.
+# Attributes that scikit-learn's validation sets.
 INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
 
 
 class RowInput(BaseEstimator):
-    """Base of the estimators: X as the core reads it."""
+    """Base class of the estimators: conversion of X to arrays that the core can read."""
 
     _takes_sparse = True
     _made_by_fit: str
-    """An attribute that every fit makes anew."""
+    """Name of an attribute that every fit replaces."""
 
     @contextmanager
-    def _input_kept_if_it_fails(self) -> Iterator[None]:
-        """A fit that leaves nothing leaves a fitted estimator as it was, with the features it had."""
+    def _restore_input_on_failure(self) -> Iterator[None]:
+        """Restore the attributes about features if a fit fails before it sets any result."""
         attributes = self.__dict__
         before = {name: attributes[name] for name in INPUT_ATTRIBUTES if name in attributes}
         made = attributes.get(self._made_by_fit)
@@ -41,14 +43,15 @@ class RowInput(BaseEstimator):
             raise
 
     def _validate(self, X: ArrayLike, *, reset: bool) -> Array:
-        """X as an array or CSR matrix that the core reads, not copied if it is one.
+        """Return X as an array or CSR matrix that the core can read, without a copy if possible.
 
-        Whether it is finite is checked later.
+        The core checks later that all values are finite.
         """
         if isinstance(X, RowSource):
             return self._validate_source(X, reset=reset, whole=True)
         if isinstance(X, np.ndarray) and X.dtype == np.bool_:
             X = X.view(np.uint8)
+        self._check_shape_of_input(X, reset=reset)
         dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
         array = validate_data(
             self,
@@ -60,11 +63,26 @@ class RowInput(BaseEstimator):
         )
         return canonical(array) if sparse.issparse(array) else np.asarray(array)
 
+    def _check_shape_of_input(self, X: Any, *, reset: bool) -> None:
+        """Raise a structured error if X is empty or has another number of features than in `fit`.
+
+        scikit-learn raises the same messages as plain ValueErrors. The command line needs their fields.
+        Data frames and lists are left to scikit-learn, which checks their column names first.
+        """
+        if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.ndim != 2:
+            return
+        owner, n_features = type(self).__name__, X.shape[1]
+        if 0 in X.shape:
+            raise EmptyDataError(X.shape, owner)
+        n_expected = n_features if reset else getattr(self, "n_features_in_", n_features)
+        if n_features != n_expected:
+            raise FeatureCountError(n_features, n_expected, owner)
+
     def _validate_source(self, source: RowSource, *, reset: bool, whole: bool) -> Array:
-        """What is in a file, as a whole or its first row, with its names of features."""
+        """Validate a file, by all of its rows or by the first one, and its feature names."""
         names = source.feature_names
         with warnings.catch_warnings():
-            # scikit-learn does not see the names.
+            # scikit-learn does not know the names of a file's features.
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             array = self._validate(source.load() if whole else source.read(0, 1), reset=reset)
         known = getattr(self, "feature_names_in_", None)

@@ -1,27 +1,38 @@
-"""A fitted estimator as scikit-learn's, for whatever reads those: ONNX, PMML, explanations."""
+"""Conversion of a fitted estimator to scikit-learn's, for tools that read those (ONNX, PMML, SHAP)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 from sklearn import cluster
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import check_is_fitted
 
-if TYPE_CHECKING:
-    from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._data.frame import Floats, Frame
 
 PRECISIONS = (np.float64, np.float32)
 
 
-def as_scikit_learn(model: "CentreModel", dtype: DTypeLike) -> Any:
-    """See `CentreModel.to_sklearn`."""
+class FittedCentres(Protocol):
+    """A fitted estimator with centres."""
+
+    cluster_centers_: Floats
+    labels_: NDArray[np.int32]
+    inertia_: float
+    n_iter_: int
+    _frame: Frame
+
+
+def as_scikit_learn(model: FittedCentres, dtype: DTypeLike) -> Any:
+    """Convert a fitted estimator. See `CentreModel.to_sklearn`."""
     check_is_fitted(model, "_frame")
     if np.dtype(dtype) not in PRECISIONS:
-        raise ValueError(f"dtype must be float64 or float32: k-means of scikit-learn has no {dtype}.")
+        raise ValueError(
+            f"dtype must be float64 or float32, the types of scikit-learn's KMeans. Got {dtype}."
+        )
     centres = np.array(model.cluster_centers_, dtype=dtype, order="C")
-    # Fitted to one row, it has whatever private attributes this version of scikit-learn wants.
+    # A fit of one row sets all private attributes that this version of scikit-learn needs.
     kmeans = cluster.KMeans(1, n_init=1, max_iter=1).fit(centres[:1])
     kmeans.set_params(**cluster.KMeans(len(centres), n_init=1).get_params())
     kmeans.cluster_centers_ = centres
@@ -33,11 +44,12 @@ def as_scikit_learn(model: "CentreModel", dtype: DTypeLike) -> Any:
         del kmeans.labels_
     if model._frame.metric != "cosine":
         return _with_names(kmeans, model)
-    # The names belong to the step that sees the user's table.
+    # Feature names belong to the step that receives the user's table.
     return make_pipeline(_with_names(Normalizer().fit(centres[:1]), model), kmeans)
 
 
-def _with_names(step: Any, model: "CentreModel") -> Any:
+def _with_names(step: Any, model: FittedCentres) -> Any:
+    """Copy the feature names, if the model has them."""
     if hasattr(model, "feature_names_in_"):
         step.feature_names_in_ = model.feature_names_in_.copy()
     return step

@@ -1,1 +1,1 @@
-"""Model files: what knows all estimators."""
+"""Loading of models of every class."""

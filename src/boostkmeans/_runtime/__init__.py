@@ -1,1 +1,1 @@
-"""What every layer needs: errors, progress, threads, parameter checks."""
+"""Services that every layer uses: errors, progress, threads and parameter checks."""

@@ -1,21 +1,22 @@
-"""Work in other threads, which Ctrl-C does not have to wait for."""
+"""Work in background threads that Ctrl-C can interrupt."""
 
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-# How often the main thread, to which Python sends Ctrl-C, looks whether the user wants to stop.
-SECONDS_BETWEEN_LOOKS = 0.1
+# Python delivers Ctrl-C to the main thread, which must return from `wait` to handle it.
+POLL_SECONDS = 0.1
 
 T = TypeVar("T")
 
 
 def in_background(calls: Sequence[Callable[[], T]], n_workers: int, stopped: threading.Event) -> list[T]:
-    """What the calls return; so many of them go on at a time.
+    """Run the calls in `n_workers` threads and return their results in order.
 
-    If one raises, or the user interrupts, `stopped` is set, and whoever is still at work is left alone
-    with it: what they do must be of no consequence.
+    If a call raises an exception or the user presses Ctrl-C, `stopped` is set and the exception is
+    raised at once, without waiting for the other calls. Calls should check `stopped`, and a call that
+    still runs afterwards must have no visible effect.
     """
     pool = ThreadPoolExecutor(n_workers, thread_name_prefix="boostkmeans")
     try:
@@ -30,8 +31,9 @@ def in_background(calls: Sequence[Callable[[], T]], n_workers: int, stopped: thr
 
 
 def _wait_for(jobs: list["Future[Any]"]) -> None:
+    """Wait until all jobs are done, or raise the exception of the first job that fails."""
     left = set(jobs)
     while left:
-        done, left = wait(left, SECONDS_BETWEEN_LOOKS, FIRST_EXCEPTION)
+        done, left = wait(left, POLL_SECONDS, FIRST_EXCEPTION)
         for job in done:
             job.result()

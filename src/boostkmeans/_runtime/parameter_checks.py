@@ -1,46 +1,167 @@
-"""Checks of constructor parameters, with messages in scikit-learn's manner."""
+"""Checks of constructor parameters. Their messages follow those of scikit-learn."""
 
 import math
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
-from boostkmeans._runtime.errors import ParameterError
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans._runtime.errors import (
+    InvalidValuesError,
+    Message,
+    Parameter,
+    ParameterConflictError,
+    ParameterError,
+    Text,
+    TooFewRowsError,
+)
+
+POSITIVE_FLOAT = Message("a float in the range (0, inf)", shell="a number above 0")
+NON_NEGATIVE_FLOAT = Message("a float in the range [0, inf)", shell="a number of at least 0")
+
+
+def int_range(low: int) -> Message:
+    """Return the description of the integers from `low`."""
+    return Message("an int in the range [{low}, inf)", shell="an integer of at least {low}", low=low)
+
+
+def one_of(choices: tuple[str, ...]) -> Message:
+    """Return the description of a choice between strings."""
+    shown = ", ".join(map(repr, choices))
+    return Message("a str among {{{choices}}}", shell="one of {choices}", choices=shown)
+
+
+class Allowed(NamedTuple):
+    """The values that a parameter may have."""
+
+    accepts: Callable[[Any], bool]
+    expected: Text
+    """Description for error messages."""
+
+
+def integer(low: int) -> Allowed:
+    """Allow an int of at least `low`."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
+
+    return Allowed(accepts, int_range(low))
+
+
+def real(*, positive: bool = False) -> Allowed:
+    """Allow a finite float of at least 0, or above 0."""
+
+    def accepts(value: Any) -> bool:
+        number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        return number and (value > 0 if positive else value >= 0)
+
+    return Allowed(accepts, POSITIVE_FLOAT if positive else NON_NEGATIVE_FLOAT)
+
+
+def choice(choices: tuple[str, ...]) -> Allowed:
+    """Allow one of some strings."""
+    return Allowed(lambda value: isinstance(value, str) and value in choices, one_of(choices))
+
+
+def satisfying(accepts: Callable[[Any], bool], expected: str) -> Allowed:
+    """Allow values for which a function returns True."""
+    return Allowed(accepts, expected)
+
+
+def any_of(*options: Allowed | str | type[bool] | None) -> Allowed:
+    """Allow a value that one of the options allows: None, a string, bool, or an `Allowed`."""
+    constants = tuple(option for option in options if option is None or isinstance(option, str))
+    types = (bool, np.bool_) if bool in options else ()
+    others = [option for option in options if isinstance(option, Allowed)]
+
+    def accepts(value: Any) -> bool:
+        if value is None or isinstance(value, str):
+            return value in constants or any(option.accepts(value) for option in others)
+        return isinstance(value, types) or any(option.accepts(value) for option in others)
+
+    names: list[Text] = [repr(option) for option in constants]
+    names += ["a bool"] if types else []
+    names += [option.expected for option in others]
+    fields = [f"{{option_{number}}}" for number in range(len(names))]
+    template = f"{', '.join(fields[:-1])} or {fields[-1]}" if len(fields) > 1 else fields[0]
+    values: dict[str, Any] = {f"option_{number}": name for number, name in enumerate(names)}
+    return Allowed(accepts, Message(template, **values))
+
+
+def check_parameters(estimator: Any, allowed: Mapping[str, Allowed]) -> None:
+    """Raise ParameterError for the first parameter of an estimator that is not allowed."""
+    for name, one in allowed.items():
+        value = getattr(estimator, name)
+        if not one.accepts(value):
+            raise ParameterError(name, one.expected, value, owner=type(estimator).__name__)
 
 
 class ParameterChecker:
-    """Collects no state: only knows whose parameters it speaks of."""
+    """Checks of the parameters of one estimator, whose class the error messages name."""
 
     def __init__(self, estimator: object) -> None:
         self._owner = type(estimator).__name__
 
-    def fail(self, name: str, expected: str, value: Any) -> None:
-        """Raises the error that all checks raise."""
+    def fail(self, name: str, expected: Text, value: Any) -> NoReturn:
+        """Raise a ParameterError."""
         raise ParameterError(name, expected, value, owner=self._owner)
 
     def integer(self, name: str, value: Any, low: int) -> None:
-        """An int of at least `low`."""
+        """Raise ParameterError unless `value` is an int of at least `low`."""
         if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
-            self.fail(name, f"an int in the range [{low}, inf)", value)
+            self.fail(name, int_range(low), value)
 
     def real(self, name: str, value: Any, *, positive: bool = False) -> None:
-        """A finite float of at least 0, or above 0."""
+        """Raise ParameterError unless `value` is a finite float of at least 0, or above 0."""
         good = isinstance(value, Real) and not isinstance(value, bool)
         good = good and math.isfinite(value) and (value > 0 if positive else value >= 0)
         if not good:
-            self.fail(name, f"a float in the range {'(0' if positive else '[0'}, inf)", value)
+            self.fail(name, POSITIVE_FLOAT if positive else NON_NEGATIVE_FLOAT, value)
 
     def choice(self, name: str, value: Any, choices: tuple[str, ...]) -> None:
-        """One of some words."""
+        """Raise ParameterError unless `value` is one of the choices."""
         if not isinstance(value, str) or value not in choices:
-            self.fail(name, f"a str among {{{', '.join(map(repr, choices))}}}", value)
+            self.fail(name, one_of(choices), value)
 
 
 def check_n_clusters(n_clusters: int, n_rows: int, n_positive: int) -> None:
-    """Whether there are rows enough, and rows with a positive weight."""
+    """Raise an error if there are fewer rows, or rows with a positive weight, than clusters."""
     if n_rows < n_clusters:
-        raise ValueError(f"n_samples={n_rows} should be >= n_clusters={n_clusters}.")
+        raise TooFewRowsError(n_rows, n_clusters)
     if n_positive < n_clusters:
-        raise ValueError(
-            f"n_clusters={n_clusters} needs as many rows with a positive weight; "
-            f"sample_weight has {n_positive}."
+        raise ParameterConflictError(
+            Message(
+                "{n_clusters} needs as many rows with a positive weight; {sample_weight} has "
+                "{n_positive}.",
+                n_clusters=Parameter("n_clusters", n_clusters),
+                sample_weight=Parameter("sample_weight"),
+                n_positive=n_positive,
+            )
+        )
+
+
+def check_initial_centres(centres: NDArray[np.float64], n_clusters: int, n_features: int) -> None:
+    """Raise an error unless an `init` array has finite values and one row per cluster."""
+    if centres.shape != (n_clusters, n_features):
+        raise ParameterConflictError(
+            Message(
+                "Centres given as init have shape {shape}, expected (n_clusters, n_features) = "
+                "({n_clusters}, {n_features}).",
+                shell="{init} has {shape[0]} centres of {shape[1]} features, expected {n_clusters} "
+                "centres of {n_features} features.",
+                init=Parameter("init"),
+                shape=centres.shape,
+                n_clusters=n_clusters,
+                n_features=n_features,
+            )
+        )
+    if not np.isfinite(centres).all():
+        raise InvalidValuesError(
+            Message(
+                "Centres given as init contain NaN or infinity.",
+                shell="The centres of {init} contain NaN or infinity.",
+                init=Parameter("init"),
+            )
         )

@@ -1,4 +1,4 @@
-"""Progress goes to the logger "boostkmeans"; `verbose` makes it visible."""
+"""Progress reports: callbacks, and the logger "boostkmeans" that `verbose` makes visible."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -7,16 +7,20 @@ from contextlib import contextmanager
 logger = logging.getLogger("boostkmeans")
 
 ProgressCallback = Callable[[str, int, int | None], None]
-"""Called as `progress(what, done, total)` while something long goes on; a total of None is unknown."""
+"""Function called as `progress(what, done, total)` during long work; `total` is None if unknown."""
 
 
 def ignore_progress(what: str, done: int, total: int | None) -> None:
-    """Stands for a progress that nobody wants to see."""
+    """Ignore a progress report; the default callback."""
 
 
 @contextmanager
 def visible_log(verbose: int) -> Iterator[None]:
-    """While it lasts, records of the package pass if `verbose`: to stderr if nobody else listens."""
+    """Enable the log messages of the package while the block runs, if `verbose` is positive.
+
+    Messages go to stderr unless the application has configured a log handler. `verbose` above 1 shows
+    debug messages too.
+    """
     if not verbose:
         yield
         return

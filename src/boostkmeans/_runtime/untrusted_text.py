@@ -1,8 +1,11 @@
-"""Texts of strangers on a terminal."""
+"""Escaping of text from untrusted files."""
 
 
-def printable(text: str) -> str:
-    """What a terminal might obey, and what cannot be printed, is escaped."""
+def escape_untrusted(text: str) -> str:
+    """Return the text with control and other unprintable characters escaped.
+
+    File names and file contents can hold escape sequences that a terminal would obey.
+    """
     if text.isprintable():
         return text
     return "".join(

@@ -1,78 +1,93 @@
-"""How a start is brought within limits on the sizes of clusters."""
+"""Balancing: bring a partition within limits on the sizes of clusters."""
 
 import heapq
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._data.rows import ROWS_AT_ONCE, Floats, Rows
-from boostkmeans._steps.candidates import Candidates
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import ROWS_AT_ONCE
 from boostkmeans._steps.limits import ROUNDING, Limits
-from boostkmeans._steps.partition import Labels, Partition, nearest, own_distances
+from boostkmeans._steps.nearest import distances_to_assigned, nearest
+from boostkmeans._steps.partition import Labels, Partition
+from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.repair import Repair
-from boostkmeans._steps.sweep import SweepOptions, sweep_all
+from boostkmeans._steps.sweep import SweepOptions, VisitPolicy, sweep
 
 Ints = NDArray[np.int64]
 
-# Prices begin to change by this share of the mean squared distance, in steps that grow as long as they
-# go one way and shrink where they turn. They are good enough once no cluster is farther off its limits.
-FIRST_STEP, GROW, SHRINK = 0.02, 1.3, 0.5
-MOST_SWEEPS, CLOSE_ENOUGH = 30, 0.01
-# Rounds of splits and merges before that.
-MOST_ROUNDS = 10
+# First step of the penalties, relative to the mean squared distance.
+FIRST_STEP = 0.02
+# A step grows by this factor as long as a penalty moves in one direction, ...
+GROW = 1.3
+# ... and shrinks by this factor when the direction changes.
+SHRINK = 0.5
+# Maximum number of sweeps with penalties.
+MAX_SWEEPS = 30
+# Penalties are good enough once all clusters are within this share of their limits.
+CLOSE_ENOUGH = 0.01
+# Maximum number of rounds of splits and merges.
+MAX_ROUNDS = 10
 
 
 @dataclass
 class Balancing:
-    """Brings a partition within limits: rows that lose least by it go elsewhere."""
+    """Bring a partition within limits by moving the rows that lose least."""
 
     partition: Partition
-    rows: Rows
-    row_weights: Floats | None
-    limits: Limits
-    candidates: Candidates | None
+    problem: Problem
+    policy: Callable[[Partition], VisitPolicy]
+    """Returns the visit policy of the next sweep, with lists for the current centres."""
     rng: np.random.RandomState
-    n_threads: int
     deadline: float = math.inf
-    """After which no more is done than must be, as time.perf_counter() has it."""
+    """Time after which only necessary work is done, on the clock of `time.perf_counter`."""
 
     def run(self) -> Partition:
-        """A partition with all sizes within the limits, and consistent.
+        """Return a partition within the limits.
 
-        Two ways lead there: with the clusters where they are, or with some of them moved to where the
-        most rows are. Neither is always the better one.
+        Two ways lead there: keep the clusters in place, or first move some of them to where most rows
+        are. Neither is always better, so both are tried.
         """
         if self._within().all():
             return self.partition
         start = self.partition
         found = []
-        for restructured in (False, True):
+        for restructure in (False, True):
             self.partition = start.copy()
-            if restructured:
+            if restructure:
                 self._restructure()
-            self._find_prices()
+            self._adjust_penalties()
             self._move_by_force()
-            inertia, _ = self.partition.recompute(self.rows, self.row_weights, self.n_threads)
-            found.append((inertia, self.partition))
+            found.append((self._recompute(), self.partition))
         return min(found, key=lambda pair: pair[0])[1]
 
+    @property
+    def _limits(self) -> Limits:
+        assert self.problem.limits is not None
+        return self.problem.limits
+
+    def _recompute(self) -> float:
+        problem = self.problem
+        return self.partition.recompute(problem.rows, problem.row_weights, problem.n_threads)[0]
+
     def _move_by_force(self) -> None:
-        """Rows that lose least by it go elsewhere, until all limits hold."""
-        while not self.limits.not_too_much(self.partition.weights).all():
-            if not self._relieve():
-                return self._pack()
-        while not self.limits.enough(self.partition.weights).all():
-            if not self._supply():
-                return self._pack()
+        """Move the rows that lose least, until all limits hold."""
+        while not self._limits.at_most_max(self.partition.weights).all():
+            if not self._shrink_oversized():
+                return self._bin_pack()
+        while not self._limits.at_least_min(self.partition.weights).all():
+            if not self._fill_undersized():
+                return self._bin_pack()
         return None
 
-    def _pack(self) -> None:
-        """Begins anew, by weight alone: the heaviest row first, into the lightest cluster.
+    def _bin_pack(self) -> None:
+        """Start over by weight alone: put the heaviest row first, into the lightest cluster.
 
-        For weights so uneven that nothing else fits. Sweeps make the best of it.
+        This is for weights so uneven that nothing else fits. Sweeps improve the result.
         """
         members = self._members_of(np.ones(self.partition.n_clusters, dtype=bool))
         weights = self._weights_of(members)
@@ -81,7 +96,7 @@ class Balancing:
             load, cluster = lightest[0]
             self.partition.labels[members[i]] = cluster
             heapq.heapreplace(lightest, (load + weights[i], cluster))
-        self.partition.recompute(self.rows, self.row_weights, self.n_threads)
+        self._recompute()
         if not self._within().all():
             raise ValueError(
                 "No partition within min_size and max_size was found: the weights of the rows are too "
@@ -90,143 +105,143 @@ class Balancing:
 
     def _within(self) -> NDArray[np.bool_]:
         weights = self.partition.weights
-        return self.limits.not_too_much(weights) & self.limits.enough(weights)
+        return self._limits.at_most_max(weights) & self._limits.at_least_min(weights)
 
     def _restructure(self) -> None:
-        """Clusters that are far too large are split, and paid for by merges of small ones."""
-        for _ in range(MOST_ROUNDS):
+        """Split clusters that are far too large, and merge small ones in exchange."""
+        for _ in range(MAX_ROUNDS):
             if self._within().all() or time.perf_counter() >= self.deadline:
                 break
-            seed = int(self.rng.randint(2**31 - 1))
-            repair = Repair(
-                self.rows, self.row_weights, self.partition, self.limits, seed, self.n_threads
-            )
-            swaps = repair.gaining(0.0)
+            repair = Repair.plan(self.problem, self.partition, int(self.rng.randint(2**31 - 1)))
+            swaps = repair.improving_swaps(0.0)
             if swaps is None:
                 break
-            self.partition = repair.swapped(swaps)
+            self.partition = repair.apply(swaps)
             self._sweep(None)
 
-    def _find_prices(self) -> None:
-        """Sweeps in which clusters that are too large become dearer, and those too small cheaper.
+    def _adjust_penalties(self) -> None:
+        """Sweep with penalties that rise for clusters that are too large and fall for small ones.
 
-        So rows leave a large one that are nearly as well off elsewhere, and where these go others make
-        room in turn: what is left to be moved by force is little.
+        Rows that are nearly as well off elsewhere leave large clusters, and others make room in turn.
+        Few rows are then left to be moved by force.
         """
-        prices = np.zeros(self.partition.n_clusters)
-        inertia, _ = self.partition.recompute(self.rows, self.row_weights, self.n_threads)
-        steps = np.full(len(prices), FIRST_STEP * inertia / self.partition.weights.sum())
-        last = np.zeros(len(prices))
-        for _ in range(MOST_SWEEPS):
+        penalties = np.zeros(self.partition.n_clusters)
+        inertia = self._recompute()
+        steps = np.full(len(penalties), FIRST_STEP * inertia / self.partition.weights.sum())
+        last = np.zeros(len(penalties))
+        limits = self._limits
+        for _ in range(MAX_SWEEPS):
             weights = self.partition.weights
-            excess = weights / np.clip(weights, self.limits.least, self.limits.most) - 1
+            excess = weights / np.clip(weights, limits.min_weight, limits.max_weight) - 1
             if np.abs(excess).max() <= CLOSE_ENOUGH or time.perf_counter() >= self.deadline:
                 break
-            # Within the limits, a price is on its way back.
-            direction = np.where(excess == 0, -np.sign(prices), np.sign(excess))
+            # The penalty of a cluster within its limits returns to 0.
+            direction = np.where(excess == 0, -np.sign(penalties), np.sign(excess))
             steps = np.where(direction * last < 0, steps * SHRINK, steps * GROW)
-            prices = np.where((excess == 0) & (np.abs(prices) < steps), 0.0, prices + direction * steps)
+            returns = (excess == 0) & (np.abs(penalties) < steps)
+            penalties = np.where(returns, 0.0, penalties + direction * steps)
             last = direction
-            self._sweep(prices)
+            self._sweep(penalties)
 
-    def _sweep(self, prices: Floats | None) -> None:
-        # Only differences count, and costs are not to be negative.
-        lifted = None if prices is None else prices - prices.min()
-        how = SweepOptions(self.n_threads, prices=lifted)
-        if self.candidates is None:
-            sweep_all(self.rows, self.row_weights, self.partition, self.rng, how)
-        else:
-            self.candidates.forget()  # of what was not worth a visit at other prices
-            self.candidates.sweep(self.rows, self.row_weights, self.partition, self.rng, how)
+    def _sweep(self, penalties: Floats | None) -> None:
+        # Only differences of penalties matter, and costs must not be negative.
+        lifted = None if penalties is None else penalties - penalties.min()
+        unlimited = replace(self.problem, limits=None)
+        options = SweepOptions(penalties=lifted)
+        sweep(unlimited, self.partition, self.policy(self.partition), options, self.rng)
 
-    def _weights_of(self, rows: Ints) -> Floats:
-        return np.ones(len(rows)) if self.row_weights is None else self.row_weights[rows]
+    def _weights_of(self, members: Ints) -> Floats:
+        weights = self.problem.row_weights
+        return np.ones(len(members)) if weights is None else weights[members]
 
-    def _relieve(self) -> bool:
-        """Some rows of clusters that are too large go to the nearest that has room; whether any did."""
-        weights, most = self.partition.weights, self.limits.most
-        crowded = ~self.limits.not_too_much(weights)
-        members = self._members_of(crowded)
+    def _shrink_oversized(self) -> bool:
+        """Move rows of oversized clusters to the nearest with room. Return True if any moved."""
+        weights, most = self.partition.weights, self._limits.max_weight
+        oversized = ~self._limits.at_most_max(weights)
+        members = self._members_of(oversized)
         lightest = self._weights_of(members).min()
-        roomy = self.limits.not_too_much(weights + lightest)
+        roomy = self._limits.at_most_max(weights + lightest)
         if not roomy.any():
             return False
-        targets, regrets = self._options(members, roomy)
-        # No more than each has to give away; a row that is too much may be the last of them.
-        members, targets, regrets = self._best_of(
-            members, targets, regrets, self.partition.labels[members], weights - most, reach=True
+        targets, losses = self._best_targets(members, roomy)
+        # Each cluster gives away its excess. The last row may exceed it.
+        members, targets, losses = self._cheapest(
+            members, targets, losses, self.partition.labels[members], weights - most, overshoot=True
         )
-        room = np.where(crowded, 0.0, most - weights)
-        return self._move(*self._best_of(members, targets, regrets, targets, room, reach=False)[:2])
+        room = np.where(oversized, 0.0, most - weights)
+        return self._move(*self._cheapest(members, targets, losses, targets, room, overshoot=False)[:2])
 
-    def _supply(self) -> bool:
-        """Clusters that are too small get the nearest rows of those that can spare them."""
-        weights, least = self.partition.weights, self.limits.least
-        poor = ~self.limits.enough(weights)
-        members = self._members_of(~poor & (weights > least))
+    def _fill_undersized(self) -> bool:
+        """Move the nearest rows that other clusters can spare into undersized clusters."""
+        weights, least = self.partition.weights, self._limits.min_weight
+        undersized = ~self._limits.at_least_min(weights)
+        members = self._members_of(~undersized & (weights > least))
         if len(members) == 0:
             return False
-        targets, regrets = self._options(members, poor)
-        members, targets, regrets = self._best_of(
-            members, targets, regrets, targets, least - weights, reach=True
+        targets, losses = self._best_targets(members, undersized)
+        members, targets, losses = self._cheapest(
+            members, targets, losses, targets, least - weights, overshoot=True
         )
         own = self.partition.labels[members]
-        members, targets, regrets = self._best_of(
-            members, targets, regrets, own, weights - least, reach=False
+        members, targets, losses = self._cheapest(
+            members, targets, losses, own, weights - least, overshoot=False
         )
-        room = self.limits.most - weights
-        return self._move(*self._best_of(members, targets, regrets, targets, room, reach=False)[:2])
+        room = self._limits.max_weight - weights
+        return self._move(*self._cheapest(members, targets, losses, targets, room, overshoot=False)[:2])
 
     def _members_of(self, chosen: NDArray[np.bool_]) -> Ints:
-        within = chosen[self.partition.labels]
-        return np.flatnonzero(within if self.row_weights is None else within & (self.row_weights > 0))
+        """Return the rows of positive weight in the chosen clusters."""
+        weights, members = self.problem.row_weights, chosen[self.partition.labels]
+        return np.flatnonzero(members if weights is None else members & (weights > 0))
 
-    def _options(self, members: Ints, allowed: NDArray[np.bool_]) -> tuple[Labels, Floats]:
-        """The nearest cluster that is allowed, and what that costs more than to stay."""
+    def _best_targets(self, members: Ints, allowed: NDArray[np.bool_]) -> tuple[Labels, Floats]:
+        """Return the nearest allowed cluster of each row, and the increase of its squared distance."""
         clusters = np.flatnonzero(allowed)
         centres = self.partition.centres
         choice = np.ascontiguousarray(centres[clusters])
         targets = np.empty(len(members), dtype=np.int32)
-        regrets = np.empty(len(members))
-        for begin in range(0, len(members), ROWS_AT_ONCE):  # which are copied
+        losses = np.empty(len(members))
+        n_threads = self.problem.n_threads
+        for begin in range(0, len(members), ROWS_AT_ONCE):  # Each batch is copied.
             some = slice(begin, begin + ROWS_AT_ONCE)
-            sample, labels = self.rows.sample(members[some]), self.partition.labels[members[some]]
-            found, gaps = nearest(sample, choice, self.n_threads)
+            sample = self.problem.rows.sample(members[some])
+            labels = self.partition.labels[members[some]]
+            found, gaps = nearest(sample, choice, n_threads)
             targets[some] = clusters[found]
-            regrets[some] = gaps - own_distances(sample, centres, labels, self.n_threads)[0]
-        return targets, regrets
+            losses[some] = gaps - distances_to_assigned(sample, centres, labels, n_threads)[0]
+        return targets, losses
 
-    def _best_of(
+    def _cheapest(
         self,
         members: Ints,
         targets: Labels,
-        regrets: Floats,
+        losses: Floats,
         groups: Labels,
         amounts: Floats,
         *,
-        reach: bool,
+        overshoot: bool,
     ) -> tuple[Ints, Labels, Floats]:
-        """In each group those with the least regret, up to an amount of weight.
+        """Select, in each group, the rows with the lowest losses, up to an amount of weight.
 
-        With `reach`, the last of them may go beyond it.
+        With `overshoot`, the last row may exceed the amount.
         """
-        if not reach:  # one that does not fit is not in the way of those behind it
+        if not overshoot:  # A row that does not fit must not block the rows behind it.
             fits = self._weights_of(members) <= amounts[groups] * (1 + ROUNDING)
-            members, targets, regrets, groups = members[fits], targets[fits], regrets[fits], groups[fits]
-        order = np.lexsort((regrets, groups))
+            members, targets, losses, groups = members[fits], targets[fits], losses[fits], groups[fits]
+        order = np.lexsort((losses, groups))
         weight = self._weights_of(members[order])
         before = np.cumsum(weight) - weight
         first = np.searchsorted(groups[order], groups[order], side="left")
         before -= before[first]
         amount = amounts[groups[order]]
         slack = ROUNDING * np.abs(amount)
-        good = before < amount - slack if reach else before + weight <= amount + slack
-        chosen = order[good]
-        return members[chosen], targets[chosen], regrets[chosen]
+        selected = before < amount - slack if overshoot else before + weight <= amount + slack
+        chosen = order[selected]
+        return members[chosen], targets[chosen], losses[chosen]
 
     def _move(self, members: Ints, targets: Labels) -> bool:
         if len(members) == 0:
             return False
         self.partition.labels[members] = targets
-        self.partition.recompute(self.rows, self.row_weights, self.n_threads)
+        self._recompute()
         return True

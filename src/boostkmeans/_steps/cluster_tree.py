@@ -1,26 +1,29 @@
-"""The tree that bisecting leaves behind: which rows were split when, and what the parts are like."""
+"""Cluster tree: the splits of a bisecting fit, and the sizes, centres and inertias of its nodes."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._data.rows import Floats
+from boostkmeans import _core
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import RowSet
 from boostkmeans._steps.partition import Labels, Partition
-from boostkmeans._steps.tree_builder import Growth, Ints
+from boostkmeans._steps.tree_builder import Ints, TreeBuilder
 from boostkmeans._storage.state import SavedState, State
 
 Nodes = NDArray[np.int32]
 
-# What a tree has for each node: other nodes, and sums.
+# Names of the arrays that refer to nodes, and of those that hold sums over the rows of a node.
 NODES, SUMS = ("children", "parents", "splits", "clusters"), ("sizes", "weights", "inertia")
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterTree:
-    """Nodes 0 (all rows), 1, 2, ...: the first split makes the first nodes after 0, and so on.
+    """The splits of a bisecting fit as a tree of nodes.
 
-    A node's parts have higher numbers than the node, and follow each other. Leaves are the clusters,
+    Node 0 contains all rows. The children of the first split follow it, then those of the second split,
+    and so on. Children therefore have higher numbers than their parent. The leaves are the clusters,
     from left to right.
 
     >>> import numpy as np
@@ -34,33 +37,36 @@ class ClusterTree:
     """
 
     children: Nodes
-    """(nodes, sections): the parts of each node; -1 where there are none, or no more."""
+    """Children of each node, shape (n_nodes, n_sections), padded with -1."""
     parents: Nodes
-    """(nodes,): -1 for node 0."""
+    """Parent of each node, -1 for node 0."""
     splits: Nodes
-    """Nodes with parts, in the order in which they were split."""
+    """Nodes with children, in the order in which they were split."""
     sizes: Ints
-    """(nodes,): rows of positive weight."""
+    """Number of rows of positive weight in each node."""
     weights: Floats
-    """(nodes,): sums of the rows' weights."""
+    """Sum of the weights of the rows in each node."""
     inertia: Floats
-    """(nodes,): sums of weighted squared distances of the rows to their centre."""
+    """Weighted sum of squared distances of the rows in each node to its centre."""
     centers: Floats
-    """(nodes, d): means of the rows."""
+    """Centre of each node, shape (n_nodes, n_features)."""
     clusters: Nodes
-    """(nodes,): number of the cluster that a leaf is; -1 for nodes with parts."""
+    """Cluster number of each leaf, -1 for other nodes."""
     labels: Labels
-    """(n,): cluster of each row; empty if the model was saved without labels."""
+    """Cluster of each row; empty if the model was saved without labels."""
 
     def state(self) -> State:
-        """All of it."""
+        """Return the tree as plain values for a checkpoint."""
         return {name: getattr(self, name) for name in (*NODES, *SUMS, "centers", "labels")}
 
     @classmethod
-    def restored(cls, saved: SavedState, n_rows: int, n_features: int) -> "ClusterTree":
-        """What `state` gave."""
+    def restore(cls, saved: SavedState, n_rows: int, n_features: int) -> "ClusterTree":
+        """Return the tree that `state` described. `check_tree` checks its structure."""
         children = saved.array("children", np.int32, (None, None), -1)
         n = len(children)
+        # A child comes after its parent, so that every path down the tree ends.
+        if ((children >= 0) & (children <= np.arange(n)[:, None])).any():
+            saved.fail("children", "nodes with larger numbers than their parents", "others")
         nodes = {name: saved.array(name, np.int32, (n,), -1, n - 1) for name in ("parents", "clusters")}
         return cls(
             children=saved.array("children", np.int32, (n, None), -1, n - 1),
@@ -76,24 +82,24 @@ class ClusterTree:
 
     @property
     def n_leaves(self) -> int:
-        """How many clusters there are."""
+        """Number of leaves, which is the number of clusters."""
         return int(self.clusters.max()) + 1
 
-    def of_partition(self, partition: Partition, inertias: Floats) -> "ClusterTree":
-        """The same splits with other rows in the leaves, in the frame of these."""
+    def for_partition(self, partition: Partition, inertias: Floats) -> "ClusterTree":
+        """Return the same splits with the rows of a partition in the leaves, in its frame."""
         return _with_sums(self.children, self.parents, self.splits, self.clusters, partition, inertias)
 
     def cut(self, n_clusters: int) -> Labels:
-        """Labels of all rows as they were when there were only so many clusters."""
+        """Return the label of each row when the tree had `n_clusters` leaves."""
         if not len(self.labels):
             raise ValueError(
-                "This tree does not know its rows: the model was saved without labels. Use cut_nodes, "
-                "or save it with labels=True."
+                "This tree has no labels, because the model was saved without them. Use cut_nodes, or "
+                "save the model with labels=True."
             )
         return self._ranks(n_clusters)[self.labels]
 
     def cut_nodes(self, n_clusters: int) -> Nodes:
-        """The nodes that were clusters when there were only so many, from left to right."""
+        """Return the leaves of the tree when it had `n_clusters` leaves, from left to right."""
         made = 1 + np.cumsum((self.children[self.splits] >= 0).sum(axis=1) - 1)
         n_splits = 0 if n_clusters == 1 else int(np.searchsorted(made, n_clusters)) + 1
         known = n_splits <= len(self.splits) and (n_splits == 0 or made[n_splits - 1] == n_clusters)
@@ -107,35 +113,35 @@ class ClusterTree:
         return left[np.argsort(self._first_leaves()[left])].astype(np.int32)
 
     def to_linkage(self) -> Floats:
-        """The tree as SciPy's linkage matrix, which `scipy.cluster.hierarchy.dendrogram` draws.
+        """Return the tree as a linkage matrix for `scipy.cluster.hierarchy.dendrogram`.
 
-        Its observations are the clusters. The height of a node is the square root of its inertia. A node
-        with more than two parts becomes several at the same height.
+        The observations are the clusters. The height of a node is the square root of its inertia. A node
+        with more than two children becomes several nodes of the same height.
         """
-        number = self.clusters.astype(np.int64)  # of each node among SciPy's
+        number = self.clusters.astype(np.int64)  # SciPy's number of each node.
         n_under = np.where(number >= 0, 1, 0)
         lines = []
-        # A node is never lower than its parts; of equally high ones, those split last come first.
+        # A node is never lower than its children. Among equal heights, late splits come first.
         last_first = self.splits[::-1]
         for node in last_first[np.argsort(self.inertia[last_first], kind="stable")]:
             height = np.sqrt(self.inertia[node])
-            parts = self.children[node][self.children[node] >= 0]
-            joined, count = number[parts[0]], n_under[parts[0]]
-            for part in parts[1:]:
-                count += n_under[part]
-                lines.append((min(joined, number[part]), max(joined, number[part]), height, count))
+            children = self.children[node][self.children[node] >= 0]
+            joined, count = number[children[0]], n_under[children[0]]
+            for child in children[1:]:
+                count += n_under[child]
+                lines.append((min(joined, number[child]), max(joined, number[child]), height, count))
                 joined = self.n_leaves + len(lines) - 1
             number[node], n_under[node] = joined, count
         return np.array(lines, dtype=np.float64).reshape(-1, 4)
 
     def _ranks(self, n_clusters: int) -> Labels:
-        """For each cluster, its place among so many."""
+        """Return the label of each cluster in a cut of `n_clusters` leaves."""
         starts = self._first_leaves()[self.cut_nodes(n_clusters)]
         ranks = np.searchsorted(starts, np.arange(self.n_leaves), side="right") - 1
         return ranks.astype(np.int32)
 
     def _first_leaves(self) -> Nodes:
-        """The leftmost cluster under each node."""
+        """Return the leftmost cluster below each node."""
         first = self.clusters.copy()
         for nodes in levels(self.children)[::-1]:
             first[nodes] = first[self.children[nodes, 0]]
@@ -143,34 +149,34 @@ class ClusterTree:
 
 
 def levels(children: Nodes) -> list[Nodes]:
-    """Nodes with parts, by their distance from node 0."""
+    """Return the nodes with children, grouped by their distance from node 0."""
     found = []
     nodes = np.zeros(1, dtype=np.int32)
     while len(inner := nodes[children[nodes, 0] >= 0]):
         found.append(inner)
-        parts = children[inner].ravel()
-        nodes = parts[parts >= 0]
+        below = children[inner].ravel()
+        nodes = below[below >= 0]
     return found
 
 
-def build_tree(growth: Growth, order: Ints, partition: Partition, inertias: Floats) -> ClusterTree:
-    """The tree of a growth after these splits, in the frame. `partition` is that of its leaves."""
-    numbers = np.append(0, growth.parts(order))  # of the growth's sets, by node
-    node_of = np.full(len(growth.begins), -1, dtype=np.int32)
+def build_tree(builder: TreeBuilder, order: Ints, partition: Partition, inertias: Floats) -> ClusterTree:
+    """Return the tree after these splits, in the frame. `partition` is that of its leaves."""
+    numbers = np.append(0, builder.children(order))  # Set of the builder for each node.
+    node_of = np.full(len(builder.begins), -1, dtype=np.int32)
     node_of[numbers] = np.arange(len(numbers), dtype=np.int32)
     splits = node_of[order]
-    n_sections = max(2, int(growth.n_children[order].max(initial=2)))
+    n_sections = max(2, int(builder.n_children[order].max(initial=2)))
     children = np.full((len(numbers), n_sections), -1, dtype=np.int32)
-    counts = growth.n_children[order]
+    counts = builder.n_children[order]
     for section in range(n_sections):
         has = counts > section
-        children[splits[has], section] = node_of[growth.first_child[order[has]] + section]
+        children[splits[has], section] = node_of[builder.first_child[order[has]] + section]
     parents = np.full(len(numbers), -1, dtype=np.int32)
     for section in range(n_sections):
         inner = splits[children[splits, section] >= 0]
         parents[children[inner, section]] = inner
     clusters = np.full(len(numbers), -1, dtype=np.int32)
-    leaves = growth.leaves(order)
+    leaves = builder.leaves(order)
     clusters[node_of[leaves]] = np.arange(len(leaves), dtype=np.int32)
     return _with_sums(children, parents, splits, clusters, partition, inertias)
 
@@ -183,7 +189,7 @@ def _with_sums(
     partition: Partition,
     inertias: Floats,
 ) -> ClusterTree:
-    """What the nodes are like, from the leaves up."""
+    """Compute the sums of all nodes, from the leaves up."""
     leaf = clusters >= 0
     n, d = len(clusters), partition.composites.shape[1]
     sizes, weights, inertia = np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n)
@@ -207,3 +213,13 @@ def _with_sums(
     return ClusterTree(
         children, parents, splits, sizes, weights, inertia, centres, clusters, partition.labels.copy()
     )
+
+
+def assign_by_tree(rows: RowSet, tree: ClusterTree, n_threads: int) -> Labels:
+    """Return the leaf that each row reaches by always descending to the nearest child."""
+    labels = np.empty(rows.n_rows, dtype=np.int32)
+    for block in rows.blocks():
+        leaves = np.empty(block.rows.n_rows, dtype=np.int32)
+        _core.descend(block.rows.core, tree.children, tree.centers, leaves, n_threads)
+        labels[block.where] = tree.clusters[leaves]
+    return labels

@@ -1,7 +1,7 @@
-"""Clusters that share one centre: a waste that single moves cannot undo, and that costs nothing to end.
+"""Coincident clusters: clusters with the same centre.
 
-Two clusters may hold copies of one point each. No single move improves this, yet joining them is free,
-and the cluster that becomes free may serve rows that are far from their centre.
+Two clusters may each hold copies of the same point. No single move improves this. Merging them costs
+nothing, and frees a cluster for rows that are far from their centre.
 """
 
 import numpy as np
@@ -11,14 +11,15 @@ from scipy.sparse.csgraph import connected_components
 
 from boostkmeans._steps.partition import Partition
 
-# Relative to the distance from the origin of the frame: well above the rounding of a mean.
+# Centres closer than this, relative to their distance from the origin of the frame, are the same. It is
+# well above the rounding error of a mean.
 SAME_PLACE = 1e-9
 
 
 def first_at_same_place(partition: Partition) -> NDArray[np.int64]:
-    """For each cluster the first one whose centre is at the same place: itself, as a rule.
+    """Return, for each cluster, the first cluster with the same centre, which is usually itself.
 
-    Neighbours are sought along one direction only: those at the same place follow each other there.
+    Centres are sorted along one random direction, so that equal centres become neighbours.
     """
     composites = partition.composites
     inverse = 1 / np.where(partition.weights > 0, partition.weights, 1.0)
@@ -28,12 +29,11 @@ def first_at_same_place(partition: Partition) -> NDArray[np.int64]:
     order = np.argsort(shadow, kind="stable")
     near = np.flatnonzero(np.diff(shadow[order]) <= reach[order[1:]])
     a, b = order[near], order[near + 1]
-    gaps = [
-        np.linalg.norm(composites[i] * inverse[i] - composites[j] * inverse[j])
-        for i, j in zip(a, b, strict=True)
-    ]
-    same = np.array(gaps) <= reach[b]
     k = partition.n_clusters
+    same = np.zeros(len(near), dtype=bool)
+    for at, (i, j) in enumerate(zip(a, b, strict=True)):
+        gap = np.linalg.norm(composites[i] * inverse[i] - composites[j] * inverse[j])
+        same[at] = gap <= reach[j]
     if not same.any():
         return np.arange(k)
     links = coo_array((np.ones(same.sum()), (a[same], b[same])), shape=(k, k))

@@ -1,4 +1,4 @@
-"""Which centres are near to which, and to rows, without comparing all with all where k is large."""
+"""Neighbour search among centres, exact for small k and by groups of centres for large k."""
 
 import math
 from dataclasses import dataclass
@@ -8,55 +8,65 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from boostkmeans import _core
-from boostkmeans._data.rows import Floats, Frame, Rows
+from boostkmeans._data.frame import Floats, Frame
+from boostkmeans._data.rows import Rows, RowSet
+from boostkmeans._data.weights import RowWeights
 from boostkmeans._runtime.instruction_set import instruction_set
-from boostkmeans._steps.partition import Labels, Partition, nearest
-from boostkmeans._steps.tree_builder import Growth, SplitRules
+from boostkmeans._steps.nearest import assign_nearest, nearest
+from boostkmeans._steps.partition import Labels, Partition
+from boostkmeans._steps.tree_builder import SplitRules, TreeBuilder
 
 Lists = NDArray[np.int32]
 
-# Up to here all pairs are compared: that is as fast.
-LARGEST_EXACT = 2048
-# Beyond, centres look into the nearest groups of centres, of this size on average, until they have seen
-# so many times as many as asked for, and no fewer than that: see docs/paper/top_k0.md.
-GROUP_SIZE, SEEN_PER_NEIGHBOUR, FEWEST_SEEN = 32, 16, 1024
-LARGEST_GROUP = 8 * GROUP_SIZE
-# Centres with more features than that, and more values altogether, are compared by a sketch of them.
-SKETCH_FEATURES, MOST_VALUES = 1024, 2**24
-LEAST_FEATURES_TO_SKETCH = 4 * SKETCH_FEATURES
-# Clusters that are sketched at a time: some are copied on the way.
+# Up to this number of centres, comparing all pairs is as fast as searching groups.
+MAX_EXACT = 2048
+# Above it, centres search the nearest groups of centres. Average size of a group:
+GROUP_SIZE = 32
+# A search visits at least this number of centres per wanted neighbour (see docs/paper/top_k0.md), ...
+SEEN_PER_NEIGHBOUR = 16
+# ... and at least this number in total.
+MIN_SEEN = 1024
+# Equal centres cannot be separated by a tree. Larger groups are cut.
+MAX_GROUP = 8 * GROUP_SIZE
+# Large sparse centres are compared by sketches of this length.
+SKETCH_FEATURES = 1024
+# Centres are sketched only if they have at least this number of features, ...
+MIN_FEATURES_TO_SKETCH = 4 * SKETCH_FEATURES
+# ... and together more than this number of values.
+MAX_EXACT_VALUES = 2**24
+# Clusters that are sketched at a time, because SciPy copies them.
 SKETCHED_AT_ONCE = 64
-# A row that looks at so many of the centres may as well look at all, and be certain.
+# A row that is compared with this share of the centres may as well be compared with all of them.
 EXACT_FROM_SHARE = 1 / 2
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Centres in groups of neighbours."""
+    """Groups of centres that lie near each other."""
 
     order: Lists
-    """Centres, group by group."""
+    """Numbers of the centres, group by group."""
     starts: NDArray[np.int64]
-    """Where each group begins in `order`, and the end of the last."""
+    """Start of each group in `order`, followed by the number of centres."""
     means: Floats
+    """Mean of each group."""
 
     @classmethod
-    def of(cls, centres: Floats, n_threads: int) -> "Groups":
-        """The leaves of a tree over the centres."""
+    def build(cls, centres: Floats, n_threads: int) -> "Groups":
+        """Group centres by the leaves of a bisecting tree."""
         rows = Rows(centres, Frame(np.zeros(centres.shape[1]), 0), None)
-        growth = Growth.over(rows, None, SplitRules(), 0, n_threads)
-        leaves = growth.leaves(growth.grow(max(1, len(centres) // GROUP_SIZE)))
-        # Equal centres cannot be split by a tree, but must not make up a group that is all too large.
+        builder = TreeBuilder.for_rows(rows, None, SplitRules(), 0, n_threads)
+        leaves = builder.leaves(builder.grow(max(1, len(centres) // GROUP_SIZE)))
         begins = [
-            np.arange(begin, end, LARGEST_GROUP)
-            for begin, end in zip(growth.begins[leaves], growth.ends[leaves], strict=True)
+            np.arange(begin, end, MAX_GROUP)
+            for begin, end in zip(builder.begins[leaves], builder.ends[leaves], strict=True)
         ]
         starts = np.append(np.concatenate(begins), len(centres))
-        sums = np.add.reduceat(centres[growth.members], starts[:-1], axis=0)
-        return cls(growth.members.astype(np.int32), starts, sums / np.diff(starts)[:, None])
+        sums = np.add.reduceat(centres[builder.members], starts[:-1], axis=0)
+        return cls(builder.members.astype(np.int32), starts, sums / np.diff(starts)[:, None])
 
     def near(self, n_seen: int, n_threads: int) -> Lists:
-        """For each group, itself and the nearest other ones, about `n_seen` centres altogether."""
+        """Return the nearest groups of each group, itself first: about `n_seen` centres in total."""
         n_others = min(len(self.means) - 1, max(0, math.ceil(n_seen / GROUP_SIZE) - 1))
         own = np.arange(len(self.means), dtype=np.int32)[:, None]
         if n_others == 0:
@@ -65,13 +75,13 @@ class Groups:
 
 
 def points_to_compare(partition: Partition) -> Floats:
-    """The centres, or where these are very large a sketch of each: distances are about the same.
+    """Return the centres, or sketches of them if they are very large.
 
-    A feature adds to one of the values of the sketch, or subtracts from it (Charikar et al. 2002), so
-    that squared distances are right to some percent.
+    In a count sketch (Charikar et al. 2002), each feature is added to or subtracted from one value.
+    Squared distances of sketches are accurate to a few percent.
     """
     k, d = partition.composites.shape
-    if d < LEAST_FEATURES_TO_SKETCH or k * d <= MOST_VALUES:
+    if d < MIN_FEATURES_TO_SKETCH or k * d <= MAX_EXACT_VALUES:
         return partition.centres
     rng = np.random.default_rng(0)
     place, sign = rng.integers(SKETCH_FEATURES, size=d), rng.choice([-1.0, 1.0], size=d)
@@ -85,35 +95,35 @@ def points_to_compare(partition: Partition) -> Floats:
 
 
 def neighbour_lists(centres: Floats, n_neighbours: int, n_threads: int) -> Lists:
-    """The nearest other centres of each one, nearest first; -1 where there are no more of them."""
+    """Return the nearest other centres of each centre, nearest first, padded with -1."""
     k = len(centres)
-    n_seen = max(n_neighbours * SEEN_PER_NEIGHBOUR, FEWEST_SEEN)
-    if k <= max(LARGEST_EXACT, n_seen):
+    n_seen = max(n_neighbours * SEEN_PER_NEIGHBOUR, MIN_SEEN)
+    if k <= max(MAX_EXACT, n_seen):
         n_groups = math.ceil(k / GROUP_SIZE)
         starts = np.linspace(0, k, n_groups + 1).astype(np.int64)
-        everywhere = np.tile(np.arange(n_groups, dtype=np.int32), (n_groups, 1))
+        all_groups = np.tile(np.arange(n_groups, dtype=np.int32), (n_groups, 1))
         return _search(
-            centres, np.arange(k, dtype=np.int32), starts, everywhere, n_neighbours, n_threads
+            centres, np.arange(k, dtype=np.int32), starts, all_groups, n_neighbours, n_threads
         )
-    groups = Groups.of(centres, n_threads)
+    groups = Groups.build(centres, n_threads)
     near = groups.near(n_seen, n_threads)
     return _search(centres, groups.order, groups.starts, near, n_neighbours, n_threads)
 
 
 class CandidateSearch:
-    """The nearest of about `n_candidates` centres: those around the nearest group of centres."""
+    """Approximate search: the nearest of about `n_candidates` centres around a row."""
 
     def __init__(self, centres: Floats, n_candidates: int, n_threads: int) -> None:
-        """What takes long is done here, once for all rows."""
+        """Group the centres, once for all rows."""
         self._centres = centres
         self._n_threads = n_threads
         self._groups: Groups | None = None
         if n_candidates < EXACT_FROM_SHARE * len(centres):
-            self._groups = Groups.of(centres, n_threads)
+            self._groups = Groups.build(centres, n_threads)
             self._near = self._groups.near(n_candidates, n_threads)
 
     def nearest(self, rows: Rows) -> Labels:
-        """For each row."""
+        """Return the nearest centre found for each row."""
         groups, threads = self._groups, self._n_threads
         if groups is None:
             return nearest(rows, self._centres, threads)[0]
@@ -122,13 +132,24 @@ class CandidateSearch:
             rows.core,
             self._centres,
             nearest(rows, groups.means, threads)[0],
-            groups.order,
-            groups.starts,
-            self._near,
+            _core.Groups(order=groups.order, starts=groups.starts, lists=self._near),
             labels,
             threads,
         )
         return labels
+
+
+def assign_by_candidates(
+    rows: RowSet, centres: Floats, n_candidates: int | None, n_threads: int
+) -> Labels:
+    """Return the nearest of about `n_candidates` centres for each row, or the exact nearest if None."""
+    if n_candidates is None:
+        return assign_nearest(rows, RowWeights.of(None, rows.n_rows), centres, n_threads)[0]
+    labels = np.empty(rows.n_rows, dtype=np.int32)
+    search = CandidateSearch(centres, n_candidates, n_threads)
+    for block in rows.blocks():
+        labels[block.where] = search.nearest(block.rows)
+    return labels
 
 
 def _search(
@@ -140,7 +161,6 @@ def _search(
     n_threads: int,
 ) -> Lists:
     found = np.empty((len(centres), n_neighbours), dtype=np.int32)
-    _core.neighbours(
-        centres, order, starts, np.ascontiguousarray(lists), found, instruction_set(), n_threads
-    )
+    groups = _core.Groups(order=order, starts=starts, lists=np.ascontiguousarray(lists))
+    _core.neighbours(centres, groups, found, instruction_set(), n_threads)
     return found

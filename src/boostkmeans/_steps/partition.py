@@ -1,174 +1,228 @@
-"""Partition: the one representation of a clustering. Plain arrays, in the frame of the rows."""
+"""Partition: the one representation of a clustering, and snapshots of it to return to."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
-from boostkmeans._data.rows import Floats, Part, Rows
-from boostkmeans._data.weights import RowWeights
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import RowBlock, RowSet
 from boostkmeans._storage.state import SavedState, State
 
 Labels = NDArray[np.int32]
 
-# Composites with more values are copied only where there is no other way.
-LARGE = 2**24
-# Rows that are copied at a time.
-WEIGHTLESS_AT_ONCE = 65_536
-# Clusters that are compared at a time.
+# Composites with more values are not copied. They are recomputed from the labels if necessary.
+MAX_COPIED_VALUES = 2**24
+# Clusters whose sums are merged at a time, to bound the memory.
 MERGED_AT_ONCE = 1024
 
 
 @dataclass
 class Partition:
-    """Labels, and what follows from them: composites (sums of members), weights and counts."""
+    """Labels and what follows from them: composites (sums of members), weights and counts.
+
+    The composite of an empty cluster is a position instead of a sum.
+    """
 
     labels: Labels
     composites: Floats
     weights: Floats
     counts: NDArray[np.int64]
     stale: bool = False
-    """Whether the composites may not be those of the labels: another partition has taken them over."""
-    _has_centres: bool = False
-    """Whether the composites are centres by now: see `take_centres`."""
+    """True while the composites may not match the labels, because they are being overwritten."""
 
     @classmethod
-    def of(cls, labels: NDArray[np.integer[Any]], n_clusters: int, n_features: int) -> "Partition":
-        """A partition with these labels, the rest of which is yet to be recomputed."""
-        return cls(
+    def from_labels(
+        cls,
+        labels: NDArray[np.integer[Any]],
+        n_clusters: int,
+        rows: RowSet,
+        row_weights: Floats | None,
+        n_threads: int,
+        *,
+        positions: Floats | None = None,
+        inertias: Floats | None = None,
+    ) -> tuple["Partition", float]:
+        """Return the partition with these labels, and its inertia in the frame.
+
+        `positions` are those of empty clusters. `inertias` is filled with the inertia of each cluster.
+        """
+        shape = (n_clusters, rows.n_features)
+        partition = cls(
             labels=np.ascontiguousarray(labels, dtype=np.int32),
-            composites=np.zeros((n_clusters, n_features)),
+            composites=np.zeros(shape) if positions is None else positions.copy(),
             weights=np.zeros(n_clusters),
             counts=np.zeros(n_clusters, dtype=np.int64),
         )
+        inertia, _ = partition.recompute(rows, row_weights, n_threads, inertias=inertias)
+        return partition, inertia
 
     def state(self) -> State:
-        """All of it."""
-        labels, composites, weights, counts = self.arrays
+        """Return the partition as plain values for a checkpoint."""
         return {
-            "labels": labels, "composites": composites, "weights": weights, "counts": counts,
+            "labels": self.labels,
+            "composites": self.composites,
+            "weights": self.weights,
+            "counts": self.counts,
             "stale": self.stale,
-        }  # fmt: skip
+        }
 
     @classmethod
-    def restored(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Partition":
-        """What `state` gave."""
+    def restore(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Partition":
+        """Return the partition that `state` described."""
         return cls(
             labels=saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1),
             composites=saved.array("composites", np.float64, (n_clusters, n_features)),
             weights=saved.array("weights", np.float64, (n_clusters,)),
             counts=saved.array("counts", np.int64, (n_clusters,), 0, n_rows),
-            stale=saved.truth("stale"),
+            stale=saved.boolean("stale"),
+        )
+
+    def view(self, where: slice = slice(None)) -> _core.PartitionView:
+        """Return the partition as the core reads and changes it, with the labels of some rows."""
+        return _core.PartitionView(
+            labels=self.labels[where],
+            composites=self.composites,
+            weights=self.weights,
+            counts=self.counts,
+        )
+
+    def copy(self) -> "Partition":
+        """Return a copy that shares no memory with this partition."""
+        return Partition(
+            self.labels.copy(), self.composites.copy(), self.weights.copy(), self.counts.copy()
         )
 
     @property
-    def arrays(self) -> tuple[Labels, Floats, Floats, NDArray[np.int64]]:
-        """As the core wants them."""
-        return self.labels, self.composites, self.weights, self.counts
-
-    def made_anew(self, rows: Rows, row_weights: Floats | None, n_threads: int) -> "Partition":
-        """The same labels with sums of the rows."""
-        new = Partition.of(self.labels, self.n_clusters, rows.n_features)
-        new.recompute(rows, row_weights, n_threads)
-        return new
-
-    def of_part(self, part: Part) -> "Partition":
-        """The same, with the labels of some rows: what moves there, moves here."""
-        return replace(self, labels=self.labels[part.where])
-
-    def copy(self) -> "Partition":
-        """One that shares no memory with this one."""
-        labels, composites, weights, counts = self.arrays
-        return Partition(labels.copy(), composites.copy(), weights.copy(), counts.copy())
-
-    @property
     def n_clusters(self) -> int:
-        """How many clusters there are, empty ones included."""
+        """Number of clusters, including empty ones."""
         return len(self.weights)
 
     @property
     def centres(self) -> Floats:
-        """Means of the clusters. An empty one has its composite, which is then a position."""
+        """Means of the clusters, or the positions of empty clusters."""
         return self.composites / np.where(self.weights > 0, self.weights, 1.0)[:, None]
-
-    def take_centres(self) -> Floats:
-        """The same in the memory of the composites, which are gone then: for the end of a fit."""
-        if not self._has_centres:
-            self.composites /= np.where(self.weights > 0, self.weights, 1.0)[:, None]
-            self._has_centres = True
-        return self.composites
-
-    @property
-    def squares(self) -> Floats:
-        """|D|^2 / W of each cluster."""
-        squares = np.einsum("ij,ij->i", self.composites, self.composites)
-        divided: Floats = np.divide(
-            squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0
-        )
-        return divided
 
     @property
     def objective(self) -> float:
-        """Sum of |D|^2 / W, the paper's I1*: what a fit raises as it lowers the inertia."""
-        return float(self.squares.sum())
+        """Sum of |D|^2 / W over all clusters, the paper's I1*, which a fit maximises."""
+        squares = np.einsum("ij,ij->i", self.composites, self.composites)
+        per_cluster = np.divide(
+            squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0
+        )
+        return float(per_cluster.sum())
 
     @property
-    def square_of_all(self) -> float:
+    def objective_of_one_cluster(self) -> float:
         """|D|^2 / W of all rows as one cluster."""
-        weighty = self.weights > 0
-        whole = np.where(weighty, 1.0, 0.0) @ self.composites
+        whole = np.where(self.weights > 0, 1.0, 0.0) @ self.composites
         return float(whole @ whole) / float(self.weights.sum())
 
     def recompute(
         self,
-        rows: Rows,
+        rows: RowSet,
         row_weights: Floats | None,
         n_threads: int,
         *,
         inertias: Floats | None = None,
     ) -> tuple[float, float]:
-        """Brings everything in line with the labels; returns (inertia, drift of the composites).
+        """Recompute everything from the labels. Return the inertia and the drift of the composites.
 
-        `inertias` is filled with the inertia of each cluster.
+        The drift is the largest change of a composite, relative to the largest value. `inertias` is
+        filled with the inertia of each cluster.
         """
-        if rows.n_parts == 1:
-            return _core.recompute(rows.core, row_weights, *self.arrays, inertias, n_threads)
-        found, each = self._sums_of_parts(rows, row_weights, n_threads)
-        filled = found.counts > 0
-        change = np.abs(found.composites[filled] - self.composites[filled]).max(initial=0.0)
-        self.composites[filled] = found.composites[filled]  # that of an empty one is a position
-        self.weights[:], self.counts[:] = found.weights, found.counts
+        total = None
+        for block in rows.blocks():
+            weights = None if row_weights is None else row_weights[block.where]
+            if rows.in_memory:  # The core writes into the arrays, without another copy of them.
+                found = _core.recompute(block.rows.core, weights, self.view(), inertias, n_threads)
+                self.stale = False
+                return found
+            total = _BlockSums(self.n_clusters) if total is None else total
+            total.add(block, self.labels[block.where], weights, n_threads)
+        assert total is not None, "rows have at least one block"
+        self.stale = False
+        return total.write_to(self, inertias)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A partition, or only its labels, and its inertia."""
+
+    inertia: float
+    labels: Labels
+    partition: Partition | None
+    """None if the partition has to be recomputed from the labels."""
+
+    @classmethod
+    def copy_of(cls, partition: Partition, inertia: float) -> "Snapshot":
+        """Copy a partition, without its composites if they are very large."""
+        if partition.composites.size > MAX_COPIED_VALUES:
+            return cls(inertia, partition.labels.copy(), None)
+        copy = partition.copy()
+        return cls(inertia, copy.labels, copy)
+
+    def state(self) -> State:
+        """Return the snapshot as plain values for a checkpoint."""
+        if self.partition is None:
+            return {"inertia": self.inertia, "labels": self.labels}
+        return {"inertia": self.inertia, "partition": self.partition.state()}
+
+    @classmethod
+    def restore(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Snapshot":
+        """Return the snapshot that `state` described."""
+        inertia, partition = saved.non_negative("inertia"), saved.optional_child("partition")
+        if partition is None:
+            return cls(inertia, saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1), None)
+        found = Partition.restore(partition, n_rows, n_clusters, n_features)
+        return cls(inertia, found.labels, found)
+
+
+class _BlockSums:
+    """Composites, weights, counts and inertias of several blocks, added up.
+
+    Differences of large sums would lose precision. The inertias of two parts of a cluster therefore
+    add up together with the cost of merging the parts (Chan et al. 1979).
+    """
+
+    def __init__(self, n_clusters: int) -> None:
+        self._n_clusters = n_clusters
+        self._total: Partition | None = None
+        self._inertias = np.zeros(n_clusters)
+
+    def add(self, block: RowBlock, labels: Labels, weights: Floats | None, n_threads: int) -> None:
+        """Add the rows of one block."""
+        inertias = np.zeros(self._n_clusters)
+        found, _ = Partition.from_labels(
+            labels, self._n_clusters, block.rows, weights, n_threads, inertias=inertias
+        )
+        total = self._total
+        if total is None:
+            self._total, self._inertias = found, inertias
+            return
+        self._inertias += inertias + _merge_costs(total, found)
+        total.composites += found.composites
+        total.weights += found.weights
+        total.counts += found.counts
+
+    def write_to(self, partition: Partition, inertias: Floats | None) -> tuple[float, float]:
+        """Write the sums into a partition. Return the inertia and the drift."""
+        total = self._total
+        assert total is not None, "blocks have been added"
+        filled = total.counts > 0
+        change = np.abs(total.composites[filled] - partition.composites[filled]).max(initial=0.0)
+        partition.composites[filled] = total.composites[filled]
+        partition.weights[:], partition.counts[:] = total.weights, total.counts
         if inertias is not None:
-            inertias[:] = each
-        return float(each.sum()), float(change / np.abs(self.composites).max(initial=1e-300))
-
-    def _sums_of_parts(
-        self, rows: Rows, row_weights: Floats | None, n_threads: int
-    ) -> tuple["Partition", Floats]:
-        """Composites, weights and counts by the labels; and inertias, which no difference spoils.
-
-        Inertias of two parts of a cluster add up to that of both, with what it costs to merge them
-        (Chan et al. 1979).
-        """
-        k, d = self.composites.shape
-        total, found = Partition.of(self.labels, k, d), Partition.of(self.labels, k, d)
-        each, inertias = np.zeros(k), np.zeros(k)
-        for part in rows.parts():
-            weights = None if row_weights is None else row_weights[part.where]
-            of_part = found.of_part(part)
-            of_part.composites[:] = 0.0
-            _core.recompute(part.rows.core, weights, *of_part.arrays, inertias, n_threads)
-            each += inertias + _costs_of_merging(total, of_part)
-            total.composites += of_part.composites
-            total.weights += of_part.weights
-            total.counts += of_part.counts
-        return total, each
+            inertias[:] = self._inertias
+        scale = np.abs(partition.composites).max(initial=1e-300)
+        return float(self._inertias.sum()), float(change / scale)
 
 
-def _costs_of_merging(a: Partition, b: Partition) -> Floats:
-    """By how much the inertia rises when each cluster of one is merged with that of the other."""
+def _merge_costs(a: Partition, b: Partition) -> Floats:
+    """Return the increase of the inertia if each cluster of `a` is merged with that of `b`."""
     costs = np.zeros(a.n_clusters)
     both = np.flatnonzero((a.weights > 0) & (b.weights > 0))
     own, other = a.weights[both], b.weights[both]
@@ -180,46 +234,7 @@ def _costs_of_merging(a: Partition, b: Partition) -> Floats:
     return costs
 
 
-def nearest(
-    rows: Rows, centres: Floats, n_threads: int, *, exclude: Labels | None = None
-) -> tuple[Labels, Floats]:
-    """Exact nearest centre of each row, and its squared distance in the frame.
-
-    With `exclude` (a centre per row that does not count), the second nearest.
-    """
-    labels = np.empty(rows.n_rows, dtype=np.int32)
-    distances = np.empty(rows.n_rows)
-    _core.nearest(rows.core, centres, labels, distances, exclude, n_threads)
-    return labels, distances
-
-
-def assigned(
-    rows: Rows, row_weights: RowWeights, centres: Floats, n_threads: int
-) -> tuple[Labels, float]:
-    """Exact nearest centre of each row, and the inertia in the frame, by the user's weights."""
-    labels = np.empty(rows.n_rows, dtype=np.int32)
-    total = 0.0
-    for part in rows.parts():
-        labels[part.where], distances = nearest(part.rows, centres, n_threads)
-        total += row_weights.total_of(distances, part.where)
-    return labels, total
-
-
-def own_distances(rows: Rows, centres: Floats, labels: Labels, n_threads: int) -> tuple[Floats, Floats]:
-    """Squared distance of each row to the centre that its label names, and |x|^2, in the frame."""
-    distances, norms = np.empty(rows.n_rows), np.empty(rows.n_rows)
-    _core.own_distances(rows.core, centres, labels, distances, norms, n_threads)
-    return distances, norms
-
-
-def put_weightless(
-    labels: Labels, rows: Rows, row_weights: Floats, centres: Floats, n_threads: int
-) -> None:
-    """Puts rows without weight, which no sweep moves, to their nearest centre, in place."""
-    empty = np.flatnonzero(row_weights <= 0)
-    for part in rows.parts(rows.parts_with(empty)):
-        weightless = np.flatnonzero(row_weights[part.where] <= 0)
-        in_part = labels[part.where]
-        for begin in range(0, len(weightless), WEIGHTLESS_AT_ONCE):
-            some = weightless[begin : begin + WEIGHTLESS_AT_ONCE]
-            in_part[some] = nearest(part.rows.sample(some), centres, n_threads)[0]
+def into_centres(partition: Partition) -> Floats:
+    """Turn the composites into centres in place, and return them. The partition ends here."""
+    partition.composites /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
+    return partition.composites

@@ -1,54 +1,59 @@
-"""Repair: two clusters become one, and a third one becomes two, where that lowers the inertia.
+"""Repair: merge two clusters and split a third, where that lowers the inertia.
 
-Single moves cannot do this: a cluster in the wrong place is a local optimum. Here the cheapest merges
-pay for the best splits. Both have a closed form: to merge clusters a and b costs
-W_a W_b / (W_a + W_b) |C_a - C_b|^2, and a split gains what it would cost to merge its parts.
+Single moves cannot do this: a cluster in the wrong place is a local optimum. The cheapest merges pay for
+the best splits. Both have a closed form: merging clusters a and b costs
+W_a W_b / (W_a + W_b) |C_a - C_b|^2, and a split gains what it would cost to merge its halves.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from boostkmeans import _core
-from boostkmeans._data.rows import Floats, Rows
+from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
-from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.tree_builder import MAX_PASSES, STARTS, TOL
+from boostkmeans._steps.partition import Labels, Partition
+from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.tree_builder import MAX_PASSES, TOL
 
 Ints = NDArray[np.int64]
 
-# Merges are sought among so many nearest clusters of each: the cheapest is rarely farther.
+# Merges are searched among this number of nearest clusters. The cheapest merge is rarely farther away.
 MERGE_NEIGHBOURS = 16
-# Values in composites of the halves, and in pairs of centres that are compared: at most so many.
-MOST_HALVES_VALUES, MOST_MERGE_VALUES = 2**25, 2**27
-# Gains and costs are sums in float64; what they differ by must be more than their rounding.
-LEAST_ADVANTAGE = 1e-9
-# Swaps that do not gain at once are sought among so many splits and merges, and if the split gains at
-# least that share of what the merge costs.
-ATTEMPTED, LEAST_SHARE = 6, 1 / 3
+# Composites of the halves are computed only up to this number of values.
+MAX_HALVES_VALUES = 2**25
+# Merge costs are computed only up to this number of compared values.
+MAX_MERGE_VALUES = 2**27
+# Gains must exceed costs by more than the rounding of sums in float64.
+MIN_ADVANTAGE = 1e-9
+# Trial swaps combine this number of the best splits and of the cheapest merges, ...
+TRIAL_CHOICES = 6
+# ... if the split gains at least this share of the cost of the merge.
+MIN_TRIAL_SHARE = 1 / 3
 
 
 @dataclass(frozen=True)
 class Swaps:
-    """Pairs of a merge and a split, no cluster in two of them."""
+    """Pairs of a merge and a split. No cluster takes part in two of them."""
 
-    kept: Ints
-    """Takes all rows of `freed`, ..."""
+    merged: Ints
+    """Clusters that receive all rows of `freed`."""
     freed: Ints
-    """... which then takes the second part of `split`."""
+    """Clusters that are merged into `merged`, and then receive the second half of `split`."""
     split: Ints
+    """Clusters that are split."""
     gain: float
-    """By how much the inertia falls."""
+    """Decrease of the inertia."""
 
     @classmethod
-    def of(cls, triples: list[tuple[int, int, int]], gain: float) -> "Swaps":
-        """From (kept, freed, split) of each swap."""
-        kept, freed, split = np.array(triples, dtype=np.int64).reshape(-1, 3).T
-        return cls(kept, freed, split, gain)
+    def from_triples(cls, triples: list[tuple[int, int, int]], gain: float) -> "Swaps":
+        """Build from one (merged, freed, split) per swap."""
+        merged, freed, split = np.array(triples, dtype=np.int64).reshape(-1, 3).T
+        return cls(merged, freed, split, gain)
 
     def __len__(self) -> int:
         return len(self.split)
@@ -56,55 +61,55 @@ class Swaps:
     @property
     def touched(self) -> Ints:
         """All clusters that take part."""
-        return np.concatenate([self.kept, self.freed, self.split])
+        return np.concatenate([self.merged, self.freed, self.split])
 
 
 @dataclass(frozen=True)
 class Halves:
-    """Every cluster in two: the second half of cluster c is cluster k + c."""
+    """Each cluster in two halves. The second half of cluster c has the number k + c."""
 
-    labels: NDArray[np.int32]
+    labels: Labels
     weights: Floats
     counts: Ints
     gains: Floats
-    """By how much the inertia falls if a cluster becomes its halves."""
+    """Decrease of the inertia if a cluster is replaced by its halves."""
     composites: Floats | None
-    """None where they would be very large."""
+    """None if they would be very large."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Repair:
-    """Splits of all clusters, merges of neighbours, and the pairs of both that are worth something."""
+    """The splits of all clusters and the merges of neighbours, from which swaps are chosen."""
 
-    rows: Rows
-    row_weights: Floats | None
+    problem: Problem
     partition: Partition
-    limits: Limits
-    seed: int
-    n_threads: int
-    halves: "Halves" = field(init=False)
-    gains: Floats = field(init=False)
-    """Of the split of each cluster; -inf where there is none."""
-    _points: Floats = field(init=False)
-    """What neighbours are sought by."""
-    merges: tuple[Ints, Ints, Floats] = field(init=False)
-    """Pairs of clusters and what it costs to merge them, cheapest first."""
+    halves: Halves
+    gains: Floats
+    """Gain of the split of each cluster; -inf if it cannot be split."""
+    merges: tuple[Ints, Ints, Floats]
+    """Pairs of clusters and the cost of merging them, cheapest first."""
 
-    def __post_init__(self) -> None:
-        self.halves = self._halves()
-        gains = self._split_gains()
-        a, b = self._neighbours()
-        a, b = self._cheapest(a, b)
-        costs = merge_costs(self.partition.composites, self.partition.weights, a, b, self.n_threads)
-        if self.limits:
-            gains, costs = self._count_limits(gains, a, b, costs)
+    @classmethod
+    def plan(cls, problem: Problem, partition: Partition, seed: int) -> "Repair":
+        """Split every cluster, and compute the costs of merging neighbours."""
+        halves = _split_all(problem, partition, seed)
+        k = partition.n_clusters
+        allowed = (halves.counts[:k] > 0) & (halves.counts[k:] > 0)
+        limits = problem.limits
+        if limits is not None:
+            allowed &= limits.at_least_min(halves.weights[:k]) & limits.at_least_min(halves.weights[k:])
+        gains = np.where(allowed, halves.gains, -np.inf)
+        a, b = _neighbouring_pairs(partition, problem.n_threads)
+        costs = merge_costs(partition.composites, partition.weights, a, b, problem.n_threads)
+        if limits is not None:
+            gains, costs = _apply_limits(limits, partition.weights, gains, a, b, costs)
         order = np.argsort(costs, kind="stable")
-        self.gains, self.merges = gains, (a[order], b[order], costs[order])
+        return cls(problem, partition, halves, gains, (a[order], b[order], costs[order]))
 
-    def gaining(self, least_gain: float) -> Swaps | None:
-        """The best splits, each with the cheapest merge of other clusters, as long as that gains.
+    def improving_swaps(self, min_gain: float) -> Swaps | None:
+        """Pair the best splits with the cheapest merges of other clusters, as long as this gains.
 
-        None, if all of them gain no more than `least_gain`.
+        Return None if all pairs together gain no more than `min_gain`.
         """
         (a, b, costs), gains = self.merges, self.gains
         used = np.zeros(len(gains), dtype=bool)
@@ -118,159 +123,169 @@ class Repair:
             at = first
             while at < len(a) and (used[a[at]] or used[b[at]] or split in (a[at], b[at])):
                 at += 1
-            if at == len(a) or gains[split] * (1 - LEAST_ADVANTAGE) <= costs[at]:
-                if at == first:  # nor will any that follow gain enough
+            if at == len(a) or gains[split] * (1 - MIN_ADVANTAGE) <= costs[at]:
+                if at == first:  # The splits that follow gain even less.
                     break
                 continue
             chosen.append((int(a[at]), int(b[at]), int(split)))
             used[[a[at], b[at], split]] = True
             total += float(gains[split] - costs[at])
-        return Swaps.of(chosen, total) if chosen and total > least_gain else None
+        return Swaps.from_triples(chosen, total) if chosen and total > min_gain else None
 
-    def attempts(self, most: int) -> list[Swaps]:
-        """Single swaps that cost more than they gain, those first that cost least."""
-        a, b, costs = (column[:ATTEMPTED] for column in self.merges)
-        splits = np.argsort(-self.gains, kind="stable")[:ATTEMPTED]
-        found = [
-            (float(costs[i] - self.gains[split]), (int(a[i]), int(b[i]), int(split)))
-            for i in range(len(a))
-            for split in splits
-            if split not in (a[i], b[i]) and self.gains[split] >= costs[i] * LEAST_SHARE
-        ]
-        return [Swaps.of([swap], -loss) for loss, swap in sorted(found)[:most]]
+    def trial_swaps(self, max_swaps: int) -> list[Swaps]:
+        """Return single swaps that cost more than they gain, in ascending order of the loss."""
+        a, b, costs = self.merges
+        splits = np.argsort(-self.gains, kind="stable")[:TRIAL_CHOICES]
+        found = []
+        for i in range(min(len(a), TRIAL_CHOICES)):
+            for split in splits:
+                gain = self.gains[split]
+                if split not in (a[i], b[i]) and gain >= costs[i] * MIN_TRIAL_SHARE:
+                    found.append((float(costs[i] - gain), (int(a[i]), int(b[i]), int(split))))
+        found.sort()
+        return [Swaps.from_triples([swap], -loss) for loss, swap in found[:max_swaps]]
 
-    def swapped(self, swaps: Swaps) -> Partition:
-        """The partition after these swaps, all at once: halves find their new clusters.
+    def apply(self, swaps: Swaps) -> Partition:
+        """Return the partition after these swaps, which only rename halves.
 
-        Where composites are very large, it takes over the memory of the one that it follows.
+        If composites are very large, the new partition takes over the memory of the old one, which
+        becomes stale.
         """
-        k, halves = self.partition.n_clusters, self.halves
+        k, halves, problem = self.partition.n_clusters, self.halves, self.problem
         becomes = np.tile(np.arange(k, dtype=np.int32), 2)
-        becomes[swaps.freed] = becomes[k + swaps.freed] = swaps.kept
+        becomes[swaps.freed] = becomes[k + swaps.freed] = swaps.merged
         becomes[k + swaps.split] = swaps.freed
         if halves.composites is None:
             new = replace(self.partition, labels=becomes[halves.labels], stale=False)
             self.partition.stale = True
-            new.recompute(self.rows, self.row_weights, self.n_threads)
+            new.recompute(problem.rows, problem.row_weights, problem.n_threads)
             return new
-        new = Partition.of(becomes[halves.labels], k, self.rows.n_features)
-        weighty = np.flatnonzero(halves.weights > 0)  # the composite of an empty one is no sum
-        joins = csr_array((np.ones(len(weighty)), (becomes[weighty], weighty)), shape=(k, 2 * k))
-        new.composites[:] = joins @ halves.composites
+        # The composite of an empty half is not a sum.
+        filled = np.flatnonzero(halves.weights > 0)
+        joins = csr_array((np.ones(len(filled)), (becomes[filled], filled)), shape=(k, 2 * k))
+        new = Partition(
+            labels=becomes[halves.labels],
+            composites=np.ascontiguousarray(joins @ halves.composites),
+            weights=np.zeros(k),
+            counts=np.zeros(k, dtype=np.int64),
+        )
         np.add.at(new.weights, becomes, halves.weights)
         np.add.at(new.counts, becomes, halves.counts)
         empty = new.counts == 0
         new.composites[empty] = self.partition.composites[empty]
         return new
 
-    def _halves(self) -> "Halves":
-        """By 2-way boost k-means of each cluster."""
-        k, labels = self.partition.n_clusters, self.partition.labels
-        if self.row_weights is None:
-            members, starts = _core.members(labels, k)
-        else:
-            weighty = np.flatnonzero(self.row_weights > 0)
-            order, starts = _core.members(labels[weighty], k)
-            members = weighty[order]
-        begins, ends = starts[:-1], starts[1:]
-        large = np.flatnonzero(ends - begins >= 2)
-        light = 2 * k * self.rows.n_features > MOST_HALVES_VALUES
-        middles, weights, inertias = _core.split(
-            self.rows.core,
-            self.row_weights,
-            members,
-            np.ascontiguousarray(begins[large]),
-            np.ascontiguousarray(ends[large]),
-            2,
-            STARTS.index("k-means++"),
-            MAX_PASSES,
-            TOL,
-            self.seed,
-            light,
-            self.n_threads,
+
+def _split_all(problem: Problem, partition: Partition, seed: int) -> Halves:
+    """Split each cluster by 2-way boost k-means."""
+    k, labels, row_weights = partition.n_clusters, partition.labels, problem.row_weights
+    rows = problem.rows_in_memory
+    if row_weights is None:
+        members, starts = _core.members(labels, k)
+    else:
+        weighted = np.flatnonzero(row_weights > 0)
+        order, starts = _core.members(labels[weighted], k)
+        members = weighted[order]
+    begins, ends = starts[:-1], starts[1:]
+    large = np.flatnonzero(ends - begins >= 2)
+    light = 2 * k * rows.n_features > MAX_HALVES_VALUES
+    middles, weights, inertias = _core.split(
+        rows.core,
+        row_weights,
+        members,
+        np.ascontiguousarray(begins[large]),
+        np.ascontiguousarray(ends[large]),
+        _core.SplitOptions(
+            n_sections=2,
+            init="k-means++",
+            max_passes=MAX_PASSES,
+            tol=TOL,
+            seed=seed,
+            with_inertias=light,
+        ),
+        problem.n_threads,
+    )
+    middle = ends.copy()  # A cluster of equal rows has no second half.
+    found = middles.reshape(-1, 2)[:, 0]
+    middle[large[found >= 0]] = found[found >= 0]
+    cluster = np.repeat(np.arange(k, dtype=np.int32), ends - begins)
+    second = np.arange(len(members)) >= middle[cluster]
+    new_labels = labels.copy()
+    new_labels[members[second]] = k + cluster[second]
+    if light:
+        return _light_halves(
+            problem, partition, new_labels, large, weights.reshape(-1, 2), inertias.reshape(-1, 2)
         )
-        middle = ends.copy()  # there is no second half where all rows are equal
-        found = middles.reshape(-1, 2)[:, 0]
-        middle[large[found >= 0]] = found[found >= 0]
-        cluster = np.repeat(np.arange(k, dtype=np.int32), ends - begins)
-        second = np.arange(len(members)) >= middle[cluster]
-        new_labels = labels.copy()
-        new_labels[members[second]] = k + cluster[second]
-        if light:
-            return self._light_halves(new_labels, large, weights.reshape(-1, 2), inertias.reshape(-1, 2))
-        halves = Partition.of(new_labels, 2 * k, self.rows.n_features)
-        halves.recompute(self.rows, self.row_weights, self.n_threads)
-        one = np.arange(k)
-        gains = merge_costs(halves.composites, halves.weights, one, one + k, self.n_threads)
-        return Halves(new_labels, halves.weights, halves.counts, gains, halves.composites)
+    halves, _ = Partition.from_labels(new_labels, 2 * k, rows, row_weights, problem.n_threads)
+    one = np.arange(k)
+    gains = merge_costs(halves.composites, halves.weights, one, one + k, problem.n_threads)
+    return Halves(new_labels, halves.weights, halves.counts, gains, halves.composites)
 
-    def _light_halves(
-        self, labels: NDArray[np.int32], large: Ints, weights: Floats, inertias: Floats
-    ) -> "Halves":
-        """Without the composites of the halves: from what the splits measured."""
-        k = self.partition.n_clusters
-        whole = np.empty(k)
-        self.partition.recompute(self.rows, self.row_weights, self.n_threads, inertias=whole)
-        gains, all_weights = np.zeros(k), np.zeros(2 * k)
-        gains[large] = np.maximum(whole[large] - inertias.sum(axis=1), 0.0)
-        all_weights[large], all_weights[large + k] = weights.T
-        members = labels if self.row_weights is None else labels[self.row_weights > 0]
-        return Halves(labels, all_weights, np.bincount(members, minlength=2 * k), gains, None)
 
-    def _split_gains(self) -> Floats:
-        """What a split gains; -inf where there is none, or its parts are too small."""
-        k, halves = self.partition.n_clusters, self.halves
-        allowed = (halves.counts[:k] > 0) & (halves.counts[k:] > 0)
-        allowed &= self.limits.enough(halves.weights[:k]) & self.limits.enough(halves.weights[k:])
-        return np.where(allowed, halves.gains, -np.inf)
+def _light_halves(
+    problem: Problem,
+    partition: Partition,
+    labels: Labels,
+    large: Ints,
+    weights: Floats,
+    inertias: Floats,
+) -> Halves:
+    """Build halves without their composites, from the inertias that the splits measured."""
+    k = partition.n_clusters
+    whole = np.empty(k)
+    partition.recompute(problem.rows, problem.row_weights, problem.n_threads, inertias=whole)
+    gains, all_weights = np.zeros(k), np.zeros(2 * k)
+    gains[large] = np.maximum(whole[large] - inertias.sum(axis=1), 0.0)
+    all_weights[large], all_weights[large + k] = weights.T
+    members = labels if problem.row_weights is None else labels[problem.row_weights > 0]
+    return Halves(labels, all_weights, np.bincount(members, minlength=2 * k), gains, None)
 
-    def _cheapest(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-        """Where it takes long to tell what merges cost, those that look cheapest."""
-        k, d = self.partition.composites.shape
-        if len(a) * d <= MOST_MERGE_VALUES:
-            return a, b
-        looks = merge_costs(self._points, np.ones(k), a, b, self.n_threads, self.partition.weights)
-        chosen = np.argsort(looks, kind="stable")[: max(k, MOST_MERGE_VALUES // d)]
-        return a[chosen], b[chosen]
 
-    def _neighbours(self) -> tuple[Ints, Ints]:
-        """Pairs of neighbours, each once."""
-        k = self.partition.n_clusters
-        self._points = points_to_compare(self.partition)
-        lists = neighbour_lists(self._points, min(MERGE_NEIGHBOURS, k - 1), self.n_threads)
-        owner = np.repeat(np.arange(k), lists.shape[1])
-        other = lists.ravel().astype(np.int64)
-        owner, other = owner[other >= 0], other[other >= 0]
-        pairs = np.unique(np.minimum(owner, other) * k + np.maximum(owner, other))
-        return pairs // k, pairs % k
+def _neighbouring_pairs(partition: Partition, n_threads: int) -> tuple[Ints, Ints]:
+    """Return pairs of neighbouring clusters, each pair once; of very many, those that look cheapest."""
+    k, d = partition.composites.shape
+    points = points_to_compare(partition)
+    lists = neighbour_lists(points, min(MERGE_NEIGHBOURS, k - 1), n_threads)
+    owner = np.repeat(np.arange(k), lists.shape[1])
+    other = lists.ravel().astype(np.int64)
+    owner, other = owner[other >= 0], other[other >= 0]
+    pairs = np.unique(np.minimum(owner, other) * k + np.maximum(owner, other))
+    a, b = pairs // k, pairs % k
+    if len(a) * d > MAX_MERGE_VALUES:
+        estimates = merge_costs(points, np.ones(k), a, b, n_threads, partition.weights)
+        chosen = np.argsort(estimates, kind="stable")[: max(k, MAX_MERGE_VALUES // d)]
+        a, b = a[chosen], b[chosen]
+    return a, b
 
-    def _count_limits(self, gains: Floats, a: Ints, b: Ints, costs: Floats) -> tuple[Floats, Floats]:
-        """Gains and costs with what it costs to keep limits that are not kept yet.
 
-        What a cluster has too much goes to its neighbour, and what it lacks comes from there: each unit
-        costs about the squared distance between the two. Merges that make too much are out of question.
-        """
-        weights = self.partition.weights
-        together = weights[a] + weights[b]
-        # To merge two costs their squared distance times this.
-        factors = np.divide(weights[a] * weights[b], together, out=np.ones(len(a)), where=together > 0)
-        between = np.divide(costs, factors, out=np.zeros(len(a)), where=factors > 0)
-        apart = np.full(len(gains), np.inf)
-        np.minimum.at(apart, a, between)
-        np.minimum.at(apart, b, between)
-        apart[np.isinf(apart)] = 0.0
-        excess = np.maximum(weights - self.limits.most, 0.0) * apart
-        lack = np.maximum(self.limits.least - weights, 0.0) * apart
-        cheaper = np.maximum(costs - lack[a] - lack[b], 0.0)
-        return gains + excess, np.where(self.limits.not_too_much(together), cheaper, np.inf)
+def _apply_limits(
+    limits: Limits, weights: Floats, gains: Floats, a: Ints, b: Ints, costs: Floats
+) -> tuple[Floats, Floats]:
+    """Return gains and costs that include the cost of restoring broken limits.
+
+    Each unit of excess or missing weight is charged the squared distance to the nearest neighbouring
+    cluster. Merges that exceed the maximum cost infinity.
+    """
+    together = weights[a] + weights[b]
+    # The cost of a merge is the squared distance of the centres times this factor.
+    factors = np.divide(weights[a] * weights[b], together, out=np.ones(len(a)), where=together > 0)
+    distances = np.divide(costs, factors, out=np.zeros(len(a)), where=factors > 0)
+    nearest = np.full(len(gains), np.inf)
+    np.minimum.at(nearest, a, distances)
+    np.minimum.at(nearest, b, distances)
+    nearest[np.isinf(nearest)] = 0.0
+    excess = np.maximum(weights - limits.max_weight, 0.0) * nearest
+    lack = np.maximum(limits.min_weight - weights, 0.0) * nearest
+    cheaper = np.maximum(costs - lack[a] - lack[b], 0.0)
+    return gains + excess, np.where(limits.at_most_max(together), cheaper, np.inf)
 
 
 def merge_costs(
     composites: Floats, weights: Floats, a: Ints, b: Ints, n_threads: int, sizes: Floats | None = None
 ) -> Floats:
-    """By how much the inertia rises if clusters are merged, pair by pair.
+    """Return the increase of the inertia for merging each pair of clusters.
 
-    `sizes` are the weights of the clusters, where the composites are centres already, with weights of 1.
+    `sizes` are the weights of the clusters if `composites` are centres with weights of 1.
     """
     sizes = weights if sizes is None else sizes
     together = sizes[a] + sizes[b]

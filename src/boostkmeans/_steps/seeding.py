@@ -1,4 +1,4 @@
-"""Starts: from rows to the labels that the first sweep begins with."""
+"""Seeding: the labels with which a run starts."""
 
 from collections import deque
 from collections.abc import Callable
@@ -9,47 +9,53 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import normalize
 
 from boostkmeans import _core
-from boostkmeans._data.rows import Array, Floats, Rows
+from boostkmeans._data.frame import Array, Floats
+from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._engine.checkpoint import GROWTH, NOT_KEPT, Keeper
+from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
+from boostkmeans._runtime.parameter_checks import check_initial_centres
 from boostkmeans._steps.coincident import SAME_PLACE
-from boostkmeans._steps.partition import Labels, Partition, assigned, own_distances
-from boostkmeans._steps.tree_builder import Growth, SplitRules
+from boostkmeans._steps.nearest import assign_nearest, distances_to_assigned
+from boostkmeans._steps.partition import Labels, Partition
+from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.tree_builder import Ints, SplitRules, TreeBuilder
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 SAMPLED = "sampled-k-means++"
-NAMES = ("auto", "random-partition", "random", "k-means++", SAMPLED, "bisecting")
+INIT_NAMES = ("auto", "random-partition", "random", "k-means++", SAMPLED, "bisecting")
 
-# Candidates per centre in k-means++. scikit-learn takes 2 + log(k); with the centre chosen last,
-# 16 columns are one AVX-512 vector, so that more than that come for free up to k = 400,000.
+# Candidates per centre in greedy k-means++. scikit-learn uses 2 + log(k). Together with the previous
+# centre, 16 columns are one AVX-512 vector, so that 15 candidates cost no more than a few.
 N_TRIALS = 15
-# The squared distance of two sparse rows that are equal may be that share of |x|^2, by rounding.
+# "sampled-k-means++" draws its centres from this number of rows per cluster, ...
+SAMPLE_PER_CLUSTER = 16
+# ... but at least from this number of rows. It ends where k-means++ on all rows does, in half of the
+# time: see "Starts" in docs/benchmarks.md.
+MIN_SAMPLE = 16_384
+# The squared distance of two equal sparse rows may reach this share of |x|^2 by rounding.
 SPARSE_ROUNDING = 2.0**-44
-# Without repair, "auto" draws k-means++ centres from a sample of the rows. It ends where k-means++ on
-# all rows does, in half of the time; trees and random starts end far above it where there are clusters:
-# see "Starts" in docs/benchmarks.md.
-SAMPLE_PER_CLUSTER, SMALLEST_SAMPLE = 16, 16_384
-# Seeding costs about 24 sweeps over its sample: not worth it where that is most of large data.
-LARGEST_SHARE = 1 / 4
-# Its cost grows with k squared, that of a tree hardly with k: "What auto stands for" in
-# docs/benchmarks.md.
-MOST_SEEDS = 1024
-FEW_SEEDS = 16
+
+GrowTree = Callable[[TreeBuilder, int], Ints]
+"""Grow a tree to a number of leaves and return its splits; a checkpointed fit resumes here."""
+
+
+def grow_tree(builder: TreeBuilder, n_leaves: int) -> Ints:
+    """Grow a tree without checkpoints."""
+    return builder.grow(n_leaves)
 
 
 @dataclass(frozen=True)
-class Start:
-    """Makes labels from rows: one method a start."""
+class Seeding:
+    """The initial labels of a problem, by one method per kind of start."""
 
-    rows: Rows
-    row_weights: Floats | None
-    n_clusters: int
+    problem: Problem
     rng: np.random.RandomState
-    n_threads: int
-    keeper: Keeper = NOT_KEPT
+    grow: GrowTree = grow_tree
 
-    def named(self, name: str) -> Labels:
-        """Labels by the start of that name."""
+    def labels(self, init: object) -> Labels:
+        """Return labels by the start of that name, or from the user's centres or labels."""
+        if not isinstance(init, str):
+            return self.from_user(np.asarray(init))
         starts = {
             "random-partition": self.random_partition,
             "random": self.random_centres,
@@ -57,140 +63,113 @@ class Start:
             SAMPLED: self.sampled_plus_plus,
             "bisecting": self.bisecting,
         }
-        return starts[name]()
+        return starts[init]()
 
     def random_partition(self) -> Labels:
-        """Each row into a random cluster, all clusters of the same size: the paper's BKM(non)."""
-        labels = np.resize(np.arange(self.n_clusters, dtype=np.int32), self.rows.n_rows)
+        """Assign rows to random clusters of equal size: the paper's BKM(non)."""
+        problem = self.problem
+        labels = np.resize(np.arange(problem.n_clusters, dtype=np.int32), problem.rows.n_rows)
         self.rng.shuffle(labels)
         return labels
 
     def random_centres(self) -> Labels:
-        """The nearest of k rows drawn at random: the paper's BKM(rnd)."""
-        return self.from_centres(self.rows.take(self._draw(self.n_clusters)))
+        """Assign rows to the nearest of k random rows: the paper's BKM(rnd)."""
+        return self._from_centres(self.problem.rows.take(self._draw(self.problem.n_clusters)))
 
     def plus_plus(self) -> Labels:
-        """The nearest of k rows drawn by greedy k-means++: the paper's BKM(kpp)."""
-        return self._plus_plus(self.rows, self.row_weights)[1]
-
-    def bisecting(self) -> Labels:
-        """The leaves of a bisecting tree. There may be fewer than k, where rows are equal."""
-        seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
-        growth = Growth.over(self.rows, self.row_weights, SplitRules(), seed, self.n_threads)
-        return growth.labels(grown(growth, self.n_clusters, self.keeper))
+        """Assign rows to the nearest of k rows drawn by greedy k-means++: the paper's BKM(kpp)."""
+        return self._plus_plus(self.problem.rows_in_memory, self.problem.row_weights)[1]
 
     def sampled_plus_plus(self) -> Labels:
-        """K-means++ with the k rows drawn from a random sample."""
-        n_sample = sample_size(self.rows.n_rows, self.n_clusters)
-        if n_sample >= self.rows.n_rows:
+        """Assign rows to the nearest of k rows that k-means++ draws from a random sample."""
+        problem = self.problem
+        n_sample = seeding_sample(problem.rows.n_rows, problem.n_clusters)
+        if n_sample >= problem.rows.n_rows:
             return self.plus_plus()
         sample = np.sort(self._draw(n_sample))
-        weights = None if self.row_weights is None else self.row_weights[sample]
-        chosen, _ = self._plus_plus(self.rows.sample(sample), weights)
-        return self.from_centres(self.rows.take(sample[chosen]))
+        weights = None if problem.row_weights is None else problem.row_weights[sample]
+        chosen, _ = self._plus_plus(problem.rows.sample(sample), weights)
+        return self._from_centres(problem.rows.take(sample[chosen]))
+
+    def bisecting(self) -> Labels:
+        """Assign rows to the leaves of a bisecting tree. Equal rows may lead to fewer than k leaves."""
+        problem = self.problem
+        seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
+        builder = TreeBuilder.for_rows(
+            problem.rows_in_memory, problem.row_weights, SplitRules(), seed, problem.n_threads
+        )
+        return builder.labels(self.grow(builder, problem.n_clusters))
+
+    def from_user(self, array: Array) -> Labels:
+        """Check and use centres (k, d) or labels (n,) that the user passed as `init`."""
+        k, rows = self.problem.n_clusters, self.problem.rows
+        n, d = rows.n_rows, rows.n_features
+        if array.ndim == 2:
+            centres = np.asarray(array, dtype=np.float64)
+            check_initial_centres(centres, k, d)
+            if rows.frame.metric == "cosine":
+                centres = normalize(centres)
+            return self._from_centres(rows.frame.enter(centres))
+        if array.shape != (n,) or array.dtype.kind not in "iu":
+            expected = f"one of {INIT_NAMES}, centres of shape ({k}, {d}), or {n} integer labels"
+            raise ParameterError("init", expected, array)
+        low, high = array.min(), array.max()
+        if low < 0 or high >= k:
+            text = "Labels given as init must lie in [0, {k}). Got {low} to {high}."
+            raise InvalidValuesError(Message(text, k=k, low=low, high=high))
+        return array.astype(np.int32)
 
     def _plus_plus(self, rows: Rows, row_weights: Floats | None) -> tuple[NDArray[np.int64], Labels]:
         seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
-        return _core.plus_plus(rows.core, row_weights, self.n_clusters, N_TRIALS, seed, self.n_threads)
+        n_threads = self.problem.n_threads
+        return _core.plus_plus(
+            rows.core, row_weights, self.problem.n_clusters, N_TRIALS, seed, n_threads
+        )
 
-    def from_centres(self, centres: Floats) -> Labels:
-        """The nearest of given centres, which are in the frame."""
-        everything = RowWeights.of(None, self.rows.n_rows)
-        return assigned(self.rows, everything, centres, self.n_threads)[0]
-
-    def given(self, array: Array) -> Labels:
-        """Centres (k, d) or labels (n,) that the user gives."""
-        k, n, d = self.n_clusters, self.rows.n_rows, self.rows.n_features
-        if array.ndim == 2:
-            if array.shape != (k, d):
-                raise ValueError(
-                    f"Centres given as init have shape {array.shape}, expected "
-                    f"(n_clusters, n_features) = ({k}, {d})."
-                )
-            centres = np.asarray(array, dtype=np.float64)
-            if not np.isfinite(centres).all():
-                raise ValueError("Centres given as init contain NaN or infinity.")
-            if self.rows.frame.metric == "cosine":
-                centres = normalize(centres)
-            return self.from_centres(self.rows.frame.enter(centres))
-        if array.shape != (n,) or array.dtype.kind not in "iu":
-            raise ValueError(
-                f"init must be one of {NAMES}, centres of shape ({k}, {d}), or {n} integer labels. "
-                f"Got an array of shape {array.shape} and type {array.dtype}."
-            )
-        if array.min() < 0 or array.max() >= k:
-            raise ValueError(
-                f"Labels given as init must lie in [0, {k}). Got {array.min()} to {array.max()}."
-            )
-        return array.astype(np.int32)
+    def _from_centres(self, centres: Floats) -> Labels:
+        """Assign rows to the nearest centres, which are in the frame."""
+        rows = self.problem.rows
+        equal = RowWeights.of(None, rows.n_rows)
+        return assign_nearest(rows, equal, centres, self.problem.n_threads)[0]
 
     def _draw(self, n_drawn: int) -> NDArray[np.int64]:
-        """Random rows, none of them twice; none without weight as long as there are others."""
-        n = self.rows.n_rows
-        if self.row_weights is None:
-            return np.asarray(self.rng.choice(n, n_drawn, replace=False))
-        weighty, others = np.flatnonzero(self.row_weights > 0), np.flatnonzero(self.row_weights <= 0)
-        drawn = self.rng.choice(weighty, min(n_drawn, len(weighty)), replace=False)
+        """Draw distinct random rows. Rows without weight come only after all others."""
+        weights = self.problem.row_weights
+        if weights is None:
+            return np.asarray(self.rng.choice(self.problem.rows.n_rows, n_drawn, replace=False))
+        weighted, others = np.flatnonzero(weights > 0), np.flatnonzero(weights <= 0)
+        drawn = self.rng.choice(weighted, min(n_drawn, len(weighted)), replace=False)
         return np.concatenate([drawn, others[: n_drawn - len(drawn)]])
 
 
-def grown(growth: Growth, n_leaves: int, keeper: Keeper) -> NDArray[np.int64]:
-    """The splits of a tree of so many leaves, which goes on from a checkpoint if there is one."""
-    saved = keeper.saved(GROWTH)
-    if saved is not None:
-        growth.restore(saved)
-    return growth.grow(n_leaves, lambda: keeper.keep(GROWTH, growth.state))
+def seeding_sample(n_rows: int, n_clusters: int) -> int:
+    """Return the number of rows from which "sampled-k-means++" draws its centres."""
+    return min(n_rows, max(SAMPLE_PER_CLUSTER * n_clusters, MIN_SAMPLE))
 
 
-def automatic_start(n_rows: int, n_clusters: int, *, repaired: bool) -> tuple[str, str]:
-    """What "auto" stands for, and why."""
-    if n_clusters <= FEW_SEEDS:
-        return SAMPLED, "the fastest for few clusters"
-    if repaired:
-        return "bisecting", "the fastest; repair sets right what it gets wrong"
-    if n_clusters > MOST_SEEDS:
-        return "bisecting", f"more than {MOST_SEEDS} clusters"
-    most_of_large = n_rows * LARGEST_SHARE > SMALLEST_SAMPLE
-    if most_of_large and sample_size(n_rows, n_clusters) > n_rows * LARGEST_SHARE:
-        return "bisecting", "k-means++ would take longer than the sweeps"
-    return SAMPLED, "without repair, a tree might end far above"
+def fill_empty(partition: Partition, problem: Problem, *, strict: bool = False) -> bool:
+    """Move a row into each empty cluster: the farthest from their centres that are not alone there.
 
-
-def sample_size(n_rows: int, n_clusters: int) -> int:
-    """Rows from which k-means++ centres are drawn."""
-    return min(n_rows, max(SAMPLE_PER_CLUSTER * n_clusters, SMALLEST_SAMPLE))
-
-
-def fill_empty(
-    partition: Partition,
-    rows: Rows,
-    row_weights: Floats | None,
-    n_threads: int,
-    *,
-    strict: bool = False,
-) -> bool:
-    """Gives each empty cluster a row: those farthest from their centres that are not alone there.
-
-    Of rows in parts, those of the first part that has enough of them.
-
-    Sweeps would do so too, with the first row that they meet; and not at all where every row lies on
-    its centre. Such rows stay if `strict`. Returns whether any moved; then the partition is to be
-    recomputed.
+    Of streamed rows, the first block that has enough such rows provides them. Sweeps would fill empty
+    clusters too, but with the first row that they visit, and not at all if every row lies on its centre.
+    With `strict`, such rows stay. Return True if any row moved; the caller then recomputes the
+    partition.
     """
     empty = np.flatnonzero(partition.counts == 0)
     if len(empty) == 0:
         return False
+    rows, row_weights = problem.rows, problem.row_weights
     centres = partition.centres
     left = partition.counts.copy()
     waiting = deque(empty.tolist())
-    for part in rows.parts():
-        labels = partition.labels[part.where]
-        gaps, norms = own_distances(part.rows, centres, labels, n_threads)
+    for block in rows.blocks():
+        labels = partition.labels[block.where]
+        gaps, norms = distances_to_assigned(block.rows, centres, labels, problem.n_threads)
         if strict:
-            nothing = SPARSE_ROUNDING if rows.stays_sparse else SAME_PLACE**2
-            gaps[gaps <= nothing * norms] = -1.0
+            on_centre = SPARSE_ROUNDING if rows.stays_sparse else SAME_PLACE**2
+            gaps[gaps <= on_centre * norms] = -1.0
         if row_weights is not None:
-            gaps[row_weights[part.where] <= 0] = -1.0
+            gaps[row_weights[block.where] <= 0] = -1.0
         for row in np.argsort(-gaps, kind="stable"):
             own = labels[row]
             if not waiting or gaps[row] < 0:

@@ -1,63 +1,72 @@
-"""One sweep over all clusters, how it decides, and in which order it visits the rows."""
+"""Sweep: one pass over the rows in which each may move to a better cluster.
+
+`sweep` is the only entry point. A visit policy says in which order rows are visited and which clusters
+they are compared with; `SweepOptions` say how moves are decided.
+"""
 
 import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostkmeans import _core
-from boostkmeans._data.rows import Floats, Part, Rows
-from boostkmeans._steps.limits import NO_LIMITS, Limits
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import RowBlock, RowSet
 from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.problem import Problem
 from boostkmeans._storage.state import SavedState, State
 
-# Rows that propose before the first of them is decided: a hundredth of all, so that centres are never
-# stale by more than that. Smaller blocks end no lower: see "Starts" in docs/benchmarks.md.
+# All rows of a block propose before the first move of the block is decided. A block has a hundredth of
+# the rows, so that centres are never stale by more than that. Smaller blocks do not end lower: see
+# "Starts" in docs/benchmarks.md.
 BLOCKS_PER_SWEEP = 100
-SMALLEST_BLOCK, LARGEST_BLOCK = 16, 16_384
-# Large data is visited in runs of neighbouring rows, in random order: kind to memory and to disks. A run
-# is about a page of memory, and there are tens of runs in a block, so that it is still a random sample.
-RUN_BYTES, LONGEST_RUN = 4096, 64
-RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
+MIN_BLOCK_ROWS = 16
+MAX_BLOCK_ROWS = 16_384
+# Large data is visited in runs of neighbouring rows, in random order, for the sake of caches and disks.
+# A run is about one page of memory.
+RUN_BYTES = 4096
+MAX_RUN_ROWS = 64
+# A block has tens of runs, so that it is still a random sample.
+MIN_RUNS_PER_SWEEP = 32 * BLOCKS_PER_SWEEP
 
 
 @dataclass(frozen=True)
 class SweepOptions:
-    """How a sweep decides, and when it ends."""
+    """How a sweep decides moves, and when it stops."""
 
-    n_threads: int
     first: bool = False
-    """Rows take the first better cluster that they meet, not the best."""
+    """Take the first improving cluster instead of the best one."""
     temperature: float = 0.0
-    limits: Limits = NO_LIMITS
+    """Annealing temperature: above 0, moves that cost a little are accepted."""
     exchange: bool = False
-    """Two rows may change places where one alone would break a limit."""
+    """Allow two rows to change places if a single move would break a limit."""
     exact: bool = False
-    """In float64 wherever float32 cannot tell."""
-    low: bool = False
-    """Proposals in low precision, where the rows allow it."""
-    prices: Floats | None = None
-    """What it costs to be in a cluster, beside the distance."""
+    """Decide in float64 wherever float32 is not accurate enough, as a certificate requires."""
+    low_precision: bool = False
+    """Make proposals in low precision, if the rows allow it."""
+    penalties: Floats | None = None
+    """Cost of being in each cluster, in addition to the distance."""
     deadline: float = math.inf
-    """As time.perf_counter() has it."""
+    """Time to stop, on the clock of `time.perf_counter`."""
 
 
-class Swept(NamedTuple):
+class SweepResult(NamedTuple):
     """What a sweep did."""
 
     moves: int
     gain: float
+    """Decrease of the inertia, in the frame."""
     evaluations: int
+    """Number of computed distances."""
     late: bool
-    """Whether it ran out of time."""
+    """True if the deadline stopped the sweep."""
 
-    def plus(self, other: "Swept") -> "Swept":
-        """Both, as one."""
-        return Swept(
+    def plus(self, other: "SweepResult") -> "SweepResult":
+        """Return the sum of two results."""
+        return SweepResult(
             self.moves + other.moves,
             self.gain + other.gain,
             self.evaluations + other.evaluations,
@@ -65,104 +74,127 @@ class Swept(NamedTuple):
         )
 
 
-NOTHING_SWEPT = Swept(0, 0.0, 0, late=False)
+NOTHING_SWEPT = SweepResult(0, 0.0, 0, late=False)
+
+
+class VisitPolicy(Protocol):
+    """The order in which rows are visited, and the clusters that they are compared with."""
+
+    def visit(
+        self, block: RowBlock, n_clusters: int, block_rows: int, rng: np.random.RandomState
+    ) -> _core.FullVisit | _core.CandidateVisit:
+        """Return the visit of one block of rows."""
+
+    def after_block(self, visit: _core.FullVisit | _core.CandidateVisit) -> None:
+        """Record what the visit of a block changed."""
+
+
+@dataclass(frozen=True)
+class FullPolicy:
+    """Compare rows with all clusters, in random order."""
+
+    n_pinned: int = 0
+    """Number of leading rows that are not visited."""
+    share: float = 1.0
+    """Share of the rows that are visited, drawn at random."""
+
+    def visit(
+        self, block: RowBlock, n_clusters: int, block_rows: int, rng: np.random.RandomState
+    ) -> _core.FullVisit:
+        """See `VisitPolicy`."""
+        n = block.rows.n_rows
+        if self.n_pinned:
+            order, run_rows = self.n_pinned + rng.permutation(n - self.n_pinned), 1
+        else:
+            run_rows = neighbouring_rows(n, block.rows.row_bytes)
+            order = rng.permutation(-(-n // run_rows))
+        order = order[: math.ceil(self.share * len(order))]
+        return _core.FullVisit(order=order, run_rows=run_rows, block_rows=block_rows)
+
+    def after_block(self, visit: object) -> None:
+        """See `VisitPolicy`."""
 
 
 @dataclass
-class SweepSoFar:
-    """A sweep of which some parts of the rows are yet to be visited. It can be kept and restored."""
+class SweepProgress:
+    """A sweep that has visited some blocks of streamed rows. A checkpoint can store it."""
 
     left: list[int] | None = None
-    """The numbers of these parts. None: it has not begun."""
-    swept: Swept = NOTHING_SWEPT
-    after_part: Callable[[], None] | None = None
-    """Called when a part was visited, and others are left."""
+    """Numbers of the blocks to visit; None before the sweep starts."""
+    result: SweepResult = NOTHING_SWEPT
+    after_block: Callable[[], None] | None = None
+    """Called after each block but the last."""
 
-    def parts(self, rows: Rows, rng: np.random.RandomState) -> Iterator[Part]:
-        """Those that are left. After each of them, `add` is to be called."""
-        self.left = rows.order(rng) if self.left is None else self.left
-        for part in rows.parts(self.left):
-            yield part
-            if self.swept.late:
+    def blocks(self, rows: RowSet, rng: np.random.RandomState) -> Iterator[RowBlock]:
+        """Yield the remaining blocks. The caller adds to `result` after each."""
+        self.left = rows.block_order(rng) if self.left is None else self.left
+        for block in rows.blocks(self.left):
+            yield block
+            if self.result.late:
                 break
             self.left = self.left[1:]
-            if self.left and self.after_part is not None:
-                self.after_part()
-
-    def add(self, swept: Swept) -> None:
-        """What was done in a part."""
-        self.swept = self.swept.plus(swept)
+            if self.left and self.after_block is not None:
+                self.after_block()
 
     def state(self) -> State:
-        """All of it."""
-        return {"left": self.left, **self.swept._asdict()}
+        """Return the progress as plain values for a checkpoint."""
+        return {"left": self.left, **self.result._asdict()}
 
     @classmethod
-    def restored(cls, saved: SavedState, n_parts: int) -> "SweepSoFar":
-        """What `state` gave."""
+    def restore(cls, saved: SavedState, n_blocks: int) -> "SweepProgress":
+        """Return the progress that `state` described."""
         left = saved.items("left")
-        if not left or not all(type(number) is int and 0 <= number < n_parts for number in left):
-            saved.fail("left", f"numbers of parts, below {n_parts}", left)
-        return cls(
-            left,
-            Swept(
-                saved.integer("moves"), saved.measure("gain"), saved.integer("evaluations"), late=False
-            ),
-        )
+        if not left or not all(type(number) is int and 0 <= number < n_blocks for number in left):
+            saved.fail("left", f"block numbers below {n_blocks}", left)
+        moves, evaluations = saved.integer("moves"), saved.integer("evaluations")
+        return cls(left, SweepResult(moves, saved.number("gain"), evaluations, late=False))
 
 
-def sweep_all(
-    rows: Rows,
-    row_weights: Floats | None,
+def sweep(
+    problem: Problem,
     partition: Partition,
+    policy: VisitPolicy,
+    options: SweepOptions,
     rng: np.random.RandomState,
-    how: SweepOptions,
-    n_pinned: int = 0,
-    so_far: SweepSoFar | None = None,
-    share: float = 1.0,
-) -> Swept:
-    """Every row but the first `n_pinned` looks at all clusters; or a share of them, drawn at random."""
-    so_far = so_far or SweepSoFar()
-    for part in so_far.parts(rows, rng):
-        order, run_length = visit(part.rows, rng, n_pinned)
-        order = order[: math.ceil(share * len(order))]
+    progress: SweepProgress | None = None,
+) -> SweepResult:
+    """Visit rows as the policy says, and move them where that pays. Change the partition in place."""
+    progress = progress or SweepProgress()
+    limits, row_weights = problem.limits, problem.row_weights
+    block_rows = proposing_rows(problem.rows.n_rows)
+    for block in progress.blocks(problem.rows, rng):
+        visit = policy.visit(block, partition.n_clusters, block_rows, rng)
         found = _core.sweep(
-            part.rows.core,
-            None if row_weights is None else row_weights[part.where],
-            *partition.of_part(part).arrays,
-            order,
-            run_length,
-            block_rows(rows.n_rows),
-            how.first,
-            int(rng.randint(2**31 - 1)),
-            how.exact,
-            how.low,
-            max(0.0, how.deadline - time.perf_counter()),
-            how.n_threads,
-            how.temperature,
-            how.limits.least,
-            how.limits.most,
-            how.exchange,
-            how.prices,
+            block.rows.core,
+            None if row_weights is None else row_weights[block.where],
+            partition.view(block.where),
+            visit,
+            _core.SweepOptions(
+                first=options.first,
+                exact=options.exact,
+                low_precision=options.low_precision,
+                temperature=options.temperature,
+                min_weight=0.0 if limits is None else limits.min_weight,
+                max_weight=math.inf if limits is None else limits.max_weight,
+                exchange=options.exchange,
+                penalties=options.penalties,
+                seed=int(rng.randint(2**31 - 1)),
+            ),
+            seconds_left=max(0.0, options.deadline - time.perf_counter()),
+            n_threads=problem.n_threads,
         )
-        so_far.add(Swept(*found))
-    return so_far.swept
+        policy.after_block(visit)
+        progress.result = progress.result.plus(
+            SweepResult(found.moves, found.gain, found.evaluations, found.late)
+        )
+    return progress.result
 
 
-def visit(rows: Rows, rng: np.random.RandomState, n_pinned: int) -> tuple[NDArray[np.int64], int]:
-    """Runs of rows in random order, and how many rows make a run."""
-    n = rows.n_rows
-    if n_pinned:
-        return n_pinned + rng.permutation(n - n_pinned), 1
-    length = run_rows(n, rows.row_bytes)
-    return rng.permutation(-(-n // length)), length
+def proposing_rows(n_rows: int) -> int:
+    """Return the number of rows that propose before the first move is decided."""
+    return min(max(n_rows // BLOCKS_PER_SWEEP, MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
 
 
-def block_rows(n_rows: int) -> int:
-    """Rows that propose before the first of them is decided."""
-    return min(max(n_rows // BLOCKS_PER_SWEEP, SMALLEST_BLOCK), LARGEST_BLOCK)
-
-
-def run_rows(n_rows: int, row_bytes: int) -> int:
-    """Neighbouring rows that are visited one after the other."""
-    return max(1, min(RUN_BYTES // row_bytes, LONGEST_RUN, n_rows // RUNS_PER_SWEEP))
+def neighbouring_rows(n_rows: int, row_bytes: int) -> int:
+    """Return the number of neighbouring rows that are visited one after the other."""
+    return max(1, min(RUN_BYTES // row_bytes, MAX_RUN_ROWS, n_rows // MIN_RUNS_PER_SWEEP))

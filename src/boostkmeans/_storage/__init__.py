@@ -1,1 +1,1 @@
-"""File formats below everything that is stored: atomic files, strict JSON, tensors, state."""
+"""Formats of stored files: atomic writing, strict JSON, tensors, checked fields, models."""

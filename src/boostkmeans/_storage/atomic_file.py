@@ -1,4 +1,4 @@
-"""Writing a file so that it is there as a whole or not at all, whenever the machine stops."""
+"""Atomic writing: after a crash, a file has either its old or its new content, never a mixture."""
 
 import glob
 import os
@@ -9,38 +9,45 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-# Seconds in which whoever writes a file writes some of it.
-ABANDONED = 60.0
-# Of a name, in that of the file that becomes it: no name may be longer than 255 bytes.
-LONGEST_NAME = 40
+# A temporary file that was not modified for this many seconds is considered abandoned.
+ABANDONED_SECONDS = 60.0
+# Number of characters of the target's name in the name of its temporary file. Most file systems allow
+# names of at most 255 bytes.
+MAX_NAME_LENGTH = 40
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raises the error that `whole_file` would: before hours of work, not after them."""
+    """Raise the OSError that `atomic_write` would raise.
+
+    Call it before a long computation, so that a bad path is not reported only at its end.
+    """
     target = Path(path)
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder, not a file to write to.")
-    place = target.resolve()  # the file that a link leads to, not the link
+        raise IsADirectoryError(f"{target} is a folder. The name of a file is needed.")
+    place = target.resolve()  # a symbolic link is followed, not replaced
     if not place.parent.is_dir():
-        raise FileNotFoundError(f"{place.parent} is no folder to write {target.name!r} to.")
+        raise FileNotFoundError(
+            f"Cannot write {target.name!r}: the folder {place.parent} does not exist."
+        )
     if target.exists() and not force:
-        raise FileExistsError(f"{target} exists. It is only overwritten by force.")
+        raise _target_exists(target)
     becomes_a_file = not place.exists() or place.is_file()
     if becomes_a_file and not os.access(place.parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"{place.parent} may not be written to.")
+        raise PermissionError(f"No permission to write to the folder {place.parent}.")
 
 
-def write_whole(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
-    """Writes a text as a whole."""
-    with whole_file(path, force=force) as file:
+def atomic_write_text(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
+    """Write a text file with `atomic_write`, in UTF-8."""
+    with atomic_write(path, force=force) as file:
         file.write(text.encode("utf-8", errors="backslashreplace"))
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
-    """A file to write to: it lies beside its place, and is put there when the block ends without error.
+def atomic_write(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name only if the block ends without an error.
 
-    What is there already stays, unless `force`d. What is not a file (a pipe, a device) is written to.
+    The content is written to a temporary file in the same folder, which is renamed at the end. An
+    existing file is replaced only if `force` is True. A pipe or a device is written directly.
     """
     check_target(path, force=force)
     target = Path(path).resolve()
@@ -48,25 +55,25 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
         with target.open("wb") as file:
             yield file
         return
-    prefix = f".{target.name[:LONGEST_NAME]}."
-    _clean_up(target.parent, prefix)
-    # A new file that nobody else can read, until it has the rights of the one that it becomes.
+    prefix = f".{target.name[:MAX_NAME_LENGTH]}."
+    _remove_abandoned(target.parent, prefix)
+    # mkstemp creates a file that only its owner can read. It gets its final permissions at the end.
     descriptor, name = tempfile.mkstemp(".part", f"{prefix}{os.getpid()}-", target.parent)
-    beside = Path(name)
+    temporary = Path(name)
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        beside.chmod(_rights_for(target))
-        _put(beside, target, force)
+        temporary.chmod(_permissions_for(target))
+        _move_into_place(temporary, target, force)
     finally:
-        beside.unlink(missing_ok=True)
-    _settle(target.parent)
+        temporary.unlink(missing_ok=True)
+    _sync_folder(target.parent)
 
 
-def _rights_for(target: Path) -> int:
-    """Those of the file that is replaced, or those that any new one has."""
+def _permissions_for(target: Path) -> int:
+    """Return the permissions of the file that is replaced, or those of a new file."""
     with suppress(FileNotFoundError):
         return target.stat().st_mode & 0o7777
     mask = os.umask(0)
@@ -74,18 +81,20 @@ def _rights_for(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def _clean_up(folder: Path, prefix: str) -> None:
-    """Removes what processes that were killed left there."""
-    if os.name != "posix":  # elsewhere there is no asking for processes without disturbing them
+def _remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove the temporary files of processes that were killed."""
+    if os.name != "posix":  # on Windows, os.kill(process, 0) would end the process
         return
     for left in folder.glob(f"{glob.escape(prefix)}*-*.part"):
         with suppress(OSError, ValueError):
-            old = time.time() - left.stat().st_mtime > ABANDONED  # or it may be of another machine
+            # On a shared file system, the process may run on another machine: a recent file stays.
+            old = time.time() - left.stat().st_mtime > ABANDONED_SECONDS
             if old and not _is_alive(int(left.name[len(prefix) :].split("-")[0])):
                 left.unlink()
 
 
 def _is_alive(process: int) -> bool:
+    """Return True if a process with this number runs on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -95,25 +104,33 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _put(beside: Path, target: Path, force: bool) -> None:
+def _move_into_place(temporary: Path, target: Path, force: bool) -> None:
+    """Give the temporary file its final name."""
     if force:
-        beside.replace(target)
+        temporary.replace(target)
         return
     try:
-        target.hardlink_to(beside)  # which, unlike a rename, fails if something came there meanwhile
+        # Unlike a rename, a hard link fails if another process has created the target meanwhile.
+        target.hardlink_to(temporary)
     except FileExistsError:
-        raise FileExistsError(f"{target} exists. It is only overwritten by force.") from None
-    except OSError:  # a file system without links
-        beside.replace(target)
+        raise _target_exists(target) from None
+    except OSError:  # the file system has no hard links
+        temporary.replace(target)
 
 
-def _settle(folder: Path) -> None:
-    """The name, too, is only safe once the folder is written."""
+def _sync_folder(folder: Path) -> None:
+    """Flush the folder to disk: without it, the new name could be lost in a crash."""
     if os.name != "posix":
         return
-    with suppress(OSError):  # some file systems cannot, and need not
+    with suppress(OSError):  # some file systems cannot sync folders
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _target_exists(target: Path) -> FileExistsError:
+    return FileExistsError(
+        f"{target} exists and is not overwritten. Choose another name, or force overwriting."
+    )

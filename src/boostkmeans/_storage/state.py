@@ -1,7 +1,8 @@
-"""The state of a run as plain data: what a checkpoint keeps, and how it is read back."""
+"""State of a run as plain data, as a checkpoint stores it."""
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +10,16 @@ from numpy.typing import NDArray
 from boostkmeans._storage.fields import Fields
 
 State = dict[str, Any]
-"""Names of values: numbers, strings, lists of them, arrays, None, or states in turn."""
+"""A state: numbers, strings, lists of them, arrays, None or nested states, by name."""
+
+START_OVER = "Remove the file to start over, or choose another file."
 
 
 def split_arrays(state: State, prefix: str = "") -> tuple[State, dict[str, NDArray[Any]]]:
-    """A state as what JSON can hold, and its arrays by their names, with a dot for each level."""
+    """Split a state into a part for JSON and its arrays.
+
+    The name of an array is its path in the state, with a dot between the levels.
+    """
     plain: State = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, value in state.items():
@@ -28,7 +34,7 @@ def split_arrays(state: State, prefix: str = "") -> tuple[State, dict[str, NDArr
 
 
 def plain_value(value: Any) -> Any:
-    """As JSON can hold it, which has no infinity."""
+    """Return a value as JSON can hold it: non-finite floats become strings."""
     if isinstance(value, list | tuple):
         return [plain_value(one) for one in value]
     if isinstance(value, np.generic):
@@ -37,7 +43,7 @@ def plain_value(value: Any) -> Any:
 
 
 def join_arrays(plain: State, arrays: dict[str, NDArray[Any]]) -> State:
-    """What `split_arrays` took apart."""
+    """Return the state that `split_arrays` has split. Raise ValueError if the parts do not match."""
     state = {name: join_arrays(v, {}) if isinstance(v, dict) else v for name, v in plain.items()}
     for path, array in arrays.items():
         *parts, name = path.split(".")
@@ -45,26 +51,29 @@ def join_arrays(plain: State, arrays: dict[str, NDArray[Any]]) -> State:
         for part in parts:
             inner = inner.setdefault(part, {})
             if not isinstance(inner, dict):
-                raise ValueError(f"{path!r} is within a value")
+                raise ValueError(f"the array {path!r} is inside a field that is not an object")
         inner[name] = array
     return state
 
 
+@dataclass(frozen=True)
 class SavedState(Fields):
-    """A state from a file, which may hold anything: what is taken from it is what it should be."""
+    """A state from an untrusted file. Every method checks a value before it returns it."""
 
-    def part(self, name: str) -> "SavedState | None":
-        """A state within this one, if there is one."""
-        return None if self.values.get(name) is None else self.needed(name)
+    remedy: str = START_OVER
 
-    def needed(self, name: str) -> "SavedState":
-        """A state within this one, which must be there."""
-        found = self.inner(name)
-        return SavedState(found.path, found.place, found.values)
+    @classmethod
+    def of(cls, path: str, place: str, value: object, remedy: str = START_OVER) -> Self:
+        """Return the fields of a parsed value. Raise DataFormatError if it is not a JSON object."""
+        return super().of(path, place, value, remedy)
 
-    def number(self, name: str) -> float:
-        """A number that is not below 0; infinity is one."""
-        value = self.measure(name)
+    def optional_child(self, name: str) -> "SavedState | None":
+        """Return the state in this field, or None if the field is missing or null."""
+        return None if self.values.get(name) is None else self.child(name)
+
+    def non_negative(self, name: str) -> float:
+        """Return a float of at least 0, possibly infinity."""
+        value = self.number(name)
         if not value >= 0:
             self.fail(name, "a number of at least 0", value)
         return value
@@ -77,9 +86,9 @@ class SavedState(Fields):
         low: int | None = None,
         high: int | None = None,
     ) -> NDArray[Any]:
-        """An array of that type and shape (None: any length), with values from `low` to `high`.
+        """Return an array of this type and shape with values from `low` to `high`.
 
-        Without limits, numbers with a fraction must be finite.
+        None in `shape` allows any length. Floats must be finite unless `low` is given.
         """
         value = self.values.get(name)
         if (
@@ -89,17 +98,11 @@ class SavedState(Fields):
             or any(b is not None and a != b for a, b in zip(value.shape, shape, strict=True))
         ):
             wanted = " x ".join("any" if n is None else str(n) for n in shape)
-            self.fail(name, f"an array of {np.dtype(dtype)}, {wanted}", _described(value))
+            self.fail(name, f"an array of {np.dtype(dtype)}, {wanted}", value)
         if value.size and low is not None and not value.min() >= low:
             self.fail(name, f"values of at least {low}", value.min())
         if value.size and high is not None and value.max() > high:
             self.fail(name, f"values of at most {high}", value.max())
         if value.dtype.kind == "f" and low is None and not np.isfinite(value).all():
-            self.fail(name, "finite values", "others among them")
+            self.fail(name, "finite values", value[~np.isfinite(value)].flat[0])
         return value
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}, {' x '.join(map(str, value.shape))}"
-    return "nothing" if value is None else type(value).__name__

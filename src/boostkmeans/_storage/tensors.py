@@ -1,13 +1,16 @@
-"""Files of a header and named arrays, in the format safetensors: nothing in them is ever executed.
+"""Files of a JSON header and named arrays, in the safetensors format.
 
-Written piece by piece, as a whole or not at all; read by the library, with checks of our own around it.
-Their `__metadata__` has "format", "format_version" and "header", which is a JSON text.
+Reading such a file never executes anything in it. Files are written atomically. The `__metadata__` of a
+file holds "format", "format_version" and "header", which is a JSON text. The safetensors library reads
+the arrays; the functions here check the file before and after it does.
 """
 
 import os
 import re
 import zlib
 from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version as version_of_package
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -16,39 +19,50 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._storage import strict_json
-from boostkmeans._storage.atomic_file import whole_file
+from boostkmeans._storage.atomic_file import atomic_write
 
-# By safetensors' names. All are written little-endian.
+# NumPy's types by their names in safetensors, which stores little-endian numbers.
 DTYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
 }  # fmt: skip
 NAMES = {np.dtype(code): name for name, code in DTYPES.items()}
 
+# Length of the field at the beginning of a file that holds the length of the JSON text.
 LENGTH_BYTES = 8
-# What the library reads at most before the tensors.
-MOST_HEADER_BYTES = 100_000_000
-# So that every tensor begins where its type likes it.
+# Longest JSON text that the safetensors library reads.
+MAX_HEADER_BYTES = 100_000_000
+# The JSON text is padded to a multiple of the widest type, so that the tensors are aligned.
 ALIGNMENT = 8
 
-# Above all that `VERSION` matches.
+# Format versions as text: 1 to 9 digits, which Python converts quickly.
+VERSION = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+# Larger than every version that `VERSION` matches.
 ANY_VERSION = 10**9
 
-VERSION = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+SAVE_AGAIN = "Copy the file again, or save it again."
 
 
 class TensorFile(NamedTuple):
-    """What was read."""
+    """Content of a file."""
 
     version: int
     header: dict[str, Any]
     tensors: dict[str, NDArray[Any]]
 
 
+class FileSummary(NamedTuple):
+    """Format, version and header of a file."""
+
+    format_name: str
+    version: int
+    header: dict[str, Any]
+
+
 def can_be_stored(dtype: np.dtype[Any]) -> bool:
-    """Whether there is a tensor of that type."""
+    """Return True if safetensors has this type."""
     return dtype.newbyteorder("<") in NAMES
 
 
@@ -59,24 +73,29 @@ def write_tensors(
     header: Mapping[str, Any],
     tensors: Mapping[str, NDArray[Any]],
 ) -> None:
-    """Writes a file, or replaces one: the old or the new is there, whenever the machine stops.
+    """Write a file atomically, replacing an existing one.
 
-    The header becomes JSON, with "library_version" and "checksums" (CRC-32 of each tensor) added to it.
+    The header is stored as JSON. The fields "library_version" and "checksums" (the CRC-32 of each
+    tensor) are added to it.
     """
-    # The widest first: then all are aligned without gaps, which the format does not allow.
+    # The widest types come first: then all tensors are aligned without gaps, which the format forbids.
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     head = _head(format_name, version, header, ordered)
-    with whole_file(path, force=True) as file:
+    with atomic_write(path, force=True) as file:
         file.write(len(head).to_bytes(LENGTH_BYTES, "little"))
         file.write(head)
         for _, tensor in ordered:
-            file.write(_little(tensor))
+            file.write(_little_endian(tensor))
 
 
 def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) -> TensorFile:
-    """Reads a file of that format, up to the version `newest`. Raises DataFormatError, and OSError."""
+    """Read a file of the given format, in any version up to `newest`.
+
+    Raises DataFormatError if the file is damaged, has another format or a newer version, and OSError if
+    it cannot be read.
+    """
     _check_length(Path(path))
-    shown = printable(str(path))
+    shown = escape_untrusted(os.fspath(path))
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
@@ -86,32 +105,38 @@ def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) ->
             tensors = {name: _native(file.get_tensor(name)) for name in names}
         _check_sums(shown, header, tensors)
     except SafetensorError as error:
-        _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
+        _fail_to_parse(shown, error)
     return TensorFile(version, header, tensors)
 
 
-def peek(path: str | os.PathLike[str]) -> tuple[str, int, dict[str, Any]] | None:
-    """Format, version and header of a file that `write_tensors` made, without its arrays.
+def peek(path: str | os.PathLike[str]) -> FileSummary | None:
+    """Return the format, version and header of a file that `write_tensors` wrote, without its arrays.
 
-    None if the file is something else. Raises DataFormatError if it is damaged. What the header says is
-    not checked.
+    Returns None if the file is something else. Raises DataFormatError if it is damaged. The fields of
+    the header are not checked.
     """
     if not Path(path).is_file():
         return None
     with Path(path).open("rb") as file:
         length, first = int.from_bytes(file.read(LENGTH_BYTES), "little"), file.read(1)
-    if length > MOST_HEADER_BYTES or first != b"{":
+    if length > MAX_HEADER_BYTES or first != b"{":
         return None
     _check_length(Path(path))
+    shown = escape_untrusted(os.fspath(path))
     try:
         with safe_open(path, framework="numpy") as opened:
             metadata = opened.metadata() or {}
     except SafetensorError as error:
-        _fail(path, f"damaged or no safetensors file ({printable(str(error))})")
+        _fail_to_parse(shown, error)
     if "format" not in metadata:
         return None
-    version, header = _checked_header(printable(str(path)), metadata, metadata["format"], ANY_VERSION)
-    return metadata["format"], version, header
+    version, header = _checked_header(shown, metadata, metadata["format"], ANY_VERSION)
+    return FileSummary(metadata["format"], version, header)
+
+
+@cache
+def _library_version() -> str:
+    return version_of_package("boostkmeans")
 
 
 def _head(
@@ -120,11 +145,9 @@ def _head(
     header: Mapping[str, Any],
     tensors: list[tuple[str, NDArray[Any]]],
 ) -> bytes:
-    """The JSON in front of the values, filled up with blanks."""
-    from boostkmeans import __version__  # late: the package is not complete when this is imported
-
-    checksums = {name: zlib.crc32(_little(tensor)) for name, tensor in tensors}
-    text = strict_json.write({**header, "library_version": __version__, "checksums": checksums})
+    """Return the JSON text of a file, padded with blanks."""
+    checksums = {name: zlib.crc32(_little_endian(tensor)) for name, tensor in tensors}
+    text = strict_json.write({**header, "library_version": _library_version(), "checksums": checksums})
     whole: dict[str, Any] = {
         "__metadata__": {"format": format_name, "format_version": str(version), "header": text}
     }
@@ -136,94 +159,111 @@ def _head(
         begin = end
     head = strict_json.write(whole).encode("ascii")
     head += b" " * (-len(head) % ALIGNMENT)
-    if len(head) > MOST_HEADER_BYTES:
+    if len(head) > MAX_HEADER_BYTES:
         raise ValueError(
-            f"The header takes {len(head):,} bytes, more than the {MOST_HEADER_BYTES:,} that "
-            "the format allows: give long lists among the parameters as arrays."
+            f"The header takes {len(head):,} bytes. The format allows at most {MAX_HEADER_BYTES:,}. "
+            "Pass long lists among the parameters as arrays."
         )
     return head
 
 
-def _little(tensor: NDArray[Any]) -> memoryview:
-    """Its bytes in the order of the format."""
+def _little_endian(tensor: NDArray[Any]) -> memoryview:
+    """Return the bytes of an array in the byte order of the format."""
     little = np.ascontiguousarray(tensor, dtype=tensor.dtype.newbyteorder("<"))
     return little.reshape(-1).view(np.uint8).data
 
 
+def _native(tensor: NDArray[Any]) -> NDArray[Any]:
+    """Return the array in the byte order of this machine, aligned and writable."""
+    return np.require(tensor, tensor.dtype.newbyteorder("="), ["C", "A", "W"])
+
+
 def _check_length(path: Path) -> None:
-    """That the file has what its first bytes promise, before anything is allocated for it."""
+    """Raise if the file is shorter than its first bytes say, before memory is allocated for it."""
+    shown = escape_untrusted(os.fspath(path))
     if path.exists() and not path.is_file() and not path.is_dir():
-        _fail(path, "no regular file")
+        _fail(shown, "This is not a regular file.")
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(LENGTH_BYTES), "little")
     if size < LENGTH_BYTES or length > size - LENGTH_BYTES:
         _fail(
-            path,
-            f"it has {size} bytes, of which the first {LENGTH_BYTES} promise more: cut short, or no "
-            "safetensors file",
+            shown,
+            f"The file has {size:,} bytes, fewer than its first {LENGTH_BYTES} bytes declare: it is "
+            "truncated or not a safetensors file.",
         )
-    if length > MOST_HEADER_BYTES:
-        _fail(path, f"a header of {length:,} bytes, above the {MOST_HEADER_BYTES:,} of the format")
+    if length > MAX_HEADER_BYTES:
+        _fail(
+            shown,
+            f"The header has {length:,} bytes. The format allows at most {MAX_HEADER_BYTES:,}.",
+        )
 
 
 def _checked_header(
     path: str, metadata: Mapping[str, str], format_name: str, newest: int
 ) -> tuple[int, dict[str, Any]]:
+    """Return the version and the parsed header of a file."""
     found = metadata.get("format")
     if found != format_name:
-        what = "none" if found is None else repr(found)
+        got = "no format" if found is None else escape_untrusted(repr(found))
         _fail(
-            path,
-            f"its metadata should say format {format_name!r}, and say {what}",
-            "Is it the right file?",
+            path, f"Expected the format {format_name!r}. Got {got}.", "Check that it is the right file."
         )
     version = metadata.get("format_version", "")
     if not VERSION.fullmatch(version):
-        _fail(path, f"format_version should be a number from 1 on, and is {version!r}")
+        _fail(path, f"Expected a format_version of at least 1. Got {escape_untrusted(repr(version))}.")
     try:
         header = strict_json.parse(metadata.get("header", ""))
     except ValueError as error:
         header = error
     by = header.get("library_version") if isinstance(header, dict) else None
     if int(version) > newest:
-        writer = printable(by) if isinstance(by, str) else "of a later version"
-        raise DataFormatError(
-            f"{path}: written by boostkmeans {writer} in version {version} of the format "
-            f"{format_name!r}; this one reads up to version {newest}. Upgrade boostkmeans."
+        writer = escape_untrusted(by) if isinstance(by, str) else "of a later version"
+        _fail(
+            path,
+            f"The file was written by boostkmeans {writer} in version {version} of the format "
+            f"{format_name!r}. This version of boostkmeans reads versions up to {newest}.",
+            "Upgrade boostkmeans.",
         )
     if not isinstance(header, dict) or not isinstance(by, str):
-        reason = f" ({printable(str(header))})" if isinstance(header, ValueError) else ""
-        _fail(path, f"the header should be a JSON object with a 'library_version', and is not{reason}")
+        reason = f" ({escape_untrusted(str(header))})" if isinstance(header, ValueError) else ""
+        _fail(path, f"The header is not a JSON object with a 'library_version'{reason}.")
     return int(version), header
 
 
 def _check_tensors(path: str, file: Any, names: list[str], size: int) -> None:
-    """Types, and shapes: an array without values may claim any number of rows."""
+    """Check types and shapes before memory is allocated.
+
+    A tensor without values could declare any number of rows.
+    """
     for name in names:
         view = file.get_slice(name)
+        place = f"tensor {escape_untrusted(repr(name))}"
         if view.get_dtype() not in DTYPES:
-            _fail(path, f"tensor {name!r} has the type {printable(str(view.get_dtype()))}")
+            dtype = escape_untrusted(str(view.get_dtype()))
+            _fail(path, f"The type {dtype} is not supported.", at=place)
         if any(length > size for length in view.get_shape()):
-            _fail(path, f"tensor {name!r} has the shape {view.get_shape()}, larger than the file")
+            _fail(path, f"The shape {view.get_shape()} is larger than the file.", at=place)
 
 
 def _check_sums(path: str, header: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]]) -> None:
-    """That the values are those that were written: a bit may change on the way."""
+    """Raise if the values of a tensor have changed since they were written."""
     checksums = header.get("checksums")
     if not isinstance(checksums, dict):
-        _fail(path, "the header has no checksums")
+        _fail(path, "The header has no checksums.")
     for name, tensor in tensors.items():
-        if checksums.get(name) != zlib.crc32(_little(tensor)):
-            _fail(path, f"the values of tensor {printable(repr(name))} are not those that were written")
+        if checksums.get(name) != zlib.crc32(_little_endian(tensor)):
+            _fail(
+                path,
+                "The values do not match their checksum: the file has changed since it was written.",
+                at=f"tensor {escape_untrusted(repr(name))}",
+            )
 
 
-def _native(tensor: NDArray[Any]) -> NDArray[Any]:
-    """In the byte order of this machine, aligned and writable: copied where it is not so already."""
-    return np.require(tensor, tensor.dtype.newbyteorder("="), ["C", "A", "W"])
+def _fail_to_parse(path: str, error: SafetensorError) -> NoReturn:
+    reason = escape_untrusted(str(error))
+    _fail(path, f"The file is damaged or not a safetensors file ({reason}).")
 
 
-def _fail(
-    path: str | os.PathLike[str], what: str, remedy: str = "Fetch it again, or save it anew."
-) -> NoReturn:
-    raise DataFormatError(f"{printable(str(path))}: {what}. {remedy}")
+def _fail(path: str, problem: str, remedy: str = SAVE_AGAIN, *, at: str = "") -> NoReturn:
+    raise DataFormatError(problem, file=path, place=at, remedy=remedy) from None

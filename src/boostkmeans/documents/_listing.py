@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from boostkmeans._runtime.untrusted_text import printable
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Skipped and empty documents that are named; of more, the number is given.
 NAMED = 5
@@ -19,7 +19,7 @@ def listing(result: dict[str, Any]) -> str:
 
 def _facts(result: dict[str, Any]) -> str:
     lines = [
-        f"{printable(result['source'])}: {_counted(result['n_documents'], 'document')}, "
+        f"{escape_untrusted(result['source'])}: {_counted(result['n_documents'], 'document')}, "
         f"{_counted(result['n_terms'], 'term')}, {_counted(result['n_nonzeros'], 'non-zero')}",
         f"{_counted(len(result['clusters']), 'cluster')} ({result['method']}), "
         f"inertia {result['inertia']:.6g}",
@@ -42,7 +42,7 @@ def _named(what: str, names: list[str]) -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return [f"{len(names)} {what}: {', '.join(map(printable, names[:NAMED]))}{more}"]
+    return [f"{len(names)} {what}: {', '.join(map(escape_untrusted, names[:NAMED]))}{more}"]
 
 
 def _cluster(cluster: dict[str, Any]) -> str:
@@ -53,17 +53,17 @@ def _cluster(cluster: dict[str, Any]) -> str:
     lines = [head]
     if cluster["classes"]:
         known = sum(cluster["classes"].values())
-        some = [(printable(name), count / known) for name, count in cluster["classes"].items()]
+        some = [(escape_untrusted(name), count / known) for name, count in cluster["classes"].items()]
         shares = ", ".join(
             f"{name} {share:.0%}" for name, share in some[:CLASSES] if share >= LEAST_SHARE
         )
         lines.append(f"  {'classes':14} {shares}")
     for what in ("descriptive", "discriminating"):
-        terms = [f"{printable(one['term'])} {one['share']:.1%}" for one in cluster[what]]
+        terms = [f"{escape_untrusted(one['term'])} {one['share']:.1%}" for one in cluster[what]]
         if terms:
             lines.append(f"  {what:14} {', '.join(terms)}")
     for i, document in enumerate(cluster["central"]):
-        text = "" if document["snippet"] is None else f"  {printable(document['snippet'])}"
-        name = printable(document["name"])
+        text = "" if document["snippet"] is None else f"  {escape_untrusted(document['snippet'])}"
+        name = escape_untrusted(document["name"])
         lines.append(f"  {'' if i else 'central':14} {document['similarity']:.3f} {name}{text}")
     return "\n".join(lines)

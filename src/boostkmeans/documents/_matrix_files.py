@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.documents._corpus import Corpus, as_rows
-from boostkmeans.io._access.byte_source import Source
+from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._readers.cluto import read_cluto
 from boostkmeans.io._readers.matrix_market import read_matrix_market
 from boostkmeans.io._readers.npz import arrays_of, as_text, sparse_matrix
@@ -31,7 +31,7 @@ class _Labelled:
     first_column: int = 1
 
 
-def read_matrix(source: Source, kind: str) -> Corpus:
+def read_matrix(source: ByteSource, kind: str) -> Corpus:
     """A matrix of one of the `READERS`; names of columns, rows and classes may lie beside it.
 
     As CLUTO has it, they are in `FILE.clabel`, `FILE.rlabel` and `FILE.rclass`, one a line.
@@ -60,23 +60,23 @@ def read_matrix(source: Source, kind: str) -> Corpus:
     )
 
 
-def _cluto(source: Source) -> _Labelled:
+def _cluto(source: ByteSource) -> _Labelled:
     return _Labelled(read_cluto(source.name, source.read()))
 
 
-def _matrix_market(source: Source) -> _Labelled:
+def _matrix_market(source: ByteSource) -> _Labelled:
     return _Labelled(read_matrix_market(source.name, source.read()))
 
 
-def _svmlight(source: Source) -> _Labelled:
+def _svmlight(source: ByteSource) -> _Labelled:
     found = read_svmlight(source.name, source.read())
     classes = [f"{label:g}" for label in found.labels]
     return _Labelled(found.matrix, classes=classes, first_column=found.first_column)
 
 
-def _npz(source: Source) -> _Labelled:
+def _npz(source: ByteSource) -> _Labelled:
     arrays = arrays_of(source.name, io.BytesIO(source.read()))
-    matrix = sparse_matrix(source.name, arrays, source.most_bytes())
+    matrix = sparse_matrix(source.name, arrays, source.max_bytes())
     n_rows, n_columns = matrix.shape
     return _Labelled(
         matrix,
@@ -85,7 +85,7 @@ def _npz(source: Source) -> _Labelled:
     )
 
 
-def _class_names(source: Source, arrays: Any, n_rows: int) -> list[str] | None:
+def _class_names(source: ByteSource, arrays: Any, n_rows: int) -> list[str] | None:
     labels = _strings(source, arrays, "labels", n_rows)
     if labels is None or "class_names" not in arrays:
         return labels
@@ -101,7 +101,7 @@ def _class_names(source: Source, arrays: Any, n_rows: int) -> list[str] | None:
     return [names[number] for number in numbers]
 
 
-def _strings(source: Source, arrays: Any, name: str, expected: int) -> list[str] | None:
+def _strings(source: ByteSource, arrays: Any, name: str, expected: int) -> list[str] | None:
     if name not in arrays:
         return None
     values: NDArray[Any] = np.ravel(arrays[name])
@@ -113,7 +113,7 @@ def _strings(source: Source, arrays: Any, name: str, expected: int) -> list[str]
     return [as_text(value) for value in values]
 
 
-def _beside(source: Source, ending: str, expected: int) -> list[str] | None:
+def _beside(source: ByteSource, ending: str, expected: int) -> list[str] | None:
     """The lines of `FILE.mat.ENDING` or `FILE.ENDING`, if there is one."""
     path = Path(source.path)
     for candidate in (Path(f"{path}.{ending}"), path.with_suffix(f".{ending}")):
@@ -122,7 +122,7 @@ def _beside(source: Source, ending: str, expected: int) -> list[str] | None:
     else:
         return None
     # One strange character does not make a term worthless.
-    text = Source(str(candidate)).read().decode("utf-8", "backslashreplace")
+    text = ByteSource(str(candidate)).read().decode("utf-8", "backslashreplace")
     lines = [line.strip() for line in io.StringIO(text, newline="\n")]
     while len(lines) > expected and not lines[-1]:
         lines.pop()

@@ -8,7 +8,7 @@ from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._matrix_files import READERS, read_matrix
 from boostkmeans.documents._tables import Columns, read_json_lines, read_separated
 from boostkmeans.documents._text_files import read_folder, read_lines
-from boostkmeans.io._access.byte_source import Source, check_encoding
+from boostkmeans.io._access.byte_source import ByteSource, check_encoding
 
 FORMATS = ("lines", "csv", "tsv", "jsonl", *READERS)
 BY_ENDING = {
@@ -79,7 +79,7 @@ def read_corpus(
     if format is not None and format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}. Got {format!r}.")
     show = progress or ignore_progress
-    source = Source(os.fspath(path))
+    source = ByteSource(os.fspath(path))
     columns = Columns(text_column, class_column, name_column)
     if source.path != "-" and Path(source.path).is_dir():
         _refuse_columns(columns, source)
@@ -99,7 +99,7 @@ def format_of(path: str) -> str:
 
 
 def _read_file(
-    source: Source, kind: str, columns: Columns, encoding: str, progress: ProgressCallback
+    source: ByteSource, kind: str, columns: Columns, encoding: str, progress: ProgressCallback
 ) -> Corpus:
     if kind == "csv":
         return read_separated(source, ",", columns, encoding, progress)
@@ -115,7 +115,7 @@ def _read_file(
     return read_matrix(source, kind)
 
 
-def _refuse_columns(columns: Columns, source: Source) -> None:
+def _refuse_columns(columns: Columns, source: ByteSource) -> None:
     if columns.named:
         raise ValueError(
             f"Columns can only be named for a table (CSV, TSV, JSON Lines). {source.name} is read as "

@@ -12,7 +12,7 @@ from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.documents._corpus import Corpus, Skipped
 from boostkmeans.documents._text_files import nothing_in_file
-from boostkmeans.io._access.byte_source import Source, fault_of
+from boostkmeans.io._access.byte_source import ByteSource, invalid_text_reason
 
 # Records that tell which columns hold text.
 SAMPLE = 100
@@ -54,7 +54,7 @@ class Columns:
 class _Table:
     """The documents of a table, as they are read one record after the other."""
 
-    source: Source
+    source: ByteSource
     encoding: str
     columns: Columns
     expected: str
@@ -74,9 +74,9 @@ class _Table:
             self.skip(line, f"{found} instead of a text in column {columns.text!r}")
             return
         name, label = _cell(record, columns.name), _cell(record, columns.label)
-        reason = fault_of(text, self.encoding) or (None if text.strip() else "empty")
+        reason = invalid_text_reason(text, self.encoding) or (None if text.strip() else "empty")
         for column, cell in ((columns.name, name), (columns.label, label)):
-            fault = None if cell is None else fault_of(cell, self.encoding)
+            fault = None if cell is None else invalid_text_reason(cell, self.encoding)
             if fault and not reason:
                 reason = f"{fault} of column {column!r}"
         if reason:
@@ -112,7 +112,7 @@ def _cell(record: Record, column: str | int | None) -> str | None:
 
 
 def read_separated(
-    source: Source, separator: str, columns: Columns, encoding: str, progress: ProgressCallback
+    source: ByteSource, separator: str, columns: Columns, encoding: str, progress: ProgressCallback
 ) -> Corpus:
     """A table with a separator. Its first line names the columns, unless they are given as numbers.
 
@@ -137,7 +137,7 @@ def read_separated(
 
 
 def read_json_lines(
-    source: Source, columns: Columns, encoding: str, progress: ProgressCallback
+    source: ByteSource, columns: Columns, encoding: str, progress: ProgressCallback
 ) -> Corpus:
     """A JSON object on each line."""
     table = _Table(source, encoding, columns, OBJECTS_EXPECTED)
@@ -277,7 +277,7 @@ def _json_records(table: _Table, progress: ProgressCallback) -> Iterator[tuple[i
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            reason = fault_of(line, table.encoding) or f"not JSON: {error}"
+            reason = invalid_text_reason(line, table.encoding) or f"not JSON: {error}"
             table.skip(number, reason)
             continue
         if isinstance(record, dict):

@@ -8,8 +8,8 @@ from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.documents._corpus import Corpus, Skipped
 from boostkmeans.io._access.byte_source import (
-    Source,
-    fault_of,
+    ByteSource,
+    invalid_text_reason,
     is_of_encoding,
     utf_16_mark,
     without_mark,
@@ -47,13 +47,13 @@ def read_folder(folder: Path, encoding: str, progress: ProgressCallback) -> Corp
     )
 
 
-def read_lines(source: Source, encoding: str, progress: ProgressCallback) -> Corpus:
+def read_lines(source: ByteSource, encoding: str, progress: ProgressCallback) -> Corpus:
     """A document for each line that is not blank. Its name is the number of the line."""
     names, texts, skipped = [], [], []
     n_blank = 0
     for number, line in enumerate(source.lines(encoding, "\n", progress), start=1):
         text = line.strip()
-        reason = fault_of(text, encoding)
+        reason = invalid_text_reason(text, encoding)
         if reason:
             skipped.append(Skipped(f"line {number}", reason))
         elif text:
@@ -103,7 +103,7 @@ def _read_document(path: Path, encoding: str) -> tuple[str, str]:
     if not path.is_file():  # a pipe would be waited for, forever
         return "", "not a file" if path.exists() else "a link to nothing"
     try:
-        content = Source(str(path)).read()
+        content = ByteSource(str(path)).read()
     except DataFormatError:
         return "", "the compressed file is damaged"
     except OSError as error:

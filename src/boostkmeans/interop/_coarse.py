@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from boostkmeans._data.rows import Rows
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.partition import nearest
+from boostkmeans._steps.nearest import nearest
 from boostkmeans.interop._float_rows import CheckedRows, Singles, as_singles
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 

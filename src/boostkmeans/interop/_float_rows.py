@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, Array, canonical, describe
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, canonical, describe
 
 Singles = NDArray[np.float32]
 

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans.interop._faiss import faiss_module
-from boostkmeans.quantization._codes import MOST_CENTROIDS, Codes, code_type
+from boostkmeans.quantization._codes import MAX_CENTROIDS, Codes, code_type
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
 # How far A'A may be from 1, where A is a rotation in float32.
@@ -59,10 +59,10 @@ def quantizer_from_faiss(index: Any) -> ProductQuantizer:
             f"An IndexPQ or IndexIVFPQ of faiss has codebooks. Got {_name(inside.index)}, without any."
         )
     pq = inside.index.pq
-    if pq.ksub > MOST_CENTROIDS:
+    if pq.ksub > MAX_CENTROIDS:
         raise ValueError(
             f"The codebooks of the index have {pq.ksub} centroids, and a ProductQuantizer has up to "
-            f"{MOST_CENTROIDS}. Train the index with 16 bits at most."
+            f"{MAX_CENTROIDS}. Train the index with 16 bits at most."
         )
     codebooks = faiss.vector_to_array(pq.centroids).reshape(pq.M, pq.ksub, pq.dsub)
     quantizer = ProductQuantizer(pq.M, pq.ksub, rotation=inside.rotation is not None)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._data.rows import Floats
+from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.interop._coarse import Coarse
 from boostkmeans.interop._faiss import faiss_module
@@ -51,7 +51,7 @@ def to_faiss_pq(
     index = faiss.IndexPQ(d, m, n_bits)
     _set_codebooks(index, quantizer)
     if codes is not None:
-        stored = _codes.checked(codes, quantizer.codebooks_)
+        stored = _codes.check_codes(codes, quantizer.codebooks_)
         packed = stored if n_bits == 8 else faiss.pack_bitstrings(stored.astype(np.int32), n_bits)
         index.add_sa_codes(packed)
     threads = resolve_threads(quantizer.n_threads)

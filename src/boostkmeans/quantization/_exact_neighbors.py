@@ -1,4 +1,4 @@
-"""Exact nearest neighbours: the ground truth that a search is measured by."""
+"""Exact nearest neighbours by comparing all rows with all queries."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +8,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
 from boostkmeans import _core
-from boostkmeans._data.rows import DTYPES, Array, Rows, describe
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import DTYPES, Rows, describe
+from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans.quantization._codes import Neighbors
+from boostkmeans.quantization._neighbors import Neighbors
 
-# Rows that all queries are compared with at a time.
+# Values of X compared with all queries at a time: a block must fit into memory as float64 (8 MB).
 BLOCK_VALUES = 2**20
 
 
@@ -26,46 +28,75 @@ def exact_neighbors(
     n_threads: int | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> Neighbors:
-    """The k rows of X that are nearest to each query, exactly, as `(distances, indices)`.
+    """Find the k nearest rows of X for each query, exactly.
 
-    Distances are squared, in float64; of equally near rows, the first come first. All rows are compared
-    with all queries, block by block: what `boostkmeans.io.open_vectors` gives is never in memory as a
-    whole.
+    All rows are compared with all queries, block by block. Rows opened with
+    `boostkmeans.io.open_vectors` are never in memory as a whole.
 
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or Vectors
+        Rows to search.
+    queries : array-like of shape (n_queries, n_features), or Vectors
+        Rows to find the neighbours of.
+    k : int, default=100
+        Number of neighbours per query, at most `n_samples`.
+    n_threads : int, default=None
+        Number of threads. None uses all processors that this process may use.
+    progress : callable, optional
+        Function called as `progress(what, done, total)` after each block.
+
+    Returns
+    -------
+    Neighbors
+        The named tuple `(distances, indices)`. Distances are squared, in float64. Equally near rows are
+        ordered by their row number.
+
+    Examples
+    --------
+    >>> from boostkmeans.metrics import exact_neighbors
     >>> exact_neighbors([[0.0], [3], [4], [9]], [[3.4]], k=2).indices
     array([[1, 2]])
     """
-    array = _checked(queries, "queries")
-    X = X if isinstance(X, RowSource) else _checked(X, "X")
+    query_array = _as_array(queries, "queries")
+    X = X if isinstance(X, RowSource) else _as_array(X, "X")
     n, d = X.shape
-    if d != array.shape[1]:
-        raise ValueError(f"The queries have {array.shape[1]} features, and the rows have {d}.")
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n:
-        raise ValueError(f"k should be an integer from 1 to the number of rows, {n}. Got {k!r}.")
-    if n_threads is not None and (not isinstance(n_threads, int | np.integer) or n_threads < 1):
-        raise ValueError(f"n_threads should be an integer from 1 on, or None. Got {n_threads!r}.")
+    if d != query_array.shape[1]:
+        raise ValueError(f"queries have {query_array.shape[1]} features, but X has {d}.")
+    _check_parameters(k, n, n_threads)
     threads = resolve_threads(n_threads)
-    rows = Rows.in_own_frame(array, "euclidean", threads)
-    indices = np.full((len(array), k), -1, dtype=np.int64)
-    distances = np.full((len(array), k), np.inf)
+    rows = Rows.in_own_frame(query_array, "euclidean", threads)
+    indices = np.full((len(query_array), k), -1, dtype=np.int64)
+    distances = np.full((len(query_array), k), np.inf)
     for begin, block in _blocks(X, max(1, BLOCK_VALUES // d)):
         describe(block, None, threads, begin)  # raises if a value is not finite
         points = rows.frame.enter(block.astype(np.float64))
         _core.nearest_rows(rows.core, points, begin, indices, distances, threads)
         progress("rows", begin + len(block), n)
-    with np.errstate(over="ignore"):  # infinite is right where float64 holds no more
+    # A distance beyond the range of float64 is correctly reported as infinity.
+    with np.errstate(over="ignore"):
         return Neighbors(np.ldexp(distances, -2 * rows.frame.exponent), indices)
 
 
+def _check_parameters(k: Any, n_rows: int, n_threads: Any) -> None:
+    owner = "exact_neighbors"
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n_rows:
+        expected = f"an int in the range [1, {n_rows}] (the number of rows)"
+        raise ParameterError("k", expected, k, owner=owner)
+    if n_threads is not None and (not isinstance(n_threads, int | np.integer) or n_threads < 1):
+        raise ParameterError("n_threads", "an int in the range [1, inf) or None", n_threads, owner=owner)
+
+
 def _blocks(X: Any, n_rows: int) -> Iterator[tuple[int, Array]]:
-    """Some rows at a time, and the number of the first."""
-    whole = in_batches(X, at_least=0) if isinstance(X, RowSource) else [(0, X)]
-    for first, batch in whole:
+    """Yield blocks of at most `n_rows` rows, each with the number of its first row."""
+    batches = in_batches(X, at_least=0) if isinstance(X, RowSource) else [(0, X)]
+    for first, batch in batches:
         for begin in range(0, len(batch), n_rows):
             yield first + begin, batch[begin : begin + n_rows]
 
 
-def _checked(X: ArrayLike, name: str) -> Array:
+def _as_array(X: ArrayLike, name: str) -> Array:
+    """Return X as a dense array of a type that the core reads. Finiteness is checked later."""
     if isinstance(X, RowSource):
         X = X.load()
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,72 +12,82 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._data.rows import Array, Floats, describe
-from boostkmeans._data.streamed_rows import RowSource, in_batches
+from boostkmeans._data.frame import Array, Floats
+from boostkmeans._data.row_source import RowSource, in_batches
+from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
-from boostkmeans._runtime.errors import NotFiniteError
+from boostkmeans._runtime.errors import NotFiniteError, ParameterError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 from boostkmeans.quantization import _codes, _rotation
-from boostkmeans.quantization._codes import MOST_CENTROIDS, Codebooks, Codes, Neighbors
-from boostkmeans.quantization._record import Notes, QuantizerRecord
-from boostkmeans.quantization._training import Training
+from boostkmeans.quantization._codes import MAX_CENTROIDS, Codebooks, Codes
+from boostkmeans.quantization._model_layout import QuantizerLayout
+from boostkmeans.quantization._neighbors import Neighbors
+from boostkmeans.quantization._record import QuantizerRecord, TrainingReporter
+from boostkmeans.quantization._training import SubspaceTrainer
 
-# Rounds of rotation=True.
-ROUNDS = 20
-# Of the clusterer that is used if none is given: see "Training of product quantizers" in
+# Number of rounds for rotation=True.
+DEFAULT_ROUNDS = 20
+# Settings of the default clusterer, chosen by the measurements under "Training of product quantizers" in
 # docs/benchmarks.md.
-QUALITY, TOL = "fast", 1e-3
-# At least so many bytes are read from a file at a time, to be encoded.
+DEFAULT_QUALITY = "fast"
+DEFAULT_TOL = 1e-3
+# Minimum size of a batch of rows read from a file for encoding, in bytes.
 BATCH_BYTES = 2**25
 
 
 class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInput):
-    """Codes of a few bytes for each row: the numbers of the nearest centroids of its parts.
+    """Product quantizer: compresses rows to codes of a few bytes.
 
-    Features are divided into `n_subspaces` of the same width, and the rows are clustered in each of
-    them. Use it to keep many vectors in little memory and to search among them; `boostkmeans.interop`
-    hands it to faiss. Do not use it where the distances have to be exact.
+    The features are divided into `n_subspaces` groups of equal width, and the rows are clustered in each
+    of these subspaces. The code of a row consists of the numbers of its nearest centroids. Use it to
+    store many vectors in little memory and to search among them; `boostkmeans.interop` exports it to
+    faiss. Distances computed from codes are approximate.
 
     Parameters
     ----------
     n_subspaces : int, default=8
-        Subspaces, and so numbers in a code. Must divide the number of features.
+        Number of subspaces, and therefore of numbers per code. Must divide the number of features.
     n_centroids : int, default=256
-        Centroids of each subspace, up to 65,536. Codes are uint8 up to 256, and uint16 above.
+        Number of centroids per subspace, at most 65,536. Codes are uint8 for up to 256 centroids and
+        uint16 for more.
     clusterer : estimator, default=None
-        What clusters the rows of a subspace: `BoostKMeans` or `BisectingBoostKMeans` with any setting,
-        one of `boostkmeans.baselines`, or any estimator like them. It is cloned, and its `n_clusters`,
-        and `random_state` and `n_threads` if they are None, are set. None: BoostKMeans(quality="fast",
-        tol=1e-3).
+        Estimator that clusters the rows of a subspace: `BoostKMeans`, `BisectingBoostKMeans`, one of
+        `boostkmeans.baselines`, or another estimator with `n_clusters` and `cluster_centers_`. It is
+        cloned. Its `n_clusters` is set, and its `random_state` and `n_threads` if they are None. None
+        means ``BoostKMeans(quality="fast", tol=1e-3)``.
     rotation : bool or int, default=False
-        Whether rows are rotated first, by a rotation that is learned with the codebooks ("optimised"
-        product quantization): the rounds of that; True stands for 20.
+        Number of rounds in which a rotation of the rows is learned together with the codebooks
+        ("optimised product quantization"). True means 20 rounds, False means no rotation.
     callback : callable, default=None
-        Called as `callback(record)` with a `QuantizerRecord` after each round of rotation and for each
-        subspace that is ready, from any thread.
+        Function called as ``callback(record)`` with a `QuantizerRecord` after each round of rotation and
+        after each trained subspace, from any thread.
     random_state : int, RandomState or None, default=None
-        An int gives the same result every time, on any number of threads.
+        Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
-        Threads of each call. None: all processors that this process may use. Subspaces are trained at
-        the same time, as many as there are threads, if the clusterer is one of ours.
+        Number of threads of each call. None uses all processors that this process may use. Subspaces are
+        trained in parallel if the clusterer is `BoostKMeans` or `BisectingBoostKMeans`.
     verbose : int, default=0
-        Above 0, progress goes to the logger "boostkmeans", and to stderr if logging is not set up.
+        If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
+        configured.
 
     Attributes
     ----------
-    codebooks_ : array (n_subspaces, n_centroids, features of a subspace) of float32
-        The centroids.
-    rotation_ : array (d, d) of float64, or None
-        Rows are multiplied with it from the right before they are encoded.
-    distortions_ : array (n_subspaces,) of float64
-        Mean squared distances of the rows to their centroids in each subspace.
+    codebooks_ : ndarray of shape (n_subspaces, n_centroids, n_features / n_subspaces), float32
+        Centroids of each subspace.
+    rotation_ : ndarray of shape (n_features, n_features), float64, or None
+        Rotation. Rows are multiplied by it from the right before they are encoded.
+    distortions_ : ndarray of shape (n_subspaces,), float64
+        Mean squared distance of the training rows to their centroids in each subspace.
     distortion_ : float
-        Their sum: the mean squared error of the rows that it was fitted to.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Sum of `distortions_`: the mean squared error of the training rows.
+    n_features_in_ : int
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Feature names seen during `fit`. Only defined if X had feature names.
 
     Examples
     --------
@@ -95,6 +105,8 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     _takes_sparse = False
     _made_by_fit = "codebooks_"
+    _layout: ClassVar[ModelLayout] = QuantizerLayout()
+    _model_name: ClassVar[str] = "ProductQuantizer"
 
     codebooks_: Codebooks
     rotation_: Floats | None
@@ -123,36 +135,52 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Learns codebooks from the rows of X; `y` is ignored.
+        """Learn the codebooks, and the rotation if requested.
 
-        What `boostkmeans.io.open_vectors` gives is taken too, and loaded as a whole.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Vectors
+            Training rows. Rows opened with `boostkmeans.io.open_vectors` are loaded as a whole.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : ProductQuantizer
+            The fitted quantizer.
         """
-        began = time.perf_counter()
+        start = time.perf_counter()
         self._check_parameters()
-        with self._input_kept_if_it_fails():
-            return self._fit(X, began)
+        with self._restore_input_on_failure():
+            return self._fit(X, start)
 
-    def _fit(self, X: ArrayLike, began: float) -> Self:
+    def _fit(self, X: ArrayLike, start: float) -> Self:
         array = self._validate(X, reset=True)
         self._check_shape(array)
         threads = resolve_threads(self.n_threads)
         rng = check_random_state(self.random_state)
         seeds = [int(seed) for seed in rng.randint(2**31 - 1, size=self.n_subspaces)]
-        notes = Notes(self.callback, began)
-        training = Training(
-            self._trainer(), self.n_centroids, seeds, threads, notes.trained(self.n_subspaces)
+        reporter = TrainingReporter(self.callback, start)
+        trainer = SubspaceTrainer(
+            self.subspace_clusterer,
+            self.n_centroids,
+            seeds,
+            threads,
+            reporter.on_subspace(self.n_subspaces),
         )
         rotation = None
         with visible_log(max(self.verbose, getattr(self.clusterer, "verbose", 0))):
             if self._n_rounds:
                 describe(array, None, threads)  # raises if a value is not finite
-                rounds = notes.rotated(self._n_rounds)
-                rotation = _rotation.learn(array, training, self._n_rounds, rng, rounds)
-                array = _rotation.rotated(array, rotation)
+                on_round = reporter.on_rotation(self._n_rounds)
+                rotation = _rotation.learn_rotation(array, trainer, self._n_rounds, rng, on_round)
+                array = _rotation.rotate(array, rotation)
             try:
-                codebooks, distortions = training.run(array)
+                codebooks, distortions = trainer.run(array)
             except NotFiniteError:
-                describe(array, None, threads)  # says where it is among all columns
+                # The error names a column of the subspace. This call raises one that names the column
+                # of X.
+                describe(array, None, threads)
                 raise
         self.__dict__.update(
             codebooks_=codebooks,
@@ -163,190 +191,322 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         return self
 
     def encode(self, X: ArrayLike) -> Codes:
-        """The codes of rows, (n, n_subspaces): uint8, or uint16 for more than 256 centroids.
+        """Return the codes of the rows.
 
-        Rows in a file that `boostkmeans.io.open_vectors` gave are read some at a time.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Vectors
+            Rows to encode. Rows opened with `boostkmeans.io.open_vectors` are read in batches.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_samples, n_subspaces)
+            Numbers of the nearest centroids, of type uint8, or uint16 for more than 256 centroids.
         """
-        found = list(self.encode_batches(X))
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        codes = list(self.encode_batches(X))
+        return codes[0] if len(codes) == 1 else np.concatenate(codes)
 
     def encode_batches(self, X: ArrayLike) -> Iterator[Codes]:
-        """The same, some rows after the other if they are in a file; else all of them."""
+        """Yield the codes of the rows, batch by batch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Vectors
+            Rows to encode. Rows opened with `boostkmeans.io.open_vectors` are read in batches; an array
+            is one batch.
+
+        Yields
+        ------
+        codes : ndarray of shape (n_rows_of_batch, n_subspaces)
+            Codes of consecutive rows.
+        """
         check_is_fitted(self, "codebooks_")
         threads = resolve_threads(self.n_threads)
         if not isinstance(X, RowSource) or X.shape[0] == 0:
-            yield _codes.encode(self._entered(X), self.codebooks_, threads)
+            yield _codes.encode(self._prepare(X), self.codebooks_, threads)
             return
         self._validate_source(X, reset=False, whole=False)
         for begin, batch in in_batches(X, at_least=BATCH_BYTES):
-            yield _codes.encode(self._rotated(batch, begin), self.codebooks_, threads, begin)
+            yield _codes.encode(self._rotate(batch, begin), self.codebooks_, threads, begin)
 
     def decode(self, codes: ArrayLike) -> NDArray[np.float32]:
-        """The rows that codes stand for."""
+        """Return the rows that the codes stand for.
+
+        Parameters
+        ----------
+        codes : array-like of shape (n_samples, n_subspaces)
+            Codes, as `encode` returns them.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features), float32
+            Approximations of the encoded rows.
+        """
         check_is_fitted(self, "codebooks_")
-        rows = _codes.decode(_codes.checked(codes, self.codebooks_), self.codebooks_)
-        return rows if self.rotation_ is None else _rotation.rotated(rows, self.rotation_.T)
+        rows = _codes.decode(_codes.check_codes(codes, self.codebooks_), self.codebooks_)
+        return rows if self.rotation_ is None else _rotation.rotate(rows, self.rotation_.T)
 
     def transform(self, X: ArrayLike) -> Codes:
-        """The same as `encode`."""
+        """Return the codes of the rows; the same as `encode`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Vectors
+            Rows to encode.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_samples, n_subspaces)
+            Numbers of the nearest centroids.
+        """
         return self.encode(X)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[np.float32]:
-        """The same as `decode`."""
+        """Return the rows that the codes stand for; the same as `decode`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_subspaces)
+            Codes.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features), float32
+            Approximations of the encoded rows.
+        """
         return self.decode(X)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Minus the mean squared error of the rows of X, once they are encoded and decoded."""
+        """Return the negative mean squared error of the rows after encoding and decoding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Vectors
+            Rows.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        score : float
+            Negative mean squared error: higher is better.
+        """
         check_is_fitted(self, "codebooks_")
         threads = resolve_threads(self.n_threads)
         total, n = 0.0, 0
         for begin, batch in self._batches(X):
             codes = _codes.encode(batch, self.codebooks_, threads, begin)
-            total += float(_codes.errors(batch, codes, self.codebooks_).sum())
+            total += float(_codes.squared_errors(batch, codes, self.codebooks_).sum())
             n += len(batch)
         return -total / n
 
     def errors(
         self, X: ArrayLike, codes: ArrayLike, *, progress: ProgressCallback = ignore_progress
     ) -> Floats:
-        """The squared distance of each row to what its code stands for.
+        """Return the squared distance of each row to its decoded code.
 
-        Rows in a file are read some at a time, and `progress(what, done, total)` is told how many.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or Vectors
+            Rows. Rows opened with `boostkmeans.io.open_vectors` are read in batches.
+        codes : array-like of shape (n_samples, n_subspaces)
+            Codes of these rows.
+        progress : callable, optional
+            Function called as ``progress(what, done, total)`` after each batch.
+
+        Returns
+        -------
+        errors : ndarray of shape (n_samples,), float64
+            Squared distances.
         """
         check_is_fitted(self, "codebooks_")
         threads = resolve_threads(self.n_threads)
-        stored = _codes.checked(codes, self.codebooks_)
+        stored = _codes.check_codes(codes, self.codebooks_)
         n = X.shape[0] if isinstance(X, RowSource) else len(np.asarray(X))
         if n != len(stored):
-            raise ValueError(f"There are {len(stored)} codes for {n} rows. One for each is needed.")
-        found = np.empty(n)
+            raise ValueError(f"X has {n} rows, but there are {len(stored)} codes.")
+        errors = np.empty(n)
         for begin, batch in self._batches(X):
             describe(batch, None, threads, begin)  # raises if a value is not finite
             end = begin + len(batch)
-            found[begin:end] = _codes.errors(batch, stored[begin:end], self.codebooks_)
+            errors[begin:end] = _codes.squared_errors(batch, stored[begin:end], self.codebooks_)
             progress("rows", end, n)
-        return found
+        return errors
 
     def adc_table(self, queries: ArrayLike) -> NDArray[np.float32]:
-        """Squared distances of the parts of each query to all centroids: (n, n_subspaces, n_centroids).
+        """Return the squared distances of each query to all centroids, per subspace.
 
-        A query's distance to a code is the sum of what the code names in its table.
+        The distance of a query to a code is the sum of the table entries that the code selects
+        (asymmetric distance computation).
+
+        Parameters
+        ----------
+        queries : array-like of shape (n_queries, n_features), or Vectors
+            Queries.
+
+        Returns
+        -------
+        tables : ndarray of shape (n_queries, n_subspaces, n_centroids), float32
+            Squared distances.
         """
         check_is_fitted(self, "codebooks_")
-        array = self._entered(queries)
-        return _codes.tables_to(array, self.codebooks_, resolve_threads(self.n_threads))
+        threads = resolve_threads(self.n_threads)
+        return _codes.distance_tables(self._prepare(queries), self.codebooks_, threads)
 
     def search(
         self, queries: ArrayLike, codes: ArrayLike, k: int = 10, *, symmetric: bool = False
     ) -> Neighbors:
-        """The k codes that are nearest to each query, as `(distances, indices)`.
+        """Find the k nearest codes of each query.
 
-        Distances are squared, and those between the query and what the code stands for (asymmetric
-        distances, the paper's ADC); if `symmetric`, those between the codes of both. All codes are
-        looked at; of equally near ones, the first come first.
+        All codes are compared with all queries.
+
+        Parameters
+        ----------
+        queries : array-like of shape (n_queries, n_features), or Vectors
+            Queries.
+        codes : array-like of shape (n_samples, n_subspaces)
+            Codes to search.
+        k : int, default=10
+            Number of neighbours per query, at most `n_samples`.
+        symmetric : bool, default=False
+            If False, distances are those between the query and the decoded codes (asymmetric distances,
+            ADC). If True, the query is encoded too (symmetric distances, SDC).
+
+        Returns
+        -------
+        Neighbors
+            The named tuple ``(distances, indices)``. Distances are squared. Equally near codes are
+            ordered by their row number.
         """
         check_is_fitted(self, "codebooks_")
-        stored = _codes.checked(codes, self.codebooks_)
+        stored = _codes.check_codes(codes, self.codebooks_)
+        self._check_search(k, symmetric, len(stored))
+        array = self._prepare(queries)
+        threads = resolve_threads(self.n_threads)
+        if symmetric:
+            array = _codes.decode(_codes.encode(array, self.codebooks_, threads), self.codebooks_)
+        step = _codes.queries_per_batch(self.codebooks_)
+        # An empty array of queries is one batch too, so that the result has the right shape.
+        batches = [array[begin : begin + step] for begin in range(0, max(1, len(array)), step)]
+        found = []
+        for batch in batches:
+            tables = _codes.distance_tables(batch, self.codebooks_, threads)
+            found.append(_codes.search(tables, stored, k, threads))
+        return Neighbors(
+            np.concatenate([part.distances for part in found]),
+            np.concatenate([part.indices for part in found]),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted quantizer to a file.
+
+        An existing file is replaced atomically. The clusterer and the callback are not stored.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
+        """
+        write_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Load a quantizer from a file written by `save`.
+
+        The file is checked, and nothing in it is executed.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to read.
+
+        Returns
+        -------
+        quantizer : ProductQuantizer
+            The fitted quantizer.
+
+        Raises
+        ------
+        DataFormatError
+            If the file is damaged or not a quantizer file.
+        """
+        return read_model(cls, path)
+
+    @property
+    def _n_rounds(self) -> int:
+        """Number of rounds of rotation."""
+        is_true = isinstance(self.rotation, bool | np.bool_) and self.rotation
+        return DEFAULT_ROUNDS if is_true else int(self.rotation)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of output features, for scikit-learn."""
+        return len(self.codebooks_)
+
+    @property
+    def subspace_clusterer(self) -> Any:
+        """Clusterer that `fit` runs in each subspace: `clusterer`, or the default one."""
+        if self.clusterer is not None:
+            return self.clusterer
+        return BoostKMeans(quality=DEFAULT_QUALITY, tol=DEFAULT_TOL)
+
+    def _prepare(self, X: ArrayLike) -> Array:
+        """Validate the rows and rotate them."""
+        return self._rotate(self._validate(X, reset=False))
+
+    def _rotate(self, array: Array, first_row: int = 0) -> Array:
+        if self.rotation_ is None:
+            return array
+        # A rotation spreads a value that is not finite over the whole row: check before rotating.
+        describe(array, None, resolve_threads(self.n_threads), first_row)
+        return _rotation.rotate(array, self.rotation_)
+
+    def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """Yield batches of validated and rotated rows, each with the number of its first row."""
+        if isinstance(X, RowSource) and X.shape[0] > 0:
+            self._validate_source(X, reset=False, whole=False)
+            for begin, batch in in_batches(X, at_least=BATCH_BYTES):
+                yield begin, self._rotate(batch, begin)
+            return
+        array = self._validate(X, reset=False)
+        for begin in range(0, len(array), _codes.ROWS_PER_BLOCK):
+            yield begin, self._rotate(array[begin : begin + _codes.ROWS_PER_BLOCK], begin)
+
+    def _check_shape(self, array: Array) -> None:
+        n, d = array.shape
+        owner = type(self).__name__
+        if d % self.n_subspaces:
+            divisors = [m for m in range(1, d + 1) if d % m == 0]
+            raise ParameterError(
+                "n_subspaces",
+                f"a divisor of the number of features ({d})",
+                self.n_subspaces,
+                owner=owner,
+                remedy=f"Choose one of {divisors}, or add columns of zeros.",
+            )
+        if n < self.n_centroids:
+            raise ParameterError(
+                "n_centroids",
+                f"at most the number of rows (n_samples={n})",
+                self.n_centroids,
+                owner=owner,
+                remedy="Provide more rows, or use fewer centroids.",
+            )
+
+    def _check_search(self, k: Any, symmetric: Any, n_codes: int) -> None:
         check = ParameterChecker(self)
         check.integer("k", k, 1)
         if not isinstance(symmetric, bool | np.bool_):
             check.fail("symmetric", "a bool", symmetric)
-        if k > len(stored):
-            raise ValueError(f"k={k} neighbours are asked for, and there are {len(stored)} codes.")
-        array = self._entered(queries)
-        threads = resolve_threads(self.n_threads)
-        if symmetric:  # as far apart as what the codes stand for
-            array = _codes.decode(_codes.encode(array, self.codebooks_, threads), self.codebooks_)
-        step = _codes.queries_at_once(self.codebooks_)
-        parts = [
-            _codes.search(
-                _codes.tables_to(array[begin : begin + step], self.codebooks_, threads),
-                stored,
-                k,
-                threads,
-            )
-            for begin in range(0, max(1, len(array)), step)
-        ]
-        return Neighbors(
-            np.concatenate([part.distances for part in parts]),
-            np.concatenate([part.indices for part in parts]),
-        )
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted quantizer to a file, which is replaced if it is there.
-
-        The old or the new file is there at any time. The clusterer and a callback are not stored.
-        """
-        from boostkmeans._models.quantizer_file import save_quantizer  # late: it knows this class
-
-        save_quantizer(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The quantizer that `save` wrote to a file. Nothing in the file is executed.
-
-        Raises `DataFormatError` if the file is damaged.
-        """
-        from boostkmeans._models.quantizer_file import load_quantizer
-
-        return load_quantizer(cls, path)
-
-    @property
-    def _n_rounds(self) -> int:
-        return (
-            ROUNDS
-            if isinstance(self.rotation, bool | np.bool_) and self.rotation
-            else int(self.rotation)
-        )
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.codebooks_)
-
-    def _trainer(self) -> Any:
-        return BoostKMeans(quality=QUALITY, tol=TOL) if self.clusterer is None else self.clusterer
-
-    def _entered(self, X: ArrayLike) -> Array:
-        """Rows as they are encoded."""
-        return self._rotated(self._validate(X, reset=False))
-
-    def _rotated(self, array: Array, first_row: int = 0) -> Array:
-        if self.rotation_ is None:
-            return array
-        describe(array, None, resolve_threads(self.n_threads), first_row)  # before values are mixed
-        return _rotation.rotated(array, self.rotation_)
-
-    def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Rows as they are encoded, some at a time, and the number of the first."""
-        if isinstance(X, RowSource) and X.shape[0] > 0:
-            self._validate_source(X, reset=False, whole=False)
-            for begin, batch in in_batches(X, at_least=BATCH_BYTES):
-                yield begin, self._rotated(batch, begin)
-            return
-        array = self._validate(X, reset=False)
-        for begin in range(0, len(array), _codes.ROWS_AT_ONCE):
-            yield begin, self._rotated(array[begin : begin + _codes.ROWS_AT_ONCE], begin)
-
-    def _check_shape(self, array: Array) -> None:
-        n, d = array.shape
-        if d % self.n_subspaces:
-            possible = [m for m in range(1, d + 1) if d % m == 0]
-            raise ValueError(
-                f"n_subspaces={self.n_subspaces} does not divide n_features={d}. Choose one of "
-                f"{possible}, or add columns of zeros."
-            )
-        if n < self.n_centroids:
-            raise ValueError(
-                f"n_samples={n} should be >= n_centroids={self.n_centroids}: give more rows, or fewer "
-                "centroids."
-            )
+        if k > n_codes:
+            check.fail("k", f"at most the number of codes ({n_codes})", k)
 
     def _check_parameters(self) -> None:
         check = ParameterChecker(self)
         check.integer("n_subspaces", self.n_subspaces, 1)
         check.integer("n_centroids", self.n_centroids, 1)
-        if self.n_centroids > MOST_CENTROIDS:
-            check.fail("n_centroids", f"an int up to {MOST_CENTROIDS}", self.n_centroids)
+        if self.n_centroids > MAX_CENTROIDS:
+            check.fail("n_centroids", f"an int in the range [1, {MAX_CENTROIDS}]", self.n_centroids)
         if not isinstance(self.rotation, bool | np.bool_ | Integral) or self.rotation < 0:
             check.fail("rotation", "a bool, or an int in the range [0, inf)", self.rotation)
         if self.clusterer is not None:
@@ -360,14 +520,16 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     def _check_clusterer(self, check: ParameterChecker) -> None:
         is_estimator = hasattr(self.clusterer, "get_params") and not isinstance(self.clusterer, type)
-        known = self.clusterer.get_params(deep=False) if is_estimator else {}
-        if "n_clusters" not in known:
+        parameters = self.clusterer.get_params(deep=False) if is_estimator else {}
+        if "n_clusters" not in parameters:
             check.fail(
                 "clusterer", "an estimator with the parameter 'n_clusters', or None", self.clusterer
             )
-        if known.get("checkpoint") is not None:
+        if parameters.get("checkpoint") is not None:
             check.fail(
-                "clusterer", "one without a checkpoint: all subspaces would share it", self.clusterer
+                "clusterer",
+                "an estimator without a checkpoint (all subspaces would share the file)",
+                self.clusterer,
             )
 
     def __sklearn_tags__(self) -> Any:

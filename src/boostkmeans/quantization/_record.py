@@ -1,4 +1,4 @@
-"""How far the training of a product quantizer is, for a callback."""
+"""Progress of the training of a product quantizer, reported to a callback."""
 
 import threading
 import time
@@ -9,43 +9,47 @@ from typing import Any
 
 @dataclass(frozen=True)
 class QuantizerRecord:
-    """A step of the training of a product quantizer."""
+    """A completed step in the training of a product quantizer."""
 
     seconds: float
-    """Since `fit` began."""
+    """Time since `fit` was called."""
     kind: str
-    """"rotation" (a round) or "subspace" (its codebook is ready)."""
+    """"rotation" (one round is done) or "subspace" (one codebook is done)."""
     done: int
-    """Steps of this kind that are done, and how many there are."""
+    """Number of steps of this kind that are done."""
     total: int
+    """Total number of steps of this kind."""
     distortion: float
-    """Of the subspace; NaN for a round of rotation."""
+    """Mean squared error of the subspace; NaN for a round of rotation."""
 
 
 @dataclass
-class Notes:
-    """Tells a callback how far a training is."""
+class TrainingReporter:
+    """Reporter of completed training steps to the user's callback."""
 
     callback: Callable[[QuantizerRecord], None] | None
-    began: float
-    done: int = 0
+    start: float
+    """Start time of the fit (`time.perf_counter()`)."""
+    n_trained: int = 0
+    """Number of subspaces that are done."""
     _lock: Any = field(default_factory=threading.Lock)
 
-    def trained(self, total: int) -> Callable[[int, float], None]:
-        """To be called when one of so many subspaces is ready."""
+    def on_subspace(self, total: int) -> Callable[[int, float], None]:
+        """Return a function to call with the number and the distortion of each trained subspace."""
 
-        def after(subspace: int, distortion: float) -> None:
-            with self._lock:  # subspaces end in threads of their own
-                self.done += 1
-                self._tell("subspace", self.done, total, distortion)
+        def report(subspace: int, distortion: float) -> None:
+            # Subspaces are trained in parallel: the lock keeps the counts and the calls in order.
+            with self._lock:
+                self.n_trained += 1
+                self._report("subspace", self.n_trained, total, distortion)
 
-        return after
+        return report
 
-    def rotated(self, total: int) -> Callable[[int], None]:
-        """To be called after each of so many rounds."""
-        return lambda number: self._tell("rotation", number + 1, total, float("nan"))
+    def on_rotation(self, total: int) -> Callable[[int], None]:
+        """Return a function to call with the 0-based number of each completed round of rotation."""
+        return lambda number: self._report("rotation", number + 1, total, float("nan"))
 
-    def _tell(self, kind: str, done: int, total: int, distortion: float) -> None:
+    def _report(self, kind: str, done: int, total: int, distortion: float) -> None:
         if self.callback is not None:
-            seconds = time.perf_counter() - self.began
+            seconds = time.perf_counter() - self.start
             self.callback(QuantizerRecord(seconds, kind, done, total, distortion))

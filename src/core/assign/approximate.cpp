@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "scoring/centre_traits.hpp"
-#include "support/rows_by_cluster.hpp"
 #include "scoring/row_batch.hpp"
+#include "support/rows_by_cluster.hpp"
 
 namespace boostkmeans {
 
@@ -23,7 +23,8 @@ struct Task {
 template <class Rows>
 struct Workplace {
   Workplace(const Rows& rows, std::int64_t n_clusters, std::int64_t most)
-      : piece(rows), gathered(gathered_centres(rows, n_clusters, most)) {}
+      : piece(rows),
+        gathered(gathered_centres(rows, n_clusters, most)) {}
   Piece<Rows> piece;
   typename Kind<Rows>::Gathered gathered;
   std::vector<std::int32_t> list;
@@ -57,20 +58,20 @@ void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_c
   auto table = centre_table(rows, n_clusters);
   const Squares<Rows> squares(rows, centres, n_clusters, team);
   fill_lines(table, centres, false, team);
-  team.for_each(n_clusters, [&](std::int64_t c, int) {
-    set_centre(table, c, centres + c * d, 1.0, squares.at(c));
-  });
-  const Members members =
-      sort_by_cluster(row_groups, groups.n_groups, rows.n_rows());
+  team.for_each(n_clusters,
+                [&](std::int64_t c, int) { set_centre(table, c, centres + c * d, 1.0, squares.at(c)); });
+  const Members members = sort_by_cluster(row_groups, groups.n_groups, rows.n_rows());
   const std::vector<Task> tasks = tasks_of(members);
   std::int64_t most = 1;
   for (std::int64_t g = 0; g < groups.n_groups; ++g) {
     std::int64_t n = 0;
-    each_listed(groups, g, [&](const std::int32_t* first, const std::int32_t* last) { n += last - first; });
+    each_listed(groups, g,
+                [&](const std::int32_t* first, const std::int32_t* last) { n += last - first; });
     most = std::max(most, n);
   }
   std::vector<std::unique_ptr<Workplace<Rows>>> places;
-  for (int t = 0; t < team.size(); ++t) places.push_back(std::make_unique<Workplace<Rows>>(rows, n_clusters, most));
+  for (int t = 0; t < team.size(); ++t)
+    places.push_back(std::make_unique<Workplace<Rows>>(rows, n_clusters, most));
   team.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
     const Task& task = tasks[static_cast<std::size_t>(i)];
     Workplace<Rows>& place = *places[static_cast<std::size_t>(thread)];
@@ -119,10 +120,10 @@ void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_node
   });
 }
 
-#define BK_INSTANTIATE(Rows)                                                                             \
-  template void nearest_in_groups(const Rows&, const double*, std::int64_t, std::int32_t*,               \
-                                  const Groups&, std::int32_t*, Team&);                                  \
-  template void descend(const Rows&, const std::int32_t*, std::int64_t, std::int64_t, const double*,     \
+#define BK_INSTANTIATE(Rows)                                                                         \
+  template void nearest_in_groups(const Rows&, const double*, std::int64_t, std::int32_t*,           \
+                                  const Groups&, std::int32_t*, Team&);                              \
+  template void descend(const Rows&, const std::int32_t*, std::int64_t, std::int64_t, const double*, \
                         std::int32_t*, Team&)
 BK_INSTANTIATE(DenseRows);
 BK_INSTANTIATE(SparseRows);

@@ -14,8 +14,8 @@ namespace boostkmeans {
 
 namespace {
 
-// Queries that go through a block of codes together, and the codes in it: both stay in a core's cache. Fewer
-// queries, if what they find takes much memory.
+// Queries that go through a block of codes together, and the codes in it: both stay in a core's cache.
+// Fewer queries, if what they find takes much memory.
 constexpr std::int64_t kMostQueries = 32, kMostFound = 1 << 22, kBlock = 8192;
 // Units of work for each thread, at least, as long as there are blocks.
 constexpr std::int64_t kUnitsPerThread = 4;
@@ -31,7 +31,10 @@ constexpr float kRounding = 0x1p-22f;
 class Query {
  public:
   Query(const float* table, const CodeShape& shape, std::int64_t k)
-      : table_(table), shape_(shape), closest_(k), lowest_(static_cast<std::size_t>(shape.n_subspaces)) {
+      : table_(table),
+        shape_(shape),
+        closest_(k),
+        lowest_(static_cast<std::size_t>(shape.n_subspaces)) {
     for (std::int64_t j = 0; j < shape.n_subspaces; ++j) {
       const float* line = table + j * shape.n_centroids;
       lowest_[static_cast<std::size_t>(j)] = *std::min_element(line, line + shape.n_centroids);
@@ -42,7 +45,8 @@ class Query {
   template <class Code>
   float distance(const Code* code) const {
     float sum = 0.0f;
-    for (std::int64_t j = 0; j < shape_.n_subspaces; ++j) sum += table_[j * shape_.n_centroids + code[j]];
+    for (std::int64_t j = 0; j < shape_.n_subspaces; ++j)
+      sum += table_[j * shape_.n_centroids + code[j]];
     return sum;
   }
   // Of some codes, one after the other: their sums do not wait for each other.
@@ -51,7 +55,8 @@ class Query {
     std::fill_n(sums, count, 0.0f);
     for (std::int64_t j = 0; j < shape_.n_subspaces; ++j)
       for (std::size_t r = 0; r < count; ++r)
-        sums[r] += table_[j * shape_.n_centroids + codes[static_cast<std::int64_t>(r) * shape_.n_subspaces + j]];
+        sums[r] += table_[j * shape_.n_centroids +
+                          codes[static_cast<std::int64_t>(r) * shape_.n_subspaces + j]];
   }
   void look_at(float distance, std::int64_t id) {
     if (distance < closest_.bound() || !closest_.is_full()) closest_.push(distance, id);
@@ -96,9 +101,15 @@ class CodeSearch {
  public:
   CodeSearch(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
              const CodeShape& shape, std::int64_t k, Team& team)
-      : kernel_(kernel), codes_(codes), shape_(shape), k_(k), team_(team),
-        sifts_(kernel.sift_codes != nullptr && std::is_same_v<Code, std::uint8_t>), tables_(tables),
-        n_queries_(n_queries), group_(std::clamp<std::int64_t>(kMostFound / k, 1, kMostQueries)),
+      : kernel_(kernel),
+        codes_(codes),
+        shape_(shape),
+        k_(k),
+        team_(team),
+        sifts_(kernel.sift_codes != nullptr && std::is_same_v<Code, std::uint8_t>),
+        tables_(tables),
+        n_queries_(n_queries),
+        group_(std::clamp<std::int64_t>(kMostFound / k, 1, kMostQueries)),
         n_groups_((n_queries + group_ - 1) / group_) {
     const std::int64_t n_blocks = (shape.n_codes + kBlock - 1) / kBlock;
     n_spans_ = std::clamp<std::int64_t>(kUnitsPerThread * team.size() / n_groups_, 1, n_blocks);
@@ -107,8 +118,9 @@ class CodeSearch {
   }
 
   void run(std::int64_t* ids, float* distances) {
-    team_.for_each(n_groups_ * n_spans_,
-                   [this](std::int64_t unit, int thread) { search(unit % n_groups_, unit / n_groups_, thread); });
+    team_.for_each(n_groups_ * n_spans_, [this](std::int64_t unit, int thread) {
+      search(unit % n_groups_, unit / n_groups_, thread);
+    });
     if (team_.watch().stopped()) return;
     team_.for_each(n_queries_, [&](std::int64_t q, int) { write(q, ids + q * k_, distances + q * k_); });
   }
@@ -210,12 +222,13 @@ class CodeSearch {
 
 template <class Code>
 void search_codes(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
-                  const CodeShape& shape, std::int64_t k, std::int64_t* ids, float* distances, Team& team) {
+                  const CodeShape& shape, std::int64_t k, std::int64_t* ids, float* distances,
+                  Team& team) {
   CodeSearch<Code>(kernel, tables, n_queries, codes, shape, k, team).run(ids, distances);
 }
 
-#define BK_INSTANTIATE(Code)                                                                             \
-  template void search_codes(const Kernel&, const float*, std::int64_t, const Code*, const CodeShape&,   \
+#define BK_INSTANTIATE(Code)                                                                           \
+  template void search_codes(const Kernel&, const float*, std::int64_t, const Code*, const CodeShape&, \
                              std::int64_t, std::int64_t*, float*, Team&)
 BK_INSTANTIATE(std::uint8_t);
 BK_INSTANTIATE(std::uint16_t);

@@ -18,6 +18,7 @@ struct CodeShape {
 // `Code` is std::uint8_t or std::uint16_t, below n_centroids; there are at least k codes.
 template <class Code>
 void search_codes(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
-                  const CodeShape& shape, std::int64_t k, std::int64_t* ids, float* distances, Team& team);
+                  const CodeShape& shape, std::int64_t k, std::int64_t* ids, float* distances,
+                  Team& team);
 
 }  // namespace boostkmeans

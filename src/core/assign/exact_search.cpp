@@ -22,8 +22,15 @@ class NearestRows {
  public:
   NearestRows(const DenseRows& rows, const double* points, std::int64_t n_points, std::int64_t first,
               std::int64_t k, std::int64_t* ids, double* distances, Team& team)
-      : rows_(rows), points_(points), n_points_(n_points), first_(first), k_(k), ids_(ids),
-        distances_(distances), team_(team), packed_(rows.kernel(), n_points, rows.n_features()) {}
+      : rows_(rows),
+        points_(points),
+        n_points_(n_points),
+        first_(first),
+        k_(k),
+        ids_(ids),
+        distances_(distances),
+        team_(team),
+        packed_(rows.kernel(), n_points, rows.n_features()) {}
 
   void run() {
     team_.for_each(n_points_, [&](std::int64_t p, int) { packed_.set(p, point(p).composite, 1.0); });
@@ -41,7 +48,9 @@ class NearestRows {
  private:
   struct Workplace {
     explicit Workplace(const DenseRows& rows)
-        : piece(rows), scores(kPieceRows * kPanelsAtOnce * rows.kernel().panel_width), fetched(rows) {}
+        : piece(rows),
+          scores(kPieceRows * kPanelsAtOnce * rows.kernel().panel_width),
+          fetched(rows) {}
     Piece<DenseRows> piece;
     Buffer<float> scores;
     DenseRows::Row fetched;
@@ -75,7 +84,8 @@ class NearestRows {
       if (!fetched) rows_.fetch(row, place.fetched);
       fetched = true;
       for (std::int64_t i = begin; i < end; ++i)
-        if (!(scores[i] > limit) && insert(row, rows_.distance(place.fetched, point(first + i)), first_ + first + i))
+        if (!(scores[i] > limit) &&
+            insert(row, rows_.distance(place.fetched, point(first + i)), first_ + first + i))
           limit = limit_of(place, r, row);
     }
   }
@@ -91,8 +101,10 @@ class NearestRows {
     double* d = distances_ + row * k_;
     std::int64_t* ids = ids_ + row * k_;
     const bool full = ids[k_ - 1] >= 0;
-    if (full && !(distance < d[k_ - 1])) return false;  // numbers ascend: of equal ones, the first are there
-    const std::int64_t last = full ? k_ - 1 : std::find(ids, ids + k_, -1) - ids;  // that is written over
+    if (full && !(distance < d[k_ - 1]))
+      return false;  // numbers ascend: of equal ones, the first are there
+    const std::int64_t last =
+        full ? k_ - 1 : std::find(ids, ids + k_, -1) - ids;  // that is written over
     const std::int64_t at = std::upper_bound(d, d + last, distance) - d;
     std::copy_backward(d + at, d + last, d + last + 1);
     std::copy_backward(ids + at, ids + last, ids + last + 1);

@@ -31,8 +31,10 @@ template <>
 class Columns<DenseRows> {
  public:
   Columns(const DenseRows& rows, std::int64_t n_columns)
-      : lanes_(rows.kernel().lanes), n_features_(rows.n_features()),
-        n_panels_((n_columns + lanes_ - 1) / lanes_), values_(n_panels_ * lanes_ * n_features_),
+      : lanes_(rows.kernel().lanes),
+        n_features_(rows.n_features()),
+        n_panels_((n_columns + lanes_ - 1) / lanes_),
+        values_(n_panels_ * lanes_ * n_features_),
         norms_(n_panels_ * lanes_) {
     std::fill_n(values_.get(), n_panels_ * lanes_ * n_features_, 0.0f);
     std::fill_n(norms_.get(), n_panels_ * lanes_, 0.0f);
@@ -57,8 +59,12 @@ template <>
 class Columns<SparseRows> {
  public:
   Columns(const SparseRows& rows, std::int64_t n_columns)
-      : lanes_(rows.kernel().lanes), step_((n_columns + lanes_ - 1) / lanes_ * lanes_), lines_(rows.n_features() * step_),
-        norms_(step_), scales_(step_), terms_(static_cast<std::size_t>(n_columns)) {
+      : lanes_(rows.kernel().lanes),
+        step_((n_columns + lanes_ - 1) / lanes_ * lanes_),
+        lines_(rows.n_features() * step_),
+        norms_(step_),
+        scales_(step_),
+        terms_(static_cast<std::size_t>(n_columns)) {
     std::fill_n(lines_.get(), rows.n_features() * step_, 0.0f);
     std::fill_n(norms_.get(), step_, 0.0f);
     std::fill_n(scales_.get(), step_, -2.0f);
@@ -103,14 +109,22 @@ std::pair<const char*, std::int64_t> ahead_of(const SparseRows&, std::int64_t, s
 template <class Rows>
 class PlusPlus {
  public:
-  PlusPlus(const Rows& rows, RowWeights row_weights, std::int64_t n_trials,
-           std::uint64_t seed, std::int32_t* labels, Team& team)
-      : rows_(rows), row_weights_(row_weights), n_trials_(n_trials), random_(seed), labels_(labels),
-        team_(team), n_groups_((rows.n_rows() + kGroupRows - 1) / kGroupRows),
+  PlusPlus(const Rows& rows, RowWeights row_weights, std::int64_t n_trials, std::uint64_t seed,
+           std::int32_t* labels, Team& team)
+      : rows_(rows),
+        row_weights_(row_weights),
+        n_trials_(n_trials),
+        random_(seed),
+        labels_(labels),
+        team_(team),
+        n_groups_((rows.n_rows() + kGroupRows - 1) / kGroupRows),
         columns_(rows, n_trials + 1),
         potentials_(n_groups_ * columns_.padded()),
-        piece_potentials_(team.size() * columns_.padded()), groups_(static_cast<std::size_t>(n_groups_)),
-        closest_(rows.n_rows()), last_(rows), drawn_(rows),
+        piece_potentials_(team.size() * columns_.padded()),
+        groups_(static_cast<std::size_t>(n_groups_)),
+        closest_(rows.n_rows()),
+        last_(rows),
+        drawn_(rows),
         candidates_(static_cast<std::size_t>(n_trials)) {
     std::fill_n(closest_.get(), rows.n_rows(), std::numeric_limits<float>::infinity());
     for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece<Rows>>(rows));
@@ -263,8 +277,7 @@ class PlusPlus {
     double lowest = std::numeric_limits<double>::infinity();
     for (std::int64_t trial = 0; trial < n_trials_; ++trial) {
       double sum = 0.0;
-      for (std::int64_t g = 0; g < n_groups_; ++g)
-        sum += potentials_[g * columns_.padded() + trial + 1];
+      for (std::int64_t g = 0; g < n_groups_; ++g) sum += potentials_[g * columns_.padded() + trial + 1];
       if (sum < lowest) lowest = sum, best = trial;
     }
     return best;
@@ -278,9 +291,9 @@ class PlusPlus {
   Team& team_;
   std::int64_t n_groups_;
   Columns<Rows> columns_;
-  Buffer<double> potentials_;   // by group and column
+  Buffer<double> potentials_;       // by group and column
   Buffer<float> piece_potentials_;  // by thread and column
-  std::vector<double> groups_;  // potential of each group as it is
+  std::vector<double> groups_;      // potential of each group as it is
   Buffer<float> closest_;
   typename Rows::Row last_, drawn_;
   std::vector<std::int64_t> candidates_;
@@ -290,14 +303,13 @@ class PlusPlus {
 }  // namespace
 
 template <class Rows>
-void plus_plus(const Rows& rows, RowWeights row_weights, std::int64_t n_clusters,
-               std::int64_t n_trials, std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels,
-               Team& team) {
+void plus_plus(const Rows& rows, RowWeights row_weights, std::int64_t n_clusters, std::int64_t n_trials,
+               std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels, Team& team) {
   PlusPlus<Rows>(rows, row_weights, n_trials, seed, labels, team).run(n_clusters, chosen);
 }
 
-#define BK_INSTANTIATE(Rows)                                                                             \
-  template void plus_plus(const Rows&, RowWeights, std::int64_t, std::int64_t, std::uint64_t,            \
+#define BK_INSTANTIATE(Rows)                                                                  \
+  template void plus_plus(const Rows&, RowWeights, std::int64_t, std::int64_t, std::uint64_t, \
                           std::int64_t*, std::int32_t*, Team&)
 BK_INSTANTIATE(DenseRows);
 BK_INSTANTIATE(SparseRows);

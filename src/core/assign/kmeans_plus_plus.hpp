@@ -4,16 +4,15 @@
 
 #include <cstdint>
 
-#include "partition/partition.hpp"
 #include "parallel/thread_pool.hpp"
+#include "partition/partition.hpp"
 
 namespace boostkmeans {
 
 // Fills `chosen` (k row numbers) and `labels` (the nearest of them for each row, in float32; equal
 // distances go to the centre chosen first).
 template <class Rows>
-void plus_plus(const Rows& rows, RowWeights row_weights, std::int64_t n_clusters,
-               std::int64_t n_trials, std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels,
-               Team& team);
+void plus_plus(const Rows& rows, RowWeights row_weights, std::int64_t n_clusters, std::int64_t n_trials,
+               std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels, Team& team);
 
 }  // namespace boostkmeans

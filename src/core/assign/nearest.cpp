@@ -32,11 +32,16 @@ void each_row(const Rows& rows, Team& team, Body body) {
 template <class Rows>
 class Search {
  public:
-  Search(const Rows& rows, const double* centres, std::int64_t n_clusters,
-         const std::int32_t* exclude, Team& team)
-      : rows_(rows), centres_(centres), n_clusters_(n_clusters), exclude_(exclude), team_(team),
+  Search(const Rows& rows, const double* centres, std::int64_t n_clusters, const std::int32_t* exclude,
+         Team& team)
+      : rows_(rows),
+        centres_(centres),
+        n_clusters_(n_clusters),
+        exclude_(exclude),
+        team_(team),
         squares_(rows, centres, n_clusters, team),
-        packed_(all_centres(rows, n_clusters)), fetched_(row_for_each_thread(rows, team)) {
+        packed_(all_centres(rows, n_clusters)),
+        fetched_(row_for_each_thread(rows, team)) {
     for (int t = 0; t < team.size(); ++t) pieces_.push_back(std::make_unique<Piece<Rows>>(rows));
   }
 
@@ -51,8 +56,9 @@ class Search {
   void run(std::int32_t* labels, double* distances) {
     pack();
     team_.for_each((rows_.n_rows() + kPieceRows - 1) / kPieceRows, [&](std::int64_t p, int thread) {
-      search(p * kPieceRows, thread, [=](std::int64_t row, std::int32_t label) { labels[row] = label; },
-             distances);
+      search(
+          p * kPieceRows, thread, [=](std::int64_t row, std::int32_t label) { labels[row] = label; },
+          distances);
     });
   }
 
@@ -162,20 +168,23 @@ void encode(const std::vector<const DenseRows*>& parts, const double* centres, s
     for (std::int64_t j = 0; j < m; ++j)
       for (std::int64_t first = i * kRowsAtOnce; first < std::min(n, (i + 1) * kRowsAtOnce);
            first += kPieceRows)
-        searches[static_cast<std::size_t>(j)]->search(
-            first, thread,
-            [=](std::int64_t row, std::int32_t label) { codes[row * m + j] = static_cast<Code>(label); });
+        searches[static_cast<std::size_t>(j)]->search(first, thread,
+                                                      [=](std::int64_t row, std::int32_t label) {
+                                                        codes[row * m + j] = static_cast<Code>(label);
+                                                      });
   });
 }
 
-template void encode(const std::vector<const DenseRows*>&, const double*, std::int64_t, std::uint8_t*, Team&);
-template void encode(const std::vector<const DenseRows*>&, const double*, std::int64_t, std::uint16_t*, Team&);
+template void encode(const std::vector<const DenseRows*>&, const double*, std::int64_t, std::uint8_t*,
+                     Team&);
+template void encode(const std::vector<const DenseRows*>&, const double*, std::int64_t, std::uint16_t*,
+                     Team&);
 
-#define BK_INSTANTIATE(Rows)                                                                             \
-  template void nearest(const Rows&, const double*, std::int64_t, const std::int32_t*, std::int32_t*,    \
-                        double*, Team&);                                                                 \
-  template void all_distances(const Rows&, const double*, std::int64_t, double*, Team&);                 \
-  template void own_distances(const Rows&, const double*, std::int64_t, const std::int32_t*, double*,    \
+#define BK_INSTANTIATE(Rows)                                                                          \
+  template void nearest(const Rows&, const double*, std::int64_t, const std::int32_t*, std::int32_t*, \
+                        double*, Team&);                                                              \
+  template void all_distances(const Rows&, const double*, std::int64_t, double*, Team&);              \
+  template void own_distances(const Rows&, const double*, std::int64_t, const std::int32_t*, double*, \
                               double*, Team&)
 BK_INSTANTIATE(DenseRows);
 BK_INSTANTIATE(SparseRows);

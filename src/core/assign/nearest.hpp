@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "rows/dense_rows.hpp"
 #include "parallel/thread_pool.hpp"
+#include "rows/dense_rows.hpp"
 
 namespace boostkmeans {
 
@@ -16,8 +16,8 @@ template <class Rows>
 void nearest(const Rows& rows, const double* centres, std::int64_t n_clusters,
              const std::int32_t* exclude, std::int32_t* labels, double* distances, Team& team);
 
-// The same for the parts of rows, each with centroids of its own (in its frame, one part after the other):
-// row i, part j at codes[i * parts + j].
+// The same for the parts of rows, each with centroids of its own (in its frame, one part after the
+// other): row i, part j at codes[i * parts + j].
 template <class Code>
 void encode(const std::vector<const DenseRows*>& parts, const double* centres, std::int64_t n_centroids,
             Code* codes, Team& team);

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "scoring/packed_centres.hpp"
 #include "rows/dense_rows.hpp"
+#include "scoring/packed_centres.hpp"
 #include "scoring/row_batch.hpp"
 
 namespace boostkmeans {
@@ -17,11 +17,11 @@ namespace {
 // Panels that are scored before the nearest are picked out of them: a buffer that stays in the cache.
 constexpr std::int64_t kPanelsAtOnce = 16;
 
-// The n smallest of a stream of values. Keeps those below a threshold, which falls whenever the buffer is full.
+// The n smallest of a stream of values. Keeps those below a threshold, which falls whenever the buffer
+// is full.
 class Smallest {
  public:
-  explicit Smallest(std::int64_t n)
-      : n_(static_cast<std::size_t>(n)), found_(2 * n_ + kChunk) {}
+  explicit Smallest(std::int64_t n) : n_(static_cast<std::size_t>(n)), found_(2 * n_ + kChunk) {}
 
   void clear() {
     size_ = 0;
@@ -66,10 +66,15 @@ class Smallest {
 class Neighbours {
  public:
   Neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
-             std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
-             std::int32_t* out, Team& team)
-      : kernel_(kernel), centres_(centres), n_features_(n_features), groups_(groups),
-        n_neighbours_(n_neighbours), out_(out), team_(team),
+             std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours, std::int32_t* out,
+             Team& team)
+      : kernel_(kernel),
+        centres_(centres),
+        n_features_(n_features),
+        groups_(groups),
+        n_neighbours_(n_neighbours),
+        out_(out),
+        team_(team),
         rows_(kernel, source(centres, n_features), n_clusters,
               std::vector<double>(static_cast<std::size_t>(n_features), 0.0), 0, nullptr),
         packed_(kernel, pad(), n_features),
@@ -93,7 +98,8 @@ class Neighbours {
  private:
   struct Workplace {
     Workplace(const DenseRows& rows, const Kernel& kernel, std::int64_t n_neighbours)
-        : piece(rows), scores(kPieceRows * kPanelsAtOnce * kernel.panel_width) {
+        : piece(rows),
+          scores(kPieceRows * kPanelsAtOnce * kernel.panel_width) {
       // One more than asked for: a centre finds itself too.
       for (std::int64_t r = 0; r < kPieceRows; ++r) smallest.emplace_back(n_neighbours + 1);
     }
@@ -111,7 +117,8 @@ class Neighbours {
     const std::int64_t width = kernel_.panel_width;
     panels_.push_back(0);
     for (std::int64_t g = 0; g < groups_.n_groups; ++g)
-      panels_.push_back(panels_.back() + (groups_.starts[g + 1] - groups_.starts[g] + width - 1) / width);
+      panels_.push_back(panels_.back() +
+                        (groups_.starts[g + 1] - groups_.starts[g] + width - 1) / width);
     return std::max<std::int64_t>(1, panels_.back()) * width;
   }
 

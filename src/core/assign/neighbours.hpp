@@ -1,8 +1,8 @@
 // The nearest other centres of each centre.
 //
-// Centres come in groups, and each group with a list of groups in which its centres look. With all groups
-// in every list the result is exact; with the nearest ones it is nearly so, at a cost that grows with k and
-// not with its square.
+// Centres come in groups, and each group with a list of groups in which its centres look. With all
+// groups in every list the result is exact; with the nearest ones it is nearly so, at a cost that grows
+// with k and not with its square.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ void neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clus
                 std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
                 std::int32_t* out, Team& team);
 
-// |C_a - C_b|^2 in float64 of pairs of centres, C = composite / weight (or the composite itself, if that is 0).
+// |C_a - C_b|^2 in float64 of pairs of centres, C = composite / weight (or the composite itself, if that
+// is 0).
 void pair_gaps(const Kernel& kernel, const double* composites, const double* weights,
                std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
                std::int64_t n_pairs, double* out, Team& team);

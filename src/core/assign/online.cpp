@@ -15,7 +15,9 @@ template <class Rows>
 class MovingCentres {
  public:
   MovingCentres(const Rows& rows, double* centres, std::int64_t n_clusters)
-      : rows_(rows), values_(centres), n_clusters_(n_clusters) {
+      : rows_(rows),
+        values_(centres),
+        n_clusters_(n_clusters) {
     for (std::int64_t c = 0; c < n_clusters; ++c) centres_.push_back(rows.centre(at(c), 1.0));
   }
   ~MovingCentres() {

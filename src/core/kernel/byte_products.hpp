@@ -45,9 +45,9 @@ constexpr bool kMultipliesBytes = true;
     for (int v = 0; v < kVectors; ++v) {
       const int64_t at = first + v * kLanes;
       const Floats product = __builtin_convertvector(reinterpret_cast<Ints>(acc[r][v]), Floats);
-      store(out[r] + v * kLanes,
-            load<Floats>(panels.norms + at) + tile.norms[row + r] +
-                load<Floats>(panels.byte_scales + at) * (product - load<Floats>(panels.byte_offsets + at)));
+      store(out[r] + v * kLanes, load<Floats>(panels.norms + at) + tile.norms[row + r] +
+                                     load<Floats>(panels.byte_scales + at) *
+                                         (product - load<Floats>(panels.byte_offsets + at)));
     }
 }
 

@@ -18,9 +18,8 @@ const Kernel* available_kernel(int n) {
 #ifdef BK_X86
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (n == 1 && avx2) return &kernel_avx2;
   if (n == 2 && avx512) return &kernel_avx512;
   const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");

@@ -5,8 +5,8 @@
 // their order themselves: no flag here lets the compiler change what is computed.
 #include "kernel/code_tables.hpp"
 #include "kernel/flat_rows.hpp"
-#include "kernel/pack.hpp"
 #include "kernel/load_rows.hpp"
+#include "kernel/pack.hpp"
 #include "kernel/scores.hpp"
 #include "kernel/sparse_dots.hpp"
 #include "kernel/sums.hpp"
@@ -20,10 +20,33 @@ namespace boostkmeans {
 
 extern const Kernel BK_NAME(BK_ISA);
 const Kernel BK_NAME(BK_ISA) = {
-    BK_TEXT(BK_ISA), kLanes,    kWidth,   kRows,    kMultipliesBytes, load_rows, load_row, pack, score,
-    sparse_dots, scan,
-    reset,           reduce,    seed,     tile_distance, distance, dot, add, flat_shift,
-    flat_sum, flat_dots, flat_centre, flat_dot,  flat_add, kSiftCodes, describe, describe_floats,
+    BK_TEXT(BK_ISA),
+    kLanes,
+    kWidth,
+    kRows,
+    kMultipliesBytes,
+    load_rows,
+    load_row,
+    pack,
+    score,
+    sparse_dots,
+    scan,
+    reset,
+    reduce,
+    seed,
+    tile_distance,
+    distance,
+    dot,
+    add,
+    flat_shift,
+    flat_sum,
+    flat_dots,
+    flat_centre,
+    flat_dot,
+    flat_add,
+    kSiftCodes,
+    describe,
+    describe_floats,
 };
 
 }  // namespace boostkmeans

@@ -84,7 +84,8 @@ struct PanelView {
   const float* factors;          // W / (W + 1)
   const float* inverse_weights;  // 1 / W
   std::int32_t n_clusters;
-  // If scored in low precision: q with x . -2 C = scale * (bytes . q - offset), four features in each value.
+  // If scored in low precision: q with x . -2 C = scale * (bytes . q - offset), four features in each
+  // value.
   const std::int32_t* quads = nullptr;
   const float* byte_scales = nullptr;
   const float* byte_offsets = nullptr;
@@ -108,7 +109,8 @@ struct Kernel {
   std::int64_t block_rows;   // rows in the register block
   bool multiplies_bytes;     // whether it can score in low precision
 
-  // Some rows as float32, zero-padded to whole vectors, and |x|^2 of each. `factors` (by row) may be null.
+  // Some rows as float32, zero-padded to whole vectors, and |x|^2 of each. `factors` (by row) may be
+  // null.
   void (*load_rows)(const RowSource&, const Frame&, const std::int64_t* rows, std::int64_t count,
                     const double* factors, Layout, float* out, float* norms);
   // One row as float64, exactly as the frame says.
@@ -145,8 +147,7 @@ struct Kernel {
   // sum (x - D * inverse)^2, in float64; the first takes x from a tile.
   double (*tile_distance)(const float* tile_row, const double* composite, double inverse,
                           std::int64_t n_features);
-  double (*distance)(const double* x, const double* composite, double inverse,
-                     std::int64_t n_features);
+  double (*distance)(const double* x, const double* composite, double inverse, std::int64_t n_features);
   double (*dot)(const double* x, const double* y, std::int64_t n_features);
   void (*add)(double* composite, const double* x, double weight, std::int64_t n_features);
   // Flat rows of n values, n whole vectors: x -= shift, for which it returns |x|^2; dot products of
@@ -161,14 +162,13 @@ struct Kernel {
   float (*flat_centre)(const double* composite, double inverse, std::int64_t n_features, float* out);
   double (*flat_dot)(const float* x, const double* composite, std::int64_t n);
   void (*flat_add)(double* composite, float* copy, const float* x, double weight, std::int64_t n);
-  // Bit i of `masks` tells whether the bytes that tables (n_subspaces x kByteCentroids) have for the i-th
-  // code add up to no more than `limit` (below 255). Codes lie by subspace, `step` apart; `count` is a
-  // multiple of 64. Null where the instruction set has no tables of that size.
+  // Bit i of `masks` tells whether the bytes that tables (n_subspaces x kByteCentroids) have for the
+  // i-th code add up to no more than `limit` (below 255). Codes lie by subspace, `step` apart; `count`
+  // is a multiple of 64. Null where the instruction set has no tables of that size.
   void (*sift_codes)(const std::uint8_t* tables, std::int64_t n_subspaces, const std::uint8_t* columns,
                      std::int64_t step, std::int64_t count, std::uint8_t limit, std::uint64_t* masks);
   // Column-wise minimum and maximum; `poison` becomes NaN where a value is not finite.
-  void (*describe)(const double* x, std::int64_t n_features, double* low, double* high,
-                   double* poison);
+  void (*describe)(const double* x, std::int64_t n_features, double* low, double* high, double* poison);
   void (*describe_floats)(const char* rows, std::int64_t row_stride, std::int64_t count, std::int64_t n,
                           float* low, float* high, float* poison);
 };

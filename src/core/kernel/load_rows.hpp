@@ -64,7 +64,8 @@ inline float load_vectors(const char* from, const float* shift, float scale, int
     const int64_t count = n - begin < kChunkColumns ? n - begin : kChunkColumns;
     for (int64_t j = 0; j < count; j += kLanes) {
       const Floats x = (load<Floats>(from + (begin + j) * static_cast<int64_t>(sizeof(float))) -
-                        load<Floats>(shift + begin + j)) * scale;
+                        load<Floats>(shift + begin + j)) *
+                       scale;
       store(out + j, x);
       total += x * x;
     }
@@ -131,9 +132,8 @@ void load_row_of(const RowSource& source, const Frame& frame, int64_t row, doubl
                  double* __restrict out) {
   const double scale = frame.scale[0], rest = frame.scale[1];
   const double* __restrict shift = frame.shift;
-  each_value<T>(source, row, 0, source.n_features, [=](int64_t j, T x) {
-    out[j] = (to_double(x) * factor - shift[j]) * scale * rest;
-  });
+  each_value<T>(source, row, 0, source.n_features,
+                [=](int64_t j, T x) { out[j] = (to_double(x) * factor - shift[j]) * scale * rest; });
 }
 
 template <class Call>

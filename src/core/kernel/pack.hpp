@@ -6,7 +6,8 @@
 namespace boostkmeans {
 namespace {
 
-// Of two vectors, exchanges the upper `half` of each group of 2 * half lanes in `a` with the lower one in `b`.
+// Of two vectors, exchanges the upper `half` of each group of 2 * half lanes in `a` with the lower one
+// in `b`.
 template <int half, std::size_t... I>
 inline void exchange_as(Floats& a, Floats& b, std::index_sequence<I...>) {
   const Floats low = __builtin_shufflevector(a, b, ((I & half) ? kLanes + I - half : I)...);
@@ -46,7 +47,8 @@ void pack(const float* table, int64_t step, const int32_t* columns, int64_t coun
   for (int64_t first = 0; first < count; first += kLanes) {
     const int64_t panel = first / kWidth, vector = first % kWidth;
     const float* from[kLanes];
-    for (int64_t i = 0; i < kLanes; ++i)  // padding repeats a column: its norm keeps it from being chosen
+    for (int64_t i = 0; i < kLanes;
+         ++i)  // padding repeats a column: its norm keeps it from being chosen
       from[i] = table + columns[first + i < count ? first + i : count - 1] * step;
     pack_lanes(from, n_features, panels + panel * kWidth * n_features + vector);
   }

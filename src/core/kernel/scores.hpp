@@ -61,8 +61,8 @@ struct Offer {
 };
 
 template <Rule rule, bool weighted>
-inline Offer offer(const TileView& tile, const PanelView& panels, int64_t row, int64_t cluster,
-                   Ints id, const float* found) {
+inline Offer offer(const TileView& tile, const PanelView& panels, int64_t row, int64_t cluster, Ints id,
+                   const float* found) {
   const float weight = weighted ? tile.weights[row] : 1.0f;
   const Floats cost = cost_of<rule, weighted>(load<Floats>(found), weight, panels.factors + cluster,
                                               panels.inverse_weights + cluster);
@@ -117,15 +117,14 @@ inline void distances_from_dots(const TileView& tile, int64_t row, int64_t first
 }
 
 // In low precision if panels and kernel have it.
-inline void distances_to_panel(const TileView& tile, int64_t row, const PanelView& panels,
-                               int64_t first, float (&found)[kRows][kWidth]) {
+inline void distances_to_panel(const TileView& tile, int64_t row, const PanelView& panels, int64_t first,
+                               float (&found)[kRows][kWidth]) {
   if (kMultipliesBytes && panels.quads != nullptr)
     byte_distances(tile, row, panels, first, found);
   else if (tile.dots != nullptr)
     distances_from_dots<kVectors>(tile, row, first, panels.norms + first, found);
   else
-    distances<kVectors>(tile, row, panels.values + first * tile.n_features, panels.norms + first,
-                        found);
+    distances<kVectors>(tile, row, panels.values + first * tile.n_features, panels.norms + first, found);
 }
 
 template <Rule rule, bool weighted>
@@ -143,9 +142,8 @@ void scan_as(const TileView& tile, const PanelView& panels, int64_t begin, int64
         Offer kept = offer<rule, weighted>(tile, panels, row + r, first, ids, found[r]);
 #pragma GCC unroll 4
         for (int v = 1; v < kVectors; ++v)
-          kept = better_of<rule>(
-              kept, offer<rule, weighted>(tile, panels, row + r, first + v * kLanes,
-                                          ids + v * kLanes, found[r] + v * kLanes));
+          kept = better_of<rule>(kept, offer<rule, weighted>(tile, panels, row + r, first + v * kLanes,
+                                                             ids + v * kLanes, found[r] + v * kLanes));
         update<rule>(state, (row + r) * kLanes, kept);
       }
     }

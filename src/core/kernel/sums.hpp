@@ -44,8 +44,8 @@ double tile_distance(const float* tile_row, const double* composite, double inve
     sum += sum_terms(
         n - begin < kChunkColumns ? n - begin : kChunkColumns,
         [=](int64_t j) {
-          const Doubles gap = __builtin_convertvector(load<HalfFloats>(x + j), Doubles) -
-                              load<Doubles>(c + j) * inverse;
+          const Doubles gap =
+              __builtin_convertvector(load<HalfFloats>(x + j), Doubles) - load<Doubles>(c + j) * inverse;
           return gap * gap;
         },
         [=](int64_t j) {
@@ -66,9 +66,10 @@ void add(double* __restrict composite, const double* __restrict x, double weight
   for (int64_t j = 0; j < n; ++j) composite[j] += weight * x[j];
 }
 
-// The same for float32 rows of n values, n whole vectors: all rows of a vector of columns, then the next.
-void describe_floats(const char* rows, int64_t row_stride, int64_t count, int64_t n, float* low, float* high,
-                     float* poison) {
+// The same for float32 rows of n values, n whole vectors: all rows of a vector of columns, then the
+// next.
+void describe_floats(const char* rows, int64_t row_stride, int64_t count, int64_t n, float* low,
+                     float* high, float* poison) {
   Floats trouble{};
   for (int64_t j = 0; j < n; j += kLanes) {
     Floats least = load<Floats>(low + j), most = load<Floats>(high + j);

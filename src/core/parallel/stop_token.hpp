@@ -14,7 +14,9 @@ class Watch {
 
   // `interrupted` may be expensive (it takes Python's lock), so it is asked every kInterval.
   Watch(std::function<bool()> interrupted, double seconds_left)
-      : interrupted_(std::move(interrupted)), start_(Clock::now()), seconds_left_(seconds_left) {}
+      : interrupted_(std::move(interrupted)),
+        start_(Clock::now()),
+        seconds_left_(seconds_left) {}
 
   // For the calling thread. True once the work has to stop.
   bool check() {

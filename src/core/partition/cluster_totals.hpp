@@ -25,7 +25,8 @@ struct Totals {
 };
 
 // Puts a cluster's sums in place, and remembers by how much they change its composite.
-inline void put_in_place(const Partition& partition, std::int64_t cluster, const double* sum, Totals& totals) {
+inline void put_in_place(const Partition& partition, std::int64_t cluster, const double* sum,
+                         Totals& totals) {
   double* composite = partition.composite(cluster);
   if (totals.count > 0)
     for (std::int64_t j = 0; j < partition.n_features; ++j) {

@@ -9,10 +9,10 @@
 namespace boostkmeans {
 
 struct Partition {
-  std::int32_t* labels;   // n
-  double* composites;     // k x d: sums of the members, in the frame of the rows
-  double* weights;        // k: sums of the members' weights
-  std::int64_t* counts;   // k: members of positive weight
+  std::int32_t* labels;  // n
+  double* composites;    // k x d: sums of the members, in the frame of the rows
+  double* weights;       // k: sums of the members' weights
+  std::int64_t* counts;  // k: members of positive weight
   std::int64_t n_clusters;
   std::int64_t n_features;
 
@@ -46,8 +46,8 @@ inline bool may_leave(const Partition& partition, std::int64_t cluster, double w
 }
 
 // Whether a move is a gain beyond rounding. Relative, so that units do not matter; the second term is
-// the rounding of x - C where the cluster is small against its distance from the origin |x|. `noise` is how
-// far leave and enter may be off together, beside that.
+// the rounding of x - C where the cluster is small against its distance from the origin |x|. `noise` is
+// how far leave and enter may be off together, beside that.
 inline bool improves(double leave, double enter, double norm, double noise) {
   constexpr double kRelative = 1e-12;
   constexpr double kRounding = 8 * 0x1p-53;
@@ -61,8 +61,8 @@ struct Recomputed {
 };
 
 // Composites, weights, counts and inertia from the labels alone, in float64, in an order that does not
-// depend on the threads. A cluster without members keeps its composite and gets weight 0. `inertias` (k, or
-// null) gets the inertia of each cluster.
+// depend on the threads. A cluster without members keeps its composite and gets weight 0. `inertias` (k,
+// or null) gets the inertia of each cluster.
 template <class Rows>
 Recomputed recompute(const Rows& rows, RowWeights row_weights, const Partition& partition,
                      double* inertias, Team& team);

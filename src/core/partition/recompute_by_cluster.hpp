@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
-#include "rows/dense_rows.hpp"
-#include "support/rows_by_cluster.hpp"
-#include "rows/sparse_rows.hpp"
 #include "parallel/thread_pool.hpp"
 #include "partition/cluster_totals.hpp"
+#include "rows/dense_rows.hpp"
+#include "rows/sparse_rows.hpp"
+#include "support/aligned_buffer.hpp"
+#include "support/rows_by_cluster.hpp"
 
 namespace boostkmeans {
 
@@ -43,8 +43,8 @@ inline std::vector<Span> spans_of(const Members& sorted, std::int64_t length, st
     const std::int64_t begin = sorted.start[c], end = sorted.start[c + 1];
     const bool whole = end - begin <= length;
     for (std::int64_t at = begin; at < end; at += length)
-      spans.push_back({static_cast<std::int64_t>(c), at, std::min(end, at + length),
-                       whole ? -1 : n_parts++});
+      spans.push_back(
+          {static_cast<std::int64_t>(c), at, std::min(end, at + length), whole ? -1 : n_parts++});
   }
   return spans;
 }
@@ -54,11 +54,17 @@ class RecomputationByCluster {
  public:
   RecomputationByCluster(const Rows& rows, RowWeights row_weights, const Partition& partition,
                          double* inertias, Team& team)
-      : rows_(rows), row_weights_(row_weights), partition_(partition), inertias_(inertias), team_(team),
+      : rows_(rows),
+        row_weights_(row_weights),
+        partition_(partition),
+        inertias_(inertias),
+        team_(team),
         sorted_(sort_by_cluster(partition.labels, partition.n_clusters, rows.n_rows())),
         spans_(spans_of(sorted_, span_rows(rows), n_parts_)),
-        totals_(spans_.size()), parts_(n_parts_ * partition.n_features),
-        fetched_(row_for_each_thread(rows, team)), sums_(team.size() * partition.n_features) {}
+        totals_(spans_.size()),
+        parts_(n_parts_ * partition.n_features),
+        fetched_(row_for_each_thread(rows, team)),
+        sums_(team.size() * partition.n_features) {}
 
   Recomputed run() {
     team_.for_each(n_spans(), [this](std::int64_t s, int t) { sum_span(s, t); });
@@ -124,8 +130,8 @@ class RecomputationByCluster {
     const Span& span = spans_[static_cast<std::size_t>(s)];
     if (partition_.counts[span.cluster] == 0) return;
     typename Rows::Row& fetched = fetched_[static_cast<std::size_t>(thread)];
-    const Centre centre = rows_.centre(partition_.composite(span.cluster),
-                                       1.0 / partition_.weights[span.cluster]);
+    const Centre centre =
+        rows_.centre(partition_.composite(span.cluster), 1.0 / partition_.weights[span.cluster]);
     double inertia = 0.0;
     for (std::int64_t at = span.begin; at < span.end; ++at) {
       const std::int64_t row = next_row(at);

@@ -5,21 +5,22 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
-#include "rows/dense_rows.hpp"
 #include "parallel/thread_pool.hpp"
 #include "partition/cluster_totals.hpp"
+#include "rows/dense_rows.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
-// Rows are summed in pieces, each of which has sums of all clusters; these are added in order, so that the
-// sums depend on the data alone. A piece has more rows than there are sums, so that adding them up costs little.
+// Rows are summed in pieces, each of which has sums of all clusters; these are added in order, so that
+// the sums depend on the data alone. A piece has more rows than there are sums, so that adding them up
+// costs little.
 class RecomputationInOrder {
  public:
   // How many pieces; 0 where it is better to go cluster by cluster.
   static std::int64_t n_pieces(const DenseRows& rows, const Partition& partition) {
-    // All that a piece has fits into the cache of a core, and all pieces into 32 MB. Fewer pieces than that
-    // would leave threads without work.
+    // All that a piece has fits into the cache of a core, and all pieces into 32 MB. Fewer pieces than
+    // that would leave threads without work.
     constexpr std::int64_t kMostNumbers = 1 << 17, kFewestPieces = 8, kMostPieces = 32;
     constexpr std::int64_t kLeastRows = 256, kRowsByCluster = 8;
     if (partition.n_clusters > kMostNumbers / (partition.n_features + kNumbersOfTotals)) return 0;
@@ -30,8 +31,13 @@ class RecomputationInOrder {
 
   RecomputationInOrder(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
                        double* inertias, Team& team)
-      : rows_(rows), row_weights_(row_weights), partition_(partition), inertias_(inertias), team_(team),
-        n_pieces_(n_pieces(rows, partition)), sums_(n_pieces_ * size_of_sums()),
+      : rows_(rows),
+        row_weights_(row_weights),
+        partition_(partition),
+        inertias_(inertias),
+        team_(team),
+        n_pieces_(n_pieces(rows, partition)),
+        sums_(n_pieces_ * size_of_sums()),
         totals_(static_cast<std::size_t>(n_pieces_ * partition.n_clusters)),
         fetched_(row_for_each_thread(rows, team)) {}
 
@@ -56,7 +62,8 @@ class RecomputationInOrder {
   template <class Use>
   void for_each_row(std::int64_t piece, int thread, const Use& use) {
     constexpr std::int64_t kValuesBetweenLooks = 1 << 20;
-    const std::int64_t rows_between = std::max<std::int64_t>(kValuesBetweenLooks / rows_.n_features(), 1);
+    const std::int64_t rows_between =
+        std::max<std::int64_t>(kValuesBetweenLooks / rows_.n_features(), 1);
     const std::int64_t end = rows_.n_rows() * (piece + 1) / n_pieces_;
     for (std::int64_t row = rows_.n_rows() * piece / n_pieces_; row < end; ++row) {
       if (row % rows_between == 0 && team_.watch().look(thread)) return;
@@ -94,7 +101,8 @@ class RecomputationInOrder {
     Totals* totals = totals_of(piece);
     for_each_row(piece, thread, [&](std::int64_t row, double w, std::int64_t cluster) {
       rows_.fetch(row, fetched);
-      const Centre centre = rows_.centre(partition_.composite(cluster), 1.0 / partition_.weights[cluster]);
+      const Centre centre =
+          rows_.centre(partition_.composite(cluster), 1.0 / partition_.weights[cluster]);
       totals[cluster].inertia += w * rows_.distance(fetched, centre);
     });
   }
@@ -113,8 +121,8 @@ class RecomputationInOrder {
   double* inertias_;
   Team& team_;
   std::int64_t n_pieces_;
-  Buffer<double> sums_;         // by piece and cluster
-  std::vector<Totals> totals_;  // by piece and cluster
+  Buffer<double> sums_;                  // by piece and cluster
+  std::vector<Totals> totals_;           // by piece and cluster
   std::vector<DenseRows::Row> fetched_;  // by thread
 };
 

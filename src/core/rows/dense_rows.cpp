@@ -38,11 +38,16 @@ Buffer<char> expand(const CsrSource& csr, const std::int64_t* rows, std::int64_t
 
 DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t n_rows,
                      std::vector<double> shift, int scale_exponent, const double* factors)
-    : kernel_(kernel), source_(source), n_rows_(n_rows), shift_(std::move(shift)), factors_(factors) {
+    : kernel_(kernel),
+      source_(source),
+      n_rows_(n_rows),
+      shift_(std::move(shift)),
+      factors_(factors) {
   const int first = std::clamp(scale_exponent, -kWideExponent, kWideExponent);
   scale_[0] = std::ldexp(1.0, first);
   scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
-  // Where nothing would be rounded twice, float32 arithmetic serves: see load_narrow_row in kernel_rows.hpp.
+  // Where nothing would be rounded twice, float32 arithmetic serves: see load_narrow_row in
+  // kernel_rows.hpp.
   const auto fits = [](double x) {
     return std::abs(x) <= static_cast<double>(std::numeric_limits<float>::max()) &&
            x == static_cast<double>(static_cast<float>(x));
@@ -62,7 +67,8 @@ DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t
 
 DenseRows::DenseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
                      std::vector<double> shift, int scale_exponent, const double* factors)
-    : DenseRows(kernel, expanded_source(nullptr, static_cast<std::int64_t>(shift.size()), source.wide_values),
+    : DenseRows(kernel,
+                expanded_source(nullptr, static_cast<std::int64_t>(shift.size()), source.wide_values),
                 n_rows, shift, scale_exponent, factors) {
   csr_ = source;
 }

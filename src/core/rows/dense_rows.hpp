@@ -1,8 +1,8 @@
 // Dense rows of any supported type, in the user's own memory, seen through a frame.
 //
-// This is the seam that other kinds of rows share (see sparse_rows.hpp). The algorithms ask for two things
-// only: a piece of rows in float32, to be scored (see piece.hpp), and one row in float64, to be moved:
-// `fetch` it, then measure its `distance` to a centre or `add` it to a composite.
+// This is the seam that other kinds of rows share (see sparse_rows.hpp). The algorithms ask for two
+// things only: a piece of rows in float32, to be scored (see piece.hpp), and one row in float64, to be
+// moved: `fetch` it, then measure its `distance` to a centre or `add` it to a composite.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
+#include "kernel/kernel.hpp"
 #include "rows/centre.hpp"
 #include "rows/csr_source.hpp"
-#include "kernel/kernel.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
@@ -64,8 +64,8 @@ class DenseRows {
     if (csr_) return fetch_expanded(row, out.values.get());
     kernel_.load_row(source_, frame(), row, factor(row), out.values.get());
   }
-  // The values of rows from this one on, if they are float32, side by side in whole vectors, and the frame
-  // leaves them as they are; else null.
+  // The values of rows from this one on, if they are float32, side by side in whole vectors, and the
+  // frame leaves them as they are; else null.
   const char* plain_floats(std::int64_t row) const {
     return plain_ ? source_.data + row * source_.row_stride : nullptr;
   }
@@ -85,7 +85,8 @@ class DenseRows {
   std::pair<const char*, std::int64_t> extent(std::int64_t first, std::int64_t count) const {
     const bool together = source_.row_stride > 0 && source_.column_stride > 0 &&
                           source_.row_stride < 2 * source_.n_features * source_.column_stride;
-    if (csr_ || count <= 0 || !together || source_.column_stride > kWidestScalar) return {source_.data, 0};
+    if (csr_ || count <= 0 || !together || source_.column_stride > kWidestScalar)
+      return {source_.data, 0};
     return {source_.data + first * source_.row_stride, count * source_.row_stride};
   }
   Centre centre(const double* composite, double inverse) const { return {composite, inverse}; }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "support/aligned_buffer.hpp"
 #include "rows/sparse_rows.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
@@ -16,7 +16,10 @@ constexpr std::int64_t kBatchRows = 1024;
 // What one thread has seen.
 struct Part {
   explicit Part(const DenseRows& rows)
-      : low(rows.n_features()), high(rows.n_features()), low32(rows.n_features()), high32(rows.n_features()),
+      : low(rows.n_features()),
+        high(rows.n_features()),
+        low32(rows.n_features()),
+        high32(rows.n_features()),
         fetched(rows) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     std::fill_n(low.get(), rows.n_features(), static_cast<double>(kInfinity));
@@ -52,14 +55,16 @@ Description describe(const DenseRows& rows, Team& team) {
     Part& part = parts[static_cast<std::size_t>(thread)];
     if (const char* floats = rows.plain_floats(batch * kBatchRows)) {
       float poison = 0.0f;
-      rows.kernel().describe_floats(floats, rows.row_stride(), std::min(kBatchRows, n - batch * kBatchRows), d,
-                                    part.low32.get(), part.high32.get(), &poison);
+      rows.kernel().describe_floats(floats, rows.row_stride(),
+                                    std::min(kBatchRows, n - batch * kBatchRows), d, part.low32.get(),
+                                    part.high32.get(), &poison);
       part.poison += static_cast<double>(poison);
       return;
     }
     for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
       rows.fetch(row, part.fetched);
-      rows.kernel().describe(part.fetched.values.get(), d, part.low.get(), part.high.get(), &part.poison);
+      rows.kernel().describe(part.fetched.values.get(), d, part.low.get(), part.high.get(),
+                             &part.poison);
     }
   });
 

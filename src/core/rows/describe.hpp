@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "rows/dense_rows.hpp"
 #include "parallel/thread_pool.hpp"
+#include "rows/dense_rows.hpp"
 
 namespace boostkmeans {
 

@@ -14,7 +14,11 @@ constexpr int kWideExponent = 1000;  // of a power of two that is safe as one fa
 
 SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
                        std::int64_t n_features, int scale_exponent, const double* factors)
-    : kernel_(kernel), source_(source), n_rows_(n_rows), n_features_(n_features), factors_(factors) {
+    : kernel_(kernel),
+      source_(source),
+      n_rows_(n_rows),
+      n_features_(n_features),
+      factors_(factors) {
   const int first = std::clamp(scale_exponent, -kWideExponent, kWideExponent);
   scale_[0] = std::ldexp(1.0, first);
   scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
@@ -78,7 +82,8 @@ double SparseRows::small_distance(const Row& x, const Centre& centre) const {
   double sum = 0.0;
   std::int64_t j = 0;
   const auto add_centre_up_to = [&](std::int64_t end) {
-    for (; j < end; ++j) sum += centre.composite[j] * centre.inverse * centre.composite[j] * centre.inverse;
+    for (; j < end; ++j)
+      sum += centre.composite[j] * centre.inverse * centre.composite[j] * centre.inverse;
   };
   for (std::int64_t t = 0; t < x.count; ++t) {
     add_centre_up_to(x.columns[t]);

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
+#include "kernel/kernel.hpp"
 #include "rows/centre.hpp"
 #include "rows/csr_source.hpp"
-#include "kernel/kernel.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
@@ -29,15 +29,17 @@ class SparseRows {
   };
 
   // `factors` has a factor for each row (cosine: 1 / |x|), or is null.
-  SparseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
-             std::int64_t n_features, int scale_exponent, const double* factors);
+  SparseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows, std::int64_t n_features,
+             int scale_exponent, const double* factors);
 
   const Kernel& kernel() const { return kernel_; }
   std::int64_t n_rows() const { return n_rows_; }
   std::int64_t n_features() const { return n_features_; }
   std::int64_t n_values() const { return source_.start(n_rows_); }
   // Rows that have a value in a column.
-  std::int64_t frequency(std::int64_t column) const { return frequencies_[static_cast<std::size_t>(column)]; }
+  std::int64_t frequency(std::int64_t column) const {
+    return frequencies_[static_cast<std::size_t>(column)];
+  }
   // Terms of the row that has the most of them.
   std::int64_t longest() const { return longest_; }
   std::int64_t length(std::int64_t row) const { return source_.length(row); }
@@ -93,7 +95,8 @@ class SparseRows {
   }
 
  private:
-  // A distance below this share of |x|^2 is computed from all features, without differences of large numbers.
+  // A distance below this share of |x|^2 is computed from all features, without differences of large
+  // numbers.
   static constexpr double kTrusted = 1e-9;
 
   double small_distance(const Row& x, const Centre& centre) const;

@@ -1,10 +1,10 @@
 // Which centres go with which rows.
 #pragma once
 
-#include "scoring/packed_centres.hpp"
 #include "rows/dense_rows.hpp"
-#include "scoring/term_centres.hpp"
 #include "rows/sparse_rows.hpp"
+#include "scoring/packed_centres.hpp"
+#include "scoring/term_centres.hpp"
 
 namespace boostkmeans {
 
@@ -58,8 +58,8 @@ inline void set_centre(SparseCentres& packed, std::int64_t cluster, const double
   packed.set(cluster, weight, square);
 }
 
-// What is to be done before and beside that: nothing, but for sparse rows, whose lines are kept up to date
-// with the composites.
+// What is to be done before and beside that: nothing, but for sparse rows, whose lines are kept up to
+// date with the composites.
 template <class Packed>
 void fill_lines(Packed&, const double*, bool, Team&) {}
 inline void fill_lines(SparseCentres& packed, const double* composites, bool rows_move, Team& team) {
@@ -82,7 +82,8 @@ template <class Rows>
 class Squares {
  public:
   Squares(const Rows& rows, const double* composites, std::int64_t n_clusters, Team& team)
-      : rows_(rows), values_(static_cast<std::size_t>(Rows::kSparse ? n_clusters : 0)),
+      : rows_(rows),
+        values_(static_cast<std::size_t>(Rows::kSparse ? n_clusters : 0)),
         largest_(values_.size(), 0.0) {
     const std::int64_t d = rows.n_features();
     team.for_each(static_cast<std::int64_t>(values_.size()),

@@ -17,8 +17,7 @@ class ClusterVectors {
   void set(std::int64_t cluster, float norm, double weight) {
     norms[cluster] = norm;
     factors[cluster] = static_cast<float>(weight / (weight + 1.0));
-    inverse_weights[cluster] =
-        weight > 0.0 ? std::min(static_cast<float>(1.0 / weight), kHuge) : kHuge;
+    inverse_weights[cluster] = weight > 0.0 ? std::min(static_cast<float>(1.0 / weight), kHuge) : kHuge;
   }
   // A cluster that is never chosen, whatever finite values its centre has.
   void set_never(std::int64_t cluster) {
@@ -27,7 +26,9 @@ class ClusterVectors {
     inverse_weights[cluster] = 0.0f;
   }
   // Makes a cluster that was set look farther away by about that (a squared distance).
-  void add_price(std::int64_t cluster, double price) { norms[cluster] += static_cast<float>(price); }
+  void add_penalty(std::int64_t cluster, double penalty) {
+    norms[cluster] += static_cast<float>(penalty);
+  }
   void copy(std::int64_t to, const ClusterVectors& other, std::int64_t from) {
     norms[to] = other.norms[from];
     factors[to] = other.factors[from];

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "support/aligned_buffer.hpp"
-#include "scoring/cluster_terms.hpp"
-#include "rows/dense_rows.hpp"
 #include "kernel/kernel.hpp"
+#include "rows/dense_rows.hpp"
+#include "scoring/cluster_terms.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
@@ -22,7 +22,7 @@ class CentreTable {
   CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
   void set(std::int64_t cluster, const double* composite, double weight);
   void set_never(std::int64_t cluster);
-  void add_price(std::int64_t cluster, double price) { vectors_.add_price(cluster, price); }
+  void add_penalty(std::int64_t cluster, double penalty) { vectors_.add_penalty(cluster, penalty); }
 
  private:
   friend class Centres;
@@ -45,7 +45,7 @@ class Centres {
   void set(std::int64_t cluster, const double* composite, double weight);
 
   void set_never(std::int64_t cluster);
-  void add_price(std::int64_t cluster, double price) { vectors_.add_price(cluster, price); }
+  void add_penalty(std::int64_t cluster, double penalty) { vectors_.add_penalty(cluster, penalty); }
 
   std::int64_t n_panels() const { return n_panels_; }
   std::int64_t n_clusters() const { return n_clusters_; }

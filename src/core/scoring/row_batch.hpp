@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "support/aligned_buffer.hpp"
-#include "scoring/tile.hpp"
 #include "parallel/stop_token.hpp"
+#include "scoring/tile.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
@@ -16,9 +16,17 @@ class Piece {
  public:
   // `low`: rows are scored in low precision, for which they must be bytes.
   explicit Piece(const Rows& rows, bool low = false)
-      : rows_(rows), tile_(rows, low), lanes_(rows.kernel().lanes), norms_(kPieceRows),
-        own_(kPieceRows), stay_(kPieceRows), weights_(kPieceRows), rotation_(kPieceRows),
-        best_(kPieceRows * lanes_), second_(kPieceRows * lanes_), index_(kPieceRows * lanes_) {}
+      : rows_(rows),
+        tile_(rows, low),
+        lanes_(rows.kernel().lanes),
+        norms_(kPieceRows),
+        own_(kPieceRows),
+        stay_(kPieceRows),
+        weights_(kPieceRows),
+        rotation_(kPieceRows),
+        best_(kPieceRows * lanes_),
+        second_(kPieceRows * lanes_),
+        index_(kPieceRows * lanes_) {}
 
   // Loads rows ids(0) ... ids(count - 1); all other columns of the piece get neutral values.
   template <class Ids>
@@ -86,8 +94,8 @@ class Piece {
   std::int32_t index(std::int64_t r) const { return index_[r * lanes_]; }
 
   TileView view() const {
-    TileView view{nullptr,          norms_.get(), own_.get(),        stay_.get(), weights_.get(),
-                  rotation_.get(),  n_padded_,    rows_.n_features()};
+    TileView view{nullptr,        norms_.get(),    own_.get(), stay_.get(),
+                  weights_.get(), rotation_.get(), n_padded_,  rows_.n_features()};
     tile_.complete(view);
     return view;
   }
@@ -97,11 +105,11 @@ class Piece {
   template <class Centres>
   std::int64_t panels_at_once(const Centres& centres) const {
     constexpr double kOperations = 1e9;
-    const double panel = static_cast<double>(kPieceRows * rows_.n_values()) /
-                         static_cast<double>(rows_.n_rows()) *
-                         static_cast<double>(centres.n_clusters()) /
-                         static_cast<double>(centres.n_panels());
-    const auto timely = std::max<std::int64_t>(1, static_cast<std::int64_t>(kOperations / std::max(1.0, panel)));
+    const double panel =
+        static_cast<double>(kPieceRows * rows_.n_values()) / static_cast<double>(rows_.n_rows()) *
+        static_cast<double>(centres.n_clusters()) / static_cast<double>(centres.n_panels());
+    const auto timely =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(kOperations / std::max(1.0, panel)));
     return std::min(timely, Tile<Rows>::kMostPanels);
   }
   LaneState state() const { return {best_.get(), second_.get(), index_.get()}; }

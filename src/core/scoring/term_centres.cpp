@@ -17,9 +17,16 @@ constexpr double kRounding = 1e-9;
 }  // namespace
 
 SparseCentres::SparseCentres(const SparseRows& rows, std::int64_t n_clusters)
-    : rows_(rows), width_(rows.kernel().panel_width), n_clusters_(n_clusters),
-      n_features_(rows.n_features()), n_panels_((n_clusters + width_ - 1) / width_),
-      step_(n_panels_ * width_), lines_(0), entries_(0), vectors_(step_), scales_(step_) {
+    : rows_(rows),
+      width_(rows.kernel().panel_width),
+      n_clusters_(n_clusters),
+      n_features_(rows.n_features()),
+      n_panels_((n_clusters + width_ - 1) / width_),
+      step_(n_panels_ * width_),
+      lines_(0),
+      entries_(0),
+      vectors_(step_),
+      scales_(step_) {
   for (std::int64_t c = 0; c < step_; ++c) set_never(c);
 }
 
@@ -51,8 +58,8 @@ void SparseCentres::fill(const double* composites, bool rows_move, Team& team) {
   });
 }
 
-// A row that enters a cluster may bring its terms there, so that lines grow: a term is in no more clusters
-// than rows have it, but for what rounding leaves behind.
+// A row that enters a cluster may bring its terms there, so that lines grow: a term is in no more
+// clusters than rows have it, but for what rounding leaves behind.
 void SparseCentres::make_room(bool rows_move, bool may_be_short) {
   const auto limit = static_cast<std::int64_t>(kLongestShort * static_cast<double>(n_clusters_));
   places_.clear();
@@ -91,7 +98,8 @@ void SparseCentres::set_term(std::int64_t term, std::int64_t cluster, double val
   if (at >= 0)
     lines_[at + cluster] = static_cast<float>(value);
   else
-    set_short(term, cluster, std::abs(value) <= kRounding * std::abs(step) ? 0.0f : static_cast<float>(value));
+    set_short(term, cluster,
+              std::abs(value) <= kRounding * std::abs(step) ? 0.0f : static_cast<float>(value));
 }
 
 // Should a line ever be full, it lacks a cluster, and rows may miss a move.
@@ -131,9 +139,12 @@ PanelView SparseCentres::view() const {
 
 GatheredCentres::GatheredCentres(const SparseRows& rows, std::int64_t n_clusters,
                                  std::int64_t most_gathered)
-    : width_(rows.kernel().panel_width), step_((most_gathered + width_ - 1) / width_ * width_),
+    : width_(rows.kernel().panel_width),
+      step_((most_gathered + width_ - 1) / width_ * width_),
       line_of_(static_cast<std::size_t>(rows.n_features()), nullptr),
-      column_(static_cast<std::size_t>(n_clusters), -1), vectors_(step_), scales_(step_) {}
+      column_(static_cast<std::size_t>(n_clusters), -1),
+      vectors_(step_),
+      scales_(step_) {}
 
 void GatheredCentres::gather(const SparseCentres& table, const std::int32_t* clusters,
                              std::int64_t count) {

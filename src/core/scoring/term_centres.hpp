@@ -1,24 +1,25 @@
 // The centres of a partition as sparse rows are scored against them: composites in float32, transposed.
 //
-// Each term has a line with its value in all composites. So a row is scored against all clusters by adding
-// up the lines of its terms; and as composites are not divided by their weights, a move changes no more
-// than the terms of the row in two columns. A term that is in few rows is in few clusters: its line is a
-// list of these. Most terms are such, so that the lines of all others stay in the cache.
+// Each term has a line with its value in all composites. So a row is scored against all clusters by
+// adding up the lines of its terms; and as composites are not divided by their weights, a move changes
+// no more than the terms of the row in two columns. A term that is in few rows is in few clusters: its
+// line is a list of these. Most terms are such, so that the lines of all others stay in the cache.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
-#include "scoring/cluster_terms.hpp"
 #include "kernel/kernel.hpp"
-#include "rows/sparse_rows.hpp"
 #include "parallel/thread_pool.hpp"
+#include "rows/sparse_rows.hpp"
+#include "scoring/cluster_terms.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
-// A cluster in which a term is, and its value there. Side by side, so that they come from memory together.
+// A cluster in which a term is, and its value there. Side by side, so that they come from memory
+// together.
 struct Entry {
   std::int32_t cluster;
   float value;
@@ -46,7 +47,7 @@ class SparseCentres {
   // Weight and |composite|^2 of a cluster; a weight of 0 makes an empty one, which attracts any row.
   void set(std::int64_t cluster, double weight, double square);
   void set_never(std::int64_t cluster);
-  void add_price(std::int64_t cluster, double price) { vectors_.add_price(cluster, price); }
+  void add_penalty(std::int64_t cluster, double penalty) { vectors_.add_penalty(cluster, penalty); }
   // `step` is by how much the value changed: what is left of a sum that was taken away is rounding.
   void set_term(std::int64_t term, std::int64_t cluster, double value, double step);
   void clear(std::int64_t cluster);

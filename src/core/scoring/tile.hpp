@@ -7,11 +7,11 @@
 #include <limits>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
-#include "rows/dense_rows.hpp"
 #include "kernel/kernel.hpp"
-#include "scoring/term_centres.hpp"
+#include "rows/dense_rows.hpp"
 #include "rows/sparse_rows.hpp"
+#include "scoring/term_centres.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
@@ -23,7 +23,9 @@ class Tile<DenseRows> {
  public:
   // `low`: rows are scored in low precision, for which they must be bytes.
   Tile(const DenseRows& rows, bool low)
-      : rows_(rows), low_(low), values_(n_chunks() * kChunkSize),
+      : rows_(rows),
+        low_(low),
+        values_(n_chunks() * kChunkSize),
         quads_(low ? n_chunks() * kQuadChunkSize : 0) {
     if (low) std::fill_n(quads_.get(), n_chunks() * kQuadChunkSize, 0);
   }
@@ -45,7 +47,8 @@ class Tile<DenseRows> {
     view.values = values_.get();
     view.quads = quads_.get();
   }
-  static constexpr std::int64_t kMostPanels = std::numeric_limits<std::int64_t>::max();  // that are met at once
+  static constexpr std::int64_t kMostPanels =
+      std::numeric_limits<std::int64_t>::max();  // that are met at once
 
   // |x - C|^2 of a row and the centre of a cluster, in float64.
   template <class Table>
@@ -58,8 +61,8 @@ class Tile<DenseRows> {
   std::int64_t n_chunks() const { return (rows_.n_features() + kChunkColumns - 1) / kChunkColumns; }
   void clear_row(std::int64_t r, float* norms) {
     for (std::int64_t begin = 0; begin < rows_.n_features(); begin += kChunkColumns)
-      std::fill_n(values_.get() + begin / kChunkColumns * kChunkSize + r * kTileStride,
-                  kChunkColumns, 0.0f);
+      std::fill_n(values_.get() + begin / kChunkColumns * kChunkSize + r * kTileStride, kChunkColumns,
+                  0.0f);
     norms[r] = 0.0f;
   }
 

@@ -12,7 +12,8 @@ struct Members {
   std::vector<std::int64_t> start;  // k + 1
 };
 
-inline Members sort_by_cluster(const std::int32_t* labels, std::int64_t n_clusters, std::int64_t n_rows) {
+inline Members sort_by_cluster(const std::int32_t* labels, std::int64_t n_clusters,
+                               std::int64_t n_rows) {
   Members sorted;
   sorted.start.assign(static_cast<std::size_t>(n_clusters) + 1, 0);
   auto& start = sorted.start;

@@ -1,4 +1,5 @@
-// The n closest of a stream. Those below a bound are kept, and the bound falls whenever there are too many.
+// The n closest of a stream. Those below a bound are kept, and the bound falls whenever there are too
+// many.
 #pragma once
 
 #include <algorithm>

@@ -41,13 +41,16 @@ struct Offer {
 class Offers {
  public:
   explicit Offers(std::int64_t n_clusters)
-      : leaving_(static_cast<std::size_t>(n_clusters)), entering_(static_cast<std::size_t>(n_clusters)) {}
+      : leaving_(static_cast<std::size_t>(n_clusters)),
+        entering_(static_cast<std::size_t>(n_clusters)) {}
 
   void add(const Offer& offer) {
     insert(leaving_[static_cast<std::size_t>(offer.from)], offer);
     insert(entering_[static_cast<std::size_t>(offer.to)], offer);
   }
-  std::vector<Offer>& leaving(std::int32_t cluster) { return leaving_[static_cast<std::size_t>(cluster)]; }
+  std::vector<Offer>& leaving(std::int32_t cluster) {
+    return leaving_[static_cast<std::size_t>(cluster)];
+  }
   std::vector<Offer>& entering(std::int32_t cluster) {
     return entering_[static_cast<std::size_t>(cluster)];
   }

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "sweep/visit_policies.hpp"
 #include "scoring/row_batch.hpp"
 #include "support/random.hpp"
+#include "sweep/visit_policies.hpp"
 
 namespace boostkmeans {
 
@@ -21,7 +21,7 @@ struct Workplace {
 
 // Whether rows are scored in low precision. A certificate is not to be had that way.
 bool is_low(const DenseRows& rows, const SweepOptions& options) {
-  return options.low && !options.exact && rows.are_bytes();
+  return options.low_precision && !options.exact && rows.are_bytes();
 }
 bool is_low(const SparseRows&, const SweepOptions&) { return false; }
 
@@ -29,16 +29,24 @@ template <class Rows, class Looks>
 class Sweep {
  public:
   Sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
-        const SweepOptions& options, Looks& looks, Team& team)
-      : rows_(rows), row_weights_(row_weights), partition_(partition), options_(options),
+        const SweepOptions& options, Looks& looks, bool low, Team& team)
+      : rows_(rows),
+        row_weights_(row_weights),
+        partition_(partition),
+        options_(options),
         reluctance_((1.0 - options.temperature) / (1.0 + options.temperature)),
-        rule_(options.first && !options.exact ? Rule::first : Rule::best), looks_(looks), team_(team),
+        rule_(options.first && !options.exact ? Rule::first : Rule::best),
+        looks_(looks),
+        team_(team),
         squares_(rows, partition.composites, partition.n_clusters, team),
-        touched_(static_cast<std::size_t>(partition.n_clusters), 0), fetched_(rows), other_(rows),
-        saved_(2 * rows.most_cells()), offers_(options.exchange ? partition.n_clusters : 0) {
+        touched_(static_cast<std::size_t>(partition.n_clusters), 0),
+        fetched_(rows),
+        other_(rows),
+        saved_(2 * rows.most_cells()),
+        offers_(options.exchange ? partition.n_clusters : 0) {
     if (options.limits) smallest_ = smallest_weight();
-    const bool low = is_low(rows, options);
-    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace<Rows>>(rows, low));
+    for (int t = 0; t < team.size(); ++t)
+      places_.push_back(std::make_unique<Workplace<Rows>>(rows, low));
     fill_lines(looks.table(), partition.composites, true, team);
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) touch(c);
   }
@@ -48,8 +56,7 @@ class Sweep {
       pack_touched();
       propose();
       if (team_.watch().stopped()) break;  // the block's proposals are incomplete: drop them
-      for (const Task& task : tasks_)
-        result_.evaluations += task.count * looks_.n_columns(task.list);
+      for (const Task& task : tasks_) result_.evaluations += task.count * looks_.n_columns(task.list);
       decide();
       if (team_.watch().stopped()) break;
       looks_.decided();
@@ -80,8 +87,8 @@ class Sweep {
       for (std::int64_t i = batch * kBatch; i < std::min(n, (batch + 1) * kBatch); ++i) {
         const std::int64_t c = touched_list_[static_cast<std::size_t>(i)];
         set_centre(looks_.table(), c, partition_.composite(c), partition_.weights[c], squares_.at(c));
-        if (options_.prices != nullptr)
-          looks_.table().add_price(c, options_.prices[c]);
+        if (options_.penalties != nullptr)
+          looks_.table().add_penalty(c, options_.penalties[c]);
         else if (!options_.exchange && options_.limits.full(partition_.weights[c], smallest_))
           looks_.table().set_never(c);
         touched_[static_cast<std::size_t>(c)] = 0;
@@ -158,7 +165,7 @@ class Sweep {
       return leaving(total, w, distance(place.fetched, own));
     }
     const double gap = place.piece.gap(r, centre(own), looks_.table(), own);
-    return leaving(total, w, gap) / reluctance_ + price(own);
+    return leaving(total, w, gap) / reluctance_ + penalty(own);
   }
 
   // The column at which a row begins to look.
@@ -204,14 +211,15 @@ class Sweep {
   }
 
   Centre centre(std::int64_t cluster) const {
-    return {partition_.composite(cluster), inverse_of(partition_.weights[cluster]), squares_.at(cluster)};
+    return {partition_.composite(cluster), inverse_of(partition_.weights[cluster]),
+            squares_.at(cluster)};
   }
   double distance(const Row& x, std::int64_t cluster) const {
     return partition_.weights[cluster] > 0.0 ? rows_.distance(x, centre(cluster)) : 0.0;
   }
 
-  double price(std::int64_t cluster) const {
-    return options_.prices == nullptr ? 0.0 : options_.prices[cluster];
+  double penalty(std::int64_t cluster) const {
+    return options_.penalties == nullptr ? 0.0 : options_.penalties[cluster];
   }
 
   void decide() {
@@ -238,7 +246,7 @@ class Sweep {
       return;
     }
     const Terms terms = terms_of(proposal.row, to, fetched_);
-    const double leave = terms.leave + price(from), enter = reluctance_ * terms.enter + price(to);
+    const double leave = terms.leave + penalty(from), enter = reluctance_ * terms.enter + penalty(to);
     if (!improves(leave, enter, proposal.norm, terms.noise)) return;
     take(proposal.row, to, fetched_, terms);
   }
@@ -322,8 +330,8 @@ class Sweep {
     squares_.set(cluster, saved_values_[i].square);
   }
 
-  // What a row costs where it is and where it would go, and how far these may be off; |x|^2, where rows are
-  // exchanged. Fetches it.
+  // What a row costs where it is and where it would go, and how far these may be off; |x|^2, where rows
+  // are exchanged. Fetches it.
   struct Terms {
     double leave, enter, norm, noise;
   };
@@ -394,27 +402,20 @@ class Sweep {
 }  // namespace
 
 template <class Rows>
-SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
-                  const Visit& visit, const SweepOptions& options, Team& team) {
-  AllClusters<Rows> looks(rows, partition, visit, is_low(rows, options));
-  return Sweep(rows, row_weights, partition, options, looks, team).run();
-}
-
-template <class Rows>
-SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
-                  const CandidateVisit& visit, Neighbourhoods& neighbourhoods,
+SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition, Visit& visit,
                   const SweepOptions& options, Team& team) {
-  Candidates<Rows> looks(rows, partition, visit, neighbourhoods, team.size());
-  return Sweep(rows, row_weights, partition, options, looks, team).run();
+  if (auto* candidates = std::get_if<CandidateVisit>(&visit)) {
+    Candidates<Rows> looks(rows, partition, *candidates, team.size());
+    return Sweep(rows, row_weights, partition, options, looks, false, team).run();
+  }
+  const bool low = is_low(rows, options);
+  AllClusters<Rows> looks(rows, partition, std::get<FullVisit>(visit), low);
+  return Sweep(rows, row_weights, partition, options, looks, low, team).run();
 }
 
-#define BK_INSTANTIATE(Rows)                                                                             \
-  template SweepResult sweep(const Rows&, RowWeights, const Partition&, const Visit&,                    \
-                             const SweepOptions&, Team&);                                                \
-  template SweepResult sweep(const Rows&, RowWeights, const Partition&, const CandidateVisit&,           \
-                             Neighbourhoods&, const SweepOptions&, Team&)
-BK_INSTANTIATE(DenseRows);
-BK_INSTANTIATE(SparseRows);
-#undef BK_INSTANTIATE
+template SweepResult sweep(const DenseRows&, RowWeights, const Partition&, Visit&, const SweepOptions&,
+                           Team&);
+template SweepResult sweep(const SparseRows&, RowWeights, const Partition&, Visit&, const SweepOptions&,
+                           Team&);
 
 }  // namespace boostkmeans

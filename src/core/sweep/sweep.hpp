@@ -5,72 +5,74 @@
 #pragma once
 
 #include <cstdint>
+#include <variant>
 
-#include "sweep/size_limits.hpp"
-#include "partition/partition.hpp"
 #include "parallel/thread_pool.hpp"
+#include "partition/partition.hpp"
+#include "sweep/size_limits.hpp"
 
 namespace boostkmeans {
 
-struct Visit {
+// A sweep in which every row is compared with all clusters.
+struct FullVisit {
   const std::int64_t* order;  // runs of rows, in the order of the visit
   std::int64_t n_runs;
-  std::int64_t run_rows;      // run r is rows [r * run_rows, (r + 1) * run_rows), cut at n
-  std::int64_t block_rows;    // rows that propose before the first of them is decided
+  std::int64_t run_rows;    // run r is rows [r * run_rows, (r + 1) * run_rows), cut at n
+  std::int64_t block_rows;  // number of rows that propose before the first of them is decided
 };
+
+// A sweep in which rows are visited cluster by cluster and compared only with the neighbours of their
+// cluster. It skips a cluster if neither the cluster nor one of its neighbours changed since its last
+// visit.
+struct CandidateVisit {
+  const std::int32_t* lists;  // k x list_length: neighbouring clusters, padded with -1
+  std::int64_t list_length;
+  std::int64_t* changed;      // k: time of the last change of each cluster, or -1
+  std::int64_t* visited;      // k: time of the last visit to all rows of each cluster, or -1
+  std::int64_t clock;         // time: the number of blocks decided so far; the sweep advances it
+  const std::int32_t* order;  // clusters, in the order of the visit
+  std::int64_t n_clusters;    // length of `order`
+  std::int64_t block_rows;    // as in FullVisit
+  // n, or null: gets the best other cluster of each visited row, whether the row gains there or not.
+  std::int32_t* runners_up = nullptr;
+  // If true, rows are visited with the cluster in `runners_up` and compared with the neighbours of that
+  // cluster, which the list of their own cluster may lack. Nothing is skipped or counted as visited
+  // then.
+  bool by_runner_up = false;
+};
+
+using Visit = std::variant<FullVisit, CandidateVisit>;
 
 struct SweepOptions {
-  bool first;           // take the first improving cluster from a random one on, not the best
-  std::uint64_t seed;   // of that random cluster
-  bool exact;           // for a certificate: the best cluster, by float64 where float32 cannot tell
-  bool low;             // proposals in low precision, where rows and kernel allow it
-  // Above 0, a row also moves where that costs little: what it costs to stay counts (1 + temperature)
-  // fold, what it costs to go (1 - temperature) fold. Not for a certificate.
+  bool first =
+      false;  // move to the first improving cluster, searched from a random one, not to the best
+  // Certify a local optimum: find the best cluster in float64 wherever float32 cannot decide. Takes
+  // precedence over `first` and `low_precision`; requires a FullVisit.
+  bool exact = false;
+  // Score bytes as bytes, where rows and kernel allow it. A CandidateVisit ignores this.
+  bool low_precision = false;
+  // Above 0, a row also moves where this costs little: the cost of staying is multiplied by
+  // (1 + temperature), that of moving by (1 - temperature). Must be 0 if `exact`.
   double temperature = 0.0;
   Limits limits = {};
-  // If true, rows also look at clusters that have no room. One that would go there looks for another row
-  // that makes room (or one that takes its place, where its own cluster has just enough) and both move, if
-  // this is a gain altogether. Else such clusters are not looked at.
+  // If true, rows are also compared with clusters that are full. A row that would move there looks for
+  // another row that makes room (or takes its place, if its own cluster is at the lower limit), and both
+  // move if the two moves together are a gain. If false, rows are not compared with full clusters.
   bool exchange = false;
-  // k, or null: what it costs to be in a cluster, beside the distance. High prices make rows leave that are
-  // nearly as well off elsewhere, so that others find room. Not for a certificate, nor with limits.
-  const double* prices = nullptr;
-};
-
-// For a sweep over candidates: rows are visited cluster by cluster, and look at the neighbours of their
-// cluster alone. A cluster is passed over if nothing in its neighbourhood changed since its last visit.
-struct Neighbourhoods {
-  const std::int32_t* lists;  // k x length: other clusters, filled up with -1
-  std::int64_t length;
-  std::int64_t* changed;      // k: when each cluster changed last, or -1 ...
-  std::int64_t* visited;      // k: ... and when all of its rows were visited, or -1; both by `clock`
-  std::int64_t clock;         // counts blocks, over all sweeps
-};
-
-struct CandidateVisit {
-  const std::int32_t* order;  // clusters, in the order of the visit
-  std::int64_t n_clusters;
-  std::int64_t block_rows;
-  // n, or null: best other cluster of each row that was visited, better or not.
-  std::int32_t* runners_up;
-  // If true, rows are visited with the cluster that `runners_up` names, and look at the neighbours of that
-  // one: clusters that the list of their own cluster lacks. None is passed over then, nor counts as visited.
-  bool by_runner_up;
+  // k, or null: cost of being in a cluster, in addition to the distance. High penalties drive away rows
+  // that are nearly as close to another cluster. Not with `exact`, nor with limits.
+  const double* penalties = nullptr;
+  std::uint64_t seed = 0;  // of the random cluster at which `first` starts
 };
 
 struct SweepResult {
   std::int64_t moves = 0;
-  std::int64_t evaluations = 0;  // distances, of all rows that were decided
-  double gain = 0.0;  // by how much the inertia fell
+  double gain = 0.0;             // decrease of the inertia
+  std::int64_t evaluations = 0;  // distances between rows and clusters, for all rows that were decided
 };
 
 template <class Rows>
-SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
-                  const Visit& visit, const SweepOptions& options, Team& team);
-// Moves `neighbourhoods.clock` on. `options.exact` and `options.low` must be false.
-template <class Rows>
-SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
-                  const CandidateVisit& visit, Neighbourhoods& neighbourhoods,
+SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition, Visit& visit,
                   const SweepOptions& options, Team& team);
 
 }  // namespace boostkmeans

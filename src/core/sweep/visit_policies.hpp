@@ -1,14 +1,14 @@
-// What a sweep asks for, block by block: which rows are next, and which clusters they look at. All clusters,
-// or the candidates of a neighbourhood.
+// What a sweep asks for, block by block: which rows are next, and which clusters they look at. All
+// clusters, or the candidates of a neighbourhood.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "partition/partition.hpp"
 #include "scoring/centre_traits.hpp"
 #include "support/rows_by_cluster.hpp"
-#include "partition/partition.hpp"
 #include "sweep/sweep.hpp"
 
 namespace boostkmeans {
@@ -33,8 +33,10 @@ template <class Rows>
 class AllClusters {
  public:
   // `low`: rows are scored in low precision.
-  AllClusters(const Rows& rows, const Partition& partition, const Visit& visit, bool low)
-      : rows_(rows), visit_(visit), centres_(all_centres(rows, partition.n_clusters, low)) {}
+  AllClusters(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low)
+      : rows_(rows),
+        visit_(visit),
+        centres_(all_centres(rows, partition.n_clusters, low)) {}
 
   // The rows of the next block; false if there is none.
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
@@ -66,7 +68,7 @@ class AllClusters {
 
  private:
   const Rows& rows_;
-  const Visit& visit_;
+  const FullVisit& visit_;
   std::int64_t next_run_ = 0;
   typename Kind<Rows>::All centres_;
 };
@@ -75,14 +77,13 @@ class AllClusters {
 template <class Rows>
 class Candidates {
  public:
-  Candidates(const Rows& rows, const Partition& partition, const CandidateVisit& visit,
-             Neighbourhoods& neighbourhoods, int n_threads)
-      : visit_(visit), near_(neighbourhoods),
+  Candidates(const Rows& rows, const Partition& partition, CandidateVisit& visit, int n_threads)
+      : visit_(visit),
         members_(sort_by_cluster(grouped_by(partition), partition.n_clusters, rows.n_rows())),
         entered_(static_cast<std::size_t>(partition.n_clusters), 0),
         table_(centre_table(rows, partition.n_clusters)) {
     for (int t = 0; t < n_threads; ++t)
-      gathered_.push_back(gathered_centres(rows, partition.n_clusters, near_.length));
+      gathered_.push_back(gathered_centres(rows, partition.n_clusters, visit_.list_length));
   }
 
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
@@ -99,8 +100,8 @@ class Candidates {
         continue;
       }
       const std::int64_t count = std::min(kTaskRows, end - begin);
-      tasks.push_back({static_cast<std::int64_t>(proposals.size()), count, c,
-                       visit_.by_runner_up ? -1 : c});
+      tasks.push_back(
+          {static_cast<std::int64_t>(proposals.size()), count, c, visit_.by_runner_up ? -1 : c});
       for (std::int64_t i = begin; i < begin + count; ++i)
         proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f, 0.0f});
       taken_ += count;
@@ -108,11 +109,11 @@ class Candidates {
     return !proposals.empty();
   }
   typename Kind<Rows>::Table& table() { return table_; }
-  void decided() { ++near_.clock; }
+  void decided() { ++visit_.clock; }
   void moved(std::int32_t from, std::int32_t to) {
-    near_.changed[from] = near_.changed[to] = near_.clock;
+    visit_.changed[from] = visit_.changed[to] = visit_.clock;
     // The row is not among the members that this sweep visits there: that takes another visit.
-    near_.visited[to] = -1;
+    visit_.visited[to] = -1;
     entered_[static_cast<std::size_t>(to)] = 1;
   }
   typename Kind<Rows>::Gathered& centres(std::int64_t owner, int thread) {
@@ -123,11 +124,11 @@ class Candidates {
   std::int32_t cluster(std::int64_t owner, std::int64_t column) const { return list(owner)[column]; }
   std::int64_t n_columns(std::int64_t owner) const {
     const std::int32_t* first = list(owner);
-    return std::find(first, first + near_.length, -1) - first;
+    return std::find(first, first + visit_.list_length, -1) - first;
   }
   std::int32_t column(std::int64_t owner, std::int32_t cluster) const {
     if (!visit_.by_runner_up) return -1;  // no cluster is in its own list
-    const std::int32_t *first = list(owner), *last = first + near_.length;
+    const std::int32_t *first = list(owner), *last = first + visit_.list_length;
     const std::int32_t* at = std::find(first, last, cluster);
     return at == last ? -1 : static_cast<std::int32_t>(at - first);
   }
@@ -138,7 +139,9 @@ class Candidates {
  private:
   using Gathered = typename Kind<Rows>::Gathered;
 
-  const std::int32_t* list(std::int64_t cluster) const { return near_.lists + cluster * near_.length; }
+  const std::int32_t* list(std::int64_t cluster) const {
+    return visit_.lists + cluster * visit_.list_length;
+  }
 
   const std::int32_t* grouped_by(const Partition& partition) const {
     return visit_.by_runner_up ? visit_.runners_up : partition.labels;
@@ -148,24 +151,23 @@ class Candidates {
   bool begin_visit(std::int64_t cluster) {
     if (visit_.by_runner_up) return true;
     if (!worth_a_visit(cluster)) return false;
-    near_.visited[cluster] = entered_[static_cast<std::size_t>(cluster)] ? -1 : near_.clock;
+    visit_.visited[cluster] = entered_[static_cast<std::size_t>(cluster)] ? -1 : visit_.clock;
     return true;
   }
 
   bool worth_a_visit(std::int64_t cluster) const {
-    const std::int64_t last = near_.visited[cluster];
-    if (last < 0 || near_.changed[cluster] >= last) return true;
+    const std::int64_t last = visit_.visited[cluster];
+    if (last < 0 || visit_.changed[cluster] >= last) return true;
     const std::int32_t* first = list(cluster);
     return std::any_of(first, first + n_columns(cluster),
-                       [=, this](std::int32_t c) { return near_.changed[c] >= last; });
+                       [=, this](std::int32_t c) { return visit_.changed[c] >= last; });
   }
 
-  const CandidateVisit& visit_;
-  Neighbourhoods& near_;
+  CandidateVisit& visit_;
   Members members_;
   std::vector<unsigned char> entered_;  // clusters that rows entered in this sweep
-  std::int64_t next_ = 0;   // cluster in the order ...
-  std::int64_t taken_ = 0;  // ... and its rows that are in earlier blocks
+  std::int64_t next_ = 0;               // cluster in the order ...
+  std::int64_t taken_ = 0;              // ... and its rows that are in earlier blocks
   typename Kind<Rows>::Table table_;
   std::vector<Gathered> gathered_;  // by thread
 };

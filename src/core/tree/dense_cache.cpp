@@ -14,8 +14,9 @@ constexpr std::int64_t kHeldBytes = 1 << 21, kMostHeldBytes = 1 << 26;
 constexpr std::int64_t kFewestHeld = 1024, kHeldPerSection = 16;
 // Rows of a large set that follow in one go.
 constexpr std::int64_t kSpanRows = 1024, kFewestSpanRows = 16;
-// A set whose spread is below this share of its mean's length is placed in float64. What float32 leaves of the
-// mean ends up in the last section, which may be a thousandth of the set: then this is 5e-4 of its spread.
+// A set whose spread is below this share of its mean's length is placed in float64. What float32 leaves
+// of the mean ends up in the last section, which may be a thousandth of the set: then this is 5e-4 of
+// its spread.
 constexpr double kNarrowSpread = 0x1p-4;
 // Rows are asked for this many ahead, a few at a time.
 constexpr std::int64_t kRowsAhead = 32, kRowsAtOnce = 8;
@@ -47,7 +48,8 @@ void PlaceLoader::load(const Place& place, const std::int64_t* ids, std::int64_t
     rows_.fetch(ids[i], fetched_);
     double norm = 0.0;
     for (std::int64_t j = 0; j < rows_.n_features(); ++j) {
-      const auto x = static_cast<float>((fetched_.values[j] - place.mean[static_cast<std::size_t>(j)]) * scale);
+      const auto x =
+          static_cast<float>((fetched_.values[j] - place.mean[static_cast<std::size_t>(j)]) * scale);
       out[i * step() + j] = x;
       norm += static_cast<double>(x) * static_cast<double>(x);
     }
@@ -116,7 +118,8 @@ bool PlaceLoader::find_wide(const std::int64_t* ids, std::int64_t count, RowWeig
 
 std::int64_t DenseHeld::capacity(const DenseRows& rows, std::int64_t n_sections) {
   const std::int64_t few = std::min(kFewestHeld, kMostHeldBytes / row_bytes(rows));
-  return std::max({std::min(kMostHeld, kHeldBytes / row_bytes(rows)), few, kHeldPerSection * n_sections});
+  return std::max(
+      {std::min(kMostHeld, kHeldBytes / row_bytes(rows)), few, kHeldPerSection * n_sections});
 }
 
 std::int64_t DenseHeld::span_rows(const DenseRows& rows) {
@@ -124,8 +127,14 @@ std::int64_t DenseHeld::span_rows(const DenseRows& rows) {
 }
 
 DenseHeld::DenseHeld(const DenseRows& rows, std::int64_t n_sections, std::int64_t capacity)
-    : kernel_(rows.kernel()), loader_(rows), step_(loader_.step()), last_(n_sections - 1),
-      values_(capacity * step_), norms_(capacity), composites_(last_ * step_), copies_(last_ * step_),
+    : kernel_(rows.kernel()),
+      loader_(rows),
+      step_(loader_.step()),
+      last_(n_sections - 1),
+      values_(capacity * step_),
+      norms_(capacity),
+      composites_(last_ * step_),
+      copies_(last_ * step_),
       scratch_(step_) {
   std::fill_n(values_.get(), capacity * step_, 0.0f);  // what pads the rows stays 0
 }
@@ -167,8 +176,8 @@ DenseCut DenseHeld::cut(const std::vector<double>& inverse, const std::vector<do
   }
   for (std::size_t s = 0; s < l; ++s) {
     const double threshold = offsets[s] - offsets[l];
-    const double at_mean = kernel_.flat_dot(
-        cut.directions.data() + static_cast<std::int64_t>(s) * step_, place_.mean.data(), step_);
+    const double at_mean = kernel_.flat_dot(cut.directions.data() + static_cast<std::int64_t>(s) * step_,
+                                            place_.mean.data(), step_);
     cut.thresholds.push_back(static_cast<float>(threshold));
     cut.plain_thresholds.push_back(static_cast<float>(threshold + at_mean));
   }
@@ -194,7 +203,8 @@ void DenseHeld::follow(const Cut& cut, const std::int64_t* ids, std::int64_t cou
       float best = 0.0f;
       std::int32_t found = last;
       for (std::int32_t s = 0; s < last; ++s) {
-        const float lead = dots[static_cast<std::size_t>(s * kBlock + r)] - thresholds[static_cast<std::size_t>(s)];
+        const float lead =
+            dots[static_cast<std::size_t>(s * kBlock + r)] - thresholds[static_cast<std::size_t>(s)];
         if (lead > best) best = lead, found = s;
       }
       sections[begin + r] = found;

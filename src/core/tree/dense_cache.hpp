@@ -1,15 +1,15 @@
 // A set of dense rows in a thread's cache: flat, in float32, with the mean of the set taken off.
 //
-// So the composites of all sections add up to 0: s sections need s - 1 dot products a visit, two sections
-// just one. What it holds is the seam that sparse sets share (see sparse_held.hpp).
+// So the composites of all sections add up to 0: s sections need s - 1 dot products a visit, two
+// sections just one. What it holds is the seam that sparse sets share (see sparse_held.hpp).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
-#include "rows/dense_rows.hpp"
 #include "partition/partition.hpp"
+#include "rows/dense_rows.hpp"
+#include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
@@ -25,14 +25,16 @@ struct Place {
 class PlaceLoader {
  public:
   explicit PlaceLoader(const DenseRows& rows)
-      : rows_(rows), layout_(flat_layout(rows.n_features())), fetched_(rows) {}
+      : rows_(rows),
+        layout_(flat_layout(rows.n_features())),
+        fetched_(rows) {}
   // Rows as they are in their frame, and |x|^2.
   void load_plain(const std::int64_t* ids, std::int64_t count, float* out, float* norms) const;
   void load(const Place& place, const std::int64_t* ids, std::int64_t count, float* out,
             float* norms) const;
   // The place of these rows (which `values` and `norms` then hold), or false if all rows are equal.
-  bool find(const std::int64_t* ids, std::int64_t count, RowWeights weights, Place& place,
-            float* values, float* norms) const;
+  bool find(const std::int64_t* ids, std::int64_t count, RowWeights weights, Place& place, float* values,
+            float* norms) const;
   std::int64_t step() const { return layout_.row_step; }
 
  private:
@@ -47,8 +49,8 @@ class PlaceLoader {
 // last section counts 0.
 struct DenseCut {
   Place place;
-  std::vector<float> directions;  // (s - 1) x step
-  std::vector<float> thresholds;  // s - 1
+  std::vector<float> directions;        // (s - 1) x step
+  std::vector<float> thresholds;        // s - 1
   std::vector<float> plain_thresholds;  // the same for rows whose mean was not taken off
 };
 
@@ -93,7 +95,8 @@ class DenseHeld {
 
   // `inverse` and `offsets` by section: 1 / W and |C|^2.
   Cut cut(const std::vector<double>& inverse, const std::vector<double>& offsets) const;
-  // Sections of other rows by a cut. If `measured`, these rows are held in the place of the cut afterwards.
+  // Sections of other rows by a cut. If `measured`, these rows are held in the place of the cut
+  // afterwards.
   void follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool measured,
               std::int32_t* sections);
 

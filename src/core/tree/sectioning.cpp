@@ -45,7 +45,9 @@ double inertia_between(double energy, double square, double weight) {
 
 template <class Rows>
 Sectioning<Rows>::Sectioning(const Rows& rows, const SectionOptions& options, std::int64_t capacity)
-    : rows_(rows), options_(options), held_(rows, options.n_sections, capacity),
+    : rows_(rows),
+      options_(options),
+      held_(rows, options.n_sections, capacity),
       dots_(static_cast<std::size_t>((options.n_sections - 1) * kBlock)) {
   const auto s = static_cast<std::size_t>(options.n_sections);
   for (auto* by_section : {&weight_, &square_, &inverse_, &offset_, &leave_, &enter_})
@@ -55,7 +57,7 @@ Sectioning<Rows>::Sectioning(const Rows& rows, const SectionOptions& options, st
 
 template <class Rows>
 bool Sectioning<Rows>::run(const std::int64_t* ids, std::int64_t count, RowWeights weights,
-                     std::uint64_t seed) {
+                           std::uint64_t seed) {
   ids_ = ids;
   count_ = count;
   weights_ = weights;
@@ -199,8 +201,7 @@ double Sectioning<Rows>::pass() {
   double gain = 0.0;
   for (std::int64_t begin = 0; begin < count_; begin += kBlock) {
     const std::int64_t count = std::min(kBlock, count_ - begin);
-    for (std::int64_t s = 0; s < last; ++s)
-      held_.dots(begin, count, s, dots_.data() + s * kBlock);
+    for (std::int64_t s = 0; s < last; ++s) held_.dots(begin, count, s, dots_.data() + s * kBlock);
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t i = begin + r;
       const double norm = held_.norm(i), w = row_weight(i);
@@ -226,8 +227,8 @@ double Sectioning<Rows>::pass() {
   return gain;
 }
 
-// The same for two sections of rows that weigh 1, whose composites add up to 0: what a row gains by going
-// over is linear in |x|^2 and x . D.
+// The same for two sections of rows that weigh 1, whose composites add up to 0: what a row gains by
+// going over is linear in |x|^2 and x . D.
 template <class Rows>
 double Sectioning<Rows>::pass_halves() {
   double gain = 0.0;
@@ -285,8 +286,7 @@ template <class Rows>
 double Sectioning<Rows>::inertia(std::int64_t section) const {
   double energy = 0.0;
   for (std::int64_t i = 0; i < count_; ++i)
-    if (sections_[static_cast<std::size_t>(i)] == section)
-      energy += row_weight(i) * held_.norm(i);
+    if (sections_[static_cast<std::size_t>(i)] == section) energy += row_weight(i) * held_.norm(i);
   const auto s = static_cast<std::size_t>(section);
   const double inertia = inertia_between(energy, square_[s], weight_[s]);
   if (!std::isnan(inertia)) return std::ldexp(inertia, -2 * held_.exponent());

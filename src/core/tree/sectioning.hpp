@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "tree/dense_cache.hpp"
 #include "partition/partition.hpp"
 #include "support/random.hpp"
+#include "tree/dense_cache.hpp"
 #include "tree/sparse_cache.hpp"
 
 namespace boostkmeans {
@@ -16,8 +16,8 @@ namespace boostkmeans {
 template <class Rows>
 double inertia_of(const Rows& rows, RowWeights weights, const std::int64_t* ids, std::int64_t count,
                   const std::function<bool()>& stop);
-// Inertia as a difference, sum of weight * |x|^2 - |composite|^2 / weight, of float32 rows; NaN where too
-// little would be left of it to be trusted.
+// Inertia as a difference, sum of weight * |x|^2 - |composite|^2 / weight, of float32 rows; NaN where
+// too little would be left of it to be trusted.
 double inertia_between(double energy, double square, double weight);
 
 enum class SectionStart : int { random_partition, random, plus_plus };
@@ -89,7 +89,7 @@ class Sectioning {
   RowWeights weights_{nullptr};
   std::vector<float> dots_;  // (s - 1) x kBlock
   std::vector<std::int32_t> sections_;
-  std::vector<double> weight_, square_;  // by section: sum of weights, |composite|^2
+  std::vector<double> weight_, square_;                   // by section: sum of weights, |composite|^2
   std::vector<double> inverse_, offset_, leave_, enter_;  // see refresh
   Crossing crossing_[2];
   std::vector<std::int64_t> members_;

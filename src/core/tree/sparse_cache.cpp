@@ -6,7 +6,8 @@ namespace boostkmeans {
 
 namespace {
 
-// A set is sectioned as it is as long as its rows take no more than that; else by a sample of half as many.
+// A set is sectioned as it is as long as its rows take no more than that; else by a sample of half as
+// many.
 constexpr std::int64_t kHeldBytes = 1 << 26;
 constexpr std::int64_t kFewestHeld = 1024, kHeldPerSection = 16;
 // Below this share of the rows' squares, what is left of the inertia may be rounding: rows are compared.
@@ -16,12 +17,17 @@ constexpr double kTight = 1e-12;
 
 std::int64_t SparseHeld::capacity(const SparseRows& rows, std::int64_t n_sections) {
   constexpr std::int64_t kTermBytes = 12, kRowBytes = 32;
-  const std::int64_t row = kRowBytes + kTermBytes * (rows.n_values() / std::max<std::int64_t>(1, rows.n_rows()));
+  const std::int64_t row =
+      kRowBytes + kTermBytes * (rows.n_values() / std::max<std::int64_t>(1, rows.n_rows()));
   return std::max({kHeldBytes / row, kFewestHeld, kHeldPerSection * n_sections});
 }
 
 SparseHeld::SparseHeld(const SparseRows& rows, std::int64_t n_sections, std::int64_t)
-    : rows_(rows), n_features_(rows.n_features()), last_(n_sections - 1), fetched_(rows), starts_{0},
+    : rows_(rows),
+      n_features_(rows.n_features()),
+      last_(n_sections - 1),
+      fetched_(rows),
+      starts_{0},
       occurs_(static_cast<std::size_t>(n_features_), 0),
       sum_(static_cast<std::size_t>(n_features_), 0.0),
       composites_(static_cast<std::size_t>(last_ * n_features_), 0.0),
@@ -66,7 +72,8 @@ bool SparseHeld::hold(const std::int64_t* ids, std::int64_t count, RowWeights we
     total += w;
   }
   inverse_all_ = 1.0 / total;
-  for (const std::int32_t j : terms_) square += sum_[static_cast<std::size_t>(j)] * sum_[static_cast<std::size_t>(j)];
+  for (const std::int32_t j : terms_)
+    square += sum_[static_cast<std::size_t>(j)] * sum_[static_cast<std::size_t>(j)];
   if (energy - square * inverse_all_ <= kTight * energy && all_equal(ids, count)) return false;
   for (std::int64_t i = 0; i < count; ++i) dots_all_.push_back(dot_with(i, sum_.data()));
   return true;
@@ -122,7 +129,8 @@ SparseCut SparseHeld::cut(const std::vector<double>& inverse, const std::vector<
       rest -= composites_[static_cast<std::size_t>(s * n_features_ + j)];
     for (std::int64_t s = 0; s < last_; ++s) {
       const auto at = static_cast<std::size_t>(s * n_features_ + j);
-      cut.directions[at] = 2.0 * (composites_[at] * inverse[static_cast<std::size_t>(s)] - rest * inverse[l]);
+      cut.directions[at] =
+          2.0 * (composites_[at] * inverse[static_cast<std::size_t>(s)] - rest * inverse[l]);
     }
   }
   for (std::size_t s = 0; s < l; ++s) cut.thresholds.push_back(offsets[s] - offsets[l]);

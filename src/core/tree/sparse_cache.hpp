@@ -1,7 +1,7 @@
 // A set of sparse rows that a thread holds: their terms, in float64, one row after the other.
 //
-// The same seam as DenseHeld. No mean is taken off; instead each row knows its dot product with the sum of
-// all of them, so that s sections need s - 1 dot products a visit here too.
+// The same seam as DenseHeld. No mean is taken off; instead each row knows its dot product with the sum
+// of all of them, so that s sections need s - 1 dot products a visit here too.
 #pragma once
 
 #include <cstdint>

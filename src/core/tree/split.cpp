@@ -38,13 +38,22 @@ struct Share {
 template <class Rows>
 class Splitting {
  public:
-  Splitting(const Rows& rows, RowWeights row_weights, std::int64_t* members,
-            const std::int64_t* begins, const std::int64_t* ends, std::int64_t n_sets,
-            const SplitOptions& options, const SplitResult& result, Team& team)
-      : rows_(rows), row_weights_(row_weights), members_(members), begins_(begins), ends_(ends),
-        n_sets_(n_sets), options_(options), result_(result), team_(team),
-        n_sections_(options.sections.n_sections), capacity_(Held::capacity(rows, n_sections_)),
-        n_sample_(capacity_ / 2), span_rows_(Held::span_rows(rows)) {
+  Splitting(const Rows& rows, RowWeights row_weights, std::int64_t* members, const std::int64_t* begins,
+            const std::int64_t* ends, std::int64_t n_sets, const SplitOptions& options,
+            const SplitResult& result, Team& team)
+      : rows_(rows),
+        row_weights_(row_weights),
+        members_(members),
+        begins_(begins),
+        ends_(ends),
+        n_sets_(n_sets),
+        options_(options),
+        result_(result),
+        team_(team),
+        n_sections_(options.sections.n_sections),
+        capacity_(Held::capacity(rows, n_sections_)),
+        n_sample_(capacity_ / 2),
+        span_rows_(Held::span_rows(rows)) {
     for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>());
     large_.resize(static_cast<std::size_t>(n_sets));
   }
@@ -158,8 +167,8 @@ class Splitting {
       if (static_cast<std::int64_t>(large.sample.size()) == n_sample_) break;
     }
     if (large.sample.size() == 1) return false;
-    const auto missing = std::max<std::int64_t>(
-        0, n_sections_ - static_cast<std::int64_t>(large.sample.size()));
+    const auto missing =
+        std::max<std::int64_t>(0, n_sections_ - static_cast<std::int64_t>(large.sample.size()));
     large.sample.insert(large.sample.end(), copies.begin(), copies.begin() + missing);
     std::sort(large.sample.begin(), large.sample.end());
     here.ids.clear();
@@ -227,14 +236,14 @@ class Splitting {
     team_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int thread) {
       const std::int64_t out = unknown[static_cast<std::size_t>(i)], set = out / n_sections_;
       const std::int64_t begin = out % n_sections_ == 0 ? begins_[set] : result_.ends[out - 1];
-      result_.inertias[out] = inertia_of(rows_, row_weights_, members_ + begin,
-                                         result_.ends[out] - begin,
-                                         [&] { return team_.watch().look(thread); });
+      result_.inertias[out] =
+          inertia_of(rows_, row_weights_, members_ + begin, result_.ends[out] - begin,
+                     [&] { return team_.watch().look(thread); });
     });
   }
 
-  // Sections of the rows of a span. Those of the sample keep the section that they found, so that none is
-  // left without rows.
+  // Sections of the rows of a span. Those of the sample keep the section that they found, so that none
+  // is left without rows.
   Share share(const Large& large, const Span& span, std::int32_t* chosen, int thread) {
     Held& held = place(thread).sectioning->held();
     const std::int64_t count = span.end - span.begin;
@@ -265,8 +274,8 @@ class Splitting {
     }
   }
 
-  // The results of the large sets, in the order of their spans; and where each span's rows of each section
-  // go in `members`.
+  // The results of the large sets, in the order of their spans; and where each span's rows of each
+  // section go in `members`.
   std::vector<std::vector<std::int64_t>> add_up(const std::vector<Large*>& sets,
                                                 const std::vector<Span>& spans,
                                                 const std::vector<Share>& shares) {
@@ -328,14 +337,14 @@ class Splitting {
 }  // namespace
 
 template <class Rows>
-void split(const Rows& rows, RowWeights row_weights, std::int64_t* members,
-           const std::int64_t* begins, const std::int64_t* ends, std::int64_t n_sets,
-           const SplitOptions& options, const SplitResult& result, Team& team) {
+void split(const Rows& rows, RowWeights row_weights, std::int64_t* members, const std::int64_t* begins,
+           const std::int64_t* ends, std::int64_t n_sets, const SplitOptions& options,
+           const SplitResult& result, Team& team) {
   Splitting<Rows>(rows, row_weights, members, begins, ends, n_sets, options, result, team).run();
 }
 
-#define BK_INSTANTIATE(Rows)                                                                             \
-  template void split(const Rows&, RowWeights, std::int64_t*, const std::int64_t*, const std::int64_t*,  \
+#define BK_INSTANTIATE(Rows)                                                                            \
+  template void split(const Rows&, RowWeights, std::int64_t*, const std::int64_t*, const std::int64_t*, \
                       std::int64_t, const SplitOptions&, const SplitResult&, Team&)
 BK_INSTANTIATE(DenseRows);
 BK_INSTANTIATE(SparseRows);

@@ -1,0 +1,117 @@
+"""Row sources: files and arrays from which rows are read in batches."""
+
+import mmap
+from collections.abc import Iterator
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from boostkmeans._data.frame import Array
+from boostkmeans._data.memory import MemoryEstimate, default_memory_limit
+from boostkmeans._data.rows import DTYPES
+
+# Bytes of rows that are assigned to clusters at a time.
+BATCH_BYTES = 2**24
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """A file or array of rows, such as the result of `boostkmeans.io.open_vectors`."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    is_sparse: bool
+    max_memory: int | None
+    feature_names: list[str] | None
+    name: str
+
+    def read(self, begin: int, end: int, out: Array | None = None) -> Array:
+        """Return rows [begin, end), in `out` if given. Any thread may call this."""
+
+    def load(self) -> Any:
+        """Return all rows, mapped or in memory."""
+
+
+class ArraySource:
+    """A row source over an array. Of a memory-mapped array, only the current batch stays in memory."""
+
+    is_sparse = False
+
+    def __init__(
+        self,
+        array: Array,
+        max_memory: int | None = None,
+        *,
+        name: str = "X",
+        feature_names: list[str] | None = None,
+    ) -> None:
+        """Wrap an array. The other parameters are those of `open_vectors`."""
+        self._array = array
+        self.shape = (array.shape[0], array.shape[1])
+        self.dtype = array.dtype
+        self.max_memory = max_memory
+        self.name = name
+        self.feature_names = feature_names
+
+    def read(self, begin: int, end: int, out: Array | None = None) -> Array:
+        """See `RowSource`."""
+        rows = np.array(self._array[begin:end]) if out is None else out
+        if out is not None:
+            out[:] = self._array[begin:end]
+        mapped = getattr(self._array, "_mmap", None)
+        if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)  # Otherwise the whole file would stay in memory.
+        return rows
+
+    def load(self) -> Array:
+        """See `RowSource`."""
+        return self._array
+
+
+def read_type(source: RowSource) -> np.dtype[Any]:
+    """Return the type of the rows after reading, which is one that the core supports."""
+    native = source.dtype.newbyteorder("=")
+    if native == np.bool_:
+        return np.dtype(np.uint8)
+    return native if native in DTYPES else np.dtype(np.float64)
+
+
+def estimate_memory(source: RowSource, n_clusters: int, *, weighted: bool) -> MemoryEstimate:
+    """Estimate the memory that a fit of these rows needs."""
+    n, d = source.shape
+    own = 0 if read_type(source) == source.dtype else d * source.dtype.itemsize
+    held = getattr(source, "held_bytes", 0)
+    return MemoryEstimate(n, d * read_type(source).itemsize, n_clusters, d, weighted, own, held)
+
+
+def memory_limit(source: RowSource) -> int:
+    """Return the limit that the user set for this source, or the default of the machine."""
+    return default_memory_limit() if source.max_memory is None else source.max_memory
+
+
+def streamable(X: Any) -> RowSource | None:
+    """Return X as a row source that can be read in parts; None for arrays in memory and sparse rows."""
+    if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
+        return ArraySource(X)
+    return X if isinstance(X, RowSource) and not X.is_sparse else None
+
+
+def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:
+    """Return X as a row source if it is too large for the memory, else None."""
+    source = streamable(X)
+    if source is None:
+        return None
+    fits = estimate_memory(source, n_clusters, weighted=weighted).fits(memory_limit(source))
+    return None if fits else source
+
+
+def in_batches(source: RowSource, at_least: int) -> Iterator[tuple[int, Array]]:
+    """Yield all rows in batches of `at_least` bytes or more, each with the number of its first row.
+
+    Large batches keep the work per batch small compared with the work per row.
+    """
+    n, d = source.shape
+    at_once = max(1, max(BATCH_BYTES, at_least) // max(1, d * read_type(source).itemsize))
+    for begin in range(0, n, at_once):
+        array = source.read(begin, min(begin + at_once, n))
+        yield begin, array.astype(read_type(source), copy=False)

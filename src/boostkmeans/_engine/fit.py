@@ -1,0 +1,289 @@
+"""Fit: from a problem to the best of several runs. Samples are fitted by the same code."""
+
+import logging
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from boostkmeans._data.frame import Floats
+from boostkmeans._engine.checkpoint import (
+    NESTED,
+    SWEEPS,
+    TREE,
+    Checkpoint,
+    random_state,
+    set_random_state,
+)
+from boostkmeans._engine.plan import Plan, RequestedSettings, make_plan, sample_size
+from boostkmeans._engine.run import Run
+from boostkmeans._engine.schedule import Schedule
+from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
+from boostkmeans._runtime.errors import DataFormatError, ParameterError
+from boostkmeans._steps.cluster_tree import assign_by_tree, build_tree
+from boostkmeans._steps.nearest import assign_zero_weight_rows
+from boostkmeans._steps.neighbours import assign_by_candidates
+from boostkmeans._steps.partition import Labels
+from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.seeding import INIT_NAMES, Seeding
+from boostkmeans._steps.tree_builder import Ints, SplitRules, TreeBuilder
+from boostkmeans._storage.state import SavedState, State
+
+logger = logging.getLogger("boostkmeans")
+
+# A sample is representative if the mean squared distance of all rows to its centres is at most this
+# multiple of that of its own rows. If it is more, the sample missed rare rows that are far away.
+MAX_SAMPLE_RATIO = 1.15
+
+
+@dataclass(frozen=True)
+class FitContext:
+    """What all runs of a fit share, besides the problem."""
+
+    requested: RequestedSettings
+    criteria: StoppingCriteria
+    rng: np.random.RandomState
+    began: float
+    """Start time, on the clock of `time.perf_counter`."""
+    X: Any = None
+    """The validated data in memory, for a callable `init`; None if rows are streamed."""
+    checkpoint: Checkpoint | None = None
+    path: str = ""
+    """Prefix of the stage names in the checkpoint, which tells nested runs apart."""
+
+    def nested(self) -> "FitContext":
+        """Return the context for the fit of a sample."""
+        criteria = replace(self.criteria, callback=None)
+        return replace(self, criteria=criteria, path=self.path + NESTED)
+
+    def grow(self, builder: TreeBuilder, n_leaves: int) -> Ints:
+        """Grow a tree, resuming from the checkpoint. Return its splits."""
+        checkpoint, stage = self.checkpoint, self.path + TREE
+        if checkpoint is None:
+            return builder.grow(n_leaves)
+        saved = checkpoint.take(stage, len(builder.members))
+        if saved is not None:
+            builder.restore(saved)
+        return builder.grow(n_leaves, lambda: checkpoint.write(stage, builder.state))
+
+
+class Start(Protocol):
+    """Start a run of a problem. Each estimator has one."""
+
+    def __call__(self, problem: Problem, context: FitContext) -> Run:
+        """Return a run before its first sweep, or with an outcome if it needs no sweep."""
+
+
+class BestRun:
+    """The best of several runs. After Ctrl-C, `run` is the best one so far, or None."""
+
+    def __init__(self, problem: Problem, context: FitContext, start: Start) -> None:
+        self._problem = problem
+        self._context = context
+        self._start = start
+        self.run: Run | None = None
+
+    def find(self, n_init: int) -> Run:
+        """Make `n_init` runs from different starts, resuming from the checkpoint. Return the best."""
+        context, checkpoint = self._context, self._context.checkpoint
+        n_done = 0
+        if checkpoint is not None:
+            n_done = checkpoint.n_done
+            if checkpoint.best is not None:
+                self.run = restore_run(checkpoint.best, self._problem, context)
+        for _ in range(n_done, n_init):
+            if checkpoint is not None:
+                checkpoint.begin_run(context.rng, None if self.run is None else self.run.state())
+            schedule = schedule_run(self._problem, context, self._start)
+            run = schedule.run
+            try:
+                if run.outcome is None:
+                    schedule.execute()
+            finally:  # An interrupted run may be the best one.
+                if self.run is None or run.inertia < self.run.inertia:
+                    self.run = run
+            assert run.outcome is not None
+            if not run.outcome.complete:
+                return self.run
+            n_done += 1
+            if checkpoint is not None:
+                checkpoint.n_done = n_done
+        if self.run is None:
+            raise DataFormatError(
+                "The checkpoint is damaged: it contains no run.",
+                file="" if checkpoint is None else checkpoint.name,
+                remedy="Remove the file to start over.",
+            )
+        if checkpoint is not None:
+            checkpoint.finish(self.run.state())
+        return self.run
+
+
+def schedule_run(problem: Problem, context: FitContext, start: Start) -> Schedule:
+    """Return the schedule of a run at its start, or where the checkpoint left it."""
+    checkpoint, stage = context.checkpoint, context.path + SWEEPS
+    saved = None if checkpoint is None else checkpoint.take(stage, problem.rows.n_rows)
+    if saved is None:
+        schedule = Schedule.for_run(start(problem, context), context.criteria)
+    else:
+        run = restore_run(saved.child("fit"), problem, context)
+        schedule = Schedule.restore(saved.child("course"), run, context.criteria)
+        set_random_state(context.rng, saved.child("rng"))
+    if checkpoint is not None:
+
+        def state() -> State:
+            rng, run = random_state(context.rng), schedule.run
+            return {"rng": rng, "fit": run.state(), "course": schedule.state()}
+
+        schedule.after_step = lambda last: checkpoint.write(stage, state, now=last)
+    return schedule
+
+
+def restore_run(saved: SavedState, problem: Problem, context: FitContext) -> Run:
+    """Return a run from a checkpoint. Raise ValueError if it does not belong to the data."""
+    run = Run.restore(saved, problem, context.requested.moves, context.rng)
+    if not run.matches_rows():
+        raise ValueError(
+            f"{saved.path} is the checkpoint of another fit: its cluster sums differ from those of the "
+            "rows and weights. Remove the file to start over, or choose another file."
+        )
+    return run
+
+
+def start_kway(problem: Problem, context: FitContext) -> Run:
+    """Start a k-way run: from a sample if that pays or the rows do not fit into memory."""
+    requested, rows = context.requested, problem.rows
+    if not rows.in_memory and (problem.limits is not None or callable(requested.init)):
+        what = "A callable init needs" if callable(requested.init) else "Limits on sizes need"
+        raise ValueError(f"{what} all rows in memory, but the rows do not fit into it.")
+    n_drawn = sample_size(requested, problem)
+    if n_drawn is not None:
+        run = _start_from_sample(problem, context, n_drawn)
+        if run is not None:
+            return run
+    if callable(requested.init):
+        init = requested.init(context.X, problem.n_clusters, context.rng)
+        if isinstance(init, str) and init not in INIT_NAMES:
+            choices = ", ".join(map(repr, INIT_NAMES))
+            raise ParameterError("init", f"a str among {{{choices}}}", init)
+        requested = replace(requested, init=init)
+    plan = plan_run(requested, problem)
+    labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
+    return _start_run(problem, plan, labels, context)
+
+
+def plan_run(requested: RequestedSettings, problem: Problem) -> Plan:
+    """Make a plan and log its reasons. Streamed rows allow neither annealing nor repair."""
+    plan = make_plan(requested, problem)
+    if plan.reasons:
+        logger.info("%s", plan)
+    return plan if problem.rows.in_memory else plan.sweeps_only()
+
+
+def _start_run(
+    problem: Problem,
+    plan: Plan,
+    labels: Labels,
+    context: FitContext,
+    inertias: Floats | None = None,
+) -> Run:
+    criteria = context.criteria
+    return Run.start(
+        problem,
+        plan,
+        labels,
+        context.rng,
+        began=context.began,
+        tol=criteria.tol,
+        deadline=criteria.deadline,
+        inertias=inertias,
+    )
+
+
+def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> Run | None:
+    """Fit a sample, and start the run of all rows from its centres.
+
+    Return None if the rows are in memory and the sample is not representative.
+    """
+    sample = problem.sample(n_drawn, context.rng)
+    schedule = schedule_run(sample, context.nested(), start_kway)
+    schedule.execute()
+    fitted, rows = schedule.run, problem.rows
+    plan = plan_run(context.requested, problem).for_all_rows(
+        sample.rows.n_rows, fitted.n_sweeps, in_memory=rows.in_memory
+    )
+    centres = fitted.partition.centres
+    labels = assign_by_candidates(rows, centres, plan.n_candidates, problem.n_threads)
+    run = _start_run(problem, plan, labels, context)
+    if rows.in_memory and not _is_representative(fitted, run):
+        logger.info("the sample is not representative: starting over with all rows")
+        return None
+    return run
+
+
+def _is_representative(sample: Run, whole: Run) -> bool:
+    """Return True if the centres of a sample fit all rows about as well as the sample."""
+    own, other = (run.inertia / run.partition.weights.sum() for run in (sample, whole))
+    return bool(other <= MAX_SAMPLE_RATIO * own)
+
+
+def start_tree(rules: SplitRules, *, refine: bool) -> Start:
+    """Return the start of a bisecting run. Without `refine`, the tree is the result."""
+
+    def start(problem: Problem, context: FitContext) -> Run:
+        if problem.rows.in_memory:
+            return _start_from_tree(problem, context, rules, refine=refine)
+        return _start_from_tree_of_sample(problem, context, rules, refine=refine)
+
+    return start
+
+
+def _start_from_tree(problem: Problem, context: FitContext, rules: SplitRules, *, refine: bool) -> Run:
+    """Build a tree of all rows. Its leaves are the clusters, possibly fewer than requested."""
+    seed = int(context.rng.randint(2**63 - 1, dtype=np.int64))
+    builder = TreeBuilder.for_rows(
+        problem.rows_in_memory, problem.row_weights, rules, seed, problem.n_threads
+    )
+    order = context.grow(builder, problem.n_clusters)
+    inertias = np.zeros(len(builder.leaves(order)))
+    run = _run_of_leaves(problem, context, builder.labels(order), inertias, refine=refine)
+    run.tree = build_tree(builder, order, run.partition, inertias)
+    run.record(len(builder.members), 0, "tree", note="")
+    return run
+
+
+def _start_from_tree_of_sample(
+    problem: Problem, context: FitContext, rules: SplitRules, *, refine: bool
+) -> Run:
+    """Build a tree of a sample, and assign all rows to its leaves."""
+    rows, weights = problem.rows, problem.weights
+    assert rows.max_sample is not None
+    sample = problem.sample(rows.max_sample, context.rng)
+    tree = _start_from_tree(sample, context.nested(), rules, refine=False).tree
+    assert tree is not None
+    inertias = np.zeros(tree.n_leaves)
+    labels = assign_by_tree(rows, tree, problem.n_threads)
+    run = _run_of_leaves(problem, context, labels, inertias, refine=refine)
+    partition = run.partition
+    if weights.values is not None and weights.n_positive < rows.n_rows:
+        assign_zero_weight_rows(
+            partition.labels, rows, weights.values, partition.centres, problem.n_threads
+        )
+    run.tree = tree.for_partition(partition, inertias)
+    note = f"tree of a sample of {sample.rows.n_rows} rows; then all rows, in blocks"
+    run.record(rows.n_rows, 0, "tree", note=note)
+    return run
+
+
+def _run_of_leaves(
+    problem: Problem, context: FitContext, labels: Labels, inertias: Floats, *, refine: bool
+) -> Run:
+    """Start the run whose clusters are the leaves of a tree, and fill their inertias."""
+    problem = replace(problem, n_clusters=len(inertias))
+    plan = Plan(moves=context.requested.moves)
+    if refine:
+        plan = plan_run(replace(context.requested, init="bisecting"), problem)
+    run = _start_run(problem, plan, labels, context, inertias)
+    if not refine:
+        run.outcome = Outcome(StopReason.TREE)
+    return run

@@ -1,0 +1,59 @@
+"""Exact nearest centres, and distances to assigned centres."""
+
+import numpy as np
+
+from boostkmeans import _core
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import Rows, RowSet
+from boostkmeans._data.weights import RowWeights
+from boostkmeans._steps.partition import Labels
+
+# Rows without weight that are copied and assigned at a time.
+ZERO_WEIGHT_ROWS_AT_ONCE = 65_536
+
+
+def nearest(
+    rows: Rows, centres: Floats, n_threads: int, *, exclude: Labels | None = None
+) -> tuple[Labels, Floats]:
+    """Return the nearest centre of each row and its squared distance in the frame.
+
+    `exclude` names one centre per row that is left out, so that the second nearest is found.
+    """
+    labels = np.empty(rows.n_rows, dtype=np.int32)
+    distances = np.empty(rows.n_rows)
+    _core.nearest(rows.core, centres, labels, distances, exclude, n_threads)
+    return labels, distances
+
+
+def assign_nearest(
+    rows: RowSet, row_weights: RowWeights, centres: Floats, n_threads: int
+) -> tuple[Labels, float]:
+    """Return the nearest centre of each row, and the inertia in the frame with the user's weights."""
+    labels = np.empty(rows.n_rows, dtype=np.int32)
+    total = 0.0
+    for block in rows.blocks():
+        labels[block.where], distances = nearest(block.rows, centres, n_threads)
+        total += row_weights.total_of(distances, block.where)
+    return labels, total
+
+
+def distances_to_assigned(
+    rows: Rows, centres: Floats, labels: Labels, n_threads: int
+) -> tuple[Floats, Floats]:
+    """Return the squared distance of each row to its assigned centre, and |x|^2, in the frame."""
+    distances, norms = np.empty(rows.n_rows), np.empty(rows.n_rows)
+    _core.own_distances(rows.core, centres, labels, distances, norms, n_threads)
+    return distances, norms
+
+
+def assign_zero_weight_rows(
+    labels: Labels, rows: RowSet, row_weights: Floats, centres: Floats, n_threads: int
+) -> None:
+    """Assign rows without weight, which sweeps never move, to their nearest centres, in place."""
+    weightless = np.flatnonzero(row_weights <= 0)
+    for block in rows.blocks(rows.blocks_containing(weightless)):
+        members = np.flatnonzero(row_weights[block.where] <= 0)
+        in_block = labels[block.where]
+        for begin in range(0, len(members), ZERO_WEIGHT_ROWS_AT_ONCE):
+            some = members[begin : begin + ZERO_WEIGHT_ROWS_AT_ONCE]
+            in_block[some] = nearest(block.rows.sample(some), centres, n_threads)[0]

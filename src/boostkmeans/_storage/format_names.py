@@ -1,0 +1,4 @@
+"""Names of the file formats, as stored in the `__metadata__` of each file."""
+
+MODEL = "boostkmeans-model"
+QUANTIZER = "boostkmeans-product-quantizer"

@@ -1,0 +1,63 @@
+// Running native work without the GIL, with several threads, Ctrl-C and a deadline.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "parallel/thread_pool.hpp"
+
+namespace boostkmeans {
+namespace nb = nanobind;
+
+constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
+
+// Python runs signal handlers only in its main thread. Other threads must not poll for signals: taking
+// the GIL for it is fatal to a daemon thread that still works while the interpreter shuts down.
+inline bool in_main_thread() {
+  const auto main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
+  return nb::cast<unsigned long>(main) == PyThread_get_thread_ident();
+}
+
+// Releases the GIL for its lifetime. Before Python 3.14, a daemon thread that acquires the GIL while the
+// interpreter shuts down is unwound by force, which would abort the process at the first destructor.
+// Such a thread sleeps here until the process ends.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+// Runs `work(team)` without the GIL and returns true if the deadline ended it. Raises KeyboardInterrupt
+// (or the exception of another signal handler) after the work has stopped in a consistent state.
+inline bool run(int n_threads, double operations, double seconds_left, auto work) {
+  Watch watch(
+      [polls = in_main_thread()] {
+        if (!polls) return false;
+        nb::gil_scoped_acquire lock;
+        return PyErr_CheckSignals() != 0;
+      },
+      seconds_left);
+  {
+    const Unlocked unlocked;
+    Team team(threads_for(operations, n_threads), watch);
+    work(team);
+  }
+  if (watch.reason() == Watch::Reason::interrupted) throw nb::python_error();
+  return watch.reason() == Watch::Reason::deadline;
+}
+
+}  // namespace boostkmeans

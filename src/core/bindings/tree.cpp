@@ -1,0 +1,94 @@
+// Bindings of splits into sections and of the descent of a cluster tree.
+#include "assign/approximate.hpp"
+#include "bindings/centres.hpp"
+#include "bindings/module.hpp"
+#include "tree/split.hpp"
+
+namespace boostkmeans {
+namespace {
+
+SectionStart start_named(const std::string& name) {
+  if (name == "random-partition") return SectionStart::random_partition;
+  if (name == "random") return SectionStart::random;
+  require(name == "k-means++", "init must be 'random-partition', 'random' or 'k-means++'");
+  return SectionStart::plus_plus;
+}
+
+SplitOptions split_options(std::int64_t n_sections, const std::string& init, std::int64_t max_passes,
+                           double tol, std::uint64_t seed, bool with_inertias) {
+  require(n_sections >= 2, "n_sections must be at least 2");
+  return {{n_sections, start_named(init), max_passes, tol}, seed, with_inertias};
+}
+
+// Number of rows in all sets. Checks that each set is a range of members that can be split.
+std::int64_t rows_in_sets(const Vector<const std::int64_t>& begins,
+                          const Vector<const std::int64_t>& ends, std::int64_t n_members,
+                          std::int64_t n_sections) {
+  require(ends.shape(0) == begins.shape(0), "begins and ends must have one value per set");
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < begins.shape(0); ++i) {
+    const std::int64_t begin = begins.data()[i], end = ends.data()[i];
+    require(begin >= 0 && end <= n_members && end - begin >= n_sections,
+            "each set must be a range of at least n_sections members");
+    total += end - begin;
+  }
+  return total;
+}
+
+auto split_sets(const Rows& rows, const Weights& row_weights, const Vector<std::int64_t>& members,
+                const Vector<const std::int64_t>& begins, const Vector<const std::int64_t>& ends,
+                const SplitOptions& options, int n_threads) {
+  const RowWeights w = row_weights_of(row_weights, rows);
+  const std::int64_t n_sets = length_of(begins), size = n_sets * options.sections.n_sections;
+  const std::int64_t n_rows =
+      rows_in_sets(begins, ends, length_of(members), options.sections.n_sections);
+  const double work = static_cast<double>(n_rows) * rows.size() / static_cast<double>(rows.n_rows());
+  std::vector<double> weights(static_cast<std::size_t>(size)), inertias(static_cast<std::size_t>(size));
+  auto found = to_numpy<std::int64_t>(size, [&](std::int64_t* out) {
+    const SplitResult result{out, weights.data(), inertias.data()};
+    run(n_threads, work, kNoDeadline, [&](Team& team) {
+      rows.visit([&](const auto& x) {
+        split(x, w, members.data(), begins.data(), ends.data(), n_sets, options, result, team);
+      });
+    });
+  });
+  return std::make_tuple(found, to_numpy(weights), to_numpy(inertias));
+}
+
+void descend_tree(const Rows& rows, const Matrix<const std::int32_t>& children,
+                  const Matrix<const double>& centres, const Vector<std::int32_t>& leaves,
+                  int n_threads) {
+  const std::int64_t n_nodes = count_centres(centres, rows), n_sections = length_of(children, 1);
+  require(length_of(children) == n_nodes && n_sections > 0, "children must have one row per node");
+  require(length_of(leaves) == rows.n_rows(), "leaves must have one value per row");
+  // Typical number of nodes on the way down.
+  constexpr double kDepth = 20.0;
+  run(n_threads, rows.size() * kDepth, kNoDeadline, [&](Team& team) {
+    rows.visit([&](const auto& x) {
+      descend(x, children.data(), n_nodes, n_sections, centres.data(), leaves.data(), team);
+    });
+  });
+}
+
+}  // namespace
+
+void bind_tree(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<SplitOptions>(m, "SplitOptions", "How sets of rows are split into sections.")
+      .def(nb::new_(&split_options), nb::kw_only(), "n_sections"_a, "init"_a, "max_passes"_a, "tol"_a,
+           "seed"_a, "with_inertias"_a);
+  m.def(
+      "split", &split_sets, "rows"_a, "row_weights"_a.none(), "members"_a.noconvert(), "begins"_a,
+      "ends"_a, "options"_a, "n_threads"_a,
+      "Split sets of rows into sections. Set i is members[begins[i]:ends[i]], which is reordered so "
+      "that "
+      "its sections are ranges. Return (ends, weights, inertias) of the sections, each of length sets x "
+      "sections. The ends are -1 where all rows of a set are equal.");
+  m.def("descend", &descend_tree, "rows"_a, "children"_a, "centres"_a, "leaves"_a.noconvert(),
+        "n_threads"_a,
+        "Find the leaf of each row, in place: from node 0, always to the nearest child. Children must "
+        "have "
+        "larger numbers than their parents; this is not checked.");
+}
+
+}  // namespace boostkmeans
