@@ -1,33 +1,25 @@
-"""Plots of the comparison with other libraries: inertia against time."""
+"""Plot of the comparison with other libraries: inertia against time."""
 
 import math
 from pathlib import Path
 from typing import Any
 
-from comparison import OWN, PEERS, curve, finished_runs, median_figure, stopped_peers
+from comparison import OWN, PEERS, curve, finished_runs, median_figure
 from environment import Json
 from peers import CONTESTANTS
 
 # One marker per peer: there are more peers than colours that can be told apart.
 MARKERS = dict(zip(PEERS, "os^v<>DPX*hd8pH+x", strict=False))
-HEADLINE = "SIFT 1,000,000 x 128, k=10,000"
 COLUMNS = 4
 
 
-def draw_all(problems: dict[str, Json], folder: Path) -> None:
-    """Draw one panel per problem into `peers.svg`, and the plot of the README into `million.png`."""
+def draw_problems(problems: dict[str, Json], path: Path) -> None:
+    """Draw a grid with one panel per problem and a common legend."""
     import matplotlib as mpl
 
     mpl.use("agg")
     # Without random identifiers, the file changes only if the figures do.
     mpl.rcParams["svg.hashsalt"] = "boostkmeans"
-    draw_panels(problems, folder / "peers.svg")
-    if HEADLINE in problems:
-        draw_headline(problems[HEADLINE], folder / "million.png")
-
-
-def draw_panels(problems: dict[str, Json], path: Path) -> None:
-    """Draw a grid with one panel per problem and a common legend."""
     import matplotlib.pyplot as plt
 
     n_lines = math.ceil(len(problems) / COLUMNS)
@@ -45,31 +37,6 @@ def draw_panels(problems: dict[str, Json], path: Path) -> None:
     figure.tight_layout(rect=(0, 0.05, 1, 1))
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
-
-
-def draw_headline(problem: Json, path: Path) -> None:
-    """Draw the plot of the README: a million rows into 10,000 clusters."""
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(8, 4.8))
-    draw_problem(axis, problem)
-    axis.set(xlabel="seconds, including labels", ylabel="inertia above the lowest (%)")
-    axis.set_xticks([5, 10, 20, 40], ["5", "10", "20", "40"], minor=False)
-    axis.set_xticks([], minor=True)
-    axis.legend(fontsize=8)
-    axis.set_title(f"{problem['data']} into 10,000 clusters, 2 threads\n{stopped_note(problem)}",
-                   fontsize=10)  # fmt: skip
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
-
-
-def stopped_note(problem: Json) -> str:
-    """Return a sentence about the settings that exceeded the time limit, which have no point."""
-    n_peers = sum(problem["kind"] in CONTESTANTS[peer].kinds for peer in PEERS)
-    own = [name for name in OWN if not finished_runs(problem, name)]
-    peers = f"{len(stopped_peers(problem))} of {n_peers} settings of other libraries"
-    return f"Not shown, more than {problem['limit']:g} s: {' and '.join([peers, *own])}"
 
 
 def draw_problem(axis: Any, problem: Json) -> None:

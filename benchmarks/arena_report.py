@@ -1,10 +1,10 @@
-"""The page `docs/peers.md` and its plots, written from `results/peers.json`."""
+"""The page `docs/peers.md` and its plot, written from `results/peers.json`."""
 
 import math
 from collections.abc import Callable
 
 from arena import RESULT
-from arena_plots import draw_all
+from arena_plots import draw_problems
 from comparison import (
     OWN,
     PEERS,
@@ -38,11 +38,11 @@ GROWTH = {
 
 
 def write_report() -> None:
-    """Write the page and its plots, and print the main tables."""
+    """Write the page and its plot, and print the main tables."""
     result = read_result(RESULT)
     problems = known_problems(result)
     IMAGES.mkdir(parents=True, exist_ok=True)
-    draw_all(problems, IMAGES)
+    draw_problems(problems, IMAGES / "peers.svg")
     print(summary_table(problems), nearest_table(problems), sep="\n")
     (DOCS / "peers.md").write_text(page_text(result))
 

@@ -63,7 +63,6 @@ def test_stopped_peer_is_not_compared(problem: Json) -> None:
     assert arena_report.ratio_cell(problem, "fastkmeans") == "more than 60 s"
     assert comparison.is_first(problem, ["boostkmeans"])
     assert comparison.stopped_peers(problem) == ["fastkmeans"]
-    assert "1 of 15 settings of other libraries" in arena_plots.stopped_note(problem)
 
 
 def test_boostkmeans_is_not_first_without_finished_runs(problem: Json) -> None:
@@ -113,15 +112,9 @@ def test_report_is_written(problem: Json, tmp_path: Path, monkeypatch: pytest.Mo
     assert (tmp_path / "peers.svg").exists()
 
 
-def test_headline_plot_is_written(problem: Json, tmp_path: Path) -> None:
-    arena_plots.draw_headline(problem, tmp_path / "million.png")
-    assert (tmp_path / "million.png").stat().st_size > 1000
-
-
 def test_growth_uses_existing_problems() -> None:
     names = {problem.name for problem in PROBLEMS}
     assert {name for pair in arena_report.GROWTH.values() for name in pair} <= names
-    assert arena_plots.HEADLINE in names
 
 
 def test_page_tells_separate_measurements() -> None:
