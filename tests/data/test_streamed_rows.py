@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
-from boostkmeans._data import memory, streamed_rows
+from boostkmeans._data import memory, row_source
 from boostkmeans._data.memory import Need
 from boostkmeans._data.row_source import ArraySource, StreamedRows
 from boostkmeans._data.rows import Rows
@@ -345,7 +345,7 @@ class TestVectors:
     def test_labels_come_batch_by_batch(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         np.save(tmp_path / "x.npy", X)
         model = BoostKMeans(12, random_state=0).fit(X)
-        monkeypatch.setattr(streamed_rows, "BATCH_BYTES", 1000)
+        monkeypatch.setattr(row_source, "BATCH_BYTES", 1000)
         with open_vectors(tmp_path / "x.npy") as vectors:
             assert np.array_equal(model.predict(vectors), model.predict(X))
         broken = X.copy()
