@@ -1,95 +1,147 @@
-# `make demo` and `make test` set up everything they need in .venv: Python 3.11+, pip and a C++ compiler
-# are all that a machine has to have.
+# `make demo` and `make test` set up everything they need in .venv. The machine needs Python 3.11 or later, pip
+# and a C++ compiler.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PY := $(BIN)/python
 SOURCES := $(shell find src -name '*.[ch]pp' -o -name '*.py' -o -name '*.pyi') CMakeLists.txt pyproject.toml README.md LICENSE
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Not -C: the pip that Debian 12 ships does not know it yet.
+CPP := $(shell find src tests -name '*.[ch]pp')
+# `phase "Message" command` prints the message and the elapsed time; `quiet` hides the output unless it fails.
+PHASE := @tools/phase.sh
+QUIET := @tools/phase.sh --quiet
+# pip's -C is not used: the pip of Debian 12 does not know it.
+PIP_INSTALL := $(PY) -m pip install --disable-pip-version-check
 DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
+# Two workers: many tests wait for processes that they start.
+PYTEST := $(PY) -m pytest -n 2
 
-.PHONY: help demo test lint stub bench bench-parts docs paper paper-data paper-full fuzz crash sanitize clean
+.PHONY: help demo test check lint tidy coverage stub layers hooks bench bench-parts docs paper paper-data paper-full \
+  fuzz crash sanitize clean
 
 help:
-	@echo "make demo      cluster a real sample: ours beside k-means, with a picture"
-	@echo "make test      all tests, style and types included"
-	@echo "make bench     the peers' table, docs/peers.md: ratios (about an hour on 2 cores; TORCH=1: fastkmeans, too)"
-	@echo "make bench-parts  the figures of docs/benchmarks.md (about 2 hours on 2 cores)"
-	@echo "make paper     the paper's experiments at a small size, into docs/paper (less than an hour)"
-	@echo "make paper-data  download the paper's public data, where there is a network"
-	@echo "make paper-full  the paper's experiments at its own size (many hours; goes on where it stopped)"
-	@echo "make docs      the documentation as a site, in build/docs/html"
-	@echo "make fuzz      damaged files of every format, for five minutes"
-	@echo "make crash     kills of saves and fits at random moments"
-	@echo "make sanitize  the core under AddressSanitizer, UBSan and ThreadSanitizer"
-	@echo "make stub      regenerate src/boostkmeans/_core.pyi"
-	@echo "make clean     remove what these made"
+	@echo "For users:"
+	@echo "  make demo         Cluster a real sample with boost k-means and k-means, and draw a picture."
+	@echo "  make docs         Build the documentation as a web site in build/docs/html."
+	@echo "For developers:"
+	@echo "  make test         Check style and types, then run all tests (about 5 minutes on 2 cores)."
+	@echo "  make check        Run the tests without the slow ones (about 2 minutes)."
+	@echo "  make lint         Check style, types, layers, spelling and docstrings (about 1 minute)."
+	@echo "  make tidy         Run clang-tidy on the C++ core (several minutes)."
+	@echo "  make coverage     Measure the line coverage of Python and C++ (about 15 minutes)."
+	@echo "  make hooks        Install the pre-commit hooks into this clone."
+	@echo "  make stub         Regenerate src/boostkmeans/_core.pyi from the compiled core."
+	@echo "  make layers       Redraw the diagram of the layers in CONTRIBUTING.md."
+	@echo "  make fuzz         Read damaged files of every format for five minutes."
+	@echo "  make crash        Kill saves and fits at random moments, and check what is left."
+	@echo "  make sanitize     Run the core under AddressSanitizer, UBSan and ThreadSanitizer."
+	@echo "Measurements:"
+	@echo "  make bench        Compare with other libraries: docs/peers.md (about 1 hour; TORCH=1 adds fastkmeans)."
+	@echo "  make bench-parts  Measure the parts of the library: docs/benchmarks.md (about 2 hours)."
+	@echo "  make paper        Run the experiments of the paper at a small size: docs/paper (less than 1 hour)."
+	@echo "  make paper-data   Download the public data sets of the paper."
+	@echo "  make paper-full   Run the experiments at the paper's size (many hours; continues where it stopped)."
+	@echo "  make clean        Remove everything that these commands created."
 
-$(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit("boostkmeans needs Python 3.11 or later, $(PYTHON) is %d.%d: make PYTHON=..." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit("boostkmeans needs Python 3.11 or later, but $(PYTHON) is %d.%d. Use make PYTHON=..." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	$(QUIET) "Creating $(VENV)" $(PYTHON) -m venv $(VENV)
 
-# One stamp for each set of dependencies; each is remade when the sources change.
-$(VENV)/.plot: $(BIN)/python $(SOURCES)
-	$(PIP_INSTALL) '.[plot]'
+# One stamp file per set of dependencies; a stamp is remade when the sources change.
+$(VENV)/.plot: $(PY) $(SOURCES)
+	$(QUIET) "Compiling the C++ core and installing (1-2 minutes)" $(PIP_INSTALL) '.[plot]'
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python $(SOURCES)
-	$(PIP_INSTALL) $(DEVELOP) '.[test]'
+$(VENV)/.test: $(PY) $(SOURCES)
+	$(QUIET) "Compiling the C++ core and installing it with the test tools (2-3 minutes)" $(PIP_INSTALL) $(DEVELOP) '.[test]'
 	@touch $@ $(VENV)/.plot
 
 $(VENV)/.bench: $(VENV)/.test
-	$(PIP_INSTALL) '.[bench]'
+	$(QUIET) "Installing the libraries to compare with" $(PIP_INSTALL) '.[bench]'
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
-$(VENV)/.docs: $(BIN)/python $(SOURCES)
-	$(PIP_INSTALL) '.[docs]'
+$(VENV)/.docs: $(PY) $(SOURCES)
+	$(QUIET) "Compiling the C++ core and installing it with Sphinx (2-3 minutes)" $(PIP_INSTALL) '.[docs]'
 	@touch $@ $(VENV)/.plot
 
-demo: $(VENV)/.plot
-	$(BIN)/python examples/demo.py
+# Tools that do not depend on the sources of the package: they are installed once.
+$(VENV)/.coverage: $(VENV)/.test
+	$(QUIET) "Installing the coverage tools" $(PIP_INSTALL) '.[coverage]'
+	@touch $@ $(VENV)/.test $(VENV)/.plot
 
-# Two at a time: many tests wait for processes that they start.
-test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2
+$(VENV)/.dev: $(VENV)/.test
+	$(QUIET) "Installing pre-commit and clang-tidy" $(PIP_INSTALL) '.[dev]'
+	@touch $@ $(VENV)/.test $(VENV)/.plot
+
+demo: $(VENV)/.plot
+	$(PHASE) "Clustering the sample in examples/data (a few seconds)" $(PY) examples/demo.py
+
+test: lint
+	$(PHASE) "Running all tests on 2 cores (about 4 minutes)" $(PYTEST)
+
+check: $(VENV)/.test
+	$(PHASE) "Running the quick tests on 2 cores (about 2 minutes)" $(PYTEST) -m "not slow"
 
 lint: $(VENV)/.test
-	$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m mypy
+	$(QUIET) "Checking style with ruff" $(PY) -m ruff check .
+	$(QUIET) "Checking the format of the Python code" $(PY) -m ruff format --check .
+	$(QUIET) "Checking the format of the C++ code" $(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(QUIET) "Checking spelling" $(BIN)/codespell
+	$(QUIET) "Checking the layers with import-linter" env PYTHONPATH=src $(BIN)/lint-imports --no-logo
+	$(QUIET) "Checking public docstrings with numpydoc" $(PY) tools/check_docstrings.py
+	$(QUIET) "Checking types with mypy (half a minute the first time)" $(PY) -m mypy
+
+# clang-tidy reads how each file is compiled from build/tidy. Two processes at a time.
+tidy: $(VENV)/.dev
+	$(QUIET) "Configuring build/tidy" $(BIN)/cmake -G Ninja -S . -B build/tidy -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(PY)) \
+	  -Dnanobind_DIR="$$($(PY) -m nanobind --cmake_dir)"
+	$(PHASE) "Running clang-tidy (several minutes)" sh -c 'find src -name "*.cpp" | \
+	  xargs -P 2 -n 1 $(BIN)/clang-tidy -p build/tidy --quiet'
+
+# Line coverage of both languages, from one run of the tests against a core that counts its lines.
+coverage: $(VENV)/.coverage
+	$(PHASE) "Measuring coverage (about 15 minutes)" $(PY) tools/measure_coverage.py
+
+hooks: $(VENV)/.dev
+	$(BIN)/pre-commit install
 
 stub: $(VENV)/.test
-	$(BIN)/python -m nanobind.stubgen -q -m boostkmeans._core -o src/boostkmeans/_core.pyi
+	$(PY) -m nanobind.stubgen -q -m boostkmeans._core -o src/boostkmeans/_core.pyi
 
-# Warnings are errors: a link that leads nowhere, a name without a page.
+layers: $(VENV)/.test
+	env PYTHONPATH=src $(PY) tools/draw_layers.py
+
+# A broken link or a name without a page is an error.
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx -q -n -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
-	@echo "The site: build/docs/html/index.html"
+	$(PHASE) "Building the site (2-3 minutes)" $(PY) -m sphinx -q -n -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
+	@echo "Open build/docs/html/index.html"
 
-# fastkmeans is among the peers with TORCH=1: it brings PyTorch, which is large.
+# With TORCH=1, fastkmeans is compared, too. It needs PyTorch, which is large.
 bench: $(VENV)/.bench
-	$(if $(TORCH),$(PIP_INSTALL) '.[bench-torch]')
-	$(BIN)/python benchmarks/arena.py
+	$(if $(TORCH),$(QUIET) "Installing PyTorch and fastkmeans" $(PIP_INSTALL) '.[bench-torch]')
+	$(PHASE) "Comparing with other libraries (about 1 hour)" $(PY) benchmarks/arena.py
 
 bench-parts: $(VENV)/.bench
-	$(BIN)/python benchmarks/run.py
+	$(PHASE) "Measuring the parts of the library (about 2 hours)" $(PY) benchmarks/run.py
 
 paper: $(VENV)/.plot
-	$(BIN)/python paper/run_paper.py
+	$(PHASE) "Running the experiments at a small size (less than 1 hour)" $(PY) paper/run_paper.py
 
-# What is not to be had is replaced, and the pages say by what.
+# Data sets that cannot be downloaded are replaced by generated ones; the pages say so.
 paper-data: $(VENV)/.plot
-	-$(BIN)/python paper/public_data.py siftsmall sift cluto
+	-$(PHASE) "Downloading public data sets" $(PY) paper/public_data.py siftsmall sift cluto
 
 paper-full: paper-data
-	$(BIN)/python paper/run_paper.py --full
+	$(PHASE) "Running the experiments at full size (many hours)" $(PY) paper/run_paper.py --full
 
 fuzz: $(VENV)/.test
-	$(BIN)/python tests/fuzz.py --seconds 300
+	$(PHASE) "Reading damaged files (5 minutes)" $(PY) tests/fuzz.py --seconds 300
 
 crash: $(VENV)/.test
-	$(BIN)/python tests/crash.py --saves 200 --fits 50
+	$(PHASE) "Killing saves and fits (a few minutes)" $(PY) tests/crash.py --saves 200 --fits 50
 
-sanitize: $(BIN)/python
-	$(PIP_INSTALL) cmake
+sanitize: $(PY)
+	$(QUIET) "Installing CMake" $(PIP_INSTALL) cmake
 	for kind in address,undefined thread; do \
 	  $(BIN)/cmake -S . -B build/$$kind -DBOOSTKMEANS_BINDINGS=OFF -DBOOSTKMEANS_WERROR=ON \
 	    -DBOOSTKMEANS_SANITIZE=$$kind >/dev/null && \
@@ -97,4 +149,4 @@ sanitize: $(BIN)/python
 	done
 
 clean:
-	rm -rf $(VENV) build demo docs/gallery .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo docs/gallery .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

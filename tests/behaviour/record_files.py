@@ -22,7 +22,6 @@ from unittest import mock
 import joblib
 import numpy as np
 from record import environment
-from stored import FILES, FITS, VERSION, StoredFit, result_of, resumed
 from stored_objects import (
     MODELS,
     MODELS_TO_GO_ON_WITH,
@@ -35,6 +34,7 @@ from stored_objects import (
 )
 
 import boostkmeans
+from stored import FILES, FITS, VERSION, StoredFit, result_of, resumed
 
 State = dict[str, Any]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stored import FILES, FITS, resumed
 from stored_objects import MODELS, OBJECTS, QUANTIZERS, after_another_batch, expected_of, load, unpickled
 
 import boostkmeans
+from stored import FILES, FITS, resumed
 
 EXPECTED = json.loads((FILES / "expected.json").read_text())
 

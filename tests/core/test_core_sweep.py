@@ -10,6 +10,7 @@ import reference
 from boostkmeans import _core, instruction_sets
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.partition import Partition
+from factories import blank_partition
 
 pytestmark = pytest.mark.usefixtures("isa")
 
@@ -30,12 +31,12 @@ def core_sweep(
 ) -> tuple[Partition, int, float]:  # fmt: skip
     """One sweep by the core; also checks that what it reports is what it did."""
     rows = Rows.in_own_frame(X, "euclidean", n_threads)
-    partition = Partition.of(labels.copy(), k, X.shape[1])
+    partition = blank_partition(labels.copy(), k, X.shape[1])
     before, _ = partition.recompute(rows, weights, n_threads)
     found = _core.sweep(
         rows.core,
         weights,
-        partition.view,
+        partition.view(),
         _core.FullVisit(order=order, run_rows=run_rows, block_rows=block),
         _core.SweepOptions(first=first, seed=seed, exact=exact, low_precision=low),
         n_threads=n_threads,
@@ -149,10 +150,10 @@ def test_zero_weights_never_move() -> None:
 def test_a_deadline_in_the_past_moves_nothing() -> None:
     X, labels = random_problem(100, 3, 4, seed=6)
     rows = Rows.in_own_frame(X, "euclidean", 1)
-    partition = Partition.of(labels.copy(), 4, 3)
+    partition = blank_partition(labels.copy(), 4, 3)
     partition.recompute(rows, None, 1)
     visit = _core.FullVisit(order=np.arange(100), run_rows=1, block_rows=16)
-    found = _core.sweep(rows.core, None, partition.view, visit, _core.SweepOptions(), seconds_left=0.0)
+    found = _core.sweep(rows.core, None, partition.view(), visit, _core.SweepOptions(), seconds_left=0.0)
     assert (found.moves, found.gain, found.evaluations, found.late) == (0, 0.0, 0, True)
     np.testing.assert_array_equal(partition.labels, labels)
 
@@ -160,11 +161,11 @@ def test_a_deadline_in_the_past_moves_nothing() -> None:
 def valid_arguments(k: int = 4) -> dict[str, Any]:
     """Arguments of a sweep over 30 rows of 3 features."""
     X, labels = random_problem(30, 3, k, seed=7)
-    partition = Partition.of(labels, k, 3)
+    partition = blank_partition(labels, k, 3)
     return {
         "rows": Rows.in_own_frame(X, "euclidean", 1).core,
         "row_weights": None,
-        "partition": partition.view,
+        "partition": partition.view(),
         "visit": _core.FullVisit(order=np.arange(30), run_rows=1, block_rows=16),
         "options": _core.SweepOptions(),
     }
@@ -174,10 +175,14 @@ def valid_arguments(k: int = 4) -> dict[str, Any]:
     ("name", "value", "message"),
     [
         ("row_weights", np.ones(29), "row_weights must have one value per row"),
-        ("partition", Partition.of(np.zeros(29, np.int32), 4, 3).view, "labels must have one value"),
         (
             "partition",
-            Partition.of(np.zeros(30, np.int32), 4, 2).view,
+            blank_partition(np.zeros(29, np.int32), 4, 3).view(),
+            "labels must have one value",
+        ),
+        (
+            "partition",
+            blank_partition(np.zeros(30, np.int32), 4, 2).view(),
             "composites must have one column",
         ),
         ("options", _core.SweepOptions(penalties=np.zeros(5)), "penalties must have one value"),
@@ -253,7 +258,7 @@ def test_rejects_options_that_exclude_each_other(changes: dict[str, Any], messag
 
 
 def test_results_are_never_written_to_a_copy() -> None:
-    partition = Partition.of(np.zeros(30, np.int32), 4, 3)
+    partition = blank_partition(np.zeros(30, np.int32), 4, 3)
     with pytest.raises(TypeError, match="incompatible function arguments"):
         _core.PartitionView(
             labels=partition.labels.astype(np.int64),

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 import reference
 from boostkmeans._data.rows import Rows
-from boostkmeans._steps.partition import Partition
+from factories import blank_partition
 
 CASES = [  # n, d, k
     (20_001, 3, 7),  # pieces of unequal lengths
@@ -43,7 +43,7 @@ def test_sums_and_inertia_are_those_of_numpy(n: int, d: int, k: int, weighted: b
     X, labels, all_weights = awkward(n, d, k)
     w = all_weights if weighted else np.ones(n)
     rows = Rows.in_own_frame(X, "euclidean", 2)
-    partition = Partition.of(labels, k, d)
+    partition = blank_partition(labels, k, d)
     partition.composites[1] = 5.0
     inertias = np.full(k, np.nan)
     total, _ = partition.recompute(rows, w if weighted else None, 2, inertias=inertias)
@@ -68,7 +68,7 @@ def test_threads_change_no_bit(n: int, d: int, k: int) -> None:
     rows = Rows.in_own_frame(np.asfortranarray(X), "euclidean", 1)
     found = []
     for n_threads in (1, 2, 5):
-        partition = Partition.of(labels, k, d)
+        partition = blank_partition(labels, k, d)
         total, drift = partition.recompute(rows, weights, n_threads)
         found.append((total, drift, partition.composites.tobytes(), partition.weights.tobytes()))
     assert found[0] == found[1] == found[2]
@@ -80,7 +80,7 @@ def test_drift_is_what_was_off(n: int, d: int, k: int) -> None:
     """Relative to what the members of the cluster could add up to."""
     X, labels, _ = awkward(n, d, k)
     rows = Rows.in_own_frame(X, "euclidean", 1)
-    partition = Partition.of(labels, k, d)
+    partition = blank_partition(labels, k, d)
     partition.recompute(rows, None, 1)
     assert partition.recompute(rows, None, 1)[1] == 0.0
     partition.composites[0, d - 1] += 0.25

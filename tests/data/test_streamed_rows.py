@@ -13,15 +13,16 @@ from sklearn.exceptions import NotFittedError
 
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
-from boostkmeans._data import memory, streamed_rows
+from boostkmeans._data import memory, row_source
 from boostkmeans._data.memory import Need
-from boostkmeans._data.rows import Rows
 from boostkmeans._data.row_source import ArraySource, StreamedRows
+from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine import checkpoint
-from boostkmeans._steps.partition import Partition, assigned
+from boostkmeans._steps.partition import assigned
 from boostkmeans.io import open_vectors, write_vectors
 from conftest import blobs, run_python
+from factories import blank_partition
 
 X, PLANTED = blobs(3000, 5, 12, spread=3.0)
 WEIGHTS = np.random.default_rng(1).integers(0, 4, size=len(X)).astype(np.float64)
@@ -73,7 +74,7 @@ class TestParts:
     @pytest.mark.parametrize("weights", [None, WEIGHTS / 4])
     def test_sums_and_inertia_are_those_of_all_rows(self, rows: StreamedRows, weights: Any) -> None:
         whole = Rows.in_own_frame(X, "euclidean", 2)
-        expected, found = (Partition.of(PLANTED, 14, X.shape[1]) for _ in range(2))  # two are empty
+        expected, found = (blank_partition(PLANTED, 14, X.shape[1]) for _ in range(2))  # two are empty
         found.composites[12:] = expected.composites[12:] = 7.0  # their position
         by_cluster, of_parts = np.empty(14), np.empty(14)
         inertia, _ = expected.recompute(whole, weights, 2, inertias=by_cluster)
@@ -344,7 +345,7 @@ class TestVectors:
     def test_labels_come_batch_by_batch(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         np.save(tmp_path / "x.npy", X)
         model = BoostKMeans(12, random_state=0).fit(X)
-        monkeypatch.setattr(streamed_rows, "BATCH_BYTES", 1000)
+        monkeypatch.setattr(row_source, "BATCH_BYTES", 1000)
         with open_vectors(tmp_path / "x.npy") as vectors:
             assert np.array_equal(model.predict(vectors), model.predict(X))
         broken = X.copy()

@@ -1,14 +1,17 @@
 """What "auto" stands for, and that a fit says so."""
 
 import logging
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from boostkmeans import BoostKMeans
-from boostkmeans._engine.annealing import Annealing
-from boostkmeans._engine.plan import Plan, Wishes, plan_for
+from boostkmeans._data.rows import RowSet
+from boostkmeans._data.weights import RowWeights
+from boostkmeans._engine.plan import Annealing, Plan, RequestedSettings, make_plan
+from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import SAMPLED
 
 X = np.random.default_rng(0).normal(size=(800, 4))
@@ -17,9 +20,11 @@ X = np.random.default_rng(0).normal(size=(800, 4))
 def plan(n: int = 100_000, d: int = 32, k: int = 100, **wishes: Any) -> Plan:
     defaults: dict[str, Any] = {
         "init": "auto", "repair": "auto", "annealing": "auto", "n_candidates": "auto",
-        "quality": "balanced", "moves": "best", "max_iter": 100,
+        "quality": "balanced", "moves": "best", "max_iter": 100, "tol": 1e-4,
     }  # fmt: skip
-    return plan_for(Wishes(**{**defaults, **wishes}), n, d, k)
+    rows = cast(RowSet, SimpleNamespace(n_rows=n, n_features=d, in_memory=True, stays_sparse=False))
+    problem = Problem(rows, RowWeights.of(None, n), k, n_threads=1)
+    return make_plan(RequestedSettings(**{**defaults, **wishes}), problem)
 
 
 def test_quality_is_effort() -> None:

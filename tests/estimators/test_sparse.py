@@ -17,11 +17,12 @@ from boostkmeans._data.rows import Rows
 from boostkmeans._steps import neighbours as neighbours_module
 from boostkmeans._steps import repair as repair_module
 from boostkmeans._steps.limits import NO_LIMITS
+from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.nearest import nearest, distances_to_assigned
 from boostkmeans._steps.tree_builder import STARTS
 from conftest import SHARED, same_partition
+from factories import blank_partition
 
 WAYS = [
     {}, {"init": "random-partition"}, {"init": "random"}, {"init": "k-means++"}, {"init": "bisecting"},
@@ -120,7 +121,7 @@ class TestCore:
         weights = np.random.default_rng(1).uniform(0.1, 5, n) if weighted else None
         labels = np.random.default_rng(2).permutation(np.arange(n) % k).astype(np.int32)
         rows = Rows.in_own_frame(X, "euclidean", 2)
-        partition = Partition.of(labels, k, d)
+        partition = blank_partition(labels, k, d)
         before, _ = partition.recompute(rows, weights, 2)
         for s in range(3):
             order = np.random.default_rng(s).permutation(n)
@@ -129,7 +130,7 @@ class TestCore:
             )
             visit = _core.FullVisit(order=order, run_rows=1, block_rows=16)
             options = _core.SweepOptions(exact=exact)
-            swept = _core.sweep(rows.core, weights, partition.view, visit, options, n_threads=2)
+            swept = _core.sweep(rows.core, weights, partition.view(), visit, options, n_threads=2)
             np.testing.assert_array_equal(partition.labels, expected)
             assert swept.moves == expected_moves
             after, drift = partition.recompute(rows, weights, 2)
@@ -160,7 +161,7 @@ class TestCore:
         labels = (np.arange(500) % 7).astype(np.int32)
         w = np.random.default_rng(0).uniform(0, 2, 500)
         rows = Rows.in_own_frame(X, "euclidean", 3)
-        partition = Partition.of(labels, 7, 40)
+        partition = blank_partition(labels, 7, 40)
         inertias = np.empty(7)
         total, _ = partition.recompute(rows, w, 3, inertias=inertias)
         composites, weights = reference.composites_of(rows.frame.enter(X.toarray()), labels, 7, w)
@@ -353,13 +354,13 @@ class TestManyClusters:
         X, _ = self.problem()
         labels = np.random.default_rng(2).permutation(np.arange(1500) % 200).astype(np.int32)
         rows = Rows.in_own_frame(X, "euclidean", 2)
-        partition = Partition.of(labels, 200, 300)
+        partition = blank_partition(labels, 200, 300)
         partition.recompute(rows, None, 2)
         for s in range(3):
             order = np.random.default_rng(s).permutation(1500)
             expected, _ = reference.sweep(X.toarray(), partition.labels, 200, order.tolist(), 100)
             visit = _core.FullVisit(order=order, run_rows=1, block_rows=100)
-            _core.sweep(rows.core, None, partition.view, visit, _core.SweepOptions(), n_threads=2)
+            _core.sweep(rows.core, None, partition.view(), visit, _core.SweepOptions(), n_threads=2)
             np.testing.assert_array_equal(partition.labels, expected)
 
 
@@ -551,7 +552,7 @@ class TestLargeCentres:
         X, _ = topics(2000, 300, 12, seed=3)
         rows = Rows.in_own_frame(X, "euclidean", 2)
         labels = BisectingBoostKMeans(20, random_state=0).fit(X).labels_
-        partition = Partition.of(labels, 20, 300)
+        partition = blank_partition(labels, 20, 300)
         partition.recompute(rows, None, 2)
         return rows, partition
 
@@ -619,7 +620,7 @@ class TestLargeCentres:
         rng = np.random.default_rng(0)
         groups = np.repeat(rng.normal(size=(10, 5000)), 4, axis=0)
         centres = groups + 0.3 * rng.normal(size=(40, 5000))
-        partition = Partition.of(np.arange(40), 40, 5000)
+        partition = blank_partition(np.arange(40), 40, 5000)
         partition.weights[:] = rng.uniform(0.5, 5, 40)
         partition.composites[:] = centres * partition.weights[:, None]
         np.testing.assert_allclose(points_to_compare(partition), centres)

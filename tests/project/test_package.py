@@ -61,15 +61,6 @@ def test_the_stub_is_what_the_core_says(tmp_path: Path) -> None:
     assert made.read_text() == checked_in.read_text(), "run `make stub`"
 
 
-@pytest.mark.parametrize(
-    "check", [["ruff", "check", "-q"], ["ruff", "format", "--check", "-q"], ["mypy"]]
-)
-def test_style_and_types(check: list[str]) -> None:
-    command = [sys.executable, "-m", *check, *([] if check == ["mypy"] else [str(ROOT)])]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
 def test_versions_agree() -> None:
     assert boostkmeans.__version__ == version("boostkmeans")
     assert f"## {boostkmeans.__version__}" in (ROOT / "CHANGELOG.md").read_text()
@@ -103,33 +94,3 @@ def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of files that a reader would not close
             exec(compile(code, page, "exec"), {"__name__": "__main__"})
-
-
-def test_docstring_examples_run() -> None:
-    import doctest
-
-    from boostkmeans import (
-        _bisecting,
-        _boost_kmeans,
-        _model_file,
-        _product_quantizer,
-        _tree,
-        baselines,
-        documents,
-        io,
-        metrics,
-    )
-    from boostkmeans.baselines import _bisecting as _lloyd_tree
-    from boostkmeans.baselines import _kmeans, _mini_batch, _online, _rbk
-    from boostkmeans.documents import _clusters, _corpus, _reading, _weighting
-    from boostkmeans.io import _opening, _sizes
-
-    ours = (
-        boostkmeans, _boost_kmeans, _bisecting, _tree, _model_file, _product_quantizer, metrics,
-    )  # fmt: skip
-    of_baselines = (baselines, _kmeans, _mini_batch, _lloyd_tree, _online, _rbk)
-    of_documents = (documents, _clusters, _corpus, _reading, _weighting)
-    of_io = (io, _opening, _sizes)
-    for module in (*ours, *of_baselines, *of_documents, *of_io):
-        failed, tried = doctest.testmod(module)
-        assert (failed, tried > 0) == (0, True)

@@ -12,27 +12,35 @@ from numpy.typing import NDArray
 import reference
 from boostkmeans import BoostKMeans, _core
 from boostkmeans._data.rows import Rows
-from boostkmeans._engine.run import Fit
+from boostkmeans._engine.run import Run
 from boostkmeans._steps.balance import Balancing
 from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.sweep import FullPolicy
 from conftest import blobs
+from factories import blank_partition, make_problem
 
 Floats = NDArray[np.float64]
+
+
+def balanced(partition: Partition, rows: Rows, limits: Limits) -> Partition:
+    problem = make_problem(rows, partition.n_clusters, limits=limits)
+    rng = np.random.RandomState(0)
+    return Balancing(partition, problem, lambda _: FullPolicy(), rng).run()
 
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
     """The smallest and the largest weight of a cluster, after each sweep of each fit."""
     seen: list[tuple[float, float]] = []
-    account = Fit.account
+    account = Run.account
 
-    def watch(fit: Fit, swept: Any) -> None:
+    def watch(fit: Run, swept: Any) -> None:
         account(fit, swept)
-        weights = fit.partition.weights * fit.row_weights.unit
+        weights = fit.partition.weights * fit.problem.weights.unit
         seen.append((float(weights.min()), float(weights.max())))
 
-    monkeypatch.setattr(Fit, "account", watch)
+    monkeypatch.setattr(Run, "account", watch)
     return seen
 
 
@@ -226,7 +234,7 @@ class TestExchange:
     ) -> tuple[list[int], float]:
         X = np.array(x)[:, None]
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        p = Partition.of(np.array(labels), k, 1)
+        p = blank_partition(np.array(labels), k, 1)
         before, _ = p.recompute(rows, w, 1)
         visit = _core.FullVisit(order=np.arange(len(x)), run_rows=1, block_rows=len(x))
         options = _core.SweepOptions(
@@ -234,7 +242,7 @@ class TestExchange:
             max_weight=limits.get("most", np.inf),
             exchange=exchange,
         )
-        gain = _core.sweep(rows.core, w, p.view, visit, options).gain
+        gain = _core.sweep(rows.core, w, p.view(), visit, options).gain
         after, drift = p.recompute(rows, w, 1)
         assert drift < 1e-12
         assert gain == pytest.approx(before - after, abs=1e-12 * max(before, 1.0))
@@ -293,9 +301,9 @@ class TestBalancing:
         labels = np.zeros(n, dtype=int) if restful else rng.choice(k, n, p=rng.dirichlet(np.ones(k)))
         limits = Limits(float(n // k), float(-(-n // k)))
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = Partition.of(labels, k, 2)
+        partition = blank_partition(labels, k, 2)
         partition.recompute(rows, None, 1)
-        found = Balancing(partition, rows, None, limits, None, np.random.RandomState(0), 1).run()
+        found = balanced(partition, rows, limits)
         assert set(found.counts) <= {n // k, -(-n // k)}
         np.testing.assert_array_equal(np.bincount(found.labels, minlength=k), found.counts)
 
@@ -303,23 +311,21 @@ class TestBalancing:
         """Labels 198 and 2, of which at least 90 are wanted: the cheaper cluster attracts rows."""
         X, planted = blobs(200, 2, 2)
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = Partition.of(np.r_[np.zeros(198, dtype=int), 1, 1], 2, 2)
+        partition = blank_partition(np.r_[np.zeros(198, dtype=int), 1, 1], 2, 2)
         partition.recompute(rows, None, 1)
-        found = Balancing(
-            partition, rows, None, Limits(90, np.inf), None, np.random.RandomState(0), 1
-        ).run()
+        found = balanced(partition, rows, Limits(90, np.inf))
         assert found.counts.min() >= 90
         assert reference.inertia(X, found.labels) < 1.01 * reference.inertia(X, planted)
 
     def test_a_penalty_drives_rows_away(self) -> None:
         X = np.linspace(0, 1, 101)[:, None]
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        p = Partition.of((X[:, 0] > 0.5).astype(int), 2, 1)
+        p = blank_partition((X[:, 0] > 0.5).astype(int), 2, 1)
         p.recompute(rows, None, 1)
         before = p.counts.copy()
         unit = 4.0**rows.frame.exponent
         visit = _core.FullVisit(order=np.arange(101), run_rows=1, block_rows=200)
         options = _core.SweepOptions(penalties=np.array([0.1 * unit, 0.0]))
-        _core.sweep(rows.core, None, p.view, visit, options)
+        _core.sweep(rows.core, None, p.view(), visit, options)
         # |x - 0.25|^2 + 0.1 = |x - 0.75|^2 at x = 0.4: ten rows less.
         assert before[0] - p.counts[0] == pytest.approx(10, abs=2)

@@ -1,6 +1,7 @@
 """Repair: merges that pay for splits, exactly, and the bad optima that they end."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._data.rows import Rows
-from boostkmeans._steps.limits import NO_LIMITS, Limits
+from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.repair import Repair, merge_costs
 from conftest import blobs, same_partition
+from factories import blank_partition, make_problem
 
 Floats = NDArray[np.float64]
 
@@ -24,15 +26,20 @@ def partition_of(
     X: Floats, labels: NDArray[Any], k: int, w: Floats | None = None
 ) -> tuple[Rows, Partition, float]:
     rows = Rows.in_own_frame(X, "euclidean", 1)
-    partition = Partition.of(labels, k, X.shape[1])
+    partition = blank_partition(labels, k, X.shape[1])
     inertia, _ = partition.recompute(rows, w, 1)
     return rows, partition, inertia
 
 
 def repair(
-    rows: Rows, partition: Partition, w: Floats | None = None, limits: Limits = NO_LIMITS, seed: int = 0
+    rows: Rows,
+    partition: Partition,
+    w: Floats | None = None,
+    limits: Limits | None = None,
+    seed: int = 0,
 ) -> Repair:
-    return Repair(rows, w, partition, limits, seed, 1)
+    problem = make_problem(rows, partition.n_clusters, w, limits=limits)
+    return Repair.plan(problem, partition, seed)
 
 
 class TestRound:
@@ -62,10 +69,10 @@ class TestRound:
         rows, partition, before = partition_of(X, labels, k, w)
         old = partition.copy()
         round_ = repair(rows, partition, w, seed=seed)
-        swaps = round_.gaining(0.0)
+        swaps = round_.improving_swaps(0.0)
         if swaps is None:
             return
-        new = round_.swapped(swaps)
+        new = round_.apply(swaps)
         np.testing.assert_array_equal(partition.labels, old.labels)
         assert len(np.unique(swaps.touched)) == 3 * len(swaps)
         after = new.copy()
@@ -80,53 +87,57 @@ class TestRound:
         X = np.array([[0.0], [1], [100], [110]])
         rows, partition, _ = partition_of(X, np.array([0, 1, 2, 2]), 3)
         round_ = repair(rows, partition)
-        swaps = round_.gaining(0.0)
+        swaps = round_.improving_swaps(0.0)
         assert swaps is not None
-        new = round_.swapped(swaps)
+        new = round_.apply(swaps)
         assert same_partition(new.labels, np.array([0, 0, 1, 2]))
         unit = 4.0**rows.frame.exponent
         assert swaps.gain == pytest.approx((50 - 0.5) * unit)
-        assert repair(rows, new).gaining(0.0) is None
+        assert repair(rows, new).improving_swaps(0.0) is None
 
     def test_a_split_whose_own_merge_is_cheapest_does_not_end_the_search(self) -> None:
         rows, partition, _ = partition_of(np.zeros((8, 1)), np.arange(8) % 4, 4)
-        round_ = repair(rows, partition)
-        round_.gains = np.array([10.0, 9, -np.inf, -np.inf])
-        round_.merges = np.array([0, 2]), np.array([2, 3]), np.array([1.0, 20.0])
-        swaps = round_.gaining(0.0)
+        merges = np.array([0, 2]), np.array([2, 3]), np.array([1.0, 20.0])
+        gains = np.array([10.0, 9, -np.inf, -np.inf])
+        round_ = replace(repair(rows, partition), gains=gains, merges=merges)
+        swaps = round_.improving_swaps(0.0)
         assert swaps is not None
         assert swaps.split.tolist() == [1]
         assert swaps.gain == 8
-        assert [(s.kept[0], s.freed[0], s.split[0], s.gain) for s in round_.attempts(5)] == [
+        assert [(s.merged[0], s.freed[0], s.split[0], s.gain) for s in round_.trial_swaps(5)] == [
             (0, 2, 1, 8), (2, 3, 0, -10), (2, 3, 1, -11)
         ]  # fmt: skip
-        assert len(round_.attempts(2)) == 2
+        assert len(round_.trial_swaps(2)) == 2
 
     def test_little_gain_is_not_worth_it(self) -> None:
         X = np.array([[0.0], [1], [100], [110]])
         rows, partition, inertia = partition_of(X, np.array([0, 1, 2, 2]), 3)
-        assert repair(rows, partition).gaining(inertia) is None
+        assert repair(rows, partition).improving_swaps(inertia) is None
 
     def test_an_empty_cluster_is_free(self) -> None:
         X = np.array([[0.0], [1], [100], [110], [111]])
         rows, partition, _ = partition_of(X, np.array([0, 0, 1, 1, 1]), 3)
         round_ = repair(rows, partition)
-        swaps = round_.gaining(0.0)
+        swaps = round_.improving_swaps(0.0)
         assert swaps is not None
-        assert sorted(round_.swapped(swaps).counts) == [1, 2, 2]
+        assert sorted(round_.apply(swaps).counts) == [1, 2, 2]
 
     def test_equal_rows_are_not_split(self) -> None:
         X = np.zeros((12, 2))
         rows, partition, _ = partition_of(X, np.arange(12) % 4, 4)
-        assert repair(rows, partition).gaining(0.0) is None
+        assert repair(rows, partition).improving_swaps(0.0) is None
 
     def test_within_limits(self) -> None:
         X = np.array([[0.0], [0.1], [1], [1.1], [100], [110], [120]])
         labels = np.array([0, 0, 1, 1, 2, 2, 2])
         rows, partition, _ = partition_of(X, labels, 3)
-        assert repair(rows, partition).gaining(0.0) is not None
-        assert repair(rows, partition, limits=Limits(0, 3)).gaining(0.0) is None  # 0 and 1 make 4
-        assert repair(rows, partition, limits=Limits(2, 9)).gaining(0.0) is None  # one part has 1
+        assert repair(rows, partition).improving_swaps(0.0) is not None
+        assert (
+            repair(rows, partition, limits=Limits(0, 3)).improving_swaps(0.0) is None
+        )  # 0 and 1 make 4
+        assert (
+            repair(rows, partition, limits=Limits(2, 9)).improving_swaps(0.0) is None
+        )  # one part has 1
 
 
 class TestFit:

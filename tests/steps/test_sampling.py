@@ -1,7 +1,8 @@
 """quality="fast", and defaults for very many rows: a sample first, then all rows."""
 
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,11 +10,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from boostkmeans import BoostKMeans
-from boostkmeans._steps.sampling import SAMPLES, rows_of_sample
+from boostkmeans._data.rows import RowSet
+from boostkmeans._data.weights import RowWeights
+from boostkmeans._engine.plan import SAMPLE_SIZES, RequestedSettings, sample_size
+from boostkmeans._steps.problem import Problem
 from conftest import blobs
 
 K = 20
-ROWS = 4 * SAMPLES["fast"][0] * K
+ROWS = 4 * SAMPLE_SIZES["fast"][0] * K
+
+
+def rows_to_draw(n: int, k: int, quality: str) -> int | None:
+    rows = cast(RowSet, SimpleNamespace(n_rows=n, max_sample=None))
+    requested = RequestedSettings("auto", "auto", "auto", "auto", quality, "best", 100, 1e-4)
+    return sample_size(requested, Problem(rows, RowWeights.of(None, n), k, n_threads=1))
 
 
 def note_of(model: BoostKMeans) -> str:
@@ -26,25 +36,25 @@ def fast(n_clusters: int = K, **parameters: Any) -> BoostKMeans:
 
 def test_a_sample_is_taken_of_many_rows() -> None:
     X, _ = blobs(ROWS, 8, K)
-    assert f"a sample of {ROWS // 4} rows" in note_of(fast().fit(X))
+    assert f"sample of {ROWS // 4} rows" in note_of(fast().fit(X))
     assert note_of(fast().fit(X)).endswith("then all rows")
     assert "sample of" not in note_of(fast().fit(X[:-1]))
     assert "sample of" not in note_of(BoostKMeans(K, random_state=0).fit(X))
 
 
 def test_how_many_rows_are_enough() -> None:
-    assert rows_of_sample(ROWS, K, "fast") == ROWS // 4
-    assert rows_of_sample(ROWS - 1, K, "fast") is None
-    assert rows_of_sample(8192 * K, K, "balanced") == 1024 * K
-    assert rows_of_sample(8192 * K - 1, K, "balanced") is None
-    assert rows_of_sample(10**9, K, "best") is None
+    assert rows_to_draw(ROWS, K, "fast") == ROWS // 4
+    assert rows_to_draw(ROWS - 1, K, "fast") is None
+    assert rows_to_draw(8192 * K, K, "balanced") == 1024 * K
+    assert rows_to_draw(8192 * K - 1, K, "balanced") is None
+    assert rows_to_draw(10**9, K, "best") is None
 
 
 def test_defaults_begin_with_a_sample_of_very_many_rows() -> None:
     X = np.random.default_rng(0).normal(size=(2 * 8192, 4))
     X[::2] += 1
     sampled, whole = BoostKMeans(2, random_state=0).fit(X), BoostKMeans(2, random_state=0).fit(X[:-1])
-    assert "a sample of 2048 rows" in note_of(sampled)
+    assert "sample of 2048 rows" in note_of(sampled)
     assert "sample of" not in note_of(whole)
     assert sampled.inertia_ == pytest.approx(whole.inertia_, rel=1e-3)
     assert "sample of" not in note_of(BoostKMeans(2, quality="best", random_state=0).fit(X))
@@ -64,7 +74,7 @@ def test_defaults_begin_with_a_sample_of_very_many_rows() -> None:
 )
 def test_not_if_something_needs_all_rows(parameters: dict[str, Any]) -> None:
     X, _ = blobs(ROWS, 8, K)
-    assert "a sample of" not in note_of(fast(max_iter=2, **parameters).fit(X))
+    assert "sample of" not in note_of(fast(max_iter=2, **parameters).fit(X))
 
 
 def test_it_ends_where_no_row_wants_to_move() -> None:
@@ -82,7 +92,7 @@ def test_it_is_as_good_as_all_rows_from_the_beginning() -> None:
     for seed in range(5):
         sampled = BoostKMeans(50, quality="fast", random_state=seed).fit(X)
         whole = BoostKMeans(50, quality="fast", init="bisecting", random_state=seed).fit(X)
-        assert "a sample of" in note_of(sampled)
+        assert "sample of" in note_of(sampled)
         ratios.append(sampled.inertia_ / whole.inertia_)
     assert np.mean(ratios) < 1.003
 
@@ -101,7 +111,7 @@ def test_rows_without_weight_are_not_drawn() -> None:
     weights[::3] = 0
     X[::3] += 1e3
     model = fast(10).fit(X, sample_weight=weights)
-    assert "a sample of" in note_of(model)
+    assert "sample of" in note_of(model)
     assert np.abs(model.cluster_centers_).max() < 500
     assert "sample of" not in note_of(fast(K).fit(X, sample_weight=weights))
 
@@ -110,7 +120,7 @@ def test_fewer_distinct_rows_than_clusters() -> None:
     X = np.repeat(np.arange(4.0), 400)[:, None]
     with pytest.warns(Warning, match="distinct clusters"):
         model = fast(6).fit(X)
-    assert "a sample of" in note_of(model)
+    assert "sample of" in note_of(model)
     assert model.inertia_ == 0
 
 

@@ -12,13 +12,15 @@ from sklearn.metrics import v_measure_score
 
 from boostkmeans import BoostKMeans
 from boostkmeans._data.rows import Rows
-from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.seeding import SAMPLED, Start, automatic_start, fill_empty
+from boostkmeans._engine.plan import _start as automatic_start
+from boostkmeans._steps.seeding import SAMPLED, Seeding, fill_empty
 from conftest import SHARED, blobs, same_partition
+from factories import blank_partition, make_problem
 
 
-def start(X: NDArray[Any], k: int, weights: NDArray[np.float64] | None = None, seed: int = 0) -> Start:
-    return Start(Rows.in_own_frame(X, "euclidean", 2), weights, k, np.random.RandomState(seed), 2)
+def start(X: NDArray[Any], k: int, weights: NDArray[np.float64] | None = None, seed: int = 0) -> Seeding:
+    problem = make_problem(Rows.in_own_frame(X, "euclidean", 2), k, weights, n_threads=2)
+    return Seeding(problem, np.random.RandomState(seed))
 
 
 class TestStarts:
@@ -103,12 +105,12 @@ class TestStarts:
     def test_the_farthest_rows_fill_empty_clusters(self) -> None:
         X = np.array([[0.0], [1.0], [2.0], [50.0], [-30.0]])
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = Partition.of(np.zeros(5, dtype=np.int32), 3, 1)
+        partition = blank_partition(np.zeros(5, dtype=np.int32), 3, 1)
         partition.recompute(rows, None, 1)
-        assert fill_empty(partition, rows, None, 1)
+        assert fill_empty(partition, make_problem(rows, 3))
         np.testing.assert_array_equal(partition.labels, [0, 0, 0, 1, 2])
         partition.recompute(rows, None, 1)
-        assert not fill_empty(partition, rows, None, 1)
+        assert not fill_empty(partition, make_problem(rows, 3))
 
 
 class TestScikitLearnCases:

@@ -1,5 +1,6 @@
 """Plan: what "auto" stands for, with reasons. Start, sample, candidates, repair and annealing."""
 
+import logging
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,12 +9,14 @@ from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import MIN_SAMPLE, SAMPLED, seeding_sample
 from boostkmeans._storage.state import SavedState, State
 
+logger = logging.getLogger("boostkmeans")
+
 QUALITIES = ("fast", "balanced", "best")
 
 # Highest annealing temperature. See "Annealing" in docs/benchmarks.md.
 TEMPERATURE = 0.12
-# The temperature is at most this factor times the square of the explained share of the inertia. Fitted to
-# 20 newsgroups with 20 and 200 clusters. Data with a quarter explained keeps the full temperature.
+# The temperature is at most this factor times the square of the explained share of the inertia. Fitted
+# to 20 newsgroups with 20 and 200 clusters. Data with a quarter explained keeps the full temperature.
 TEMPERATURE_PER_EXPLAINED_SQUARE = 2.0
 # Number of annealed sweeps, by quality.
 ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
@@ -55,11 +58,12 @@ MAX_CLUSTERS_FOR_SEEDS = 16
 # Without repair, it does so up to this number. The cost of seeding grows with k squared, that of a tree
 # hardly with k: see 'What "auto" stands for' in docs/benchmarks.md.
 MAX_CLUSTERS_WITHOUT_REPAIR = 1024
-# Seeding costs about 24 sweeps over its sample. It does not pay if the sample is a larger share than this.
+# Seeding costs about 24 sweeps over its sample. It does not pay if the sample is a larger share than
+# this.
 MAX_SEEDING_SHARE = 1 / 4
 
-# By quality: the number of sampled rows per cluster with which a fit starts, and the largest share of all
-# rows that this may be.
+# By quality: the number of sampled rows per cluster with which a fit starts, and the largest share of
+# all rows that this may be.
 SAMPLE_SIZES = {"fast": (64, 1 / 4), "balanced": (1024, 1 / 8)}
 
 
@@ -178,7 +182,7 @@ class Plan:
 
 
 def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
-    """Resolve everything that the user left open."""
+    """Resolve everything that the user left open. Streamed rows allow neither annealing nor repair."""
     rows, k = problem.rows, problem.n_clusters
     reasons: list[str] = []
     rounds = _repair_rounds(requested, k, reasons)
@@ -195,7 +199,10 @@ def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
     # costs as much as a full one. The cost model does not cover sparse rows.
     probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
     trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
-    return Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
+    plan = Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
+    if reasons:
+        logger.info("%s", plan)
+    return plan if rows.in_memory else plan.sweeps_only()
 
 
 def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:
@@ -203,7 +210,7 @@ def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:
     if problem.rows.max_sample is not None:  # The rows do not fit into memory.
         return problem.rows.max_sample if isinstance(requested.init, str) else None
     asked = (requested.init, requested.repair, requested.annealing)
-    if not all([isinstance(x, str) and x == "auto" for x in asked]):
+    if not all(isinstance(x, str) and x == "auto" for x in asked):
         return None  # The user decided how the fit starts.
     if problem.limits is not None or requested.quality not in SAMPLE_SIZES:
         return None

@@ -17,7 +17,7 @@ from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
-from boostkmeans._runtime.errors import NotFiniteError, ParameterError
+from boostkmeans._runtime.errors import NotFiniteError, ParameterError, TooFewRowsError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
@@ -146,7 +146,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        self : ProductQuantizer
+        ProductQuantizer
             The fitted quantizer.
         """
         start = time.perf_counter()
@@ -200,7 +200,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        codes : ndarray of shape (n_samples, n_subspaces)
+        ndarray of shape (n_samples, n_subspaces)
             Numbers of the nearest centroids, of type uint8, or uint16 for more than 256 centroids.
         """
         codes = list(self.encode_batches(X))
@@ -217,7 +217,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Yields
         ------
-        codes : ndarray of shape (n_rows_of_batch, n_subspaces)
+        ndarray of shape (n_rows_of_batch, n_subspaces)
             Codes of consecutive rows.
         """
         check_is_fitted(self, "codebooks_")
@@ -239,7 +239,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features), float32
+        ndarray of shape (n_samples, n_features), float32
             Approximations of the encoded rows.
         """
         check_is_fitted(self, "codebooks_")
@@ -256,7 +256,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        codes : ndarray of shape (n_samples, n_subspaces)
+        ndarray of shape (n_samples, n_subspaces)
             Numbers of the nearest centroids.
         """
         return self.encode(X)
@@ -271,7 +271,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features), float32
+        ndarray of shape (n_samples, n_features), float32
             Approximations of the encoded rows.
         """
         return self.decode(X)
@@ -288,7 +288,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        score : float
+        float
             Negative mean squared error: higher is better.
         """
         check_is_fitted(self, "codebooks_")
@@ -316,7 +316,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        errors : ndarray of shape (n_samples,), float64
+        ndarray of shape (n_samples,), float64
             Squared distances.
         """
         check_is_fitted(self, "codebooks_")
@@ -346,7 +346,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        tables : ndarray of shape (n_queries, n_subspaces, n_centroids), float32
+        ndarray of shape (n_queries, n_subspaces, n_centroids), float32
             Squared distances.
         """
         check_is_fitted(self, "codebooks_")
@@ -398,36 +398,37 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted quantizer to a file in the safetensors format.
+        """Save the fitted quantizer to a file.
 
-        An existing file is replaced atomically: after a crash, the old or the new file is complete. The
-        clusterer and the callback are not stored.
+        An existing file is replaced atomically. The clusterer and the callback are not stored.
 
         Parameters
         ----------
-        path : path
-            Name of the file.
+        path : str or path-like
+            File to write.
         """
         write_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a quantizer that `save` wrote to a file. Nothing in the file is executed.
+        """Load a quantizer from a file written by `save`.
+
+        The file is checked, and nothing in it is executed.
 
         Parameters
         ----------
-        path : path
-            Name of the file.
+        path : str or path-like
+            File to read.
 
         Returns
         -------
-        quantizer : ProductQuantizer
+        ProductQuantizer
             The fitted quantizer.
 
         Raises
         ------
         DataFormatError
-            If the file is damaged, or not the file of a quantizer.
+            If the file is damaged or not a quantizer file.
         """
         return read_model(cls, path)
 
@@ -473,24 +474,18 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     def _check_shape(self, array: Array) -> None:
         n, d = array.shape
-        owner = type(self).__name__
         if d % self.n_subspaces:
             divisors = [m for m in range(1, d + 1) if d % m == 0]
             raise ParameterError(
                 "n_subspaces",
                 f"a divisor of the number of features ({d})",
                 self.n_subspaces,
-                owner=owner,
+                owner=type(self).__name__,
                 remedy=f"Choose one of {divisors}, or add columns of zeros.",
             )
         if n < self.n_centroids:
-            raise ParameterError(
-                "n_centroids",
-                f"at most the number of rows (n_samples={n})",
-                self.n_centroids,
-                owner=owner,
-                remedy="Provide more rows, or use fewer centroids.",
-            )
+            remedy = "Provide more rows, or use fewer centroids."
+            raise TooFewRowsError(n, self.n_centroids, "n_centroids", remedy=remedy)
 
     def _check_search(self, k: Any, symmetric: Any, n_codes: int) -> None:
         check = ParameterChecker(self)

@@ -1,0 +1,59 @@
+"""The layers of the package: import contracts, cycles, and the diagram in CONTRIBUTING.md."""
+
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+from importlinter.cli import lint_imports
+
+import draw_layers
+
+ROOT = Path(__file__).parents[2]
+# The largest folder that a reader can still survey.
+MAX_FILES = 15
+# Imports that are still to be cured.
+KNOWN_CYCLES = (
+    ("boostkmeans._storage.tensors", "boostkmeans"),
+    ("boostkmeans.quantization._product_quantizer", "boostkmeans._models.quantizer_file"),
+    ("boostkmeans._estimators.bisecting", "boostkmeans._models.checks"),
+    ("boostkmeans._estimators.centre_model", "boostkmeans._models.model_file"),
+    ("boostkmeans._estimators.centre_model", "boostkmeans._estimators.to_sklearn"),
+    ("boostkmeans._steps.sampling", "boostkmeans._engine.run"),
+    ("boostkmeans._steps.seeding", "boostkmeans._engine.checkpoint"),
+    ("boostkmeans.cli", "boostkmeans.cli.app"),
+)
+
+
+def test_import_contracts_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    code = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
+    assert code == 0, capsys.readouterr().out
+
+
+def test_modules_import_each_other_without_cycles() -> None:
+    """Function-level and type-checking imports count, and so does the package itself."""
+    graph = grimp.build_graph("boostkmeans", cache_dir=None)
+    for importer, imported in KNOWN_CYCLES:
+        graph.remove_import(importer=importer, imported=imported)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' imported by '.join(error.args[1])}")
+
+
+def test_no_folder_is_too_large() -> None:
+    for folder in (ROOT / "src").rglob("*/"):
+        files = [file for file in folder.iterdir() if file.suffix in (".py", ".cpp", ".hpp")]
+        files = [file for file in files if file.name != "__init__.py"]
+        assert len(files) <= MAX_FILES, f"{folder} has {len(files)} files"
+
+
+def test_diagram_is_up_to_date() -> None:
+    page = draw_layers.PAGE.read_text()
+    assert draw_layers.with_diagram(page, draw_layers.diagram()) == page, "run `make layers`"
+
+
+def test_diagram_leaves_out_implied_imports() -> None:
+    graph = {"cli": {"steps", "core"}, "steps": {"core"}, "core": set()}
+    assert draw_layers.without_implied(graph) == {"cli": {"steps"}, "steps": {"core"}, "core": set()}
