@@ -13,7 +13,9 @@ from boostkmeans._data.rows import describe
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [1, 3, 16, 17, 64])
-def test_every_layout(monkeypatch: pytest.MonkeyPatch, isa: str, dtype: type, d: int) -> None:
+def test_range_of_columns_for_every_layout(
+    monkeypatch: pytest.MonkeyPatch, isa: str, dtype: type, d: int
+) -> None:
     monkeypatch.setenv("BOOSTKMEANS_ISA", isa)
     rng = np.random.default_rng(0)
     for n in (1, 1023, 1025, 3000):
@@ -33,7 +35,7 @@ def test_every_layout(monkeypatch: pytest.MonkeyPatch, isa: str, dtype: type, d:
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("d", [3, 16, 64])
-def test_the_first_value_that_is_not_finite(
+def test_reports_the_first_value_that_is_not_finite(
     monkeypatch: pytest.MonkeyPatch, isa: str, value: float, d: int
 ) -> None:
     monkeypatch.setenv("BOOSTKMEANS_ISA", isa)

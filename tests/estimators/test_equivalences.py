@@ -32,7 +32,7 @@ def rough() -> NDArray[np.float64]:
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize("moves", ["best", "first"])
 @pytest.mark.parametrize("init", ["auto", "random-partition", "random", "k-means++"])
-def test_threads(rough: NDArray[np.float64], moves: str, init: str) -> None:
+def test_result_does_not_depend_on_threads(rough: NDArray[np.float64], moves: str, init: str) -> None:
     one = fitted(rough, moves=moves, init=init, n_threads=1)
     for n_threads in (2, 3, 8):
         other = fitted(rough, moves=moves, init=init, n_threads=n_threads)
@@ -41,7 +41,7 @@ def test_threads(rough: NDArray[np.float64], moves: str, init: str) -> None:
         assert other.inertia_ == one.inertia_
 
 
-def test_threads_on_large_data_with_weights() -> None:
+def test_weighted_runs_of_rows_do_not_depend_on_threads() -> None:
     X = np.random.default_rng(0).normal(size=(70_000, 20)).astype(np.float32)  # visited in runs
     w = np.random.default_rng(1).uniform(0.5, 2, len(X))
     one = fitted(X, w, n_threads=1, max_iter=3)
@@ -50,7 +50,7 @@ def test_threads_on_large_data_with_weights() -> None:
 
 
 @pytest.mark.parametrize("exponent", [-1000, -100, -7, 1, 60, 400])
-def test_units_of_measurement_float64(rough: NDArray[np.float64], exponent: int) -> None:
+def test_units_do_not_change_float64_results(rough: NDArray[np.float64], exponent: int) -> None:
     one = fitted(rough)
     other = fitted(np.ldexp(rough, exponent))
     np.testing.assert_array_equal(other.labels_, one.labels_)
@@ -59,12 +59,12 @@ def test_units_of_measurement_float64(rough: NDArray[np.float64], exponent: int)
 
 
 @pytest.mark.parametrize("exponent", [-100, -20, 3, 100])
-def test_units_of_measurement_float32(rough: NDArray[np.float64], exponent: int) -> None:
+def test_units_do_not_change_float32_results(rough: NDArray[np.float64], exponent: int) -> None:
     X = rough.astype(np.float32)
     np.testing.assert_array_equal(fitted(np.ldexp(X, exponent)).labels_, fitted(X).labels_)
 
 
-def test_offset() -> None:
+def test_offset_does_not_change_the_result() -> None:
     X, _ = blobs(4000, 12, 20, spread=1.0)
     here = fitted(X, init="random-partition")
     far = fitted(X + 1e6 * X.std(), init="random-partition")
@@ -73,17 +73,17 @@ def test_offset() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_types_of_the_same_integers(sift: NDArray[np.uint8], dtype: Any) -> None:
+def test_dtype_of_integers_does_not_change_the_result(sift: NDArray[np.uint8], dtype: Any) -> None:
     X = (sift[:3000] // 2).astype(dtype)  # values that every type holds
     np.testing.assert_array_equal(fitted(X).labels_, fitted(X.astype(np.float64)).labels_)
 
 
-def test_float32_gives_the_inertia_of_float64(rough: NDArray[np.float64]) -> None:
+def test_float32_and_float64_agree_on_the_inertia(rough: NDArray[np.float64]) -> None:
     narrow, wide = fitted(rough.astype(np.float32)), fitted(rough)
     assert narrow.inertia_ == pytest.approx(wide.inertia_, rel=1e-6)
 
 
-def test_memory_layouts(rough: NDArray[np.float64], tmp_path: Path) -> None:
+def test_memory_layout_does_not_change_the_result(rough: NDArray[np.float64], tmp_path: Path) -> None:
     expected = fitted(rough).labels_
     np.save(tmp_path / "rough.npy", rough)
     wide = np.zeros((len(rough), 30))
@@ -106,7 +106,7 @@ def test_memory_layouts(rough: NDArray[np.float64], tmp_path: Path) -> None:
         np.testing.assert_array_equal(fitted(X).labels_, expected, err_msg=name)
 
 
-def test_x_is_never_written_or_copied(rough: NDArray[np.float64]) -> None:
+def test_input_is_neither_modified_nor_copied(rough: NDArray[np.float64]) -> None:
     X = rough.astype(np.float32)
     before = X.copy()
     fitted(X, metric="cosine")
@@ -115,14 +115,14 @@ def test_x_is_never_written_or_copied(rough: NDArray[np.float64]) -> None:
 
 
 @pytest.mark.parametrize("value", [1.0, 3.0, 1e-200])
-def test_equal_weights_are_no_weights(rough: NDArray[np.float64], value: float) -> None:
+def test_equal_weights_do_not_change_the_result(rough: NDArray[np.float64], value: float) -> None:
     none, equal = fitted(rough), fitted(rough, np.full(len(rough), value))
     np.testing.assert_array_equal(none.labels_, equal.labels_)
     assert equal.inertia_ == pytest.approx(none.inertia_ * value, rel=1e-12)
     assert equal.distortion_ == pytest.approx(none.distortion_, rel=1e-12)
 
 
-def test_nearly_equal_weights_take_the_same_moves(rough: NDArray[np.float64]) -> None:
+def test_nearly_equal_weights_do_not_change_the_moves(rough: NDArray[np.float64]) -> None:
     weights = np.ones(len(rough))
     weights[0] = 1 + 1e-9
     weighted, none = (fitted(rough, w, init="random-partition") for w in (weights, None))
@@ -130,13 +130,13 @@ def test_nearly_equal_weights_take_the_same_moves(rough: NDArray[np.float64]) ->
 
 
 @pytest.mark.parametrize("scale", [2.0**-600, 2.0**-3, 2.0**500])
-def test_the_unit_of_the_weights(rough: NDArray[np.float64], scale: float) -> None:
+def test_scale_of_weights_does_not_change_the_result(rough: NDArray[np.float64], scale: float) -> None:
     w = np.random.default_rng(0).uniform(0.1, 3, len(rough))
     one, other = fitted(rough, w), fitted(rough, w * scale)
     np.testing.assert_array_equal(one.labels_, other.labels_)
 
 
-def test_weights_are_repeated_rows() -> None:
+def test_weights_equal_repeated_rows() -> None:
     X, planted = blobs(600, 5, 6)
     w = np.random.default_rng(0).integers(0, 4, len(X))
     w[: 6 * 3] = 1
@@ -153,7 +153,7 @@ def test_weights_are_repeated_rows() -> None:
     assert weighted.inertia_ == pytest.approx(reference.inertia(X, weighted.labels_, w * 1.0))
 
 
-def test_order_of_the_rows() -> None:
+def test_order_of_rows_does_not_change_the_clusters() -> None:
     X, planted = blobs(3000, 8, 10)
     shuffled = np.random.default_rng(0).permutation(len(X))
     assert same_partition(fitted(X[shuffled], n_clusters=10).labels_, planted[shuffled])
@@ -161,7 +161,7 @@ def test_order_of_the_rows() -> None:
     assert same_partition(fitted(X[by_cluster], n_clusters=10).labels_, planted[by_cluster])
 
 
-def test_cosine_is_euclidean_on_unit_rows(rough: NDArray[np.float64]) -> None:
+def test_cosine_equals_euclidean_on_unit_rows(rough: NDArray[np.float64]) -> None:
     X = rough * np.random.default_rng(0).uniform(1e-3, 1e3, (len(rough), 1))
     cosine, euclidean = fitted(X, metric="cosine"), fitted(normalize(rough))
     assert same_partition(cosine.labels_, euclidean.labels_)
@@ -182,13 +182,13 @@ def whole_fit() -> Fit:
     return fit
 
 
-def test_drift_of_the_composites() -> None:
+def test_composites_drift_little() -> None:
     fit = whole_fit()
     Course(fit, StopRules(tol=0, max_iter=100)).run()
     assert 0 < fit.drift < 1e-10
 
 
-def test_a_certificate_counts_from_fresh_composites_only() -> None:
+def test_certificate_requires_recomputed_composites() -> None:
     fit = whole_fit()
     expected = fit.partition.composites.copy()
     zero_moves = SweepRecord(seconds=0.0, moves=0, inertia=fit.inertia, evaluations=0, kind="certify")

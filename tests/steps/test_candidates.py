@@ -79,7 +79,7 @@ def problem(n: int, d: int, k: int, seed: int = 0) -> tuple[NDArray[np.float64],
 
 @pytest.mark.parametrize(("n", "d", "k"), [(60, 2, 3), (500, 130, 7), (300, 16, 40), (1500, 5, 4)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_all_others_as_candidates_equal_a_full_sweep(
+def test_sweep_over_all_candidates_equals_a_full_sweep(
     isa: str, n: int, d: int, k: int, weighted: bool
 ) -> None:
     X, labels = problem(n, d, k)
@@ -98,7 +98,7 @@ def test_all_others_as_candidates_equal_a_full_sweep(
 
 
 @given(st.integers(0, 2**20), st.booleans(), st.booleans(), st.integers(1, 6))
-def test_every_sweep_gains_until_nothing_is_left(
+def test_sweeps_gain_until_no_move_is_left(
     seed: int, first: bool, weighted: bool, n_candidates: int
 ) -> None:
     X, labels = problem(120, 3, 8, seed)
@@ -117,7 +117,7 @@ def test_every_sweep_gains_until_nothing_is_left(
     assert sweeps.sweep(order) == (0, 0)
 
 
-def test_a_change_is_seen_by_the_neighbours_alone() -> None:
+def test_a_changed_cluster_reactivates_only_its_neighbours() -> None:
     X, planted = blobs(400, 2, 8, spread=50)
     sweeps = Sweeps(X, planted, 8, 2)
     order = np.arange(8, dtype=np.int32)
@@ -127,7 +127,7 @@ def test_a_change_is_seen_by_the_neighbours_alone() -> None:
     assert sweeps.sweep(order) == (0, 2 * np.isin(planted, concerned).sum())
 
 
-def test_threads_do_not_matter() -> None:
+def test_sweep_does_not_depend_on_threads() -> None:
     X, labels = problem(5000, 20, 50)
     results = []
     for n_threads in (1, 2, 3):
@@ -139,7 +139,7 @@ def test_threads_do_not_matter() -> None:
     np.testing.assert_array_equal(results[0], results[2])
 
 
-def test_runners_up_are_the_best_other_candidates() -> None:
+def test_runner_up_is_the_best_other_candidate() -> None:
     X, labels = problem(200, 3, 12)
     sweeps = Sweeps(X, labels, 12, 4)
     C, W = sweeps.partition.centres, sweeps.partition.weights.copy()
@@ -152,7 +152,7 @@ def test_runners_up_are_the_best_other_candidates() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_runners_up_lead_to_their_neighbours(isa: str, weighted: bool) -> None:
+def test_runner_up_sweep_uses_the_list_of_the_runner_up(isa: str, weighted: bool) -> None:
     X, labels = problem(300, 3, 30)
     w = np.random.default_rng(1).uniform(0.1, 1, 300) if weighted else None
     sweeps = Sweeps(X, labels, 30, 3, w=w)
@@ -175,7 +175,7 @@ def test_runners_up_lead_to_their_neighbours(isa: str, weighted: bool) -> None:
 
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("length", [4, 70])
-def test_short_lists(isa: str, first: bool, length: int) -> None:
+def test_lists_padded_with_minus_one(isa: str, first: bool, length: int) -> None:
     X, labels = problem(100, 3, 5)
     sweeps = Sweeps(X, labels, 5, 4)
     sweeps.lists = np.hstack([sweeps.lists[:, :1], np.full((5, length - 1), -1, dtype=np.int32)])
@@ -186,7 +186,7 @@ def test_short_lists(isa: str, first: bool, length: int) -> None:
     np.testing.assert_array_equal(sweeps.partition.labels[moved], sweeps.lists[before[moved], 0])
 
 
-def test_empty_lists() -> None:
+def test_empty_lists_move_no_row() -> None:
     X, labels = problem(100, 3, 5)
     for first in (False, True):
         sweeps = Sweeps(X, labels, 5, 2)
@@ -194,7 +194,7 @@ def test_empty_lists() -> None:
         assert sweeps.sweep(np.arange(5, dtype=np.int32), first=first) == (0, 0)
 
 
-def test_blocks_end_within_clusters() -> None:
+def test_large_clusters_are_split_into_blocks() -> None:
     """Rows of a large cluster are decided before others of it propose."""
     X, _ = problem(3000, 2, 2)
     labels = np.zeros(3000, dtype=np.int32)
@@ -209,7 +209,7 @@ def test_blocks_end_within_clusters() -> None:
 
 class TestNeighbours:
     @pytest.mark.parametrize(("k", "d", "n"), [(2, 3, 1), (50, 7, 10), (300, 130, 299), (700, 16, 20)])
-    def test_exact(self, isa: str, k: int, d: int, n: int) -> None:
+    def test_lists_are_exact_for_few_clusters(self, isa: str, k: int, d: int, n: int) -> None:
         C = np.random.default_rng(0).normal(size=(k, d))
         found, exact = neighbour_lists(C, n, 2), exact_lists(C, n)
         gaps = ((C[:, None, :] - C[None, :, :]) ** 2).sum(axis=2)
@@ -219,13 +219,13 @@ class TestNeighbours:
         )
         assert (np.sort(found, axis=1) == np.sort(exact, axis=1)).mean() > 0.999
 
-    def test_more_than_there_are(self) -> None:
+    def test_pads_lists_longer_than_the_number_of_clusters(self) -> None:
         C = np.random.default_rng(0).normal(size=(4, 2))
         lists = neighbour_lists(C, 6, 1)
         np.testing.assert_array_equal(lists[:, :3], exact_lists(C, 3))
         assert (lists[:, 3:] == -1).all()
 
-    def test_by_groups(self, isa: str) -> None:
+    def test_lists_by_groups_find_most_neighbours(self, isa: str) -> None:
         C = np.random.default_rng(0).normal(size=(6000, 8))
         found = neighbour_lists(C, 16, 2)
         assert neighbours.LARGEST_EXACT < 6000
@@ -239,7 +239,7 @@ class TestNeighbours:
         assert not (found == np.arange(6000)[:, None]).any()
         np.testing.assert_array_equal(found, neighbour_lists(C, 16, 1))
 
-    def test_groups_of_groups(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_groups_are_searched_by_groups(self, monkeypatch: pytest.MonkeyPatch) -> None:
         C = np.random.default_rng(0).normal(size=(3000, 3))
         for name, value in (("LARGEST_EXACT", 16), ("FEWEST_SEEN", 64), ("SEEN_PER_NEIGHBOUR", 8)):
             monkeypatch.setattr(neighbours, name, value)
@@ -256,13 +256,13 @@ class TestNeighbours:
         shared = [len(np.intersect1d(a, b)) for a, b in zip(found, exact_lists(C, 10), strict=True)]
         assert np.mean(shared) > 0.7 * 10
 
-    def test_groups_of_equal_centres(self) -> None:
+    def test_groups_of_equal_centres_are_limited(self) -> None:
         C = np.repeat(np.random.default_rng(0).normal(size=(3, 2)), 1000, axis=0)
         assert neighbour_lists(C, 4, 1).shape == (3000, 4)
         groups = neighbours.Groups.of(C, 1)
         assert np.diff(groups.starts).max() <= neighbours.LARGEST_GROUP
 
-    def test_bad_groups(self) -> None:
+    def test_rejects_invalid_groups(self) -> None:
         C, out = np.zeros((4, 2)), np.empty((4, 1), dtype=np.int32)
         one = np.zeros((1, 1), dtype=np.int32)
         order = np.arange(4, dtype=np.int32)
@@ -283,7 +283,7 @@ class TestFit:
 
     @pytest.mark.parametrize("init", ["random-partition", "bisecting"])
     @pytest.mark.parametrize("moves", ["best", "first"])
-    def test_tol_0_certifies_over_all_clusters(self, init: str, moves: str) -> None:
+    def test_zero_tolerance_certifies_over_all_clusters(self, init: str, moves: str) -> None:
         model = self.fit(25, init=init, moves=moves, n_candidates=3, tol=0, max_iter=1000)
         assert model.converged_
         assert reference.improving_move(self.X, model.labels_, 25) is None
@@ -294,7 +294,7 @@ class TestFit:
         assert kinds[:n_candidates] == ["candidates"] * n_candidates
         np.testing.assert_array_equal(model.predict(self.X), model.labels_)
 
-    def test_history(self) -> None:
+    def test_history_of_candidate_sweeps(self) -> None:
         model = self.fit(25, n_candidates=5, tol=1e-3)
         assert {r.kind for r in model.history_} == {"candidates"}
         inertias = [r.inertia for r in model.history_]
@@ -304,14 +304,14 @@ class TestFit:
         assert model.inertia_ == pytest.approx(reference.inertia(self.X, model.labels_))
         assert not model.converged_
 
-    def test_more_candidates_than_clusters(self) -> None:
+    def test_accepts_more_candidates_than_clusters(self) -> None:
         model = self.fit(5, n_candidates=100)
         assert model.history_[0].evaluations == 4 * 400
         for k in (1, 2):
             assert self.fit(k, n_candidates=100, tol=0).converged_
         assert self.fit(400, n_candidates=7, tol=0).inertia_ == pytest.approx(0, abs=1e-12)
 
-    def test_auto(self) -> None:
+    def test_auto_depends_on_the_number_of_clusters(self) -> None:
         X = np.random.default_rng(0).normal(size=(3000, 4))
         kinds = {k: [r.kind for r in self.fit(k, X).history_] for k in (100, 600, 2500)}
         assert "candidates" not in kinds[100]
@@ -320,7 +320,7 @@ class TestFit:
         assert kinds[2500][-1] == "candidates"
         assert "candidates" not in [r.kind for r in self.fit(600, X, n_candidates=None).history_]
 
-    def test_weights_and_duplicates(self) -> None:
+    def test_fits_weighted_duplicates(self) -> None:
         X = np.random.default_rng(0).integers(0, 4, size=(600, 2)).astype(float)
         w = np.random.default_rng(1).integers(0, 3, 600).astype(float)
         model = BoostKMeans(12, n_candidates=3, init="bisecting", tol=0, random_state=0)
@@ -328,14 +328,14 @@ class TestFit:
         assert model.converged_
         assert model.inertia_ == pytest.approx(reference.inertia(X, model.labels_, w))
 
-    def test_rows_without_weight_are_where_predict_puts_them(self) -> None:
+    def test_rows_without_weight_get_the_predicted_label(self) -> None:
         w = np.r_[np.ones(300), np.zeros(100)]
         for init in ("random-partition", "bisecting"):
             model = BoostKMeans(25, n_candidates=5, init=init, random_state=0)
             model.fit(self.X, sample_weight=w)
             np.testing.assert_array_equal(model.labels_[300:], model.predict(self.X[300:]))
 
-    def test_threads_and_types(self, sift: NDArray[np.uint8]) -> None:
+    def test_result_does_not_depend_on_threads_or_dtype(self, sift: NDArray[np.uint8]) -> None:
         parameters: dict[str, Any] = {"init": "bisecting", "n_candidates": 20, "max_iter": 5, "tol": 0}
         one = self.fit(300, sift, n_threads=1, **parameters)
         np.testing.assert_array_equal(
@@ -344,7 +344,7 @@ class TestFit:
         wide = self.fit(300, sift.astype(np.float32), **parameters)
         np.testing.assert_array_equal(one.labels_, wide.labels_)
 
-    def test_as_good_as_all_clusters(self, sift: NDArray[np.uint8]) -> None:
+    def test_is_nearly_as_good_as_all_clusters(self, sift: NDArray[np.uint8]) -> None:
         few = self.fit(300, sift, init="bisecting", n_candidates=60)
         every = self.fit(300, sift, init="bisecting", n_candidates=None)
         assert few.inertia_ < 1.005 * every.inertia_
@@ -352,7 +352,7 @@ class TestFit:
             r.evaluations for r in every.history_
         )
 
-    def test_callback_time_and_interrupt(self) -> None:
+    def test_stops_on_callback_time_limit_and_interrupt(self) -> None:
         assert self.fit(25, n_candidates=5, callback=lambda _: True).n_iter_ == 1
         late = self.fit(25, n_candidates=5, max_time=1e-9)
         assert late.stop_reason_ == "max_time"
@@ -370,7 +370,7 @@ class TestFit:
 
 
 class TestPredict:
-    def test_agrees_nearly_always(self, sift: NDArray[np.uint8], isa: str) -> None:
+    def test_fast_prediction_is_nearly_always_exact(self, sift: NDArray[np.uint8], isa: str) -> None:
         model = BoostKMeans(500, random_state=0, max_iter=3).fit(sift[:8000])
         exact = model.predict(sift[8000:])
         agreement = [
@@ -382,7 +382,7 @@ class TestPredict:
         np.testing.assert_array_equal(model.predict(sift[8000:], n_candidates=500), exact)
         np.testing.assert_array_equal(model.predict(sift[8000:], n_candidates=9999), exact)
 
-    def test_few_clusters(self) -> None:
+    def test_fast_prediction_is_exact_for_few_clusters(self) -> None:
         X, _ = blobs(300, 3, 5)
         model = BoostKMeans(5, random_state=0).fit(X)
         np.testing.assert_array_equal(model.predict(X, n_candidates=2), model.labels_)
@@ -406,7 +406,7 @@ class TestLookingAround:
     def fit(self, X: NDArray[Any], **parameters: Any) -> BoostKMeans:
         return BoostKMeans(self.k, quality="fast", random_state=0, **parameters).fit(X)
 
-    def test_where_neighbours_say_little_all_clusters_are_looked_at(self) -> None:
+    def test_sweeps_over_all_clusters_if_neighbours_are_uninformative(self) -> None:
         X = topics(30_000, 32, 3000)
         found, by_lists = self.fit(X), self.fit(X, n_candidates=32)
         kinds = [r.kind for r in found.history_]
@@ -416,20 +416,20 @@ class TestLookingAround:
         assert found.inertia_ < 0.995 * by_lists.inertia_
         assert found.inertia_ == pytest.approx(reference_inertia(X, found.labels_))
 
-    def test_where_they_say_all_it_is_left_out(self) -> None:
+    def test_skips_full_sweeps_if_neighbours_suffice(self) -> None:
         X, _ = blobs(21_000, 8, self.k)
         kinds = {r.kind for r in self.fit(X).history_}
         assert "candidates" in kinds
         assert not kinds & {"sweep", "certify"}
 
-    def test_it_is_the_same_on_any_number_of_threads(self) -> None:
+    def test_result_does_not_depend_on_threads(self) -> None:
         X = topics(30_000, 32, 3000)
         found = [self.fit(X, n_threads=n) for n in (1, 2, 3)]
         assert "sweep" in [r.kind for r in found[0].history_]
         assert len({(m.labels_.tobytes(), m.inertia_) for m in found}) == 1
 
     @pytest.mark.parametrize("given", [{"n_candidates": 32}, {"moves": "first"}, {"max_size": 60}])
-    def test_who_asks_for_something_else_gets_that(self, given: dict[str, Any]) -> None:
+    def test_explicit_parameters_disable_exploration(self, given: dict[str, Any]) -> None:
         X = topics(15_000, 48, 2500)
         assert "sweep" in [r.kind for r in self.fit(X).history_]
         kinds = [r.kind for r in self.fit(X, **given).history_]
@@ -438,7 +438,7 @@ class TestLookingAround:
 
     @pytest.mark.parametrize("tol", [1e-3, 1e-4, 0])
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_up_to_2048_clusters_labels_are_those_of_the_nearest_centres(
+    def test_labels_are_the_nearest_centres_up_to_2048_clusters(
         self, tol: float, weighted: bool
     ) -> None:
         X = topics(4000, 16, 800)
@@ -447,7 +447,7 @@ class TestLookingAround:
         np.testing.assert_array_equal(model.predict(X), model.labels_)
         assert model.converged_ == (tol == 0)
 
-    def test_it_stops_in_time(self) -> None:
+    def test_exploration_respects_the_time_limit(self) -> None:
         X = topics(15_000, 48, 2500)
         whole = self.fit(X)
         first = next(i for i, r in enumerate(whole.history_) if r.kind == "sweep")
@@ -456,7 +456,7 @@ class TestLookingAround:
             assert early.stop_reason_ in ("max_time", "tol")
             assert early.inertia_ == pytest.approx(reference_inertia(X, early.labels_))
 
-    def test_the_share_costs_a_twentieth_of_the_time(self) -> None:
+    def test_exploration_costs_a_twentieth_of_a_sweep(self) -> None:
         rows = Rows.in_own_frame(topics(9000, 32, 2000), "euclidean", 1)
         candidates = Candidates(64, 1, looks_around=True)
         candidates._uses, candidates._outdated = 1, True
@@ -471,7 +471,7 @@ class TestLookingAround:
         candidates.looks_around = False
         assert candidates.share_to_look_around(rows, 100) == 0
 
-    def test_what_is_compared(self) -> None:
+    def test_compares_gains_per_cost(self) -> None:
         X = topics(9000, 32, 2000)
         rows = Rows.in_own_frame(X, "euclidean", 1)
         partition = blank_partition(np.arange(9000, dtype=np.int32) % 2000, 2000, 32)
