@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`. Nothing is fetched on the way."""
+"""Configuration of the documentation site, which `make docs` builds without network access."""
 
 import logging
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-# Progress is not for pages, whoever else listens while they are made.
+# Keep progress messages out of the pages, even if another handler is installed during the build.
 logging.getLogger("boostkmeans").setLevel(logging.WARNING)
 
 project = "boostkmeans"
@@ -25,20 +25,20 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
-# What sphinx-gallery leaves beside its pages.
+# Files that sphinx-gallery writes next to its pages.
 exclude_patterns = ["gallery/*.py", "gallery/*.ipynb", "gallery/*.md5", "gallery/*.json"]
 nitpicky = True
 
-# Pages are Markdown that GitHub shows too: links go to files.
+# GitHub shows the same Markdown files, so that links point to files.
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
 
-# Docstrings put code into single backticks.
+# Docstrings use single backticks for code.
 default_role = "code"
 autosummary_generate = True
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # aliases would be spelled out, and fill the page: docstrings have the types
+autodoc_typehints = "none"  # docstrings have the types; expanded aliases would fill the page
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 88
 numpydoc_show_class_members = False
@@ -63,24 +63,28 @@ html_title = f"boostkmeans {release}"
 html_copy_source = False
 html_show_sphinx = False
 
-# Of code, bars and names that end with an underscore mean nothing to reStructuredText.
+# Inline code, in which no character is escaped.
 CODE = re.compile(r"(``.*?``|`[^`]*`)")
+# Links from a page to a Markdown file above docs/.
 UPWARDS = re.compile(r"\]\((\.\./[^)#\s]*\.md)(#[^)]*)?\)")
-BARS_AND_NAMES = re.compile(r"\||(?<=\w)_(?!\w)|\*(?!\*)")
+# Characters of plain text that reStructuredText would interpret: |, a trailing underscore and *.
+MARKUP = re.compile(r"\||(?<=\w)_(?!\w)|\*(?!\*)")
 
 
-def escape(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """Docstrings are read as text: |D|^2 is no substitution, and labels_ no link."""
+def escape_markup(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Escape markup in docstrings: |D|^2 is not a substitution, and labels_ is not a link."""
     for i, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             lines[i] = "".join(
-                part if part.startswith("`") else BARS_AND_NAMES.sub(r"\\\g<0>", part)
+                part if part.startswith("`") else MARKUP.sub(r"\\\g<0>", part)
                 for part in CODE.split(line)
             )
 
 
-def link_outwards(app: Sphinx, name: str, source: list[str]) -> None:
-    """Markdown beside docs/ is no page of the site: a link to it gives the file."""
+def link_to_outside_files(app: Sphinx, name: str, source: list[str]) -> None:
+    """Turn links to Markdown files outside docs/, which are not pages of the site, into downloads."""
     folder = Path(app.srcdir, name).parent
 
     def as_file(link: re.Match[str]) -> str:
@@ -90,23 +94,24 @@ def link_outwards(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = UPWARDS.sub(as_file, source[0])
 
 
-def without_inherited(
+def skip_inherited(
     app: Sphinx, what: str, name: str, thing: object, skip: bool, options: object
 ) -> bool | None:
-    """What estimators have from scikit-learn is documented there."""
+    """Skip members that estimators inherit from scikit-learn, which documents them."""
     home = getattr(thing, "__module__", None) or getattr(getattr(thing, "fget", None), "__module__", "")
     return True if str(home).startswith("sklearn") else None
 
 
-def is_not_about_places(record: logging.LogRecord) -> bool:
-    """The list of pages has a place for some that need not be there: the paper, the peers."""
+def is_not_about_empty_globs(record: logging.LogRecord) -> bool:
+    """Return False for warnings about patterns without pages: generated pages may be missing."""
     return "glob pattern" not in str(record.msg)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Before numpydoc, which makes sections of the docstrings."""
-    app.connect("autodoc-process-docstring", escape, priority=1)
-    logging.getLogger("sphinx.sphinx.directives.other").addFilter(is_not_about_places)
-    app.connect("source-read", link_outwards)
-    app.connect("autodoc-skip-member", without_inherited)
+    """Register the functions above."""
+    # Before numpydoc, which divides docstrings into sections.
+    app.connect("autodoc-process-docstring", escape_markup, priority=1)
+    logging.getLogger("sphinx.sphinx.directives.other").addFilter(is_not_about_empty_globs)
+    app.connect("source-read", link_to_outside_files)
+    app.connect("autodoc-skip-member", skip_inherited)
     return {"parallel_read_safe": True}

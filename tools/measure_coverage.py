@@ -1,7 +1,7 @@
 """Measure the line coverage of the Python code and of the C++ core, with one run of the tests.
 
-The core is compiled by GCC with counters (gcov) into build/coverage. Arguments are passed on to pytest. The
-result is an error if either language is covered by less than `MINIMUM` percent.
+The core is compiled by GCC with counters (gcov) into build/coverage. Arguments are passed on to pytest.
+The result is an error if either language is covered by less than `MINIMUM` percent.
 """
 
 import os

@@ -2,13 +2,13 @@
 Single moves against Lloyd's rule
 =================================
 
-Both begin with the same four centres on the same sixteen points. Lloyd's k-means gives each point
-to its nearest centre, and then moves the centres. Boost k-means moves one point at a time, and both
-centres follow at once.
+Both methods start from the same four centres, on the same sixteen points. Lloyd's k-means assigns each
+point to its nearest centre, and then moves the centres. Boost k-means moves one point at a time, and
+both centres follow at once.
 """
 
 # %%
-# Sixteen points at random. The first four of them are the start.
+# The data are sixteen random points. The first four of them are the initial centres.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,8 +21,8 @@ X = rng.normal(size=(16, 2))
 start = X[:4]
 
 # %%
-# ``max_iter`` stops both after one pass, two passes, and so on. Without annealing and repair,
-# nothing but single moves is at work.
+# ``max_iter`` stops both methods after one pass, two passes, and so on. Annealing and repair are
+# disabled, so that boost k-means makes single moves only.
 
 passes = (1, 2, 3, 10)
 lloyd = [KMeans(4, init=start, max_iter=n).fit(X) for n in passes]
@@ -32,8 +32,8 @@ boost = [
 ]
 
 # %%
-# A line leads from each point to the centre of its cluster: the inertia is the sum of their squared
-# lengths.
+# A line connects each point with the centre of its cluster. The inertia is the sum of the squared
+# lengths of these lines.
 
 figure, grid = plt.subplots(2, len(passes), figsize=(11, 5.6), layout="constrained")
 for name, models, line in zip(("Lloyd", "single moves"), (lloyd, boost), grid, strict=True):
@@ -48,14 +48,14 @@ for name, models, line in zip(("Lloyd", "single moves"), (lloyd, boost), grid, s
 plt.show()
 
 # %%
-# Lloyd's rule has come to rest: each point is with its nearest centre. Single moves go on, as a
-# point counts in the centre of its own cluster. It is worth leaving as soon as
+# Lloyd's k-means has converged: each point belongs to its nearest centre. Single moves continue,
+# because each point influences the centre of its own cluster. Leaving the cluster pays as soon as
 #
 # .. math:: \frac{n_u}{n_u - 1} \|x - C_u\|^2 > \frac{n_v}{n_v + 1} \|x - C_v\|^2,
 #
-# which can hold although its own centre is the nearest. In small clusters that makes a difference.
-# Whatever single moves have come to rest at is at rest for Lloyd, too, and not the other way round:
-# started from the end of one, the other shows it.
+# which can hold even if the own centre is the nearest one. This matters in small clusters. A result
+# of single moves is also a fixed point of Lloyd's k-means, but not the other way round. To verify
+# this, start each method from the result of the other one.
 
 after_lloyd = BoostKMeans(4, init=lloyd[-1].cluster_centers_, annealing=0, repair=False, tol=0).fit(X)
 after_boost = KMeans(4, init=boost[-1].cluster_centers_).fit(X)

@@ -2,14 +2,14 @@
 Distortion against time
 =======================
 
-Real SIFT descriptors, 4,000 x 128, into 100 clusters: by boost k-means in its three qualities, and
-by Lloyd's rule from random rows and from k-means++. Times depend on the machine and on how busy it
-is; where they end hardly does.
+This example clusters 4,000 SIFT descriptors of 128 features into 100 clusters. It compares the three
+quality levels of boost k-means with Lloyd's k-means, started from random rows and from k-means++. The
+times depend on the machine and its load. The final distortions hardly do.
 """
 
 # %%
-# Each estimator keeps a record of each sweep in ``history_``: the seconds since ``fit`` was called,
-# and the inertia. The baselines are scikit-learn's, with the same records.
+# The attribute ``history_`` of each estimator has one record per sweep, with the seconds since the
+# call of ``fit`` and the inertia. The baselines are scikit-learn's estimators with the same records.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,8 +40,8 @@ axes.legend()
 plt.show()
 
 # %%
-# Where annealing is at work, the record has the inertia of the best partition so far: the line is
-# flat until the temperature has fallen, and then drops below all others. ``history_[0].note`` says
-# what was chosen.
+# During annealing, a record has the inertia of the best partition so far. The line is therefore flat
+# until the temperature is low, and then drops below all others. ``history_[0].note`` describes the
+# settings that were chosen.
 
 print(methods['boost k-means, quality="best"'].history_[0].note)

@@ -2,12 +2,12 @@
 The colours of a picture
 ========================
 
-A picture has tens of thousands of colours. K-means finds the few that change it least: a palette. A
-pixel is a row of three bytes, and goes in as it is.
+A picture has tens of thousands of colours. K-means finds a palette: a few colours that change the
+picture as little as possible. Each pixel is a row of three bytes, which needs no conversion.
 """
 
 # %%
-# A photograph that comes with scikit-learn, at half its size.
+# The data is a photograph from scikit-learn, at half of its size.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,12 +21,12 @@ colours, counts = np.unique(pixels, axis=0, return_counts=True)
 print(f"{len(pixels)} pixels, {len(colours)} colours")
 
 # %%
-# Equal pixels may as well be one row with a weight. That is less work, and the same objective.
+# Equal pixels become one row with a weight. The objective is the same, and the fit is faster.
 
 models = [BoostKMeans(k, random_state=0).fit(colours, sample_weight=counts) for k in (4, 16, 64)]
 
 # %%
-# To paint with a palette, each pixel gets the nearest of its colours: ``predict``.
+# ``predict`` finds the nearest colour of the palette for each pixel.
 
 figure, grid = plt.subplots(2, 2, figsize=(9, 6.2), layout="constrained")
 grid[0, 0].imshow(picture)

@@ -2,13 +2,13 @@
 Handwritten digits
 ==================
 
-1,797 pictures of 8 x 8 pixels, which come with scikit-learn. What do clusters look like, which
-picture stands for one, and how much does the result depend on luck?
+This example clusters 1,797 pictures of 8 x 8 pixels from scikit-learn. It shows the clusters and a
+representative picture of each, and how much the result depends on the random seed.
 """
 
 # %%
-# The centre of a cluster is the mean of its pictures. The row nearest to it is a real one, which is
-# better to show to people: ``transform`` has the distances of all rows to all centres.
+# The centre of a cluster is the mean of its pictures. The row nearest to the centre is a real picture
+# that represents the cluster. ``transform`` returns the distances of all rows to all centres.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,15 +33,15 @@ grid[1, 0].set_ylabel("nearest")
 plt.show()
 
 # %%
-# Clusters know nothing of digits, but come close to them. Entropy is 0 where each cluster has one
-# digit alone.
+# The fit does not use the digits, but the clusters are close to them. The entropy is 0 if each
+# cluster has one digit only.
 
 print(f"purity {metrics.purity(digits, model.labels_):.3f}")
 print(f"entropy {metrics.entropy(digits, model.labels_):.3f}")
 
 # %%
-# Twenty seeds each. One run of Lloyd's rule ends here or there; boost k-means, which anneals and
-# repairs, nearly always in the same place.
+# Each method runs with twenty seeds. The result of one run of Lloyd's k-means varies. Boost k-means,
+# which anneals and repairs, almost always ends with the same inertia.
 
 seeds = range(20)
 lloyd = [KMeans(10, random_state=seed).fit(X).inertia_ for seed in seeds]

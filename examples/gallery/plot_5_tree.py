@@ -2,12 +2,13 @@
 The tree as a dendrogram
 ========================
 
-``BisectingBoostKMeans`` splits the rows in two, then one of the parts, and so on. The tree stays:
-it is a hierarchy to look at, and gives any smaller number of clusters for free.
+``BisectingBoostKMeans`` splits the rows in two, then splits one of the parts, and so on. The resulting
+tree is a hierarchy that can be drawn, and that gives any smaller number of clusters at no cost.
 """
 
 # %%
-# Handwritten digits into 16 clusters. ``split="inertia"`` splits the part that has most to gain.
+# This example clusters handwritten digits into 16 clusters. ``split="inertia"`` always splits the part
+# with the highest inertia.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,8 +22,8 @@ model = BisectingBoostKMeans(16, split="inertia", random_state=0).fit(X)
 tree = model.tree_
 
 # %%
-# ``to_linkage`` is what SciPy draws. The height of a node is the square root of its inertia; its
-# leaves are the clusters, with their means below.
+# SciPy draws the result of ``to_linkage``. The height of a node is the square root of its inertia. The
+# leaves are the clusters, and the pictures below them are their means.
 
 figure = plt.figure(figsize=(11, 5), layout="constrained")
 places = figure.add_gridspec(2, 16, height_ratios=(5, 1))
@@ -35,8 +36,8 @@ for i, leaf in enumerate(drawn["leaves"]):
 plt.show()
 
 # %%
-# ``cut`` gives the labels of fewer clusters, as if the growth had stopped there. What the tree
-# lacks beside a fit over all clusters, ``refine=True`` makes up for.
+# ``cut`` returns the labels of a tree with fewer clusters. A tree has a higher inertia than a fit over
+# all clusters; ``refine=True`` lowers it.
 
 for k in (2, 4, 8, 16):
     labels = model.cut(k)

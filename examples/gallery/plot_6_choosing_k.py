@@ -2,13 +2,13 @@
 How many clusters?
 ==================
 
-``select.scan`` tries several numbers in less time than a fit for each, measures each, and suggests
-one with a reason. Twice: where the answer is clear, and where there is none.
+``select.scan`` evaluates several numbers of clusters in less time than one fit per number, and suggests
+one of them with a reason. This example has one data set with a clear answer and one without.
 """
 
 # %%
-# Nine blobs in eight dimensions, apart from each other. All criteria have their maximum at the same
-# place.
+# The first data set has nine separated blobs in eight dimensions. All criteria have their maximum at
+# nine clusters.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,12 +23,13 @@ found.plot(plt.figure(figsize=(9, 6), layout="constrained"))
 plt.show()
 
 # %%
-# One normal cloud, without clusters. The inertia falls all the same. The silhouette is low
-# everywhere, and the gap says one cluster, if it is asked: 1 must be among the numbers.
+# The second data set is one normal distribution, without clusters. The inertia decreases
+# nevertheless. The silhouette is low for all numbers. The gap is highest for one cluster, if 1 is among
+# the numbers.
 
 cloud = np.random.default_rng(0).normal(size=(1000, 8))
 found = scan(cloud, range(1, 13), random_state=0)
 print(found)
 figure = found.plot(plt.figure(figsize=(9, 6), layout="constrained"))
-figure.suptitle(f"k = {found.suggestion}, but nothing is clear")
+figure.suptitle(f"k = {found.suggestion}, without a clear answer")
 plt.show()

@@ -1,13 +1,14 @@
 """
-Clusters of limited sizes
-=========================
+Clusters of limited size
+========================
 
-Shards that must fit a machine, groups of at least twenty: ``min_size`` and ``max_size`` hold from
-the start on.
+``min_size`` and ``max_size`` limit the size of clusters in every step of a fit. Examples are shards that
+must fit into the memory of a machine, and groups of at least twenty people.
 """
 
 # %%
-# 1,200 points, dense in one corner. Plain k-means makes clusters of very different sizes of them.
+# The data are 1,200 points, most of them in one corner. Without limits, the sizes of the clusters
+# differ widely.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +20,7 @@ X = rng.beta(1.2, 3.5, size=(1200, 2))
 limits = [(None, None), (80, 160), (100, 100)]
 
 # %%
-# The tighter the limits, the higher the inertia: some rows are not with their nearest centre.
+# Tighter limits give a higher inertia, because some rows do not belong to their nearest centre.
 
 figure, grid = plt.subplots(2, 3, figsize=(11, 6), layout="constrained", height_ratios=(3, 1))
 for (smallest, largest), (points, bars) in zip(limits, grid.T, strict=True):
@@ -36,4 +37,4 @@ for (smallest, largest), (points, bars) in zip(limits, grid.T, strict=True):
 plt.show()
 
 # %%
-# ``labels_`` keep the limits. ``predict`` knows none, and gives the nearest centre.
+# ``labels_`` respects the limits. ``predict`` does not: it returns the nearest centre.

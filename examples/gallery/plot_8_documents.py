@@ -1,13 +1,14 @@
 """
-What documents are about
-========================
+Topics of documents
+===================
 
-Thirty sentences, of which nobody says what they are about, into three clusters; and the terms that
-make up their centres. ``boostkmeans docs`` does the same on the command line.
+This example clusters thirty sentences without labels into three clusters, and shows the terms that make
+up their centres. ``boostkmeans docs`` does the same on the command line.
 """
 
 # %%
-# TF-IDF weights of the words, rows of unit length, and a tree of splits by the cosine.
+# The words get TF-IDF weights, each row is scaled to unit length, and a bisecting tree splits the rows
+# by the cosine.
 
 import matplotlib.pyplot as plt
 from sklearn.decomposition import TruncatedSVD
@@ -18,8 +19,8 @@ corpus = read_corpus("../sentences.txt")
 found = cluster_documents(corpus, 3, weighting=Weighting(stop_words="english"), random_state=0)
 
 # %%
-# *Descriptive* terms are those that make up the centre, *central* documents those with the highest
-# cosine to it.
+# *Descriptive* terms make up the centre of a cluster. *Central* documents have the highest cosine to
+# it.
 
 figure, grid = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
 for i, (cluster, axes) in enumerate(zip(found.clusters, grid, strict=True)):
@@ -30,7 +31,7 @@ for i, (cluster, axes) in enumerate(zip(found.clusters, grid, strict=True)):
 plt.show()
 
 # %%
-# The rows are sparse and stay so. For a picture of them, a projection to two dimensions will do.
+# The rows remain sparse during the fit. A projection to two dimensions draws them as points.
 
 flat = TruncatedSVD(3, random_state=0).fit_transform(found.documents.rows)
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")

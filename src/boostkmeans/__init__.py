@@ -12,10 +12,11 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boostkmeans import baselines, documents, interop, io, metrics, select
+    from boostkmeans import baselines, documents, interop, io, metrics, quantization, select
     from boostkmeans._engine.history import SweepRecord
     from boostkmeans._estimators.bisecting import BisectingBoostKMeans
     from boostkmeans._estimators.boost_kmeans import BoostKMeans
+    from boostkmeans._models.file_description import FileDescription, describe_file
     from boostkmeans._models.loading import load_model
     from boostkmeans._runtime.errors import DataFormatError, ParameterError
     from boostkmeans._runtime.instruction_set import instruction_set, instruction_sets
@@ -30,11 +31,13 @@ _HOMES = {
     "BoostKMeans": "_estimators.boost_kmeans",
     "ClusterTree": "_steps.cluster_tree",
     "DataFormatError": "_runtime.errors",
+    "FileDescription": "_models.file_description",
     "ParameterError": "_runtime.errors",
     "ProductQuantizer": "quantization._product_quantizer",
     "QuantizerRecord": "quantization._record",
     "SweepRecord": "_engine.history",
     "baselines": "",
+    "describe_file": "_models.file_description",
     "documents": "",
     "instruction_set": "_runtime.instruction_set",
     "instruction_sets": "_runtime.instruction_set",
@@ -42,6 +45,7 @@ _HOMES = {
     "io": "",
     "load_model": "_models.loading",
     "metrics": "",
+    "quantization": "",
     "select": "",
 }
 
@@ -50,11 +54,13 @@ __all__ = [
     "BoostKMeans",
     "ClusterTree",
     "DataFormatError",
+    "FileDescription",
     "ParameterError",
     "ProductQuantizer",
     "QuantizerRecord",
     "SweepRecord",
     "baselines",
+    "describe_file",
     "documents",
     "instruction_set",
     "instruction_sets",
@@ -62,6 +68,7 @@ __all__ = [
     "io",
     "load_model",
     "metrics",
+    "quantization",
     "select",
 ]
 __version__ = _version("boostkmeans")

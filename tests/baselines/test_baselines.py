@@ -1,4 +1,4 @@
-"""The methods that the paper compares with."""
+"""Baselines: the methods that boost k-means is compared with."""
 
 import pickle
 import re
@@ -34,24 +34,13 @@ from boostkmeans.baselines import (
     _stopwatch,
 )
 from conftest import blobs, same_partition
+from sklearn_checks import expected_failures
 
 Floats = NDArray[np.float64]
 
 ALL = [KMeans, MiniBatchKMeans, BisectingKMeans, OnlineKMeans, RBK]
 OVER_SCIKIT_LEARN = [KMeans, MiniBatchKMeans, BisectingKMeans]
 WITH_CENTRES = [KMeans, MiniBatchKMeans, OnlineKMeans]
-
-WEIGHTS = (
-    "a random start draws other rows when rows are repeated or removed, so that the run ends in "
-    "another local optimum; scikit-learn lists the same for its own"
-)
-
-
-def expected_failures(_: Any) -> dict[str, str]:
-    return {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    }
 
 
 @parametrize_with_checks(
@@ -65,7 +54,7 @@ def expected_failures(_: Any) -> dict[str, str]:
     ],
     expected_failed_checks=expected_failures,
 )
-@pytest.mark.filterwarnings("ignore")  # the checks warn on purpose, about themselves
+@pytest.mark.filterwarnings("ignore")  # some checks warn deliberately
 @pytest.mark.filterwarnings("default:Estimator:pytest.PytestUnraisableExceptionWarning")
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -73,7 +62,7 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread() -> Iterator[None]:
-    """Threads of OpenMP that wait for each other take minutes for small data on a busy machine."""
+    """Use one thread: on a busy machine, waiting OpenMP threads need minutes for small data."""
     with threadpool_limits(1):
         yield
 
@@ -82,7 +71,7 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_fitted_attributes_agree(method: Any) -> None:
+def test_fitted_attributes_are_consistent(method: Any) -> None:
     X, _ = blobs(300, 4, 5)
     model = method(5, random_state=0).fit(X)
     rows = X / np.linalg.norm(X, axis=1)[:, None] if method is RBK else X
@@ -100,7 +89,7 @@ def test_fitted_attributes_agree(method: Any) -> None:
     assert seconds[0] > 0
 
 
-def test_an_interrupt_leaves_no_half_of_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_fit_leaves_all_attributes_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = blobs(60, 2, 3)
     model = KMeans(3, random_state=0).fit(X)
     before, run = dict(model.__dict__), KMeans._run
@@ -122,7 +111,7 @@ def test_an_interrupt_leaves_no_half_of_a_fit(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("method", WITH_CENTRES)
-def test_labels_are_those_of_the_nearest_centres(method: Any) -> None:
+def test_labels_are_nearest_centres(method: Any) -> None:
     X, _ = blobs(300, 4, 5, spread=1.0)
     model = method(5, random_state=0)
     labels = model.fit_predict(X)
@@ -132,7 +121,7 @@ def test_labels_are_those_of_the_nearest_centres(method: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_same_random_state_same_result(method: Any) -> None:
+def test_same_random_state_gives_same_result(method: Any) -> None:
     X, _ = blobs(200, 3, 4, spread=1.0)
     model = method(4, random_state=3)
     first, again = clone(model).fit(X), model.fit(X)
@@ -143,7 +132,7 @@ def test_same_random_state_same_result(method: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_parameters_and_pickles(method: Any) -> None:
+def test_supports_clone_set_params_and_pickle(method: Any) -> None:
     X, _ = blobs(60, 3, 4)
     model = method(4, random_state=1, n_threads=1)
     assert clone(model).get_params() == model.get_params()
@@ -155,7 +144,7 @@ def test_parameters_and_pickles(method: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_the_best_of_several_runs_is_kept(method: Any) -> None:
+def test_keeps_best_of_n_init_runs(method: Any) -> None:
     X, _ = blobs(120, 3, 8, spread=2.0)
     rng = np.random.RandomState(5)
     runs = [method(8, random_state=rng).fit(X).inertia_ for _ in range(4)]
@@ -166,7 +155,7 @@ def test_the_best_of_several_runs_is_kept(method: Any) -> None:
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.uint8, np.int8, np.int64])
-def test_types_of_rows(method: Any, dtype: Any) -> None:
+def test_result_does_not_depend_on_dtype(method: Any, dtype: Any) -> None:
     X, _ = blobs(100, 3, 4)
     X = np.clip(X.round() + 60, 0, 120)
     model = method(4, random_state=0)
@@ -179,7 +168,7 @@ def test_types_of_rows(method: Any, dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
-def test_weights_count_as_repeated_rows(method: Any) -> None:
+def test_weights_equal_repeated_rows(method: Any) -> None:
     X, truth = blobs(90, 3, 3)
     w = np.random.default_rng(0).integers(0, 3, 90).astype(float)
     extra = {"init": "k-means++", **({"share": 1.0} if method is MiniBatchKMeans else {})}
@@ -197,14 +186,14 @@ def test_weights_count_as_repeated_rows(method: Any) -> None:
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
-def test_equal_rows(method: Any) -> None:
+def test_accepts_equal_rows(method: Any) -> None:
     model = method(3, random_state=0).fit(np.full((10, 2), 4.0))
     assert model.inertia_ == 0.0
     assert model.cluster_sizes_.sum() == 10
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_one_cluster_and_as_many_as_rows(method: Any) -> None:
+def test_accepts_one_cluster_and_one_cluster_per_row(method: Any) -> None:
     X, _ = blobs(6, 2, 3)
     extra = {"share": 1.0} if method is MiniBatchKMeans else {}
     assert (method(1, random_state=0, **extra).fit(X).labels_ == 0).all()
@@ -218,7 +207,7 @@ def test_one_cluster_and_as_many_as_rows(method: Any) -> None:
 
 @pytest.fixture(params=[False, True], ids=["expanded", "sparse"])
 def sparse_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small matrices as the core reads them by default, and as it reads large ones."""
+    """Expand sparse rows to dense ones, as for small matrices, or not, as for large matrices."""
     if request.param:
         monkeypatch.setattr(rows, "MOST_CELLS_TO_EXPAND", 0)
         monkeypatch.setattr(rows, "LEAST_DENSITY_TO_EXPAND", 2.0)
@@ -230,20 +219,20 @@ def sparse_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 def test_dense_and_sparse_agree(name: str, form: Any) -> None:
     X, _ = blobs(120, 6, 3, seed=1)
     X[:, ::2] = np.where(np.abs(X[:, ::2]) < 15, 0, X[:, ::2])
-    dense, thin = PAPER_METHODS[name](3, 0).fit(X), PAPER_METHODS[name](3, 0).fit(form(X))
-    assert same_partition(dense.labels_, thin.labels_)
-    assert thin.inertia_ == pytest.approx(dense.inertia_, rel=1e-9)
-    assert len(thin.history_) == len(dense.history_)
-    assert same_partition(thin.predict(form(X)), dense.predict(X))
-    assert thin.score(form(X)) == pytest.approx(dense.score(X), rel=1e-9)
+    dense, from_sparse = PAPER_METHODS[name](3, 0).fit(X), PAPER_METHODS[name](3, 0).fit(form(X))
+    assert same_partition(dense.labels_, from_sparse.labels_)
+    assert from_sparse.inertia_ == pytest.approx(dense.inertia_, rel=1e-9)
+    assert len(from_sparse.history_) == len(dense.history_)
+    assert same_partition(from_sparse.predict(form(X)), dense.predict(X))
+    assert from_sparse.score(form(X)) == pytest.approx(dense.score(X), rel=1e-9)
     np.testing.assert_allclose(
-        np.sort(thin.transform(form(X))), np.sort(dense.transform(X)), rtol=1e-6, atol=1e-6
+        np.sort(from_sparse.transform(form(X))), np.sort(dense.transform(X)), rtol=1e-6, atol=1e-6
     )
 
 
 @pytest.mark.usefixtures("sparse_path")
 @pytest.mark.parametrize("method", ALL)
-def test_sparse_rows_with_long_indices(method: Any) -> None:
+def test_accepts_sparse_rows_with_64_bit_indices(method: Any) -> None:
     X, _ = blobs(60, 4, 3)
     rows = sparse.csr_array(X)
     rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
@@ -253,21 +242,21 @@ def test_sparse_rows_with_long_indices(method: Any) -> None:
 
 @pytest.mark.usefixtures("sparse_path")
 @pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
-def test_sparse_rows_with_weights(method: Any) -> None:
+def test_weighted_sparse_rows_equal_dense_rows(method: Any) -> None:
     X, _ = blobs(90, 4, 3)
     w = np.random.default_rng(0).integers(0, 3, 90).astype(float)
-    dense, thin = (
+    dense, from_sparse = (
         method(3, random_state=0).fit(form(X), sample_weight=w) for form in (np.array, sparse.csr_array)
     )
-    np.testing.assert_array_equal(thin.labels_, dense.labels_)
-    assert thin.inertia_ == pytest.approx(dense.inertia_, rel=1e-9)
+    np.testing.assert_array_equal(from_sparse.labels_, dense.labels_)
+    assert from_sparse.inertia_ == pytest.approx(dense.inertia_, rel=1e-9)
 
 
 # ---- k-means
 
 
 @pytest.mark.parametrize("init", ["random", "k-means++"])
-def test_kmeans_is_that_of_scikit_learn(init: str) -> None:
+def test_kmeans_equals_scikit_learn(init: str) -> None:
     X, _ = blobs(400, 5, 6, spread=1.0)
     model = KMeans(6, init=init, random_state=7).fit(X)
     peer = cluster.KMeans(6, init=init, n_init=1, random_state=7).fit(X)
@@ -277,7 +266,7 @@ def test_kmeans_is_that_of_scikit_learn(init: str) -> None:
     assert model.n_iter_ == peer.n_iter_ > 2
 
 
-def test_kmeans_history_is_that_of_shorter_runs() -> None:
+def test_kmeans_history_equals_inertia_of_shorter_runs() -> None:
     X, _ = blobs(400, 5, 6, spread=1.0)
     model = KMeans(6, tol=0, random_state=7).fit(X)
     for record, n in zip(model.history_, range(1, 6), strict=False):
@@ -288,7 +277,7 @@ def test_kmeans_history_is_that_of_shorter_runs() -> None:
     assert all(after <= before * (1 + 1e-12) for before, after in pairwise(inertias))
 
 
-def test_kmeans_history_with_weights() -> None:
+def test_kmeans_history_scales_with_weights() -> None:
     X, _ = blobs(200, 3, 4, spread=1.0)
     w = np.random.default_rng(0).integers(1, 4, 200).astype(float)
     model, scaled = (KMeans(4, random_state=0).fit(X, sample_weight=by * w) for by in (1.0, 1000.0))
@@ -299,7 +288,7 @@ def test_kmeans_history_with_weights() -> None:
     assert all(after <= before * (1 + 1e-12) for before, after in pairwise(inertias))
 
 
-def test_kmeans_ends_as_it_is_told() -> None:
+def test_kmeans_respects_tol_and_max_iter() -> None:
     X, _ = blobs(400, 5, 6, spread=1.0)
     sweeps = [KMeans(6, tol=tol, random_state=7).fit(X).n_iter_ for tol in (1e-4, 1e-2, 1.0)]
     assert sweeps[0] > sweeps[1] > sweeps[2]
@@ -307,7 +296,7 @@ def test_kmeans_ends_as_it_is_told() -> None:
 
 
 @pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
-def test_small_types_take_little_memory(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_types_are_converted_to_float32(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     name = "partial_fit" if method is MiniBatchKMeans else "fit"
     peer = getattr(cluster, method.__name__)
@@ -338,7 +327,7 @@ def test_kmeans_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-def test_kmeans_with_lines_that_are_not_understood(
+def test_kmeans_history_has_one_record_if_lines_cannot_be_parsed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     X, _ = blobs(200, 3, 4, spread=1.0)
@@ -349,11 +338,11 @@ def test_kmeans_with_lines_that_are_not_understood(
     (record,) = model.history_
     assert record.inertia == model.inertia_ == expected.inertia_
     assert record.evaluations == 200 * 4 * model.n_iter_
-    assert "Iteration 0" in capsys.readouterr().out, "lines of somebody else are passed on"
+    assert "Iteration 0" in capsys.readouterr().out, "unknown lines must be forwarded"
 
 
-def test_the_log_takes_its_own_lines_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    with _iteration_log.reading(_stopwatch.Stopwatch()) as log:
+def test_iteration_log_forwards_all_other_output(capsys: pytest.CaptureFixture[str]) -> None:
+    with _iteration_log.capture_iterations(_stopwatch.Stopwatch()) as log:
         print("Initialization complete")
         print("Iteration 0, inertia 12.5.")
         print("Iteration 1, inertia 3.")
@@ -365,17 +354,17 @@ def test_the_log_takes_its_own_lines_alone(capsys: pytest.CaptureFixture[str]) -
         other.start()
         other.join()
         assert sys.stdout.encoding
-        print("no end", end="", flush=True)
+        print("no line break", end="", flush=True)
     assert [inertia for _, inertia in log.entries] == [12.5, 3.0, 1.5e-07, np.inf]
-    assert capsys.readouterr().out == "something else\nIteration 9, inertia 9.0.\nno end"
+    assert capsys.readouterr().out == "something else\nIteration 9, inertia 9.0.\nno line break"
 
 
-def test_kmeans_without_a_console(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kmeans_works_without_console(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     assert len(KMeans(3, random_state=0).fit(blobs(50, 2, 3)[0]).history_) > 1
 
 
-def test_kmeans_in_threads() -> None:
+def test_kmeans_in_parallel_threads() -> None:
     X, _ = blobs(300, 4, 5, spread=1.0)
     expected = KMeans(5, random_state=0).fit(X)
     models = [KMeans(5, random_state=0) for _ in range(4)]
@@ -392,7 +381,7 @@ def test_kmeans_in_threads() -> None:
 
 
 @pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
-def test_number_of_threads(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_respects_n_threads(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     name = "partial_fit" if method is MiniBatchKMeans else "fit"
     peer = getattr(cluster, method.__name__)
@@ -413,7 +402,7 @@ def test_number_of_threads(method: Any, monkeypatch: pytest.MonkeyPatch) -> None
 # ---- mini-batch
 
 
-def test_a_batch_of_all_rows_is_a_step_of_lloyd() -> None:
+def test_batch_of_all_rows_is_one_lloyd_step() -> None:
     X, _ = blobs(60, 3, 3, spread=2.0)
     init = X[:3]
     model = MiniBatchKMeans(3, share=1.0, init=init, max_iter=1).fit(X)
@@ -422,17 +411,17 @@ def test_a_batch_of_all_rows_is_a_step_of_lloyd() -> None:
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12)
 
 
-def test_a_batch_has_a_tenth_of_the_rows() -> None:
+def test_default_batch_has_tenth_of_rows() -> None:
     X, _ = blobs(203, 3, 4)
     model = MiniBatchKMeans(4, random_state=0).fit(X)
     assert model.n_iter_ == 100
     assert {(r.kind, r.evaluations) for r in model.history_} == {("batch", 21 * 4)}
     assert model.history_[0].moves == 203
     many = MiniBatchKMeans(50, max_iter=3, random_state=0).fit(X)
-    assert many.history_[0].evaluations == 50 * 50, "a batch has a row for each cluster"
+    assert many.history_[0].evaluations == 50 * 50, "a batch has at least n_clusters rows"
 
 
-def test_batches_differ_and_rows_without_weight_are_in_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_differ_and_exclude_rows_without_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(100.0)[:, None]
     batches = []
     partial_fit = cluster.MiniBatchKMeans.partial_fit
@@ -450,7 +439,7 @@ def test_batches_differ_and_rows_without_weight_are_in_none(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("method", [MiniBatchKMeans, OnlineKMeans])
-def test_tolerance_ends_a_run(method: Any) -> None:
+def test_run_stops_at_tolerance(method: Any) -> None:
     X, _ = blobs(200, 3, 4, spread=1.0)
     long, short = (method(4, tol=tol, random_state=0).fit(X) for tol in (0.0, 0.01))
     assert 2 <= short.n_iter_ < long.n_iter_
@@ -462,7 +451,7 @@ def test_tolerance_ends_a_run(method: Any) -> None:
 
 
 @pytest.mark.parametrize("method", [MiniBatchKMeans, OnlineKMeans, KMeans, BisectingKMeans])
-def test_measuring_takes_no_time(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seconds_exclude_measurements(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = blobs(100, 3, 4, spread=1.0)
     now = 0.0
 
@@ -482,7 +471,7 @@ def test_measuring_takes_no_time(method: Any, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(time, "perf_counter", clock)
     monkeypatch.setattr(_baseline, "nearest", slow(nearest))
     monkeypatch.setattr(_baseline, "distances_to_assigned", slow(distances_to_assigned))
-    for seed in range(4):  # so that the run that is kept is not always the first
+    for seed in range(4):  # several seeds, so that the best run is not always the first
         model = method(4, n_init=5, random_state=seed).fit(X)
         assert 0 < model.history_[-1].seconds < 10
 
@@ -491,7 +480,7 @@ def test_measuring_takes_no_time(method: Any, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("init", ["random", "k-means++"])
-def test_bisecting_is_that_of_scikit_learn(init: str) -> None:
+def test_bisecting_equals_scikit_learn(init: str) -> None:
     X, _ = blobs(300, 4, 6, spread=1.0)
     model = BisectingKMeans(6, init=init, random_state=2).fit(X)
     peer = cluster.BisectingKMeans(
@@ -504,13 +493,13 @@ def test_bisecting_is_that_of_scikit_learn(init: str) -> None:
 
 
 def test_bisecting_splits_the_largest_cluster() -> None:
-    # Ten rows close together, and two far apart: the ten are split, though the two have more to gain.
+    # Ten close rows and two distant ones: the ten rows are split, although splitting the two gains more.
     X = np.r_[np.linspace(0, 1, 10), 100.0, 140.0][:, None]
     model = BisectingKMeans(3, init="k-means++", random_state=0).fit(X)
     assert sorted(model.cluster_sizes_.tolist()) == [2, 5, 5]
 
 
-def test_bisecting_with_weights_is_that_of_scikit_learn() -> None:
+def test_weighted_bisecting_equals_scikit_learn() -> None:
     X, _ = blobs(100, 3, 5, spread=1.0)
     w = np.random.default_rng(0).uniform(0.01, 10, 100)
     model = BisectingKMeans(20, random_state=2).fit(X, sample_weight=w)
@@ -519,7 +508,7 @@ def test_bisecting_with_weights_is_that_of_scikit_learn() -> None:
     assert not np.array_equal(model.labels_, peer.fit(X).labels_)
 
 
-def test_bisecting_puts_rows_without_weight_to_the_nearest_centre() -> None:
+def test_bisecting_assigns_rows_without_weight_to_nearest_centre() -> None:
     X, _ = blobs(80, 3, 4, spread=1.0)
     weights = np.ones(80)
     weights[5:45] = 0
@@ -528,13 +517,15 @@ def test_bisecting_puts_rows_without_weight_to_the_nearest_centre() -> None:
     labels = peer.fit(X[weights > 0]).labels_
     np.testing.assert_array_equal(model.labels_[weights > 0], labels)
     np.testing.assert_array_equal(model.labels_[weights == 0], model.predict(X[weights == 0]))
-    assert not np.array_equal(labels, model.predict(X[weights > 0])), "leaves are not always nearest"
+    assert not np.array_equal(labels, model.predict(X[weights > 0])), (
+        "some leaves must differ from the nearest centre"
+    )
 
 
 # ---- RBK
 
 
-def test_rbk_is_bisecting_by_cosine() -> None:
+def test_rbk_equals_bisecting_by_cosine() -> None:
     X = np.random.default_rng(0).uniform(size=(200, 6))
     model = RBK(7, random_state=3).fit(X)
     same = BisectingBoostKMeans(7, init="random", metric="cosine", random_state=3).fit(X)
@@ -549,7 +540,7 @@ def test_rbk_is_bisecting_by_cosine() -> None:
 
 
 def online_pass(points: Floats, centres: Floats, order: NDArray[np.int64], rate: float) -> int:
-    """The oracle: one iteration of online k-means in plain NumPy."""
+    """Perform one iteration of online k-means in plain NumPy."""
     for row in order:
         own = ((centres - points[row]) ** 2).sum(axis=1).argmin()
         centres[own] += rate * (points[row] - centres[own])
@@ -558,7 +549,7 @@ def online_pass(points: Floats, centres: Floats, order: NDArray[np.int64], rate:
 
 @pytest.mark.usefixtures("sparse_path")
 @pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-def test_online_pass_is_that_of_the_oracle(form: Any) -> None:
+def test_online_pass_equals_numpy(form: Any) -> None:
     X, _ = blobs(200, 5, 4, spread=1.0)
     X[:, ::2] = np.maximum(X[:, ::2], 0)
     rows = Rows.in_own_frame(form(X), "euclidean", 1)
@@ -572,7 +563,7 @@ def test_online_pass_is_that_of_the_oracle(form: Any) -> None:
     np.testing.assert_allclose(centres, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_online_kmeans_is_that_of_the_oracle() -> None:
+def test_online_kmeans_equals_numpy() -> None:
     X, _ = blobs(150, 3, 4, spread=1.0)
     X += 100
     model = OnlineKMeans(4, init=X[:4], rate=0.1, decay=0.03, random_state=5).fit(X)
@@ -580,22 +571,22 @@ def test_online_kmeans_is_that_of_the_oracle() -> None:
     for rate in (0.1, 0.07, 0.04, 0.01):
         online_pass(X, centres, rng.permutation(150), rate)
     np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-9)
-    assert model.n_iter_ == 4, "at a rate of 0 nothing moves any more"
+    assert model.n_iter_ == 4, "the run must stop when the rate reaches 0"
 
 
-def test_the_papers_rate_lasts_for_25_iterations() -> None:
+def test_default_rate_reaches_zero_after_25_iterations() -> None:
     X, _ = blobs(60, 2, 3)
     model = OnlineKMeans(3, random_state=0).fit(X)
     assert model.n_iter_ == 25
     assert {(r.kind, r.evaluations) for r in model.history_} == {("online", 60 * 3)}
     assert OnlineKMeans(3, max_iter=7, random_state=0).fit(X).n_iter_ == 7
     assert OnlineKMeans(3, decay=0, max_iter=40, random_state=0).fit(X).n_iter_ == 40
-    # 0.9 - 3 * 0.3 is a little above 0 in floating point.
+    # 0.9 - 3 * 0.3 is slightly positive in floating point.
     assert OnlineKMeans(3, rate=0.9, decay=0.3, random_state=0).fit(X).n_iter_ == 3
 
 
 @pytest.mark.parametrize("init", ["random", "k-means++"])
-def test_online_kmeans_starts_from_rows(init: str) -> None:
+def test_online_kmeans_starts_from_distinct_rows(init: str) -> None:
     X, _ = blobs(100, 2, 5)
     model = OnlineKMeans(5, init=init, rate=1e-12, decay=0, max_iter=1, random_state=0).fit(X)
     gaps = np.abs(X[:, None] - model.cluster_centers_).max(axis=2)
@@ -607,7 +598,7 @@ def test_online_kmeans_starts_from_rows(init: str) -> None:
 # ---- the paper's table
 
 
-def test_the_papers_methods() -> None:
+def test_paper_methods_have_the_papers_settings() -> None:
     assert list(PAPER_METHODS) == [
         "k-means", "k-means++", "Mini-Batch", "LVQ", "BKM(non)", "BKM(rnd)+Fast",
         "BsKM", "BsKM++", "BsBKM(non)", "RBK",
@@ -631,8 +622,8 @@ def test_the_papers_methods() -> None:
 
 
 @pytest.mark.parametrize("name", PAPER_METHODS)
-def test_the_papers_methods_cluster(name: str) -> None:
-    # In the positive quadrant, along three axes: what also counts by direction.
+def test_paper_methods_find_separated_clusters(name: str) -> None:
+    # Three clusters along the axes, which differ in position and in direction.
     X = 10 * np.eye(3).repeat(30, axis=0) + np.random.default_rng(0).uniform(size=(90, 3))
     models = [PAPER_METHODS[name](3, seed).fit(X) for seed in range(10)]
     best = min(models, key=lambda model: float(model.inertia_))
@@ -663,7 +654,7 @@ def test_the_papers_methods_cluster(name: str) -> None:
         (OnlineKMeans, {"decay": -0.1}, "'decay' parameter"),
     ],
 )  # fmt: skip
-def test_wrong_parameters_are_named(method: Any, parameters: dict[str, Any], message: str) -> None:
+def test_rejects_invalid_parameters(method: Any, parameters: dict[str, Any], message: str) -> None:
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(ValueError, match=message):
         method(**{"n_clusters": 3, **parameters}).fit(X)
@@ -671,7 +662,7 @@ def test_wrong_parameters_are_named(method: Any, parameters: dict[str, Any], mes
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
-def test_rows_must_be_finite(method: Any, value: float, name: str) -> None:
+def test_rejects_non_finite_rows(method: Any, value: float, name: str) -> None:
     X = np.ones((10, 2))
     X[7, 1] = value
     with pytest.raises(ValueError, match=f"{name} .*row 7, column 1"):
@@ -687,6 +678,6 @@ def test_rows_must_be_finite(method: Any, value: float, name: str) -> None:
         (np.r_[1.0, 1.0, np.zeros(8)], "sample_weight has 2"),
     ],
 )
-def test_wrong_weights_are_named(method: Any, weights: Any, message: str) -> None:
+def test_rejects_invalid_weights(method: Any, weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         method(3).fit(np.eye(10), sample_weight=weights)

@@ -158,7 +158,7 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "SAMPLE", tmp_path / "none.npz")
     monkeypatch.chdir(tmp_path)
     out = succeed("demo")
-    assert "600 made-up vectors of 32 values into 20 clusters" in out
+    assert "600 synthetic vectors of 32 values into 20 clusters" in out
     assert "k-means++" in out
     page = (tmp_path / "demo" / "index.html").read_text()
     assert "data:image/png;base64,iVBOR" in page

@@ -125,10 +125,10 @@ def test_nothing_left() -> None:
         tfidf(Corpus.from_texts(["!", "?", "a b c"]))
     with pytest.raises(DataFormatError, match="stop words aside"):
         tfidf(Corpus.from_texts(["the", "and of"]), Weighting(stop_words="english"))
-    with pytest.raises(ValueError, match=r"no terms are left.*min_df") as raised:
+    with pytest.raises(ValueError, match=r"No terms are left.*min_df") as raised:
         tfidf(Corpus.from_texts(TEXTS), Weighting(min_df=4))
     assert not isinstance(raised.value, DataFormatError)
-    with pytest.raises(ValueError, match=r"no terms are left.*min_df"):
+    with pytest.raises(ValueError, match=r"No terms are left.*min_df"):
         tfidf(Corpus.from_matrix(COUNTS), Weighting(min_df=4))
     with pytest.raises(DataFormatError, match="no document has a term that counts"):
         tfidf(Corpus.from_matrix([[1.0], [2.0]]))

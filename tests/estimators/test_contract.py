@@ -11,18 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer
 from conftest import blobs
-
-WEIGHTS = (
-    "a random start draws other rows when rows are repeated or removed, so that the run ends in "
-    "another local optimum; scikit-learn lists the same for its KMeans"
-)
-
-
-def expected_failures(_: Any) -> dict[str, str]:
-    return {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    }
+from sklearn_checks import expected_failures
 
 
 @parametrize_with_checks(

@@ -332,7 +332,7 @@ def test_csv_with_texts_beside_the_numbers(tmp_path: Path) -> None:
 
 
 def test_csv_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boostkmeans.io._readers.separated.PIECE", 100)
+    monkeypatch.setattr("boostkmeans.io._readers.separated.PIECE_BYTES", 100)
     numbers = np.random.default_rng(0).normal(size=(1000, 7))
     np.savetxt(tmp_path / "a.csv", numbers, "%.17g", ",")
     with open_vectors(tmp_path / "a.csv") as vectors:

@@ -18,7 +18,7 @@ from scipy.sparse import bsr_array, csr_array, dia_array, save_npz
 
 from boostkmeans import DataFormatError
 from boostkmeans.io import open_vectors, write_vectors
-from boostkmeans.io._access.spool import Spool, most_in_memory
+from boostkmeans.io._access.spool import Spool, max_spool_memory
 from conftest import run_python
 
 X = np.random.default_rng(0).random((200, 4)).astype(np.float32)
@@ -86,7 +86,7 @@ def test_what_was_interrupted_does_not_go_on(
             raise error
         write(self, piece)
 
-    monkeypatch.setattr("boostkmeans.io._readers.separated.PIECE", 1000)
+    monkeypatch.setattr("boostkmeans.io._readers.separated.PIECE_BYTES", 1000)
     monkeypatch.setattr(Spool, "write", interrupted)
     vectors = open_vectors(tmp_path / "pipe.csv")
     with pytest.raises(error):
@@ -189,9 +189,9 @@ def test_faults_of_the_machine_and_of_this_package_stay_what_they_are(
             raise error
 
         with monkeypatch.context() as patch:
-            patch.setattr("boostkmeans.io._readers.arrow_files.columns_of", broken)
-            patch.setattr("boostkmeans.io._readers.hdf5._dataset", broken)
-            patch.setattr("boostkmeans.io._readers.npz.chosen", broken)
+            patch.setattr("boostkmeans.io._readers.arrow_files.choose_columns", broken)
+            patch.setattr("boostkmeans.io._readers.hdf5._find_dataset", broken)
+            patch.setattr("boostkmeans.io._readers.npz.choose_name", broken)
             for name in ("a.parquet", "a.h5", "a.npz"):
                 with pytest.raises(type(error), match=str(error.args[-1])) as raised:
                     open_vectors(tmp_path / name)
@@ -200,7 +200,7 @@ def test_faults_of_the_machine_and_of_this_package_stay_what_they_are(
 
 def test_the_memory_of_the_machine_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("boostkmeans.io._access.spool.default_memory_limit", lambda: 4000)
-    assert [most_in_memory(limit) for limit in (None, 400, 10**9)] == [1000, 100, 1000]
+    assert [max_spool_memory(limit) for limit in (None, 400, 10**9)] == [1000, 100, 1000]
 
 
 # First bytes before all others
@@ -246,7 +246,7 @@ def test_a_matrix_that_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "a.mat"
     path.write_text("500 1\n" + "1\n" * 500)
     assert open_vectors(path, max_memory=2000).load().shape == (500, 1)
-    with pytest.raises(MemoryError, match=r"a\.mat: .* 900 bytes .* Raise max_memory"):
+    with pytest.raises(MemoryError, match=r"a\.mat: .* 900 bytes .* Raise the limit"):
         open_vectors(path, max_memory=900).load()
 
 

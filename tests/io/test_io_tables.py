@@ -60,7 +60,7 @@ def test_notes_of_pandas_that_make_no_sense(tmp_path: Path, metadata: bytes) -> 
 
 
 def test_an_index_in_a_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boostkmeans.io._readers.separated.PIECE", 100)
+    monkeypatch.setattr("boostkmeans.io._readers.separated.PIECE_BYTES", 100)
     for frame in (FRAME, pd.DataFrame(X), FRAME[FRAME.a > 0.5], FRAME[5:]):
         frame.to_csv(tmp_path / "a.csv")
         with open_vectors(tmp_path / "a.csv") as vectors:

@@ -1,4 +1,4 @@
-"""Every example of the gallery runs, and draws something."""
+"""Tests of the gallery: every example runs and draws a figure."""
 
 import runpy
 from pathlib import Path
@@ -9,19 +9,19 @@ GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
 
 
-def test_there_are_some() -> None:
+def test_gallery_has_examples() -> None:
     assert len(SCRIPTS) >= 5
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_an_example_of_the_gallery_runs(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_runs_and_draws_a_figure(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
     monkeypatch.chdir(GALLERY)  # as sphinx-gallery does
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # others may be at work, too
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # tests may run in parallel
     try:
         runpy.run_path(str(script), run_name="__main__")
         assert plt.get_fignums()

@@ -19,9 +19,10 @@ ROOT = Path(__file__).parents[2]
 
 def test_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
-        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "ParameterError",
-        "ProductQuantizer", "QuantizerRecord", "SweepRecord", "baselines", "documents",
-        "instruction_set", "instruction_sets", "interop", "io", "load_model", "metrics", "select",
+        "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "FileDescription",
+        "ParameterError", "ProductQuantizer", "QuantizerRecord", "SweepRecord", "baselines",
+        "describe_file", "documents", "instruction_set", "instruction_sets", "interop", "io",
+        "load_model", "metrics", "quantization", "select",
     ]  # fmt: skip
     assert set(dir(boostkmeans)) == {*boostkmeans.__all__, "__version__"}
     assert all(getattr(boostkmeans, name) is not None for name in boostkmeans.__all__)

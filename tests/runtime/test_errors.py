@@ -54,9 +54,9 @@ def test_message_renders_parameters_and_values() -> None:
             "No. Use --a.",
         ),
         (
-            TooFewRowsError(1000, 1001, remedy="Use fewer."),
-            "n_samples=1000 should be >= n_clusters=1001. Use fewer.",
-            "--n_clusters 1001 is more than the 1,000 rows of x.npy. Use fewer.",
+            TooFewRowsError(1000, 1001),
+            "n_samples=1000 should be >= n_clusters=1001.",
+            "--n_clusters 1001 is more than the 1,000 rows of x.npy.",
         ),
         (
             DataFormatError("Bad.", file="y", place="line 3", remedy="Fetch it."),

@@ -142,49 +142,44 @@ def test_full_disk_leaves_old_file(tmp_path: Path) -> None:
     result = run_python(f"""
 import resource
 from pathlib import Path
-import numpy as np
-from boostkmeans import BoostKMeans
+from boostkmeans._storage.atomic_file import atomic_write_text
 folder = Path({str(tmp_path)!r})
-X = np.random.default_rng(0).normal(size=(20_000, 2))
-BoostKMeans(2, random_state=0).fit(X[:9]).save(folder / "model")
-model = BoostKMeans(3, random_state=0).fit(X)
+atomic_write_text(folder / "file", "old")
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
-for name in ("model", "new"):
+for name in ("file", "new"):
     try:
-        model.save(folder / name)
+        atomic_write_text(folder / name, "x" * 100_000, force=True)
     except OSError as error:
         print(error.strerror, [one.name for one in folder.iterdir()])
-print(len(BoostKMeans.load(folder / "model").cluster_centers_))
+print((folder / "file").read_text())
 """)
     assert result.returncode == 0, result.stderr
-    assert result.stdout == "File too large ['model']\n" * 2 + "2\n"
+    assert result.stdout == "File too large ['file']\n" * 2 + "old\n"
 
 
 def test_read_only_folder_leaves_old_file() -> None:
     # Root may write to every folder: the child process changes to another user.
     result = run_python("""
 import os, tempfile
-import numpy as np
-from boostkmeans import BoostKMeans
-model = BoostKMeans(2, random_state=0).fit(np.arange(6.0).reshape(-1, 1))
+from pathlib import Path
+from boostkmeans._storage.atomic_file import atomic_write_text
 with tempfile.TemporaryDirectory() as folder:
-    path = os.path.join(folder, "model")
-    model.save(path)
+    path = Path(folder, "file")
+    atomic_write_text(path, "old")
     os.chmod(folder, 0o555)
     child = os.fork()
     if child == 0:
         try:
             if os.geteuid() == 0:
                 os.setuid(65534)
-            for name in ("model", "new"):
+            for name in ("file", "new"):
                 try:
-                    model.save(os.path.join(folder, name))
+                    atomic_write_text(Path(folder, name), "new", force=True)
                 except PermissionError:
-                    loaded = BoostKMeans.load(path)
-                    print("rejected", loaded.n_clusters, os.listdir(folder), flush=True)
+                    print("rejected", path.read_text(), os.listdir(folder), flush=True)
         finally:
             os._exit(0)
     os.waitpid(child, 0)
     os.chmod(folder, 0o755)
 """)
-    assert result.stdout == "rejected 2 ['model']\n" * 2, result.stderr
+    assert result.stdout == "rejected old ['file']\n" * 2, result.stderr

@@ -25,8 +25,8 @@ class Frame:
 
     In its frame, data has its median near 0 and its values within [-1, 1]. Float32 proposals are then as
     accurate as possible, and results do not depend on offset or unit of measurement. Rows that stay
-    sparse are not shifted, because a shift would make their zeros nonzero. With metric "cosine", rows are
-    first scaled to unit length.
+    sparse are not shifted, because a shift would make their zeros nonzero. With metric "cosine", rows
+    are first scaled to unit length.
     """
 
     shift: Floats

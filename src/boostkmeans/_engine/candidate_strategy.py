@@ -211,10 +211,10 @@ class CandidateStrategy:
 def candidate_cost(n_candidates: int, rows: RowSet, n_clusters: int) -> float:
     """Return the cost of a row in a sweep over candidates, in units of one cluster of a full sweep.
 
-    The law fits measurements within a factor of about two. Besides its candidates, a row costs time to be
-    sorted, and a cluster costs time for its list and for gathering the centres. This overhead dominates
-    for few features or few rows per cluster. Costs are estimated rather than timed, so that the result
-    does not depend on the load of the machine.
+    The law fits measurements within a factor of about two. Besides its candidates, a row costs time to
+    be sorted, and a cluster costs time for its list and for gathering the centres. This overhead
+    dominates for few features or few rows per cluster. Costs are estimated rather than timed, so that
+    the result does not depend on the load of the machine.
     """
     features = max(rows.n_features, 8)
     row = 1.25 * n_candidates + 5000 / features

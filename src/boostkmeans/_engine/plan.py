@@ -12,8 +12,8 @@ QUALITIES = ("fast", "balanced", "best")
 
 # Highest annealing temperature. See "Annealing" in docs/benchmarks.md.
 TEMPERATURE = 0.12
-# The temperature is at most this factor times the square of the explained share of the inertia. Fitted to
-# 20 newsgroups with 20 and 200 clusters. Data with a quarter explained keeps the full temperature.
+# The temperature is at most this factor times the square of the explained share of the inertia. Fitted
+# to 20 newsgroups with 20 and 200 clusters. Data with a quarter explained keeps the full temperature.
 TEMPERATURE_PER_EXPLAINED_SQUARE = 2.0
 # Number of annealed sweeps, by quality.
 ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
@@ -55,11 +55,12 @@ MAX_CLUSTERS_FOR_SEEDS = 16
 # Without repair, it does so up to this number. The cost of seeding grows with k squared, that of a tree
 # hardly with k: see 'What "auto" stands for' in docs/benchmarks.md.
 MAX_CLUSTERS_WITHOUT_REPAIR = 1024
-# Seeding costs about 24 sweeps over its sample. It does not pay if the sample is a larger share than this.
+# Seeding costs about 24 sweeps over its sample. It does not pay if the sample is a larger share than
+# this.
 MAX_SEEDING_SHARE = 1 / 4
 
-# By quality: the number of sampled rows per cluster with which a fit starts, and the largest share of all
-# rows that this may be.
+# By quality: the number of sampled rows per cluster with which a fit starts, and the largest share of
+# all rows that this may be.
 SAMPLE_SIZES = {"fast": (64, 1 / 4), "balanced": (1024, 1 / 8)}
 
 
@@ -203,7 +204,7 @@ def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:
     if problem.rows.max_sample is not None:  # The rows do not fit into memory.
         return problem.rows.max_sample if isinstance(requested.init, str) else None
     asked = (requested.init, requested.repair, requested.annealing)
-    if not all([isinstance(x, str) and x == "auto" for x in asked]):
+    if not all(isinstance(x, str) and x == "auto" for x in asked):
         return None  # The user decided how the fit starts.
     if problem.limits is not None or requested.quality not in SAMPLE_SIZES:
         return None

@@ -33,8 +33,8 @@ from boostkmeans._storage.tensor_checks import Checker
 
 logger = logging.getLogger("boostkmeans")
 
-# A full sweep also decides what float32 cannot, if the last sweep moved at most this share of the rows. It
-# may then certify the result.
+# A full sweep also decides what float32 cannot, if the last sweep moved at most this share of the rows.
+# It may then certify the result.
 CERTIFY_BELOW_MOVES = 1 / 200
 # The same after a sweep over candidates, which miss some moves.
 CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
@@ -42,12 +42,13 @@ CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
 LOW_PRECISION_FROM_CLUSTERS = 256
 # ... if the last sweep moved more than this share of the rows, ...
 LOW_PRECISION_ABOVE_MOVES = 1 / 20
-# ... and the inertia is more than this share of the sum of all squares. Products of bytes are accurate to
-# 1 % of the distance from the origin: see "Low precision" in docs/benchmarks.md.
+# ... and the inertia is more than this share of the sum of all squares. Products of bytes are accurate
+# to 1 % of the distance from the origin: see "Low precision" in docs/benchmarks.md.
 LOW_PRECISION_ABOVE_INERTIA = 1 / 8
 # Composites and inertia are recomputed from the labels after this number of moves per row, ...
 RECOMPUTE_AFTER_MOVES = 1
-# ... and if a sweep lowers the inertia by this share, because it is then a small difference of large sums.
+# ... and if a sweep lowers the inertia by this share, because it is then a small difference of large
+# sums.
 RECOMPUTE_AFTER_FALL = 1 / 2
 # Relative difference of two float64 sums over all rows in different order.
 INERTIA_ROUNDING = 1e-9
@@ -66,7 +67,8 @@ class LastSweep(NamedTuple):
 class Run:
     """A partition and the state of its optimisation.
 
-    It is built complete by `start` or `restore`. The partition is consistent whenever Python has control.
+    It is built complete by `start` or `restore`. The partition is consistent whenever Python has
+    control.
     """
 
     problem: Problem
@@ -255,7 +257,7 @@ class Run:
         )
 
     def sweep(self, deadline: float, temperature: float = 0.0, *, probe: bool = False) -> SweepResult:
-        """Make one sweep and record it. With `probe`, some rows may also be compared with all clusters."""
+        """Make one sweep and record it. With `probe`, some rows may be compared with all clusters."""
         problem, candidates, k = self.problem, self.candidates, self.partition.n_clusters
         self._exchange = problem.limits is not None and not self._exchange
         options = self.options(deadline, temperature)

@@ -174,7 +174,7 @@ class Schedule:
         return StopReason.MAX_ITER if reached else None
 
     def _begin(self) -> None:
-        """Sweep at the next temperature. A repair follows the first sweep, so that others build on it."""
+        """Sweep at the next temperature. A repair follows the first sweep: later ones build on it."""
         run, annealing = self.run, self.run.plan.annealing
         n_sweeps = 1 if run.plan.repair_rounds else 0
         if annealing is not None:
@@ -306,7 +306,8 @@ class Schedule:
         before, partition = run.inertia, run.partition
         for swaps in repair.trial_swaps(min(self.trial_swaps, TRIALS_PER_ROUND)):
             self.trial_swaps -= 1
-            # Swaps do not change the labels of the old partition, nor its sums unless these are very large.
+            # Swaps do not change the labels of the old partition, nor its sums unless these are very
+            # large.
             intact = None if repair.halves.composites is None else partition
             run.best = Snapshot(before, partition.labels, intact)
             self._swap(repair, swaps, record_below=before - min_gain)

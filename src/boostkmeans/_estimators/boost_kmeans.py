@@ -54,8 +54,8 @@ class BoostKMeans(Clusterer):
         - "auto": "sampled-k-means++" for k <= 16, and "bisecting" otherwise. Without repair,
           "sampled-k-means++" is used up to k = 1,024, unless n_samples > 65,536 and n_samples < 64 k.
     moves : {"best", "first"}, default="best"
-        Whether a row moves to the best cluster, or to the first one that improves, starting from a random
-        cluster.
+        Whether a row moves to the best cluster, or to the first one that improves, starting from a
+        random cluster.
     n_candidates : int, None or "auto", default="auto"
         Number of clusters that a row is compared with (the paper's top-k0): those nearest to its own.
         None compares with all clusters. With candidates, a sweep costs n x n_candidates instead of
@@ -66,15 +66,15 @@ class BoostKMeans(Clusterer):
         and inserts full sweeps if that pays. Up to k = 2,048, it finishes with full sweeps.
     repair : bool, int or "auto", default="auto"
         Maximum number of repair rounds. In each round, pairs of clusters are merged cheaply, and others
-        are split in exchange. True repeats until nothing improves, False disables repair. "auto" uses the
-        number that `quality` sets, and 0 if `init` is an array, so that clusters keep their numbers.
+        are split in exchange. True repeats until nothing improves, False disables repair. "auto" uses
+        the number that `quality` sets, and 0 if `init` is an array, so that clusters keep their numbers.
     annealing : float, (float, int) or "auto", default="auto"
-        Temperature t of the first sweep, and optionally the number of annealed sweeps. A move is accepted
-        if (1 - t) times its cost is below (1 + t) times the cost of staying. The temperature falls
-        linearly to 0 over the number of sweeps that is given or that `quality` sets. 0 disables
+        Temperature t of the first sweep, and optionally the number of annealed sweeps. A move is
+        accepted if (1 - t) times its cost is below (1 + t) times the cost of staying. The temperature
+        falls linearly to 0 over the number of sweeps that is given or that `quality` sets. 0 disables
         annealing. "auto" uses what `quality` sets, with a lower temperature if clusters explain little
-        of the inertia. It does not anneal if `init` is an array, for moves="first", and if `max_iter`
-        is below 20. The fit returns the best partition that it has seen.
+        of the inertia. It does not anneal if `init` is an array, for moves="first", and if `max_iter` is
+        below 20. The fit returns the best partition that it has seen.
     quality : {"fast", "balanced", "best"}, default="balanced"
         The meaning of "auto". "fast" makes a few repair rounds. "balanced" anneals for 10 to 20 sweeps
         and repairs. "best" anneals for 90 sweeps. "fast" and "balanced" first fit a sample of 64 or
@@ -90,8 +90,8 @@ class BoostKMeans(Clusterer):
     max_iter : int, default=100
         Maximum number of sweeps and repair rounds per run.
     tol : float, default=1e-4
-        Stop after a sweep that lowers the inertia by less than this share. With 0, continue until a sweep
-        certifies that no single move improves the partition.
+        Stop after a sweep that lowers the inertia by less than this share. With 0, continue until a
+        sweep certifies that no single move improves the partition.
     max_time : float, default=None
         Time limit in seconds. The fit stops within a sweep if necessary. The start is completed in any
         case, and so is the final assignment to the nearest centres, if rows are compared with all
@@ -100,8 +100,8 @@ class BoostKMeans(Clusterer):
         Function that is called with a `SweepRecord` after each sweep. A true value stops the fit.
     checkpoint : path, default=None
         File for the state of the fit. It is written after each sweep, as long as this takes less than
-        5 % of the time, and at least once per minute. If the file exists and belongs to the same data and
-        parameters, the fit continues from it and gives the result of an uninterrupted fit.
+        5 % of the time, and at least once per minute. If the file exists and belongs to the same data
+        and parameters, the fit continues from it and gives the result of an uninterrupted fit.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers. An int gives the same result every time, for any number of threads.
     n_threads : int, default=None

@@ -317,8 +317,8 @@ class FewerClustersWarning(ConvergenceWarning):
 def labels_are_nearest(run: Run) -> bool:
     """Return True if it is certain that every row has the label of its nearest centre.
 
-    A certified partition has this property except for rows with little or no weight, for rows that lie on
-    several equal centres, and for data so far from 0 that its centres are rounded.
+    A certified partition has this property except for rows with little or no weight, for rows that lie
+    on several equal centres, and for data so far from 0 that its centres are rounded.
     """
     partition, values, frame = run.partition, run.problem.row_weights, run.problem.rows.frame
     if run.outcome is None or not run.outcome.certified:

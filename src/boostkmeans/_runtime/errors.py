@@ -1,7 +1,10 @@
 """Structured errors: each error stores its parts and is rendered for Python or for the shell."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
+
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Number of characters of a value that a message shows.
 MAX_SHOWN = 200
@@ -80,6 +83,8 @@ class StructuredError(ValueError):
     """Name of the file that contains the rows. The command line sets it for its messages."""
     model: str = ""
     """Name of the file that contains the model. The command line sets it for its messages."""
+    option_names: Mapping[str, str] = MappingProxyType({})
+    """Options of parameters that have another name in the current command."""
 
     def __init__(self) -> None:
         super().__init__(self.render())
@@ -153,37 +158,27 @@ class ParameterConflictError(StructuredError):
 
 
 class TooFewRowsError(StructuredError):
-    """The data have fewer rows than clusters (or centroids) are requested.
+    """The data have fewer rows than clusters are requested.
 
     Parameters
     ----------
     n_rows : int
         Number of rows.
-    n_needed : int
-        Smallest number of rows that is allowed, which is the value of the parameter.
-    parameter : str, default="n_clusters"
-        Name of the parameter.
-    remedy : str, default=""
-        Advice for the user, as a full sentence.
+    n_clusters : int
+        Number of clusters.
     """
 
-    def __init__(
-        self, n_rows: int, n_needed: int, parameter: str = "n_clusters", *, remedy: str = ""
-    ) -> None:
+    def __init__(self, n_rows: int, n_clusters: int) -> None:
         self.n_rows = n_rows
-        self.n_needed = n_needed
-        self.parameter = parameter
-        self.remedy = remedy
+        self.n_clusters = n_clusters
         super().__init__()
 
     def render(self, option: OptionName | None = None) -> str:
         """Return the message for Python or, with `option`, for the shell."""
         if option is None:
-            text = f"n_samples={self.n_rows} should be >= {self.parameter}={self.n_needed}."
-        else:
-            of = f" of {self.source}" if self.source else ""
-            text = f"{option(self.parameter)} {self.n_needed} is more than the {self.n_rows:,} rows{of}."
-        return _sentences(text, self.remedy)
+            return f"n_samples={self.n_rows} should be >= n_clusters={self.n_clusters}."
+        of = f" of {self.source}" if self.source else ""
+        return f"{option('n_clusters')} {self.n_clusters} is more than the {self.n_rows:,} rows{of}."
 
 
 class DataFormatError(StructuredError):
@@ -194,9 +189,9 @@ class DataFormatError(StructuredError):
     problem : str or Message
         Description of the defect, as a full sentence.
     file : str, default=""
-        Name of the file, escaped for printing.
+        Name of the file. Unprintable characters are escaped.
     place : str, default=""
-        Position in the file: a byte, a line or a field.
+        Position in the file: a byte, a line or a field. Unprintable characters are escaped.
     remedy : str or Message, default=""
         Advice for the user, as a full sentence.
     """
@@ -205,8 +200,8 @@ class DataFormatError(StructuredError):
 
     def __init__(self, problem: Text, *, file: str = "", place: str = "", remedy: Text = "") -> None:
         self.problem = problem
-        self.file = file
-        self.place = place
+        self.file = escape_untrusted(file)
+        self.place = escape_untrusted(place)
         self.remedy = remedy
         super().__init__()
 

@@ -155,7 +155,7 @@ class Balancing:
         return np.ones(len(members)) if weights is None else weights[members]
 
     def _shrink_oversized(self) -> bool:
-        """Move rows of oversized clusters to the nearest clusters with room. Return True if any moved."""
+        """Move rows of oversized clusters to the nearest with room. Return True if any moved."""
         weights, most = self.partition.weights, self._limits.max_weight
         oversized = ~self._limits.at_most_max(weights)
         members = self._members_of(oversized)

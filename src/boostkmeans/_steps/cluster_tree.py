@@ -23,8 +23,8 @@ class ClusterTree:
     """The splits of a bisecting fit as a tree of nodes.
 
     Node 0 contains all rows. The children of the first split follow it, then those of the second split,
-    and so on. Children therefore have higher numbers than their parent. The leaves are the clusters, from
-    left to right.
+    and so on. Children therefore have higher numbers than their parent. The leaves are the clusters,
+    from left to right.
 
     >>> import numpy as np
     >>> from boostkmeans import BisectingBoostKMeans
@@ -93,13 +93,13 @@ class ClusterTree:
         """Return the label of each row when the tree had `n_clusters` leaves."""
         if not len(self.labels):
             raise ValueError(
-                "This tree has no labels, because the model was saved without them. Use cut_nodes, or save "
-                "the model with labels=True."
+                "This tree has no labels, because the model was saved without them. Use cut_nodes, or "
+                "save the model with labels=True."
             )
         return self._ranks(n_clusters)[self.labels]
 
     def cut_nodes(self, n_clusters: int) -> Nodes:
-        """Return the nodes that were leaves when the tree had `n_clusters` leaves, from left to right."""
+        """Return the leaves of the tree when it had `n_clusters` leaves, from left to right."""
         made = 1 + np.cumsum((self.children[self.splits] >= 0).sum(axis=1) - 1)
         n_splits = 0 if n_clusters == 1 else int(np.searchsorted(made, n_clusters)) + 1
         known = n_splits <= len(self.splits) and (n_splits == 0 or made[n_splits - 1] == n_clusters)

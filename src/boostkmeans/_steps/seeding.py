@@ -152,7 +152,8 @@ def fill_empty(partition: Partition, problem: Problem, *, strict: bool = False) 
 
     Of streamed rows, the first block that has enough such rows provides them. Sweeps would fill empty
     clusters too, but with the first row that they visit, and not at all if every row lies on its centre.
-    With `strict`, such rows stay. Return True if any row moved; the caller then recomputes the partition.
+    With `strict`, such rows stay. Return True if any row moved; the caller then recomputes the
+    partition.
     """
     empty = np.flatnonzero(partition.counts == 0)
     if len(empty) == 0:

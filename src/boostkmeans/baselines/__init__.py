@@ -1,9 +1,9 @@
-"""The methods that boost k-means is compared with, all with one interface.
+"""Methods that boost k-means is compared with, all with the same interface.
 
-`KMeans`, `MiniBatchKMeans` and `BisectingKMeans` are scikit-learn's, with the attributes and the
-history of `BoostKMeans`; `OnlineKMeans` is the paper's LVQ, and `RBK` CLUTO's repeated bisecting.
-`PAPER_METHODS` has the ten methods of the paper's table of documents by their names, its own three among
-them:
+`KMeans`, `MiniBatchKMeans` and `BisectingKMeans` wrap scikit-learn and add the attributes and the
+history of `BoostKMeans`. `OnlineKMeans` is the paper's LVQ, and `RBK` is CLUTO's repeated bisecting.
+`PAPER_METHODS` maps the names of the ten methods in the paper's table of document clustering to
+estimators; three of them are the paper's own:
 
 >>> import numpy as np
 >>> from boostkmeans.baselines import PAPER_METHODS
@@ -12,8 +12,9 @@ them:
 ...     model = method(5, 0).fit(X)  # n_clusters, random_state
 ...     assert len(model.cluster_centers_) == 5, name
 
-`compare` runs methods side by side on the same rows, any of `METHODS`, and `summarize` puts their runs
-together; `draw_curves` draws them. `boostkmeans.baselines._demo_page` does so on data of its own.
+`compare` runs any of `METHODS` on the same rows, `summarize` combines the runs of each method, and
+`draw_curves` plots distortion against time. `demo_data`, `run_demo`, `demo_table` and `demo_page` make
+the demonstration.
 """
 
 from boostkmeans.baselines._bisecting import BisectingKMeans
@@ -25,6 +26,7 @@ from boostkmeans.baselines._comparison import (
     compare,
     summarize,
 )
+from boostkmeans.baselines._demo_page import DemoData, demo_data, demo_page, demo_table, run_demo
 from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._kmeans import KMeans
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans
@@ -38,12 +40,17 @@ __all__ = [
     "PAPER_METHODS",
     "RBK",
     "BisectingKMeans",
+    "DemoData",
     "KMeans",
     "MethodRun",
     "MethodSummary",
     "MiniBatchKMeans",
     "OnlineKMeans",
     "compare",
+    "demo_data",
+    "demo_page",
+    "demo_table",
     "draw_curves",
+    "run_demo",
     "summarize",
 ]

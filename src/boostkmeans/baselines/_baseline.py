@@ -1,4 +1,4 @@
-"""What all baselines share: checks, runs of which the best is kept, and how a run is measured."""
+"""Base class of the baselines: validation, several runs, and the measurement of a run."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -22,23 +22,24 @@ from boostkmeans.baselines._stopwatch import Stopwatch
 
 
 @dataclass(frozen=True)
-class Data:
-    """The rows of a fit, and the clock that runs meanwhile."""
+class FitData:
+    """Rows and weights of a fit, and its clock."""
 
     array: Any
+    """Validated X, dense or CSR."""
     rows: Rows
     weights: RowWeights
     n_threads: int
     watch: Stopwatch
 
     def measure(self, centres: Floats) -> tuple[Labels, float]:
-        """The nearest centre of each row, and the inertia: exact, and not counted as time of the fit."""
+        """Return the nearest centre of each row and the exact inertia. The clock is paused."""
         with self.watch.paused():
             labels, gaps = nearest(self.rows, self.rows.frame.enter(centres), self.n_threads)
             return labels, self.rows.frame.inertia(self.weights.total_of(gaps))
 
     def inertia(self, centres: Floats, labels: Labels) -> float:
-        """That of given labels, which need not be those of the nearest centres. Not counted either."""
+        """Return the inertia of labels that may differ from the nearest centres. The clock is paused."""
         with self.watch.paused():
             in_frame = self.rows.frame.enter(centres)
             gaps, _ = distances_to_assigned(self.rows, in_frame, labels, self.n_threads)
@@ -46,8 +47,8 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a run leaves behind, in the user's space and unit."""
+class RunResult:
+    """Result of one run, in the units of X."""
 
     centres: Floats
     labels: Labels
@@ -57,7 +58,7 @@ class Run:
 
 
 class Baseline(CentreModel):
-    """Base of the baselines."""
+    """Base class of the baselines."""
 
     n_clusters: int
     n_init: int
@@ -66,8 +67,8 @@ class Baseline(CentreModel):
     random_state: int | np.random.RandomState | None
 
     @abstractmethod
-    def _run(self, data: Data, rng: np.random.RandomState) -> Run:
-        """From a new start to the end."""
+    def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
+        """Perform one run from a new start."""
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         watch = Stopwatch()
@@ -80,11 +81,11 @@ class Baseline(CentreModel):
         weights = RowWeights.of(sample_weight, array.shape[0])
         check_n_clusters(self.n_clusters, array.shape[0], weights.n_positive)
         threads = resolve_threads(self.n_threads)
-        data = Data(array, Rows.in_own_frame(array, "euclidean", threads), weights, threads, watch)
+        data = FitData(array, Rows.in_own_frame(array, "euclidean", threads), weights, threads, watch)
         rng = check_random_state(self.random_state)
         best = min((self._run(data, rng) for _ in range(self.n_init)), key=lambda run: run.inertia)
-        # All attributes at once, so that Ctrl-C cannot leave half of them.
-        self.__dict__.update(_attributes(best, data))
+        # All attributes are set in one step, so that Ctrl-C cannot leave some of them unset.
+        self.__dict__.update(_fitted_attributes(best, data))
         return self
 
     def _check_parameters(self) -> None:
@@ -97,8 +98,7 @@ class Baseline(CentreModel):
             check.integer("n_threads", self.n_threads, 1)
 
 
-def _attributes(run: Run, data: Data) -> dict[str, Any]:
-    """Those of a fitted estimator."""
+def _fitted_attributes(run: RunResult, data: FitData) -> dict[str, Any]:
     return {
         "_frame": data.rows.frame,
         "cluster_centers_": run.centres,
@@ -111,10 +111,10 @@ def _attributes(run: Run, data: Data) -> dict[str, Any]:
     }
 
 
-def follow(data: Data, steps: Iterator[tuple[Floats, int]], kind: str, tol: float) -> Run:
-    """A run whose `steps` give the centres after each iteration, and the distances that it computed.
+def run_steps(data: FitData, steps: Iterator[tuple[Floats, int]], kind: str, tol: float) -> RunResult:
+    """Perform a run whose steps yield the centres and the number of computed distances.
 
-    It ends with them, or when the inertia falls by less than `tol` of it in one iteration.
+    The run ends with the last step, or when one step lowers the inertia by less than a fraction `tol`.
     """
     labels = np.full(data.rows.n_rows, -1, dtype=np.int32)
     history: list[SweepRecord] = []
@@ -125,4 +125,4 @@ def follow(data: Data, steps: Iterator[tuple[Floats, int]], kind: str, tol: floa
         history.append(SweepRecord(seconds, moves, inertia, evaluations, kind))
         if tol > 0 and len(history) > 1 and history[-2].inertia - inertia < tol * history[-2].inertia:
             break
-    return Run(centres, labels, inertia, history, len(history))
+    return RunResult(centres, labels, inertia, history, len(history))

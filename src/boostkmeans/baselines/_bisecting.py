@@ -1,4 +1,4 @@
-"""Bisecting k-means: the paper's "BsKM" and "BsKM++"."""
+"""Bisecting k-means, called "BsKM" and "BsKM++" in the paper."""
 
 import numpy as np
 from sklearn import cluster
@@ -7,39 +7,50 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.partition import Labels
-from boostkmeans.baselines._baseline import Data, Run
+from boostkmeans.baselines._baseline import FitData, RunResult
 from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
-from boostkmeans.baselines._starting_centres import SEEDINGS
+from boostkmeans.baselines._starting_centres import INITS
 
 
 class BisectingKMeans(ScikitLearnBaseline):
-    """Splits the largest cluster in two by Lloyd's k-means, again and again, by scikit-learn.
+    """Bisecting k-means in scikit-learn's implementation.
+
+    The largest cluster is split into two by Lloyd's k-means until there are `n_clusters`.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters, k.
+        Number of clusters, k.
     init : {"random", "k-means++"}, default="random"
-        Where a split starts: two random rows, or two drawn by greedy k-means++.
+        Initial centres of a split: two random rows, or two rows drawn by greedy k-means++.
     n_init : int, default=1
-        Trees from different random numbers, of which the one with the lowest inertia is kept.
+        Number of trees grown with different random numbers. The tree with the lowest inertia is kept.
     max_iter : int, default=300
-        Iterations at most, per split.
+        Maximum number of iterations per split.
     tol : float, default=1e-4
-        As in scikit-learn: a split stops when its centres move by less, squared.
+        Tolerance, as in scikit-learn: a split stops when the squared movement of its centres is less
+        than `tol`.
     random_state : int, RandomState or None, default=None
-        With the same int, the tree is that of scikit-learn's `BisectingKMeans`.
+        Seed. With the same int, the tree equals that of scikit-learn's `BisectingKMeans`.
     n_threads : int, default=None
-        Threads of scikit-learn. None: as it deems right.
+        Number of threads of scikit-learn. None uses its default.
 
     Attributes
     ----------
-    labels_ : array (n,) of int32
-        The leaf of each row. `predict` gives the nearest centre, which may be another one.
-    cluster_centers_, cluster_sizes_, inertia_, distortion_, n_iter_
-        As in `BisectingBoostKMeans`; the inertia is that of `labels_`.
+    labels_ : ndarray of shape (n_samples,), int32
+        Leaf of each row. `predict` returns the nearest centre, which may be another one.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features), float64
+        Centres of the leaves.
+    cluster_sizes_ : ndarray of shape (n_clusters,), int64
+        Number of rows of each cluster.
+    inertia_ : float
+        Weighted sum of squared distances of the rows to the centres of `labels_`.
+    distortion_ : float
+        Weighted mean squared distance.
+    n_iter_ : int
+        Number of iterations.
     history_ : list of SweepRecord
-        One record, of kind "tree". Moves and evaluations are not known, and 0.
+        One record of kind "tree". Moves and evaluations are unknown and recorded as 0.
 
     Examples
     --------
@@ -71,15 +82,15 @@ class BisectingKMeans(ScikitLearnBaseline):
         self.random_state = random_state
         self.n_threads = n_threads
 
-    def _run(self, data: Data, rng: np.random.RandomState) -> Run:
+    def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
         centres, labels = self._grow(data, rng)
         seconds = data.watch.seconds
         inertia = data.inertia(centres, labels)
         record = SweepRecord(seconds, 0, inertia, 0, "tree")
-        return Run(centres, labels, inertia, [record], 1)
+        return RunResult(centres, labels, inertia, [record], 1)
 
-    def _grow(self, data: Data, rng: np.random.RandomState) -> tuple[Floats, Labels]:
-        """Centres of the leaves, and the leaf of each row."""
+    def _grow(self, data: FitData, rng: np.random.RandomState) -> tuple[Floats, Labels]:
+        """Return the centres of the leaves and the leaf of each row."""
         model = cluster.BisectingKMeans(
             self.n_clusters,
             init=self.init,
@@ -93,15 +104,15 @@ class BisectingKMeans(ScikitLearnBaseline):
             with self._limited_threads():
                 model.fit(for_scikit_learn(data.array), sample_weight=values)
             return model.cluster_centers_.astype(np.float64), model.labels_
-        # No split can start from rows without weight: they go to the nearest centre afterwards.
-        weighty = np.flatnonzero(values)
+        # A split must not start from rows without weight. They are assigned to the nearest centre later.
+        weighted = np.flatnonzero(values)
         with self._limited_threads():
-            model.fit(for_scikit_learn(data.array[weighty]), sample_weight=values[weighty])
+            model.fit(for_scikit_learn(data.array[weighted]), sample_weight=values[weighted])
         centres = model.cluster_centers_.astype(np.float64)
         labels, _ = data.measure(centres)
-        labels[weighty] = model.labels_
+        labels[weighted] = model.labels_
         return centres, labels
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        ParameterChecker(self).choice("init", self.init, SEEDINGS)
+        ParameterChecker(self).choice("init", self.init, INITS)

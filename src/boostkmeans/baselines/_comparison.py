@@ -1,4 +1,4 @@
-"""Methods side by side on the same rows."""
+"""Comparison of methods on the same rows."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,59 +24,67 @@ METHODS: dict[str, Method] = {
     "refined": lambda n_clusters, seed: BisectingBoostKMeans(n_clusters, refine=True, random_state=seed),
     **PAPER_METHODS,
 }
-"""From `(n_clusters, random_state)` to an estimator that is not fitted: ours, and `PAPER_METHODS`."""
+"""Methods by name: those of this package and `PAPER_METHODS`. Each is a function of `(n_clusters,
+random_state)` that returns an unfitted estimator."""
 
 DEFAULT = (
     "boost-fast", "boost-balanced", "boost-best", "bisecting", "k-means", "k-means++", "Mini-Batch"
 )  # fmt: skip
-"""Methods that say most in the least time."""
+"""Names of the methods that `compare` runs by default: the most informative ones for their run time."""
 
 
 @dataclass(frozen=True)
 class MethodRun:
-    """One method with one seed."""
+    """Result of one method with one seed."""
 
     method: str
+    """Name of the method."""
     seed: int
+    """Random seed."""
     distortion: float
-    """Of the rows as they are, from the labels alone: whatever the method itself measures by."""
+    """Average distortion of the labels on the unscaled rows, whatever metric the method uses. NaN after
+    an error."""
     seconds: float
-    """Of the method alone, without what it takes to measure it."""
+    """Time of the fit, without the time to compute the distortion. NaN after an error."""
     n_sweeps: int
+    """Number of sweeps or iterations."""
     curve: list[tuple[float, float]]
-    """Seconds and distortion after each sweep; empty where the method measures by another metric."""
+    """Seconds and distortion after each sweep. Empty if the method uses another metric."""
     error: Exception | None = None
-    """Why there is no result, if there is none."""
+    """Error that the method raised."""
 
 
 @dataclass(frozen=True)
 class MethodSummary:
-    """All runs of a method. Where none came to an end, there is nothing but the error."""
+    """Summary of all runs of a method."""
 
     method: str
+    """Name of the method."""
     runs: list[MethodRun]
+    """Runs without an error."""
     relative: float | None
-    """Its mean distortion by that of the best method."""
+    """Mean distortion divided by that of the best method. None if all runs failed."""
     error: Exception | None
+    """First error, if a run failed."""
 
     @property
     def mean_distortion(self) -> float:
-        """Over the runs."""
+        """Mean distortion of the runs."""
         return statistics.fmean(run.distortion for run in self.runs)
 
     @property
     def best_distortion(self) -> float:
-        """Of the best run."""
+        """Distortion of the best run."""
         return min(run.distortion for run in self.runs)
 
     @property
     def seconds(self) -> float:
-        """Of a run, on average."""
+        """Mean time of a run."""
         return statistics.fmean(run.seconds for run in self.runs)
 
     @property
     def n_sweeps(self) -> float:
-        """Of a run, on average."""
+        """Mean number of sweeps of a run."""
         return statistics.fmean(run.n_sweeps for run in self.runs)
 
 
@@ -89,11 +97,32 @@ def compare(
     n_threads: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Iterator[MethodRun]:
-    """Runs each method with each seed, and gives one result after the other.
+    """Run each method with each seed, and yield the results one by one.
 
-    A method that fails gives a run with an `error`, and the others go on. Without `methods`, those of
-    `DEFAULT` are compared.
+    If a method raises an error, its run has the attribute `error`, and the comparison continues.
 
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
+    n_clusters : int
+        Number of clusters.
+    methods : mapping of str to callable, default=None
+        Methods by name, e.g. some of `METHODS`. None compares the methods named in `DEFAULT`.
+    seeds : sequence of int, default=(0,)
+        Random seeds. Each method runs once per seed.
+    n_threads : int, default=None
+        Number of threads of each method. None uses the default of the method.
+    progress : callable, default=None
+        Function called as ``progress(what, done, total)`` before each run.
+
+    Yields
+    ------
+    MethodRun
+        Result of one method with one seed.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from boostkmeans.baselines import METHODS, compare, summarize
     >>> X = np.random.default_rng(0).normal(size=(500, 8))
@@ -112,17 +141,32 @@ def compare(
 
 
 def summarize(runs: Iterable[MethodRun]) -> list[MethodSummary]:
-    """The runs of each method together, in the order in which methods came."""
+    """Combine the runs of each method.
+
+    Parameters
+    ----------
+    runs : iterable of MethodRun
+        Runs, as returned by `compare`.
+
+    Returns
+    -------
+    list of MethodSummary
+        One summary per method, in the order of their first runs.
+    """
     by_method: dict[str, list[MethodRun]] = {}
     for run in runs:
         by_method.setdefault(run.method, []).append(run)
-    good = {name: [run for run in some if run.error is None] for name, some in by_method.items()}
-    means = {name: statistics.fmean(r.distortion for r in some) for name, some in good.items() if some}
+    completed = {name: [run for run in some if run.error is None] for name, some in by_method.items()}
+    means = {
+        name: statistics.fmean(run.distortion for run in some)
+        for name, some in completed.items()
+        if some
+    }
     best = min(means.values(), default=0.0)
     return [
         MethodSummary(
             name,
-            good[name],
+            completed[name],
             (means[name] / best if best > 0 else 1.0) if name in means else None,
             next((run.error for run in some if run.error is not None), None),
         )
@@ -136,11 +180,11 @@ def _run(
     try:
         model = method(n_clusters, seed).set_params(n_threads=n_threads).fit(X)
         distortion = metrics.average_distortion(X, model.labels_)
-    except Exception as error:  # of whatever kind: the others shall go on
+    except Exception as error:  # one failing method must not end the comparison
         return MethodRun(name, seed, float("nan"), float("nan"), 0, [], error)
     history = model.history_
     seconds = history[-1].seconds if history else 0.0
-    curve = [*_course(model), (seconds, distortion)] if _is_euclidean(model) else []
+    curve = [*_curve(model), (seconds, distortion)] if _is_euclidean(model) else []
     return MethodRun(name, seed, distortion, seconds, model.n_iter_, curve)
 
 
@@ -148,7 +192,7 @@ def _is_euclidean(model: Any) -> bool:
     return getattr(model, "metric", "euclidean") == "euclidean"
 
 
-def _course(model: Any) -> list[tuple[float, float]]:
-    """Seconds and distortion after each sweep."""
+def _curve(model: Any) -> list[tuple[float, float]]:
+    """Return seconds and distortion after each sweep."""
     per_row = model.distortion_ / model.inertia_ if model.inertia_ > 0 else 0.0
     return [(record.seconds, record.inertia * per_row) for record in model.history_]

@@ -1,4 +1,4 @@
-"""The demo: k-means, k-means++ and boost k-means side by side, as a table and as a page.
+"""Demo: k-means, k-means++ and boost k-means on the same rows, as a table and as an HTML page.
 
 >>> from boostkmeans.baselines._demo_page import demo_data
 >>> demo_data(None).X.shape
@@ -21,14 +21,19 @@ from boostkmeans.baselines._comparison import METHODS, MethodRun, MethodSummary,
 from boostkmeans.baselines._drawing import draw_curves
 
 N_CLUSTERS = 256
-# What is compared: the classics, then ours.
+# Method of this package that the demo shows.
 OURS = "boost-balanced"
 DEMO_METHODS = {name: METHODS[name] for name in ("k-means", "k-means++", OURS)}
-# Of data that is made up: as much as the real sample, with clusters of similar size.
-N_ROWS, N_FEATURES, SPREAD = 25_000, 32, 4.0
-# A run before the others, so that none of these pays for waking up libraries and threads.
-ROWS_TO_WAKE_UP, CLUSTERS_TO_WAKE_UP = 500, 8
-COLUMNS = ("", "distortion", "above the best", "seconds", "sweeps", "boost k-means was there after")
+# Number of synthetic rows: the size of the SIFT sample.
+N_ROWS = 25_000
+# Number of features of the synthetic rows.
+N_FEATURES = 32
+# Standard deviation of the synthetic cluster centres; that of the rows of a cluster is half of it.
+SPREAD = 4.0
+# Size of a first, unmeasured run, which loads libraries and starts threads.
+WARM_UP_ROWS = 500
+WARM_UP_CLUSTERS = 8
+COLUMNS = ("", "distortion", "above the best", "seconds", "sweeps", "boost k-means reached it after")
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Boost k-means: the demo</title>
@@ -36,10 +41,10 @@ PAGE = """<!doctype html>
 table {{ border-collapse: collapse }} th, td {{ padding: .3em .8em; text-align: right }}
 th:first-child, td:first-child {{ text-align: left }} tr + tr {{ border-top: 1px solid #ccc }}
 img {{ max-width: 100% }}</style></head>
-<body><h1>Boost k-means beside k-means</h1>
-<p>{title}. The lower the distortion, the better.</p>
+<body><h1>Boost k-means and k-means</h1>
+<p>{title}. Lower distortion is better.</p>
 {table}
-<p><img alt="Distortion against seconds, a curve for each method"
+<p><img alt="Distortion against seconds, one curve per method"
 src="data:image/png;base64,{picture}"></p>
 </body></html>
 """
@@ -47,14 +52,15 @@ src="data:image/png;base64,{picture}"></p>
 
 @dataclass(frozen=True)
 class DemoData:
-    """Rows, and what they are."""
+    """Rows of the demo."""
 
     X: Any
     title: str
+    """Description of the rows, for the page."""
 
 
 def demo_data(sample: Path | None) -> DemoData:
-    """The real sample, if its file is there, else made-up clusters of similar size."""
+    """Load the SIFT sample if its file exists, and generate synthetic clusters otherwise."""
     if sample is not None and sample.is_file():
         with np.load(sample) as data:
             X = data["learn"]
@@ -64,7 +70,7 @@ def demo_data(sample: Path | None) -> DemoData:
         centres = SPREAD * rng.normal(size=(N_CLUSTERS, N_FEATURES)).astype(np.float32)
         X = centres[np.arange(N_ROWS) % N_CLUSTERS]
         X += rng.normal(scale=SPREAD / 2, size=X.shape).astype(np.float32)
-        what = "made-up vectors"
+        what = "synthetic vectors"
     title = f"{X.shape[0]:,} {what} of {X.shape[1]} values into {N_CLUSTERS} clusters"
     return DemoData(X, f"{title}, on {instruction_set()}")
 
@@ -72,15 +78,15 @@ def demo_data(sample: Path | None) -> DemoData:
 def run_demo(
     data: DemoData, *, n_threads: int | None = None, progress: ProgressCallback | None = None
 ) -> list[MethodRun]:
-    """All methods on the data, one after the other."""
-    few = data.X[:ROWS_TO_WAKE_UP]
-    for _ in compare(few, CLUSTERS_TO_WAKE_UP, DEMO_METHODS, n_threads=n_threads):
+    """Run all methods of the demo, one after the other."""
+    few = data.X[:WARM_UP_ROWS]
+    for _ in compare(few, WARM_UP_CLUSTERS, DEMO_METHODS, n_threads=n_threads):
         pass
     return list(compare(data.X, N_CLUSTERS, DEMO_METHODS, n_threads=n_threads, progress=progress))
 
 
 def demo_table(runs: Sequence[MethodRun]) -> str:
-    """What each method reached, for a terminal."""
+    """Format the results as a table for a terminal."""
     rows = [COLUMNS, *_cells(runs)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
     return "\n".join(
@@ -93,7 +99,7 @@ def demo_table(runs: Sequence[MethodRun]) -> str:
 
 
 def demo_page(data: DemoData, runs: Sequence[MethodRun]) -> str:
-    """The same with a picture, as HTML in one file. Needs matplotlib."""
+    """Format the results as one HTML file with a table and a plot. Requires matplotlib."""
     picture = io.BytesIO()
     draw_curves(runs, picture, title=data.title)
     head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
@@ -116,12 +122,14 @@ def _row(summary: MethodSummary, ours: list[tuple[float, float]]) -> tuple[str, 
     if not summary.runs:
         return (summary.method, "failed", "", "", "", "")
     reached = summary.mean_distortion
-    there = next((f"{seconds:.2f} s" for seconds, distortion in ours if distortion <= reached), "")
+    reached_by_ours = next(
+        (f"{seconds:.2f} s" for seconds, distortion in ours if distortion <= reached), ""
+    )
     return (
         summary.method,
         f"{reached:,.1f}",
         f"{(summary.relative or 1.0) - 1:.2%}",
         f"{summary.seconds:.2f}",
         f"{summary.n_sweeps:g}",
-        there,
+        reached_by_ours,
     )

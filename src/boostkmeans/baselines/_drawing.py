@@ -1,13 +1,14 @@
-"""Distortion against time, as a picture."""
+"""Plot of distortion against time."""
 
 from collections.abc import Sequence
 from typing import BinaryIO
 
 from boostkmeans.baselines._comparison import MethodRun
 
-# Above the best by more than this share, curves are cut off: what matters is how they end.
+# Upper end of the plot, relative to the lowest final distortion. Higher values at the beginning of a
+# curve are cut off, so that the differences at the end are visible.
 SHOWN_ABOVE_BEST = 0.1
-# Room below the best and above the worst.
+# Relative margin below the lowest and above the highest value.
 MARGIN = 0.01
 
 
@@ -18,11 +19,23 @@ def draw_curves(
     file_format: str = "png",
     title: str = "",
 ) -> None:
-    """Draws the best run of each method that has a curve into a file. Needs matplotlib."""
+    """Plot distortion against time for the best run of each method. Requires matplotlib.
+
+    Parameters
+    ----------
+    runs : sequence of MethodRun
+        Runs to plot, as returned by `compare`. Runs without a curve are left out.
+    file : binary file
+        File to write the image to.
+    file_format : str, default="png"
+        Format of the image, e.g. "png", "svg" or "pdf".
+    title : str, default=""
+        Title of the plot.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("Pictures need matplotlib: pip install boostkmeans[plot]") from None
+        raise ImportError("draw_curves needs matplotlib: pip install boostkmeans[plot]") from None
     best: dict[str, MethodRun] = {}
     for run in runs:
         known = best.get(run.method)

@@ -1,6 +1,8 @@
-"""The course of scikit-learn's k-means, read from the lines that it prints.
+"""Time and inertia of each iteration of scikit-learn's k-means, parsed from its printed lines.
 
-It has no callback, but with `verbose` it prints a line with the inertia after each iteration.
+scikit-learn's KMeans has no callback, and calling it once per iteration (``max_iter=1``) takes three
+times as long and gives slightly different results, because each call prepares X and rounds the centres
+again.
 """
 
 import re
@@ -12,15 +14,20 @@ from typing import IO, Any, cast
 
 from boostkmeans.baselines._stopwatch import Stopwatch
 
+# Line that KMeans(verbose=1) prints after each iteration.
 ITERATION = re.compile(r"Iteration \d+, inertia (\d[\d.e+-]*?|inf|nan)\.?$")
+# Beginnings of its other lines, which are dropped.
 OTHER_LINES = ("Initialization complete", "Converged at iteration")
 
-# stdout belongs to the whole process: one fit at a time may stand in for it.
-_stdout_taken = threading.Lock()
+# stdout belongs to the whole process, so that only one fit at a time may replace it.
+_stdout_lock = threading.Lock()
 
 
 class IterationLog:
-    """Stands in for stdout: keeps what k-means prints in this thread, and passes on everything else."""
+    """Replacement of stdout that records the lines of k-means and forwards all other output.
+
+    Output of other threads is forwarded unchanged.
+    """
 
     def __init__(self, stdout: Any, watch: Stopwatch) -> None:
         self._stdout = stdout
@@ -31,47 +38,47 @@ class IterationLog:
         """Seconds and inertia of each iteration."""
 
     def write(self, text: str) -> int:
-        """What `print` calls, with parts of lines."""
+        """Take a piece of output, which may be a part of a line."""
         if threading.get_ident() != self._thread:
-            self._pass_on(text)
+            self._forward(text)
             return len(text)
         *lines, self._line = (self._line + text).split("\n")
         for line in lines:
-            self._take(line)
+            self._parse(line)
         return len(text)
 
     def flush(self) -> None:
-        """Passed on."""
+        """Flush the real stdout."""
         if self._stdout is not None:
             self._stdout.flush()
 
-    def close_line(self) -> None:
-        """What was written without an end of line belongs to somebody else."""
-        self._pass_on(self._line)
+    def forward_rest(self) -> None:
+        """Forward the last line if it has no line break. It is not a line of k-means."""
+        self._forward(self._line)
         self._line = ""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stdout, name)
 
-    def _take(self, line: str) -> None:
+    def _parse(self, line: str) -> None:
         iteration = ITERATION.match(line)
         if iteration:
             self.entries.append((self._watch.seconds, float(iteration[1])))
         elif not line.startswith(OTHER_LINES):
-            self._pass_on(line + "\n")
+            self._forward(line + "\n")
 
-    def _pass_on(self, text: str) -> None:
-        if self._stdout is not None:  # as in programs without a console
+    def _forward(self, text: str) -> None:
+        if self._stdout is not None:  # it is None in programs without a console
             self._stdout.write(text)
 
 
 @contextmanager
-def reading(watch: Stopwatch) -> Iterator[IterationLog]:
-    """Within it, the lines of k-means go to the log."""
-    with _stdout_taken:
+def capture_iterations(watch: Stopwatch) -> Iterator[IterationLog]:
+    """Redirect the lines that k-means prints within the context to a log."""
+    with _stdout_lock:
         log = IterationLog(sys.stdout, watch)
         with redirect_stdout(cast(IO[str], log)):
             try:
                 yield log
             finally:
-                log.close_line()
+                log.forward_rest()

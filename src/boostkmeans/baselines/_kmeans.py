@@ -1,45 +1,54 @@
-"""Lloyd's k-means: the paper's "k-means" and "k-means++"."""
+"""Lloyd's k-means, called "k-means" and "k-means++" in the paper."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import cluster
 
 from boostkmeans._engine.history import SweepRecord
-from boostkmeans.baselines._baseline import Data, Run
-from boostkmeans.baselines._iteration_log import IterationLog, reading
+from boostkmeans.baselines._baseline import FitData, RunResult
+from boostkmeans.baselines._iteration_log import IterationLog, capture_iterations
 from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
-from boostkmeans.baselines._starting_centres import check_seeding, given_centres
+from boostkmeans.baselines._starting_centres import check_centres, check_init
 
 
 class KMeans(ScikitLearnBaseline):
-    """K-means by Lloyd's two steps, in scikit-learn's implementation, with a history.
+    """Lloyd's k-means in scikit-learn's implementation, with a history.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters, k.
-    init : {"random", "k-means++"} or array (k, d), default="random"
-        Centres to start from: k random rows, k rows drawn by greedy k-means++, or given ones.
+        Number of clusters, k.
+    init : {"random", "k-means++"} or array-like of shape (n_clusters, n_features), default="random"
+        Initial centres: random rows, rows drawn by greedy k-means++, or the given centres.
     n_init : int, default=1
-        Runs from different starts, of which the one with the lowest inertia is kept.
+        Number of runs with different initial centres. The run with the lowest inertia is kept.
     max_iter : int, default=300
-        Iterations at most, per run.
+        Maximum number of iterations per run.
     tol : float, default=1e-4
-        As in scikit-learn: stop when the centres move by less, squared, times the variance of X.
+        Tolerance, as in scikit-learn: a run stops when the squared movement of the centres is less than
+        `tol` times the mean variance of the features.
     random_state : int, RandomState or None, default=None
-        With the same int, the start is that of scikit-learn's `KMeans`.
+        Seed. With the same int, the initial centres equal those of scikit-learn's `KMeans`.
     n_threads : int, default=None
-        Threads of scikit-learn. None: as it deems right.
+        Number of threads of scikit-learn. None uses its default.
 
     Attributes
     ----------
-    labels_ : array (n,) of int32
-        The nearest centre of each row.
-    cluster_centers_, cluster_sizes_, inertia_, distortion_, n_iter_
-        As in `BoostKMeans`.
+    labels_ : ndarray of shape (n_samples,), int32
+        Nearest centre of each row.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features), float64
+        Centres.
+    cluster_sizes_ : ndarray of shape (n_clusters,), int64
+        Number of rows of each cluster.
+    inertia_ : float
+        Weighted sum of squared distances of the rows to the centres of `labels_`.
+    distortion_ : float
+        Weighted mean squared distance.
+    n_iter_ : int
+        Number of iterations.
     history_ : list of SweepRecord
-        One record for each iteration, of kind "lloyd". Moves are not known, and 0. For float32 input,
-        inertias but the last are as precise as that.
+        One record of kind "lloyd" per iteration. The number of moves is unknown and recorded as 0. For
+        float32 input, all inertias except the last have the precision of float32.
 
     Examples
     --------
@@ -71,10 +80,10 @@ class KMeans(ScikitLearnBaseline):
         self.random_state = random_state
         self.n_threads = n_threads
 
-    def _run(self, data: Data, rng: np.random.RandomState) -> Run:
+    def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
         init = self.init
         if not isinstance(init, str):
-            init = given_centres(init, self.n_clusters, data.rows.n_features)
+            init = check_centres(init, self.n_clusters, data.rows.n_features)
         model = cluster.KMeans(
             self.n_clusters,
             init=init,
@@ -85,32 +94,33 @@ class KMeans(ScikitLearnBaseline):
             random_state=rng,
             algorithm="lloyd",
         )
-        with reading(data.watch) as log, self._limited_threads():
+        with capture_iterations(data.watch) as log, self._limited_threads():
             model.fit(for_scikit_learn(data.array), sample_weight=data.weights.values)
         seconds = data.watch.seconds
         centres = model.cluster_centers_.astype(np.float64)
         labels, inertia = data.measure(centres)
-        history = history_of(log, model, data, inertia, seconds)
-        return Run(centres, labels, inertia, history, model.n_iter_)
+        history = _history(log, model, data, inertia, seconds)
+        return RunResult(centres, labels, inertia, history, model.n_iter_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_seeding(self)
+        check_init(self)
 
 
-def history_of(
-    log: IterationLog, model: cluster.KMeans, data: Data, inertia: float, seconds: float
+def _history(
+    log: IterationLog, model: cluster.KMeans, data: FitData, inertia: float, seconds: float
 ) -> list[SweepRecord]:
-    """A record for each iteration; for the whole fit, if its lines were not understood.
+    """Return one record per iteration, or one for the whole fit if the lines could not be parsed.
 
-    A line has the inertia before its iteration moved the centres. So the one after is in the next line,
-    and the last one is that of the result.
+    Each printed line has the inertia before the centres of its iteration moved. The inertia after an
+    iteration is therefore in the next line, and that of the last iteration is the final inertia.
     """
-    distances = data.rows.n_rows * model.n_clusters
+    evaluations = data.rows.n_rows * model.n_clusters
     if len(log.entries) != model.n_iter_:
-        return [SweepRecord(seconds, 0, inertia, distances * model.n_iter_, "lloyd")]
-    after = [printed * data.weights.unit for _, printed in log.entries[1:]] + [inertia]
+        return [SweepRecord(seconds, 0, inertia, evaluations * model.n_iter_, "lloyd")]
+    inertias = [printed * data.weights.unit for _, printed in log.entries[1:]] + [inertia]
     times = [at for at, _ in log.entries]
     return [
-        SweepRecord(at, 0, value, distances, "lloyd") for at, value in zip(times, after, strict=True)
+        SweepRecord(at, 0, value, evaluations, "lloyd")
+        for at, value in zip(times, inertias, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Mini-batch k-means: the paper's "Mini-Batch"."""
+"""Mini-batch k-means, called "Mini-Batch" in the paper."""
 
 import math
 from collections.abc import Iterator
@@ -9,46 +9,56 @@ from sklearn import cluster
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.parameter_checks import ParameterChecker
-from boostkmeans.baselines._baseline import Data, Run, follow
+from boostkmeans.baselines._baseline import FitData, RunResult, run_steps
 from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
-from boostkmeans.baselines._starting_centres import check_seeding, given_centres
+from boostkmeans.baselines._starting_centres import check_centres, check_init
 
 
 class MiniBatchKMeans(ScikitLearnBaseline):
-    """K-means by random batches, in scikit-learn's implementation, with a history.
+    """Mini-batch k-means in scikit-learn's implementation, with a history.
 
-    An iteration is one batch: its rows go to their nearest centres, which move towards them, the less so
-    the more rows they have seen. As in the paper, a batch has a tenth of the rows.
+    One iteration processes one batch: its rows are assigned to their nearest centres, which move towards
+    them. The more rows a centre has seen, the less it moves. As in the paper, a batch has a tenth of the
+    rows by default.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters, k.
+        Number of clusters, k.
     share : float, default=0.1
-        Part of the rows that is in a batch, drawn anew for each. It has `n_clusters` rows at least.
-    init : {"random", "k-means++"} or array (k, d), default="random"
-        Centres to start from: k random rows of the first batch, k of them drawn by greedy k-means++, or
-        given ones.
+        Fraction of the rows in a batch. Each batch is a new random sample of at least `n_clusters` rows.
+    init : {"random", "k-means++"} or array-like of shape (n_clusters, n_features), default="random"
+        Initial centres: random rows of the first batch, rows of it drawn by greedy k-means++, or the
+        given centres.
     n_init : int, default=1
-        Runs from different starts, of which the one with the lowest inertia is kept.
+        Number of runs with different initial centres. The run with the lowest inertia is kept.
     max_iter : int, default=100
-        Iterations, per run.
+        Number of iterations (batches) per run.
     tol : float, default=0
-        Stop after an iteration that lowers the inertia of all rows by less than this fraction. 0: never.
+        Tolerance: a run stops after an iteration that lowers the inertia of all rows by less than this
+        fraction. 0 disables this criterion.
     random_state : int, RandomState or None, default=None
-        An int gives the same result every time.
+        Seed. With an int, results are reproducible.
     n_threads : int, default=None
-        Threads of scikit-learn. None: as it deems right.
+        Number of threads of scikit-learn. None uses its default.
 
     Attributes
     ----------
-    labels_ : array (n,) of int32
-        The nearest centre of each row.
-    cluster_centers_, cluster_sizes_, inertia_, distortion_, n_iter_
-        As in `BoostKMeans`; the centres are means of rows seen, not of the clusters as they are.
+    labels_ : ndarray of shape (n_samples,), int32
+        Nearest centre of each row.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features), float64
+        Centres: means of the rows of earlier batches, not of the final clusters.
+    cluster_sizes_ : ndarray of shape (n_clusters,), int64
+        Number of rows of each cluster.
+    inertia_ : float
+        Weighted sum of squared distances of the rows to the centres of `labels_`.
+    distortion_ : float
+        Weighted mean squared distance.
+    n_iter_ : int
+        Number of iterations.
     history_ : list of SweepRecord
-        One record for each iteration, of kind "batch", with the inertia of all rows. It takes longer to
-        measure than the iteration itself, and does not count in `seconds`.
+        One record of kind "batch" per iteration, with the inertia of all rows. `seconds` excludes the
+        time to compute this inertia, which exceeds the time of the iteration.
 
     Examples
     --------
@@ -83,27 +93,27 @@ class MiniBatchKMeans(ScikitLearnBaseline):
         self.random_state = random_state
         self.n_threads = n_threads
 
-    def _run(self, data: Data, rng: np.random.RandomState) -> Run:
-        return follow(data, self._steps(data, rng), "batch", self.tol)
+    def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
+        return run_steps(data, self._steps(data, rng), "batch", self.tol)
 
-    def _steps(self, data: Data, rng: np.random.RandomState) -> Iterator[tuple[Floats, int]]:
+    def _steps(self, data: FitData, rng: np.random.RandomState) -> Iterator[tuple[Floats, int]]:
         values = data.weights.values
-        # Rows without weight would take the place of others.
+        # Rows without weight are left out: they would take the place of others in a batch.
         rows = np.arange(data.rows.n_rows) if values is None else np.flatnonzero(values)
         size = max(self.n_clusters, math.ceil(self.share * len(rows)))
         model = self._model(data, size, rng)
         for _ in range(self.max_iter):
-            # In the order of X, which is faster to read.
+            # Sorted, because rows are read faster in the order of X.
             batch = np.sort(rng.choice(rows, size, replace=False))
             weights = None if values is None else values[batch]
             with self._limited_threads():
                 model.partial_fit(for_scikit_learn(data.array[batch]), sample_weight=weights)
             yield model.cluster_centers_.astype(np.float64), size * self.n_clusters
 
-    def _model(self, data: Data, size: int, rng: np.random.RandomState) -> cluster.MiniBatchKMeans:
+    def _model(self, data: FitData, size: int, rng: np.random.RandomState) -> cluster.MiniBatchKMeans:
         init = self.init
         if not isinstance(init, str):
-            init = given_centres(init, self.n_clusters, data.rows.n_features)
+            init = check_centres(init, self.n_clusters, data.rows.n_features)
         return cluster.MiniBatchKMeans(
             self.n_clusters,
             init=init,
@@ -115,7 +125,7 @@ class MiniBatchKMeans(ScikitLearnBaseline):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_seeding(self)
+        check_init(self)
         check = ParameterChecker(self)
         check.real("share", self.share, positive=True)
         if self.share > 1:

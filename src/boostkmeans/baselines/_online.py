@@ -1,4 +1,4 @@
-"""Online k-means: the paper's "LVQ"."""
+"""Online k-means, called "LVQ" in the paper."""
 
 from collections.abc import Iterator
 from typing import Any, Self
@@ -10,49 +10,60 @@ from boostkmeans import _core
 from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.seeding import N_TRIALS
-from boostkmeans.baselines._baseline import Baseline, Data, Run, follow
-from boostkmeans.baselines._starting_centres import check_seeding, given_centres
+from boostkmeans.baselines._baseline import Baseline, FitData, RunResult, run_steps
+from boostkmeans.baselines._starting_centres import check_centres, check_init
 
-# Of the first rate: what rounding leaves of a rate that has come down to 0.
-NO_RATE = 1e-9
+# Rates below this fraction of the first rate count as 0: they are rounding errors of the decay.
+NEGLIGIBLE_RATE = 1e-9
 
 
 class OnlineKMeans(Baseline):
-    """Each row pulls its nearest centre a little towards itself, which happens at once.
+    """Online k-means: each row immediately moves its nearest centre a little towards itself.
 
-    The paper calls it LVQ (learning vector quantization, here without classes). Rows come in random
-    order. The paper's rate falls to 0 within 25 iterations, where this stops. Rows have no weights.
+    The paper calls it LVQ (learning vector quantization, here without classes). Rows are visited in
+    random order. A run stops when the learning rate reaches 0, with the paper's rates after 25
+    iterations. Row weights are not supported.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters, k.
-    init : {"random", "k-means++"} or array (k, d), default="random"
-        Centres to start from: k random rows, k rows drawn by greedy k-means++, or given ones.
+        Number of clusters, k.
+    init : {"random", "k-means++"} or array-like of shape (n_clusters, n_features), default="random"
+        Initial centres: random rows, rows drawn by greedy k-means++, or the given centres.
     rate : float, default=0.01
-        How far a centre goes towards a row, as a fraction of the way, in the first iteration: below 1.
+        Learning rate of the first iteration, between 0 and 1: a centre moves by this fraction of its
+        distance to the row.
     decay : float, default=4e-4
-        By how much the rate is lower in each further iteration, until it is 0.
+        Decrease of the learning rate per iteration, until it is 0.
     n_init : int, default=1
-        Runs from different starts, of which the one with the lowest inertia is kept.
+        Number of runs with different initial centres. The run with the lowest inertia is kept.
     max_iter : int, default=100
-        Iterations at most, per run.
+        Maximum number of iterations per run.
     tol : float, default=0
-        Stop after an iteration that lowers the inertia by less than this fraction. 0: never.
+        Tolerance: a run stops after an iteration that lowers the inertia by less than this fraction. 0
+        disables this criterion.
     random_state : int, RandomState or None, default=None
-        An int gives the same result every time.
+        Seed. With an int, results are reproducible.
     n_threads : int, default=None
-        Threads of starts and measurements; rows are visited by one. None: all processors that this
-        process may use.
+        Number of threads for the initialization and the measurements. Rows are visited by one thread.
+        None uses all processors that this process may use.
 
     Attributes
     ----------
-    labels_ : array (n,) of int32
-        The nearest centre of each row.
-    cluster_centers_, cluster_sizes_, inertia_, distortion_, n_iter_
-        As in `BoostKMeans`; the centres are where the rows pulled them, not means of the clusters.
+    labels_ : ndarray of shape (n_samples,), int32
+        Nearest centre of each row.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features), float64
+        Centres after the last iteration; they are not means of the clusters.
+    cluster_sizes_ : ndarray of shape (n_clusters,), int64
+        Number of rows of each cluster.
+    inertia_ : float
+        Weighted sum of squared distances of the rows to the centres of `labels_`.
+    distortion_ : float
+        Weighted mean squared distance.
+    n_iter_ : int
+        Number of iterations.
     history_ : list of SweepRecord
-        One record for each iteration, of kind "online". The time to measure it does not count.
+        One record of kind "online" per iteration. `seconds` excludes the time to compute the inertia.
 
     Examples
     --------
@@ -90,27 +101,40 @@ class OnlineKMeans(Baseline):
         self.n_threads = n_threads
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Clusters the rows of X. `y` is ignored, as scikit-learn's pipelines want it."""
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : OnlineKMeans
+            The fitted estimator.
+        """
         return self._fit(X, None)
 
-    def _run(self, data: Data, rng: np.random.RandomState) -> Run:
-        return follow(data, self._steps(data, rng), "online", self.tol)
+    def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
+        return run_steps(data, self._steps(data, rng), "online", self.tol)
 
-    def _steps(self, data: Data, rng: np.random.RandomState) -> Iterator[tuple[Floats, int]]:
-        centres = self._start(data, rng)
+    def _steps(self, data: FitData, rng: np.random.RandomState) -> Iterator[tuple[Floats, int]]:
+        centres = self._initial_centres(data, rng)
         for iteration in range(self.max_iter):
             rate = self.rate - iteration * self.decay
-            if rate <= NO_RATE * self.rate:
+            if rate <= NEGLIGIBLE_RATE * self.rate:
                 return
             order = rng.permutation(data.rows.n_rows).astype(np.int64)
             visited = _core.online_pass(data.rows.core, centres, order, rate)
             yield data.rows.frame.leave(centres), visited * self.n_clusters
 
-    def _start(self, data: Data, rng: np.random.RandomState) -> Floats:
-        """Centres in the frame."""
+    def _initial_centres(self, data: FitData, rng: np.random.RandomState) -> Floats:
+        """Return the initial centres in the frame of the rows."""
         rows, k = data.rows, self.n_clusters
         if not isinstance(self.init, str):
-            return rows.frame.enter(given_centres(self.init, k, rows.n_features))
+            return rows.frame.enter(check_centres(self.init, k, rows.n_features))
         if self.init == "random":
             return rows.take(rng.choice(rows.n_rows, k, replace=False))
         seed = int(rng.randint(2**63 - 1, dtype=np.int64))
@@ -118,7 +142,7 @@ class OnlineKMeans(Baseline):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_seeding(self)
+        check_init(self)
         check = ParameterChecker(self)
         check.real("rate", self.rate, positive=True)
         if self.rate >= 1:

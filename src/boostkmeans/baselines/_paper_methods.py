@@ -1,4 +1,4 @@
-"""The rows of the paper's table of document clustering, as estimators."""
+"""Estimators for the rows of the paper's table of document clustering."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,16 +13,17 @@ from boostkmeans.baselines._online import OnlineKMeans
 from boostkmeans.baselines._rbk import RBK
 
 Method = Callable[[int, int | None], Any]
+"""Function of `(n_clusters, random_state)` that returns an unfitted estimator."""
 
 
 def _method(estimator: Callable[..., CentreModel], **settings: Any) -> Method:
-    def make(n_clusters: int, random_state: int | None) -> CentreModel:
+    def create(n_clusters: int, random_state: int | None) -> CentreModel:
         return estimator(n_clusters, random_state=random_state, **settings)
 
-    return make
+    return create
 
 
-# The paper's own k-way method looks at all clusters, and knows neither repair nor annealing.
+# The paper's k-way method compares with all clusters, without repair and annealing.
 _PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0}
 
 PAPER_METHODS: dict[str, Method] = {
@@ -37,5 +38,5 @@ PAPER_METHODS: dict[str, Method] = {
     "BsBKM(non)": _method(BisectingBoostKMeans, init="random-partition"),
     "RBK": _method(RBK),
 }
-"""From `(n_clusters, random_state)` to an estimator that is not fitted, by the paper's names, in the
-order of its table."""
+"""Methods by their names in the paper, in the order of its table. Each is a function of `(n_clusters,
+random_state)` that returns an unfitted estimator."""

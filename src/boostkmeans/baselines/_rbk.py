@@ -1,4 +1,4 @@
-"""Repeated bisecting of documents: the paper's "RBK"."""
+"""Repeated bisecting of documents, called "RBK" in the paper."""
 
 import numpy as np
 
@@ -6,24 +6,25 @@ from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 
 
 class RBK(BisectingBoostKMeans):
-    """Repeated bisecting by the cosine of rows, as CLUTO does it with its criterion I1.
+    """Repeated bisecting by cosine, as in CLUTO with its criterion I1.
 
-    The same as `BisectingBoostKMeans(init="random", metric="cosine")`, with its other attributes and
-    methods: rows count by their direction, and a split starts from two random rows. `inertia_` is that
-    of the rows at unit length.
+    Equivalent to ``BisectingBoostKMeans(init="random", metric="cosine")``, with the same attributes and
+    methods. Rows are scaled to unit length, and a split starts from two random rows. `inertia_` refers
+    to the scaled rows.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        The number of clusters, k.
+        Number of clusters, k.
     n_init : int, default=1
-        Trees from different random numbers, of which the best is kept.
+        Number of trees grown with different random numbers. The tree with the lowest inertia is kept.
     random_state : int, RandomState or None, default=None
-        An int gives the same result every time, on any number of threads.
+        Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
-        Threads of each call. None: all processors that this process may use.
+        Number of threads of each call. None uses all processors that this process may use.
     verbose : int, default=0
-        Above 0, progress goes to the logger "boostkmeans", and to stderr if logging is not set up.
+        If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
+        configured.
 
     Examples
     --------
@@ -35,7 +36,7 @@ class RBK(BisectingBoostKMeans):
     True
     """
 
-    # Settled for this method, and so no parameters of it.
+    # Fixed settings of this method. They are class attributes, not constructor parameters.
     n_sections = 2
     init = "random"
     split = "largest"

@@ -1,4 +1,4 @@
-"""What the baselines over scikit-learn share."""
+"""Base class and conversions for the baselines that wrap scikit-learn."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
@@ -13,14 +13,29 @@ from boostkmeans.baselines._baseline import Baseline
 
 
 class ScikitLearnBaseline(Baseline):
-    """Base of the methods that scikit-learn has. They know row weights."""
+    """Base class of the baselines that wrap scikit-learn. They support row weights."""
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Clusters the rows of X. `y` is ignored, as scikit-learn's pipelines want it."""
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : Ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row. None means equal weights.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         return self._fit(X, sample_weight)
 
     def _limited_threads(self) -> AbstractContextManager[Any]:
-        """Within it, scikit-learn uses `n_threads`; if that is None, what it deems right."""
+        """Return a context in which scikit-learn uses `n_threads`, or its own default for None."""
         if self.n_threads is None:
             return nullcontext()
         limited: AbstractContextManager[Any] = threadpool_limits(resolve_threads(self.n_threads))
@@ -28,9 +43,10 @@ class ScikitLearnBaseline(Baseline):
 
 
 def for_scikit_learn(array: Any) -> Any:
-    """Rows in a type that scikit-learn's k-means reads: float64 or float32, with 32-bit indices.
+    """Convert rows to a type that scikit-learn's k-means supports.
 
-    float32 holds all that the smaller types hold, at half of the memory of float64.
+    Values become float64 or float32, indices of sparse rows int32. Types smaller than float32 become
+    float32, which represents them exactly and needs half the memory of float64.
     """
     rows = array if array.dtype in (np.float64, np.float32) else array.astype(np.float32)
     if sparse.issparse(rows) and rows.indices.dtype != np.int32 and rows.nnz < 2**31:

@@ -1,4 +1,4 @@
-"""Time of a fit, without the time that is spent on measuring it."""
+"""Time of a fit, without the time spent on measuring it."""
 
 import time
 from collections.abc import Iterator
@@ -6,21 +6,21 @@ from contextlib import contextmanager
 
 
 class Stopwatch:
-    """Runs from its making on, but while it is paused."""
+    """Clock that starts when it is created and can be paused."""
 
     def __init__(self) -> None:
-        self._began = time.perf_counter()
+        self._start = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        """So far."""
-        return time.perf_counter() - self._began
+        """Seconds since the start, without pauses."""
+        return time.perf_counter() - self._start
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """For what the method itself would do without."""
-        since = time.perf_counter()
+        """Stop the clock within the context."""
+        pause = time.perf_counter()
         try:
             yield
         finally:
-            self._began += time.perf_counter() - since
+            self._start += time.perf_counter() - pause

@@ -1,37 +1,36 @@
-"""The command line. `main` is what `boostkmeans` and `python -m boostkmeans` call.
+"""The command line `boostkmeans`.
 
-One file a command: it parses, calls public functions and prints. They share `errors.py` (exit codes and
-messages), `output.py` (results) and `bar.py` (progress). `app.py` puts them together.
+`app.py` lists the commands; `commands/` has one module or folder per command. A command parses its
+options, calls public functions of the package and prints the result. Commands share `options.py`
+(options), `command.py` (errors, progress, input and result), `files/` (input and output files) and
+`stdout.py` (standard output).
 """
 
-import os
 import sys
 
-INTERRUPTED = 130
+from boostkmeans.cli.exit_codes import INTERRUPTED
+from boostkmeans.cli.stdout import discard_stdout
+
+# Packages of the extra "cli".
+OPTIONAL_PACKAGES = ("typer", "rich")
 
 
 def main() -> None:
-    """Runs the command line. Without the packages that it needs, says how to get them."""
+    """Run the command line. If an optional package is missing, print how to install it."""
     try:
-        from boostkmeans.cli.app import app
+        from boostkmeans.cli.app import app  # needs the optional packages
 
         app(prog_name="boostkmeans")
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in ("typer", "rich"):
+        if (error.name or "").split(".")[0] not in OPTIONAL_PACKAGES:
             raise
         sys.exit(
             f"boostkmeans: the command line needs {error.name}, which is not installed: "
             "pip install boostkmeans[cli]"
         )
-    except KeyboardInterrupt:  # before a command began
+    except KeyboardInterrupt:  # before the command started
         sys.exit(INTERRUPTED)
-    except OSError as error:  # help, the version or completion, on a full disk
-        drop_stdout()
+    except OSError as error:  # e.g. a full disk while help or the version is printed
+        discard_stdout()
         where = error.filename or "standard output"
         sys.exit(f"boostkmeans: {where}: {error.strerror or error}")
-
-
-def drop_stdout() -> None:
-    """Nothing more goes there: what is left in its buffer would fail again when Python ends."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

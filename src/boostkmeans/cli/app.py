@@ -1,4 +1,4 @@
-"""The app: one command a file, put together."""
+"""The application: the root command and the list of commands."""
 
 from typing import Annotated
 
@@ -6,26 +6,30 @@ import typer
 
 import boostkmeans
 from boostkmeans.cli.lazy_group import SETTINGS, Commands, lazy_group
-from boostkmeans.cli.output import print_result
+from boostkmeans.cli.stdout import print_result
 
 COMMANDS: Commands = {
-    "fit": ("commands.fit", "fit", "Cluster vectors; write model, labels, centres."),
-    "predict": ("commands.predict", "predict", "Give new vectors the clusters of a model."),
-    "info": ("commands.info", "info", "Say what a file is: a model, a quantizer, vectors."),
-    "evaluate": ("commands.evaluate", "evaluate", "Measure a model on vectors, and against classes."),
-    "compare": ("commands.compare", "compare_methods", "Run methods side by side: ours and k-means."),
+    "fit": ("commands.fit", "fit", "Cluster vectors; write a model, labels or centres."),
+    "predict": ("commands.predict", "predict", "Assign new vectors to the clusters of a model."),
+    "info": ("commands.info", "info", "Describe a file: model, quantizer, checkpoint or vectors."),
+    "evaluate": (
+        "commands.evaluate",
+        "evaluate",
+        "Measure a model on vectors, with or without classes.",
+    ),
+    "compare": ("commands.compare", "compare_methods", "Compare boost k-means with other methods."),
     "convert": ("commands.convert", "convert", "Write vectors in another format."),
-    "pq": ("commands.pq", "app", "Short codes for vectors, and search among them."),
-    "docs": ("commands.docs", "docs", "Cluster documents, and say what the clusters are about."),
-    "demo": ("commands.demo", "demo", "See it work: ours beside k-means, with a picture."),
+    "pq": ("commands.pq", "app", "Encode vectors by product quantization, and search codes."),
+    "docs": ("commands.docs", "docs", "Cluster documents, and describe the clusters."),
+    "demo": ("commands.demo", "demo", "Compare with k-means on sample data; write a page."),
 }
 
 
 app = typer.Typer(cls=lazy_group(COMMANDS), no_args_is_help=True, **SETTINGS)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         print_result(f"boostkmeans {boostkmeans.__version__}")
         raise typer.Exit()
 
@@ -46,8 +50,8 @@ def root(
       boostkmeans docs examples/sentences.txt -k 3
       boostkmeans demo
 
-    Boost k-means: clusters of lower distortion than k-means finds, in fewer passes.
+    Boost k-means: clusters with a lower distortion than those of k-means, in fewer passes over the data.
 
-    Results go to standard output, all else to stderr. Exit codes: 0 all is well, 1 failure, 2 wrong use,
-    3 bad data, 130 interrupted.
+    Results are printed on standard output, messages on standard error. Exit codes: 0 success, 1 failure,
+    2 wrong usage, 3 bad data, 130 interrupted.
     """

@@ -1,4 +1,7 @@
-"""Groups of commands whose modules are imported when they are called: that takes more than a second."""
+"""Groups of commands whose modules are imported only when the command is called.
+
+Importing scikit-learn takes more than a second, which `--help` should not cost.
+"""
 
 import importlib
 from collections.abc import Mapping
@@ -14,14 +17,14 @@ SETTINGS: dict[str, Any] = {
 }
 
 Commands = Mapping[str, tuple[str, str, str]]
-"""By name: the module within `boostkmeans.cli`, what it calls the command, and a line for the help.
+"""Commands by name: module below `boostkmeans.cli`, name in the module, and short help.
 
-The command is a function, or an app with commands of its own.
+The name in the module is that of a function or of a `typer.Typer` with commands of its own.
 """
 
 
 def lazy_group(commands: Commands) -> type[TyperGroup]:
-    """A group of these, in this order."""
+    """Return a group class that lists the commands in the given order."""
 
     class LazyGroup(TyperGroup):
         def list_commands(self, ctx: Any) -> list[str]:
@@ -30,16 +33,16 @@ def lazy_group(commands: Commands) -> type[TyperGroup]:
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             if cmd_name not in commands:
                 return None
-            module, name, text = commands[cmd_name]
+            module, name, short_help = commands[cmd_name]
             found = getattr(importlib.import_module(f"boostkmeans.cli.{module}"), name)
             if isinstance(found, typer.Typer):
                 return typer.main.get_command(found)
-            one = typer.Typer(add_completion=False, **SETTINGS)
-            one.command(cmd_name, short_help=text)(found)
-            return typer.main.get_command(one)
+            app = typer.Typer(add_completion=False, **SETTINGS)
+            app.command(cmd_name, short_help=short_help)(found)
+            return typer.main.get_command(app)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:
-            """A line each, without importing them."""
+            """Write one line per command without importing the commands."""
             with formatter.section("Commands"):
                 formatter.write_dl([(name, text) for name, (_, _, text) in commands.items()])
 

@@ -1,4 +1,4 @@
-"""Results for people: names and values in two columns."""
+"""Results as text for people, and as types for JSON."""
 
 import math
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 
 def two_columns(pairs: Iterable[tuple[str, str]]) -> str:
-    """A line for each pair, with the values below each other."""
+    """Return one line per pair of a name and a value, with the values aligned."""
     shown = [(name, escape_untrusted(value)) for name, value in pairs]
     width = max(len(name) for name, _ in shown) + 2
     return "\n".join(f"{name:{width}}{value}" for name, value in shown)
 
 
-def sizes_of(sizes: NDArray[Any]) -> dict[str, Any]:
-    """What sizes of clusters come to, for JSON."""
+def summarize_sizes(sizes: NDArray[Any]) -> dict[str, Any]:
+    """Return the smallest, median and largest cluster size, and the number of empty clusters."""
     return {
         "smallest": int(sizes.min()),
         "median": float(np.median(sizes)),
@@ -27,23 +27,23 @@ def sizes_of(sizes: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def shown_sizes(sizes: dict[str, Any]) -> str:
-    """The same for people."""
+def format_sizes(sizes: dict[str, Any]) -> str:
+    """Return the result of `summarize_sizes` as text."""
     text = f"smallest {sizes['smallest']:,}, median {sizes['median']:,g}, largest {sizes['largest']:,}"
     return text + (f", {sizes['empty']:,} empty" if sizes["empty"] else "")
 
 
-def shown_measure(value: float | None) -> str:
-    """A sum of squares, with as many digits as anybody wants to see; None is beyond numbers."""
+def format_measure(value: float | None) -> str:
+    """Return a distortion or inertia as text. None stands for an overflow."""
     return "too large" if value is None else f"{value:,.8g}"
 
 
-def plain(value: Any) -> Any:
-    """In types that JSON knows; infinity and NaN, which it has not, as None."""
+def to_json_types(value: Any) -> Any:
+    """Convert NumPy types to Python types, and infinity and NaN, which JSON lacks, to None."""
     if isinstance(value, dict):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): to_json_types(one) for name, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain(one) for one in value]
+        return [to_json_types(one) for one in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,122 +1,105 @@
-"""Options that several commands have: one definition each."""
+"""Options that several commands share."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from boostkmeans.io import FORMATS, WRITABLE
 
-class Format(StrEnum):
-    """As in `open_vectors`."""
-
-    NPY = "npy"
-    NPZ = "npz"
-    FVECS = "fvecs"
-    IVECS = "ivecs"
-    BVECS = "bvecs"
-    FBIN = "fbin"
-    IBIN = "ibin"
-    U8BIN = "u8bin"
-    I8BIN = "i8bin"
-    PARQUET = "parquet"
-    ARROW = "arrow"
-    HDF5 = "hdf5"
-    CSV = "csv"
-    TSV = "tsv"
-    MATRIX_MARKET = "matrix-market"
-    SVMLIGHT = "svmlight"
-    CLUTO = "cluto"
-
-
-class WritableFormat(StrEnum):
-    """As in `write_vectors`."""
-
-    NPY = "npy"
-    FVECS = "fvecs"
-    IVECS = "ivecs"
-    BVECS = "bvecs"
-    FBIN = "fbin"
-    IBIN = "ibin"
-    U8BIN = "u8bin"
-    I8BIN = "i8bin"
-    PARQUET = "parquet"
-
-
-class Quality(StrEnum):
-    """As in `BoostKMeans`."""
-
-    FAST = "fast"
-    BALANCED = "balanced"
-    BEST = "best"
-
-
-class Metric(StrEnum):
-    """As in `BoostKMeans`."""
-
-    EUCLIDEAN = "euclidean"
-    COSINE = "cosine"
-
-
-FORMATS = ", ".join(Format)
+Format = StrEnum("Format", FORMATS)  # type: ignore[misc]  # the members are those of the library
+WritableFormat = StrEnum("WritableFormat", WRITABLE)  # type: ignore[misc]
+# Values of parameters of `BoostKMeans`. Importing them would cost a second.
+Quality = StrEnum("Quality", ["fast", "balanced", "best"])
+Metric = StrEnum("Metric", ["euclidean", "cosine"])
 
 VectorsPath = Annotated[
     str,
     typer.Argument(
         metavar="PATH",
-        help="Vectors, one a row: .npy, .npz, .fvecs, .ivecs, .bvecs, .fbin, .ibin, .u8bin, .i8bin, "
-        ".parquet, .arrow, .hdf5, .csv, .tsv, .mtx, .svm or .mat; any may be gzipped; - is stdin.",
+        help="File of vectors, one per row: .npy, .npz, .fvecs, .ivecs, .bvecs, .fbin, .ibin, .u8bin, "
+        ".i8bin, .parquet, .arrow, .hdf5, .csv, .tsv, .mtx, .svm or .mat, also gzipped; - is standard "
+        "input.",
     ),
 ]
 ModelPath = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A model file, as boostkmeans fit writes it.")
+    str, typer.Argument(metavar="MODEL", help="Model file, written by boostkmeans fit.")
 ]
 Clusters = Annotated[
-    int, typer.Option("--clusters", "-k", min=1, metavar="K", help="How many clusters.")
-]
-InputFormat = Annotated[
-    Format | None,
-    typer.Option(
-        "--format", metavar="FORMAT", help=f"What PATH is, if its ending does not tell: {FORMATS}."
-    ),
-]
-Key = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--key",
-        metavar="NAME",
-        help="Which array or column of PATH has the vectors; may be repeated for columns.",
-    ),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header", help="Whether the first line of a CSV has names. By default a guess."
-    ),
-]
-MaxMemory = Annotated[
-    str | None,
-    typer.Option(
-        metavar="AMOUNT",
-        help="Memory to get along with, like 2GB: files that are larger are read part by part.",
-    ),
+    int, typer.Option("--clusters", "-k", min=1, metavar="K", help="Number of clusters.")
 ]
 Threads = Annotated[
     int | None,
     typer.Option(
         min=1,
         metavar="N",
-        help="Threads to work with. By default one for each processor. Ours find the same on any.",
+        help="Number of threads (default: all available). Results of boost k-means do not depend on it.",
     ),
 ]
-Seed = Annotated[
-    int,
-    typer.Option(
-        min=0, metavar="N", help="Where random numbers begin: the same seed gives the same result."
-    ),
-]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print all results as one JSON object, instead of a table.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Log to stderr.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an error arose.")]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of commands that use random numbers."""
+
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Seed of the random numbers: the same seed gives the same result."
+        ),
+    ] = 0
+    threads: Threads = None
+
+
+@dataclass(frozen=True)
+class InputOptions:
+    """Options that determine how vectors are read."""
+
+    max_memory: Annotated[
+        str | None,
+        typer.Option(metavar="AMOUNT", help="Memory limit, e.g. 2GB; larger files are read in parts."),
+    ] = None
+    input_format: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Format of the vectors (default: by the file name or the first bytes): "
+            f"{', '.join(FORMATS)}.",
+        ),
+    ] = None
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key",
+            metavar="NAME",
+            help="Array or column that has the vectors; repeat it for several columns.",
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="The first line of a CSV file has column names, or not (default: detected).",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class CommonOptions:
+    """Options of all commands."""
+
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print all results as one JSON object instead of a table.")
+    ] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print progress as lines on standard error.")
+    ] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")] = False
+
+
+def value_of(choice: StrEnum | None) -> str | None:
+    """Return the value of a choice as a plain string, and None if there is no choice."""
+    return None if choice is None else str(choice.value)

@@ -76,7 +76,7 @@ def _svmlight(source: ByteSource) -> _Labelled:
 
 def _npz(source: ByteSource) -> _Labelled:
     arrays = arrays_of(source.name, io.BytesIO(source.read()))
-    matrix = sparse_matrix(source.name, arrays, source.most_bytes())
+    matrix = sparse_matrix(source.name, arrays, source.max_bytes())
     n_rows, n_columns = matrix.shape
     return _Labelled(
         matrix,

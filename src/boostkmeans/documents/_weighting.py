@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import DataFormatError, Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger
 from boostkmeans.documents._corpus import Corpus
@@ -143,15 +143,27 @@ def _count(
     )  # fmt: skip
     try:
         counts = vectorizer.fit_transform(_reported(corpus.texts, progress))
-    except ValueError as error:
+    except ValueError:
         words = vectorizer.build_analyzer()
         if any(words(text) for text in corpus.texts):  # then the options left none of them
-            raise ValueError(f"{corpus.source}: no terms are left. {error}") from None
+            raise _no_terms_error(corpus) from None
         raise DataFormatError(
             f"{corpus.source}: no words of two letters or more, stop words aside, in "
             f"{len(corpus)} documents. Is the encoding right?"
         ) from None
     return csr_array(counts), vectorizer.get_feature_names_out().tolist()
+
+
+def _no_terms_error(corpus: Corpus) -> ParameterConflictError:
+    """Return the error for limits that exclude all terms."""
+    return ParameterConflictError(
+        Message("{source}: No terms are left.", source=corpus.source),
+        remedy=Message(
+            "Use a lower {min_df} or a higher {max_df}.",
+            min_df=Parameter("min_df"),
+            max_df=Parameter("max_df"),
+        ),
+    )
 
 
 def _reported(texts: list[str], progress: ProgressCallback) -> Iterator[str]:
@@ -177,10 +189,7 @@ def _select(corpus: Corpus, options: Weighting) -> tuple[csr_array, list[str]]:
     )
     kept = np.flatnonzero((frequencies >= low) & (frequencies <= high))
     if len(kept) == 0:
-        raise ValueError(
-            f"{corpus.source}: no terms are left: none is in {low:g} to {high:g} documents. Try a lower "
-            "min_df or a higher max_df."
-        )
+        raise _no_terms_error(corpus)
     if options.max_features is not None and len(kept) > options.max_features:
         totals = np.bincount(places, weights=matrix.data, minlength=len(columns))[kept]
         kept = np.sort(kept[np.argsort(-totals, kind="stable")[: options.max_features]])

@@ -1,4 +1,4 @@
-"""Vectors in files: opening them whatever their format, also beyond memory, and writing them.
+"""Reading and writing of vectors in files of many formats, also of files larger than memory.
 
 >>> import numpy as np
 >>> from boostkmeans.io import open_vectors, write_vectors
@@ -10,10 +10,23 @@
 (3, 3)
 """
 
+from boostkmeans._storage.atomic_file import atomic_write, check_target
 from boostkmeans.io._formats import FORMATS
+from boostkmeans.io._memory_check import check_memory
 from boostkmeans.io._opening import open_vectors
 from boostkmeans.io._sizes import parse_bytes
 from boostkmeans.io._vectors import Vectors
-from boostkmeans.io._writing import WRITABLE, write_vectors
+from boostkmeans.io._writing import WRITABLE, batch_writer, write_vectors
 
-__all__ = ["FORMATS", "WRITABLE", "Vectors", "open_vectors", "parse_bytes", "write_vectors"]
+__all__ = [
+    "FORMATS",
+    "WRITABLE",
+    "Vectors",
+    "atomic_write",
+    "batch_writer",
+    "check_memory",
+    "check_target",
+    "open_vectors",
+    "parse_bytes",
+    "write_vectors",
+]

@@ -1,10 +1,11 @@
-"""Names of formats, and how a file tells its own."""
+"""Names of the file formats, and detection of the format of a file."""
 
 from pathlib import Path
 
-from boostkmeans._runtime.errors import ChoiceError, DataFormatError
+from boostkmeans._runtime.errors import ChoiceError, Message, Parameter, ParameterError
+from boostkmeans.io._access.location import Location
 
-BY_ENDING = {
+FORMAT_BY_SUFFIX = {
     ".npy": "npy",
     ".npz": "npz",
     ".fvecs": "fvecs",
@@ -34,13 +35,15 @@ BY_ENDING = {
     ".svmlight": "svmlight",
     ".mat": "cluto",
 }
-# Formats that the ending of a file tells, but that are not among those that can be named.
-ONLY_BY_ENDING = ("f16bin",)
-FORMATS = tuple(kind for kind in dict.fromkeys(BY_ENDING.values()) if kind not in ONLY_BY_ENDING)
-TEXTS = ("csv", "tsv")
-SPARSE = ("matrix-market", "svmlight", "cluto")
-# First bytes that only one format has.
-BY_MAGIC = {
+# Formats that are recognised by the suffix of a file, but cannot be passed as `format`.
+ONLY_BY_SUFFIX = ("f16bin",)
+FORMATS = tuple(name for name in dict.fromkeys(FORMAT_BY_SUFFIX.values()) if name not in ONLY_BY_SUFFIX)
+# Tables as text.
+TEXT_TABLES = ("csv", "tsv")
+# Sparse matrices as text.
+SPARSE_TEXTS = ("matrix-market", "svmlight", "cluto")
+# First bytes that identify a format.
+FORMAT_BY_MAGIC = {
     b"\x93NUMPY": "npy",
     b"PK\x03\x04": "npz",
     b"PAR1": "parquet",
@@ -50,36 +53,48 @@ BY_MAGIC = {
 }
 
 
-def format_of(path: str) -> str | None:
-    """The format that the ending of a file tells, if any; or what is before it: `.fbin.crop_nb_1000`."""
+def format_by_suffix(path: str) -> str | None:
+    """Return the format of the last known suffix of a file name, or None.
+
+    >>> format_by_suffix("base.fbin.crop_nb_1000")
+    'fbin'
+    """
     suffixes = [suffix.lower() for suffix in reversed(Path(path).suffixes)]
-    return next((BY_ENDING[suffix] for suffix in suffixes if suffix in BY_ENDING), None)
+    return next((FORMAT_BY_SUFFIX[one] for one in suffixes if one in FORMAT_BY_SUFFIX), None)
 
 
 def format_by_magic(head: bytes) -> str | None:
-    """The format that the first bytes tell, if any."""
-    return next((kind for magic, kind in BY_MAGIC.items() if head.startswith(magic)), None)
+    """Return the format that the first bytes of a file identify, or None."""
+    return next((name for magic, name in FORMAT_BY_MAGIC.items() if head.startswith(magic)), None)
 
 
-def check_agreement(name: str, by_ending: str, head: bytes) -> None:
-    """Raises an error if the first bytes are those of another format than the ending says."""
+def check_agreement(where: Location, by_suffix: str, head: bytes) -> None:
+    """Raise DataFormatError if the first bytes identify another format than the suffix."""
     by_magic = format_by_magic(head)
-    if by_magic is not None and by_magic != by_ending:
-        raise DataFormatError(
-            f"{name}: the ending is one of {by_ending!r}, but the first bytes are those of {by_magic!r}."
-            f" If they are right, give that format: format={by_magic!r}."
+    if by_magic is not None and by_magic != by_suffix:
+        raise where.error(
+            f"The suffix of the file name means {by_suffix!r}, but the first bytes are those of "
+            f"{by_magic!r}.",
+            Message(
+                "If the first bytes are right, pass {format}.", format=Parameter("format", by_magic)
+            ),
         )
 
 
 def check_format(given: str | None, allowed: tuple[str, ...] = FORMATS) -> None:
-    """Raises an error if there is no such format."""
+    """Raise ParameterError unless the format is None or allowed."""
     if given is not None and given not in allowed:
-        raise ValueError(f"format must be one of {', '.join(map(repr, allowed))}. Got {given!r}.")
+        raise ParameterError("format", f"one of {', '.join(map(repr, allowed))}", given)
 
 
-def unknown(name: str) -> ChoiceError:
-    """The error for a file that does not tell what it is."""
+def unknown_format_error(where: Location) -> ChoiceError:
+    """Return the error for a file whose format cannot be detected."""
     return ChoiceError(
-        f"{name}: neither the ending of the file nor its first bytes tell what it is. Give its format: "
-        f"format=... with one of {', '.join(map(repr, FORMATS))}."
+        "Neither the suffix of the file name nor the first bytes identify the format.",
+        file=where.file,
+        remedy=Message(
+            "Pass {format}, which must be one of {names}.",
+            format=Parameter("format"),
+            names=", ".join(map(repr, FORMATS)),
+        ),
     )

@@ -1,4 +1,4 @@
-"""`open_vectors`: a file of vectors by its name."""
+"""`open_vectors`: open a file of vectors of any format."""
 
 import io
 import os
@@ -9,28 +9,30 @@ from pathlib import Path
 from typing import Any, cast
 
 from boostkmeans._data.memory import default_memory_limit
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io import _formats
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import GZIP_MAGIC, ByteSource
-from boostkmeans.io._access.spool import PIECE, Spool
+from boostkmeans.io._access.spool import PIECE_BYTES, Spool
 from boostkmeans.io._access.store import LazyStore, Store
-from boostkmeans.io._readers.arrow_files import ParquetRows, open_ipc
+from boostkmeans.io._readers.arrow_files import ParquetStore, open_ipc
 from boostkmeans.io._readers.hdf5 import open_hdf5
 from boostkmeans.io._readers.npy import open_npy
 from boostkmeans.io._readers.npz import open_npz
 from boostkmeans.io._readers.separated import DTYPE, TableOptions, check_table, read_separated
 from boostkmeans.io._readers.sparse_store import read_sparse
-from boostkmeans.io._readers.vector_files import COUNTED, LED, open_counted, open_led
-from boostkmeans.io._signatures import ENOUGH, check_text, declared_size
-from boostkmeans.io._sizes import parse_bytes
+from boostkmeans.io._readers.vector_files import BIN_DTYPES, VECS_DTYPES, open_bin, open_vecs
+from boostkmeans.io._signatures import SIGNATURE_BYTES, check_text, declared_size
+from boostkmeans.io._sizes import parse_memory
 from boostkmeans.io._vectors import Vectors
 
-# Formats that hold several arrays, of which one is named; and those of columns, of which several are.
-OF_ARRAYS, OF_COLUMNS = ("npz", "hdf5"), ("parquet", "arrow", "csv", "tsv")
-# First bytes that tell the format.
-HEAD = 16
+# Formats of files that hold several arrays, of which `key` names one.
+ARRAY_FORMATS = ("npz", "hdf5")
+# Formats of tables, of which `key` names one or more columns.
+TABLE_FORMATS = ("parquet", "arrow", "csv", "tsv")
+# Number of first bytes that identify the format.
+MAGIC_BYTES = 16
 
 
 def open_vectors(
@@ -42,35 +44,48 @@ def open_vectors(
     max_memory: int | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Vectors:
-    """Opens a file of vectors, one a row. Its beginning is checked at once, its rows are read on demand.
+    """Open a file of vectors, one per row.
+
+    The beginning of the file is checked at once. Rows are read when they are needed.
 
     Parameters
     ----------
     path : path
-        By its ending: `.npy`, `.npz` (arrays, or a sparse matrix as SciPy saves it), `.fvecs`, `.ivecs`,
-        `.bvecs`, `.fbin`, `.f16bin`, `.ibin`, `.u8bin`, `.i8bin`, `.parquet`, `.arrow`, `.feather`,
-        `.hdf5`, `.csv`, `.txt`, `.dat`, `.tsv`, `.mtx` (Matrix Market), `.svm` (svmlight) or `.mat`
-        (CLUTO). "-" is standard input. Any of these may be compressed with gzip.
+        Name of the file. The format follows from its suffix: `.npy`, `.npz` (arrays, or a sparse matrix
+        saved by SciPy), `.fvecs`, `.ivecs`, `.bvecs`, `.fbin`, `.f16bin`, `.ibin`, `.u8bin`, `.i8bin`,
+        `.parquet`, `.arrow`, `.feather`, `.hdf5`, `.csv`, `.txt`, `.dat`, `.tsv`, `.mtx` (Matrix
+        Market), `.svm` (svmlight) or `.mat` (CLUTO). "-" is standard input. Every file may be
+        compressed with gzip.
     format : str, default=None
-        For files whose ending does not tell: "npy", "npz", "fvecs", "ivecs", "bvecs", "fbin", "ibin",
-        "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "matrix-market", "svmlight",
-        "cluto". Without it, first bytes are looked at; standard input is CSV if they tell nothing.
+        Format of the file, if its suffix does not tell: "npy", "npz", "fvecs", "ivecs", "bvecs",
+        "fbin", "ibin", "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "matrix-market",
+        "svmlight" or "cluto". By default, the first bytes decide; standard input is CSV if they do not
+        identify a format.
     key : str or sequence of str, default=None
-        The array of an `.npz`, the dataset of an HDF5 file (None: the only one, or "train"); the column
-        of lists, or the columns of numbers, of a table (None: the only column of lists, or all).
+        Array of an `.npz` file or dataset of an HDF5 file; by default the only one, or "train". For
+        tables, the column of lists or the columns of numbers; by default the only column of lists, or
+        all columns.
     header : bool, default=None
-        Whether the first line of a CSV or TSV has names (None: if none of them is a number).
+        Whether the first line of a CSV or TSV file holds column names. By default, it does if none of
+        its cells is a number.
     max_memory : int or str, default=None
-        Bytes that may be used, such as "2GB". What can only be read once is kept in memory up to a
-        quarter of it, and 1 GiB at most; what is more goes to a temporary file that has no name, in
-        the folder that the variable TMPDIR names.
+        Memory limit, in bytes or as a string such as "2GB"; by default half of the machine's memory.
+        Content that can be read only once is stored in memory up to a quarter of the limit and at most
+        1 GiB. Larger content goes to an unnamed temporary file in the folder that the environment
+        variable TMPDIR names.
     progress : callable, default=None
-        Called as `progress(what, done, total)` while a file is read that takes a pass.
+        Function called as `progress(what, done, total)` while a file must be read as a whole.
+
+    Returns
+    -------
+    vectors : Vectors
+        The rows of the file.
 
     Raises
     ------
     DataFormatError
-        The file is not what it should be; the message names file, place and remedy.
+        If the file does not have the expected content. The message names the file, the place and a
+        remedy.
 
     Examples
     --------
@@ -85,74 +100,87 @@ def open_vectors(
     ((3, 2), [4.0, 5.0], [2, 1])
     """
     _formats.check_format(format)
-    limit = None if max_memory is None else parse_bytes(max_memory)
+    limit = None if max_memory is None else parse_memory("max_memory", max_memory)
     source = ByteSource(os.fsdecode(path))
     _check_path(source.path)
-    kind = format or _by_name(source) or _sniffed(source)
-    if header is not None and kind not in _formats.TEXTS:
-        raise ValueError(f"header is for tables as text, and not for a file of format {kind!r}.")
-    opening = _Opening(source, kind, _keys(kind, key), header, limit, progress or ignore_progress)
-    return Vectors(source.name, kind, opening.store(), limit)
+    format_name = format or _format_by_name(source) or _format_by_content(source)
+    if header is not None and format_name not in _formats.TEXT_TABLES:
+        raise ParameterConflictError(
+            Message(
+                "{header} is for tables as text, but the format of this file is {name!r}.",
+                header=Parameter("header"),
+                name=format_name,
+            )
+        )
+    keys = _checked_keys(format_name, key)
+    opener = _Opener(source, format_name, keys, header, limit, progress or ignore_progress)
+    return Vectors(source.name, format_name, opener.store(), limit)
 
 
 @dataclass(frozen=True)
-class _Opening:
+class _Opener:
+    """Arguments of `open_vectors`, and the creation of the store that fits to them."""
+
     source: ByteSource
-    kind: str
+    format_name: str
     keys: list[str] | None
     header: bool | None
     max_memory: int | None
     progress: ProgressCallback
 
     def store(self) -> Store:
-        """The rows, from a file as it is, or from what has to be read once first."""
-        source, kind = self.source, self.kind
+        """Return the rows of the file, either directly or after a pass over the content."""
+        source = self.source
         is_file = source.path != "-" and stat.S_ISREG(Path(source.path).stat().st_mode)
-        if kind in _formats.TEXTS:
-            options = TableOptions(kind, self.keys, self.header)
+        if self.format_name in _formats.TEXT_TABLES:
+            return self._text_table(is_file)
+        if self.format_name in _formats.SPARSE_TEXTS:
             if is_file:
-                check_table(source, options)
-            return LazyStore(
-                source.name,
-                lambda: read_separated(source, options, self.max_memory, self.progress),
-                dtype=DTYPE,
-                is_sparse=False,
-            )
-        if kind in _formats.SPARSE:
-            if is_file:
-                head = source.beginning(ENOUGH)
-                check_text(source.name, kind, head, len(head) < ENOUGH)
+                head = source.beginning(SIGNATURE_BYTES)
+                is_all = len(head) < SIGNATURE_BYTES
+                check_text(source.name, self.format_name, head, is_all=is_all)
             return LazyStore(source.name, self._sparse, is_sparse=True)
         if not is_file:
-            return LazyStore(source.name, self._spooled_rows)
+            return LazyStore(source.name, self._spooled_store)
         file = BinaryFile(source.name, io.FileIO(source.path, "rb"))
         try:
             if file.head(len(GZIP_MAGIC)) != GZIP_MAGIC:
-                return self._of_file(file)
+                return self._binary_store(file)
         except BaseException:
             file.close()
             raise
         file.close()
-        return self._of_compressed()
+        return self._compressed_store()
+
+    def _text_table(self, is_file: bool) -> Store:
+        options = TableOptions(self.format_name, self.keys, self.header)
+        if is_file:
+            check_table(self.source, options)
+        return LazyStore(
+            self.source.name,
+            lambda: read_separated(self.source, options, self.max_memory, self.progress),
+            dtype=DTYPE,
+            is_sparse=False,
+        )
 
     def _sparse(self) -> Store:
-        most = default_memory_limit() if self.max_memory is None else self.max_memory
-        return read_sparse(self.source.name, self.kind, self.source.read(most))
+        limit = default_memory_limit() if self.max_memory is None else self.max_memory
+        return read_sparse(self.source.name, self.format_name, self.source.read(limit))
 
-    def _of_file(self, file: BinaryFile) -> Store:
+    def _binary_store(self, file: BinaryFile) -> Store:
         key = self.keys[0] if self.keys else None
-        if self.kind == "npy":
+        if self.format_name == "npy":
             return open_npy(file)
-        if self.kind in LED:
-            return open_led(file, self.kind)
-        if self.kind in COUNTED:
-            return open_counted(file, self.kind)
-        if self.kind == "npz":
+        if self.format_name in VECS_DTYPES:
+            return open_vecs(file, self.format_name)
+        if self.format_name in BIN_DTYPES:
+            return open_bin(file, self.format_name)
+        if self.format_name == "npz":
             return open_npz(file, key, self.max_memory) or self._sparse_npz(file)
-        if self.kind == "hdf5":
+        if self.format_name == "hdf5":
             return open_hdf5(file, key, self.max_memory)
-        if self.kind == "parquet":
-            return ParquetRows(file, self.keys, self.max_memory)
+        if self.format_name == "parquet":
+            return ParquetStore(file, self.keys, self.max_memory)
         return open_ipc(file, self.keys, self.max_memory)
 
     def _sparse_npz(self, file: BinaryFile) -> Store:
@@ -162,89 +190,110 @@ class _Opening:
 
         return LazyStore(file.name, read, file=file, is_sparse=True)
 
-    def _of_compressed(self) -> Store:
-        """Uncompressed once, when the first row is wanted."""
+    def _compressed_store(self) -> Store:
+        """Return a store that decompresses the file when the first row is needed."""
         name = self.source.name
-        promise = declared_size(name, self.kind, self.source.beginning(ENOUGH))
-        if promise is None:
-            return LazyStore(name, self._spooled_rows)
-        if promise.length > self.source.most_bytes():
-            raise DataFormatError(
-                f"{name}: {promise.length} bytes are promised, more than can be compressed into this "
-                "file. It is damaged or cut short."
+        declared = declared_size(name, self.format_name, self.source.beginning(SIGNATURE_BYTES))
+        if declared is None:
+            return LazyStore(name, self._spooled_store)
+        if declared.n_bytes > self.source.max_bytes():
+            raise self.source.location.error(
+                f"The header declares {declared.n_bytes:,} bytes, more than a compressed file of this "
+                "size can contain. The file is damaged or truncated.",
+                "Copy it again.",
             )
-        return LazyStore(name, self._spooled_rows, shape=promise.shape, dtype=promise.dtype)
+        return LazyStore(name, self._spooled_store, shape=declared.shape, dtype=declared.dtype)
 
-    def _spooled_rows(self) -> Store:
+    def _spooled_store(self) -> Store:
         file = self._spooled()
         try:
-            return self._of_file(file)
+            return self._binary_store(file)
         except BaseException:
             file.close()
             raise
 
     def _spooled(self) -> BinaryFile:
-        """What the stream has; of what should be so long, no more than shows that it is longer."""
+        """Return the content of the stream as a file.
+
+        Reading stops as soon as there is more content than the header declares: this is an error, and
+        the rest could be arbitrarily long.
+        """
         spool = Spool(self.max_memory)
         expected = None
         try:
             with self.source.opened() as stream:
-                while piece := stream.read(PIECE):
+                while piece := stream.read(PIECE_BYTES):
                     if spool.size == 0:
-                        promise = declared_size(self.source.name, self.kind, piece[:ENOUGH])
-                        expected = promise.length if promise else None
+                        head = piece[:SIGNATURE_BYTES]
+                        declared = declared_size(self.source.name, self.format_name, head)
+                        expected = declared.n_bytes if declared else None
                     spool.write(piece)
                     self.progress("reading", spool.size, expected)
                     if expected is not None and spool.size > expected:
                         break
-            return spool.finished(self.source.name)
+            return spool.finish(self.source.name)
         finally:
             spool.close()
 
 
 def _check_path(path: str) -> None:
-    """Raises an error that says more than that there is no such file."""
+    """Raise an error that explains why the path cannot be opened."""
     if not path:
-        raise ValueError("path must name a file, or be '-' for standard input. Got ''.")
+        raise ParameterError("path", "the name of a file, or '-' for standard input", path)
     if "://" in path and not Path(path).exists():
-        raise ValueError(f"{path} is an address, not a file: download it first.")
+        raise ValueError(f"{path} is an address, not a file. Download the file first.")
     if path != "-" and Path(path).is_dir():
-        parts = any(Path(path).glob("*.parquet"))
-        remedy = " Its Parquet files are parts of a table: open them one by one, or join them." * parts
+        is_dataset = any(Path(path).glob("*.parquet"))
+        remedy = " Open its Parquet files one by one, or join them into one file." if is_dataset else ""
         raise IsADirectoryError(f"{path} is a folder, not a file of vectors.{remedy}")
 
 
-def _by_name(source: ByteSource) -> str | None:
-    """The format by the ending, which the first bytes of a file must not belie."""
-    kind = _formats.format_of(source.path)
-    if kind is not None and Path(source.path).is_file():
-        _formats.check_agreement(source.name, kind, source.head(HEAD))
-    return kind
+def _format_by_name(source: ByteSource) -> str | None:
+    """Return the format that the suffix means. Raise DataFormatError if the content contradicts it."""
+    format_name = _formats.format_by_suffix(source.path)
+    if format_name is not None and Path(source.path).is_file():
+        _formats.check_agreement(source.location, format_name, source.head(MAGIC_BYTES))
+    return format_name
 
 
-def _sniffed(source: ByteSource) -> str:
-    """The format by the first bytes."""
+def _format_by_content(source: ByteSource) -> str:
+    """Return the format that the first bytes identify, or "csv" for streams."""
     if not source.is_stream and not Path(source.path).is_file():
-        Path(source.path).stat()
-        raise _formats.unknown(source.name)  # a device
-    kind = _formats.format_by_magic(source.head(HEAD))
-    if kind is None and source.is_stream:
+        Path(source.path).stat()  # raise FileNotFoundError if there is no such file
+        raise _formats.unknown_format_error(source.location)  # a device
+    format_name = _formats.format_by_magic(source.head(MAGIC_BYTES))
+    if format_name is None and source.is_stream:
         return "csv"
-    if kind is None:
-        raise _formats.unknown(source.name)
-    return kind
+    if format_name is None:
+        raise _formats.unknown_format_error(source.location)
+    return format_name
 
 
-def _keys(kind: str, key: str | Sequence[str] | None) -> list[str] | None:
+def _checked_keys(format_name: str, key: str | Sequence[str] | None) -> list[str] | None:
+    """Return the names in `key` as a list. Raise an error if the format has no such names."""
     if key is None:
         return None
     keys = [key] if isinstance(key, str) else list(cast(Sequence[Any], key))
     if not keys or not all(isinstance(one, str) for one in keys):
-        raise ValueError(f"key must be a name or several. Got {key!r}.")
+        raise ParameterError("key", "a name or a sequence of names", key)
     if len(set(keys)) < len(keys):
-        raise ValueError(f"key must name each column once. Got {keys}.")
-    if kind not in (*OF_ARRAYS, *OF_COLUMNS):
-        raise ValueError(f"A file of format {kind!r} holds one matrix: there is nothing to name by key.")
-    if kind in OF_ARRAYS and len(keys) > 1:
-        raise ValueError(f"Of a file of format {kind!r}, one array is read. Got the keys {keys}.")
+        raise ParameterError("key", "names without duplicates", keys)
+    name = Parameter("key")
+    if format_name not in (*ARRAY_FORMATS, *TABLE_FORMATS):
+        raise ParameterConflictError(
+            Message(
+                "A file of format {format_name!r} holds a single matrix, so {key} is not allowed.",
+                format_name=format_name,
+                key=name,
+            )
+        )
+    if format_name in ARRAY_FORMATS and len(keys) > 1:
+        raise ParameterConflictError(
+            Message(
+                "For a file of format {format_name!r}, {key} must name one array. Got {keys}.",
+                format_name=format_name,
+                key=name,
+                keys=keys,
+            )
+        )
     return keys

@@ -1,4 +1,4 @@
-"""`write_vectors`: a file of vectors, batch by batch, there as a whole or not at all."""
+"""`write_vectors`: write vectors to a file, batch by batch."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,22 +11,26 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import DataFormatError, Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._storage.atomic_file import atomic_write
 from boostkmeans.io import _formats
-from boostkmeans.io._access.row_file import LENGTH
-from boostkmeans.io._readers.arrow_columns import arrow
+from boostkmeans.io._access.row_stores import ROW_LENGTH
+from boostkmeans.io._readers.arrow_columns import import_pyarrow
 from boostkmeans.io._readers.npy import NUMERIC
-from boostkmeans.io._readers.vector_files import COUNTED, COUNTS, LED
+from boostkmeans.io._readers.vector_files import BIN_DTYPES, BIN_HEADER, VECS_DTYPES
 from boostkmeans.io._vectors import BATCH_BYTES, Vectors
 
-# Of what is read, float16 is missing here: it would round all that there is.
-WRITABLE = ("npy", *LED, *(kind for kind in COUNTED if kind != "f16bin"), "parquet")
-# The most rows and columns that a uint32 can count, and an int32.
-MOST_COUNTED, MOST_LED = 2**32 - 1, 2**31 - 1
-# Of Parquet: rows that are decoded at a time, and the name of the column.
-ROWS_OF_GROUP, COLUMN = 1 << 16, "vector"
+# float16 is not written: it would round most values.
+WRITABLE = ("npy", *VECS_DTYPES, *(name for name in BIN_DTYPES if name != "f16bin"), "parquet")
+# Largest numbers of rows and columns in the header of a .fbin file, which are uint32.
+MAX_BIN_COUNT = 2**32 - 1
+# Largest length of a row in a .fvecs file, which is int32.
+MAX_VECS_LENGTH = 2**31 - 1
+# Number of rows per row group of a Parquet file. A group is decoded as a whole.
+ROWS_PER_GROUP = 1 << 16
+# Name of the column of a Parquet file.
+COLUMN = "vector"
 
 Batch = NDArray[Any]
 
@@ -39,61 +43,74 @@ def write_vectors(
     force: bool = False,
     progress: ProgressCallback | None = None,
 ) -> None:
-    """Writes dense vectors to a file, batch by batch: they may be more than there is memory.
+    """Write dense vectors to a file.
 
-    Values stay what they are, or an error says which one would not. One exception: float64 becomes
-    float32 in `.fvecs` and `.fbin`, which have nothing else.
+    Vectors are written batch by batch, so they may be larger than memory. The file appears under its
+    name only when it is complete. Values are stored exactly, and a value that the format cannot hold
+    raises an error. As an exception, float64 is rounded to float32 in `.fvecs` and `.fbin` files.
 
     Parameters
     ----------
     path : path
-        By its ending `.npy`, `.fvecs`, `.ivecs`, `.bvecs`, `.fbin`, `.ibin`, `.u8bin`, `.i8bin` or
-        `.parquet`: a column "vector" of lists. The file is there as a whole or not at all.
+        Name of the file, with the suffix `.npy`, `.fvecs`, `.ivecs`, `.bvecs`, `.fbin`, `.ibin`,
+        `.u8bin`, `.i8bin` or `.parquet` (a column "vector" of lists).
     vectors : Vectors or array of shape (n, d)
-        What `open_vectors` gave, or an array.
+        Result of `open_vectors`, or an array.
     format : str, default=None
-        One of `WRITABLE`, where the ending does not tell.
+        One of `WRITABLE`. By default, the suffix decides.
     force : bool, default=False
-        Overwrite what is there.
+        Whether to overwrite an existing file.
     progress : callable, default=None
-        Called as `progress(what, done, total)` with numbers of rows.
+        Function called as `progress(what, done, total)` with numbers of rows.
+
+    Raises
+    ------
+    DataFormatError
+        If the format cannot hold a value.
     """
     _formats.check_format(format, WRITABLE)
-    kind = format or _formats.format_of(os.fspath(path))
-    if kind not in WRITABLE or os.fspath(path).endswith(".gz"):
-        raise ValueError(
-            f"{os.fspath(path)}: such a file is not written. Use one of the endings of "
-            f"{', '.join(map(repr, WRITABLE))}, or give the format."
+    format_name = format or _formats.format_by_suffix(os.fspath(path))
+    if format_name not in WRITABLE or os.fspath(path).endswith(".gz"):
+        raise ParameterConflictError(
+            Message(
+                "{path}: Files of this type cannot be written.",
+                path=os.fspath(path),
+            ),
+            remedy=Message(
+                "Use the suffix of one of the formats {names}, or pass {format}.",
+                names=", ".join(map(repr, WRITABLE)),
+                format=Parameter("format"),
+            ),
         )
     rows = _Rows.of(vectors)
-    show = progress or ignore_progress
+    report = progress or ignore_progress
     with (
         atomic_write(path, force=force) as file,
-        batch_writer(file, kind, rows.shape, rows.dtype) as write,
+        batch_writer(file, format_name, rows.shape, rows.dtype) as write,
     ):
         done = 0
-        for batch in rows.batches(ROWS_OF_GROUP if kind == "parquet" else None):
+        for batch in rows.batches(ROWS_PER_GROUP if format_name == "parquet" else None):
             write(batch)
             done += len(batch)
-            show("writing", done, rows.shape[0])
+            report("writing", done, rows.shape[0])
 
 
 @contextmanager
 def batch_writer(
-    file: BinaryIO, kind: str, shape: tuple[int, int], dtype: np.dtype[Any]
+    file: BinaryIO, format_name: str, shape: tuple[int, int], dtype: np.dtype[Any]
 ) -> Iterator[Callable[[Batch], None]]:
-    """What writes vectors of that shape to an open file, some after the other; `kind` is a format.
+    """Return a function that appends batches of rows to an open file.
 
-    For vectors that are never all there at once. Values stay what they are, or an error says which one
-    would not.
+    `shape` is that of all rows together, which need not be in memory at the same time. A value that the
+    format cannot hold raises DataFormatError.
     """
-    in_file = LED.get(kind) or COUNTED.get(kind) or dtype
+    in_file = VECS_DTYPES.get(format_name) or BIN_DTYPES.get(format_name) or dtype
     done = 0
-    with _writer(kind, file, shape, dtype) as put:
+    with _raw_writer(format_name, file, shape, dtype) as write_raw:
 
         def write(batch: Batch) -> None:
             nonlocal done
-            put(_converted(batch, in_file, done))
+            write_raw(_converted(batch, in_file, done))
             done += len(batch)
 
         yield write
@@ -101,7 +118,7 @@ def batch_writer(
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is to be written, checked."""
+    """Rows to write, after their shape and type were checked."""
 
     vectors: Any
     shape: tuple[int, int]
@@ -109,21 +126,23 @@ class _Rows:
 
     @classmethod
     def of(cls, vectors: Any) -> "_Rows":
+        """Return the rows of an array or of Vectors. Raise ValueError if they cannot be written."""
         if issparse(vectors) or (isinstance(vectors, Vectors) and vectors.is_sparse):
             raise ValueError(
-                "These formats are for dense vectors, and the given ones are sparse. Save them with "
-                "scipy.sparse.save_npz, or make them dense if they are few: X.toarray()."
+                "Only dense vectors can be written, and these are sparse. Save them with "
+                "scipy.sparse.save_npz, or convert them with toarray() if they are few."
             )
         rows = vectors if isinstance(vectors, Vectors) else np.asarray(vectors)
         if rows.ndim != 2 or rows.shape[1] < 1:
             raise ValueError(
-                f"vectors must have 2 dimensions, rows and columns. Got shape {rows.shape}."
+                f"vectors must have 2 dimensions, rows and columns. Got the shape {rows.shape}."
             )
         if rows.dtype.kind not in NUMERIC or rows.dtype.itemsize > 8:
             raise ValueError(f"vectors must be real numbers of at most 8 bytes. Got {rows.dtype}.")
         return cls(rows, rows.shape, np.dtype(rows.dtype).newbyteorder("="))
 
     def batches(self, n_rows: int | None) -> Iterator[Batch]:
+        """Iterate over batches of `n_rows` rows, or of about 16 MB."""
         if isinstance(self.vectors, Vectors):
             yield from self.vectors.batches(n_rows)
             return
@@ -133,75 +152,92 @@ class _Rows:
 
 
 def _converted(batch: Batch, dtype: np.dtype[Any], first: int) -> Batch:
-    """C-contiguous, in that type; an error if a value would not be the same."""
+    """Return the batch as a C-contiguous array of another type.
+
+    Raises DataFormatError if a value would change, except that floats may be rounded.
+    """
     if batch.dtype.newbyteorder("=") == dtype:
         return np.ascontiguousarray(batch, dtype=dtype)
     with np.errstate(invalid="ignore", over="ignore"):
         converted = np.ascontiguousarray(batch, dtype=dtype)
-        if (batch.dtype.kind, dtype.kind) == ("f", "f"):  # may round, but not away to infinity
+        if (batch.dtype.kind, dtype.kind) == ("f", "f"):  # rounding is allowed, overflow is not
             same = np.isfinite(converted) | ~np.isfinite(batch)
         else:
             same = _equal(converted, batch)
     if not same.all():
         row, column = np.argwhere(~same)[0]
         raise DataFormatError(
-            f"Row {first + int(row)}, column {int(column)}: {batch[row, column]} is no {dtype}, which "
-            "is all that such a file can hold. Choose another format, or round and clip the values."
+            f"The value {batch[row, column]} is not a valid {dtype}, the only type that this format "
+            "can hold.",
+            place=f"row {first + int(row)}, column {int(column)}",
+            remedy="Choose another format, or round and clip the values.",
         )
     return converted
 
 
 def _equal(converted: Batch, batch: Batch) -> NDArray[np.bool_]:
-    """Whether values are the same: there and back again, without a change of sign on the way."""
+    """Return which values are unchanged: they convert back to themselves and have the same sign."""
     back = converted.astype(batch.dtype)
     return np.asarray((back == batch) & ((converted < 0) == (batch < 0)))
 
 
 @contextmanager
-def _writer(
-    kind: str, file: BinaryIO, shape: tuple[int, int], dtype: np.dtype[Any]
+def _raw_writer(
+    format_name: str, file: BinaryIO, shape: tuple[int, int], dtype: np.dtype[Any]
 ) -> Iterator[Callable[[Batch], Any]]:
-    """What writes a batch, after the header."""
-    if kind == "parquet":
-        with _parquet(file, shape[1], dtype) as write:
+    """Write the header, and return a function that writes a batch of the type in the file."""
+    if format_name == "parquet":
+        with _parquet_writer(file, shape[1], dtype) as write:
             yield write
         return
-    most = MOST_LED if kind in LED else MOST_COUNTED
-    if kind in (*LED, *COUNTED) and (shape[1] > most or (kind in COUNTED and shape[0] > most)):
-        raise ValueError(f"A {kind} file cannot hold {shape}: it counts up to {most}.")
-    if kind in LED and shape[0] == 0:
-        raise ValueError(f"A {kind} file without rows would not tell how long they are.")
-    if kind == "npy":
+    _check_counts(format_name, shape)
+    if format_name == "npy":
         header = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
         npy.write_array_header_1_0(file, header)
-    if kind in COUNTED:
-        file.write(COUNTS.pack(*shape))
-    if kind in LED:
-        yield lambda batch: file.write(_led(batch).data)
+    if format_name in BIN_DTYPES:
+        file.write(BIN_HEADER.pack(*shape))
+    if format_name in VECS_DTYPES:
+        yield lambda batch: file.write(_with_lengths(batch).data)
     else:
         yield lambda batch: file.write(batch.data)
 
 
-def _led(batch: Batch) -> NDArray[np.uint8]:
-    """Each row behind its length."""
+def _check_counts(format_name: str, shape: tuple[int, int]) -> None:
+    """Raise ValueError if the header of the format cannot hold the shape."""
+    is_vecs, is_bin = format_name in VECS_DTYPES, format_name in BIN_DTYPES
+    largest = MAX_VECS_LENGTH if is_vecs else MAX_BIN_COUNT
+    if (is_vecs or is_bin) and (shape[1] > largest or (is_bin and shape[0] > largest)):
+        raise ValueError(
+            f"A {format_name} file cannot hold the shape {shape}: the largest length is {largest}."
+        )
+    if is_vecs and shape[0] == 0:
+        raise ValueError(
+            f"A {format_name} file needs at least one row: without rows, it does not store their length."
+        )
+
+
+def _with_lengths(batch: Batch) -> NDArray[np.uint8]:
+    """Return the bytes of the rows, each preceded by its length."""
     n, d = batch.shape
-    led = np.empty((n, LENGTH.itemsize + d * batch.dtype.itemsize), dtype=np.uint8)
-    led[:, : LENGTH.itemsize] = np.array([d], dtype=LENGTH).view(np.uint8)
-    led[:, LENGTH.itemsize :] = batch.view(np.uint8)
-    return led
+    found = np.empty((n, ROW_LENGTH.itemsize + d * batch.dtype.itemsize), dtype=np.uint8)
+    found[:, : ROW_LENGTH.itemsize] = np.array([d], dtype=ROW_LENGTH).view(np.uint8)
+    found[:, ROW_LENGTH.itemsize :] = batch.view(np.uint8)
+    return found
 
 
 @contextmanager
-def _parquet(file: BinaryIO, n_columns: int, dtype: np.dtype[Any]) -> Iterator[Callable[[Batch], Any]]:
-    pa = arrow()
+def _parquet_writer(
+    file: BinaryIO, n_columns: int, dtype: np.dtype[Any]
+) -> Iterator[Callable[[Batch], Any]]:
+    pa = import_pyarrow()
     value = pa.field("item", pa.from_numpy_dtype(dtype), nullable=False)
     schema = pa.schema([pa.field(COLUMN, pa.list_(value, n_columns), nullable=False)])
 
     def write(batch: Batch) -> None:
         values = pa.array(np.ravel(batch))
         lists = pa.FixedSizeListArray.from_arrays(values, type=schema.field(0).type)
-        writer.write_table(pa.Table.from_arrays([lists], schema=schema), row_group_size=ROWS_OF_GROUP)
+        writer.write_table(pa.Table.from_arrays([lists], schema=schema), row_group_size=ROWS_PER_GROUP)
 
-    # Vectors hardly repeat: a dictionary of their values would only take time.
+    # The values of vectors hardly repeat: a dictionary of them would take time and save nothing.
     with pa.parquet.ParquetWriter(file, schema, use_dictionary=False) as writer:
         yield write

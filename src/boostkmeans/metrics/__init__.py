@@ -3,7 +3,8 @@
 Without classes: `average_distortion`, and the objectives `i1` and `i2`. With classes: `entropy` and
 `purity`; normalized mutual information and the adjusted Rand index are in `sklearn.metrics`
 (`normalized_mutual_info_score`, `adjusted_rand_score`). For searches: `recall_at`; `exact_neighbors`,
-which computes the ground truth; and `size_imbalance`, the slow-down caused by clusters of uneven size.
+which computes the ground truth; `evaluate_search`, which runs and measures a search among codes; and
+`size_imbalance`, the slow-down caused by clusters of uneven size.
 
 >>> import numpy as np
 >>> from boostkmeans import metrics
@@ -15,12 +16,15 @@ which computes the ground truth; and `size_imbalance`, the slow-down caused by c
 from boostkmeans.metrics._classes import entropy, purity
 from boostkmeans.metrics._objectives import average_distortion, i1, i2, size_imbalance
 from boostkmeans.metrics._recall import recall_at
+from boostkmeans.metrics._search_evaluation import SearchEvaluation, evaluate_search
 from boostkmeans.quantization import Neighbors, exact_neighbors
 
 __all__ = [
     "Neighbors",
+    "SearchEvaluation",
     "average_distortion",
     "entropy",
+    "evaluate_search",
     "exact_neighbors",
     "i1",
     "i2",

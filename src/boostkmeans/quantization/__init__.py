@@ -2,6 +2,8 @@
 
 `ProductQuantizer` learns codebooks and encodes rows. `exact_neighbors` computes the ground truth that an
 approximate search is compared with. `check_codes` validates codes that were read from elsewhere.
+`training_rows` chooses the rows of a file to train on, and `search_batches` searches for the queries in
+a file.
 
 >>> import numpy as np
 >>> from boostkmeans.quantization import ProductQuantizer
@@ -10,11 +12,13 @@ approximate search is compared with. `check_codes` validates codes that were rea
 (300, 2)
 """
 
+from boostkmeans.quantization._batch_search import search_batches
 from boostkmeans.quantization._codes import MAX_CENTROIDS, Codes, check_codes, code_type
 from boostkmeans.quantization._exact_neighbors import exact_neighbors
 from boostkmeans.quantization._neighbors import Neighbors
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 from boostkmeans.quantization._record import QuantizerRecord
+from boostkmeans.quantization._training_rows import training_rows
 
 __all__ = [
     "MAX_CENTROIDS",
@@ -25,4 +29,6 @@ __all__ = [
     "check_codes",
     "code_type",
     "exact_neighbors",
+    "search_batches",
+    "training_rows",
 ]

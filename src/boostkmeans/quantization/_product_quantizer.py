@@ -162,7 +162,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         seeds = [int(seed) for seed in rng.randint(2**31 - 1, size=self.n_subspaces)]
         reporter = TrainingReporter(self.callback, start)
         trainer = SubspaceTrainer(
-            self._clusterer_or_default(),
+            self.subspace_clusterer,
             self.n_centroids,
             seeds,
             threads,
@@ -398,26 +398,27 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted quantizer to a file in the safetensors format.
+        """Save the fitted quantizer to a file.
 
-        An existing file is replaced atomically: after a crash, the old or the new file is complete. The
-        clusterer and the callback are not stored.
+        An existing file is replaced atomically. The clusterer and the callback are not stored.
 
         Parameters
         ----------
-        path : path
-            Name of the file.
+        path : str or path-like
+            File to write.
         """
         write_model(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a quantizer that `save` wrote to a file. Nothing in the file is executed.
+        """Load a quantizer from a file written by `save`.
+
+        The file is checked, and nothing in it is executed.
 
         Parameters
         ----------
-        path : path
-            Name of the file.
+        path : str or path-like
+            File to read.
 
         Returns
         -------
@@ -427,7 +428,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         Raises
         ------
         DataFormatError
-            If the file is damaged, or not the file of a quantizer.
+            If the file is damaged or not a quantizer file.
         """
         return read_model(cls, path)
 
@@ -442,7 +443,9 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         """Number of output features, for scikit-learn."""
         return len(self.codebooks_)
 
-    def _clusterer_or_default(self) -> Any:
+    @property
+    def subspace_clusterer(self) -> Any:
+        """Clusterer that `fit` runs in each subspace: `clusterer`, or the default one."""
         if self.clusterer is not None:
             return self.clusterer
         return BoostKMeans(quality=DEFAULT_QUALITY, tol=DEFAULT_TOL)

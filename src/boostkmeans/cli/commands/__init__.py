@@ -1,1 +1,1 @@
-"""One module per command."""
+"""The commands: one module or folder per command."""

@@ -1,66 +1,69 @@
-"""`boostkmeans compare`: methods side by side on the same vectors."""
+"""`boostkmeans compare`: boost k-means and other methods on the same vectors."""
 
-import json
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from boostkmeans.baselines import DEFAULT, METHODS, MethodRun, compare, draw_curves, summarize
-from boostkmeans.cli import INTERRUPTED, options
-from boostkmeans.cli.bar import shown_progress
-from boostkmeans.cli.comparison_listing import comparison_table, comparison_values
-from boostkmeans.cli.errors import code_of, exit_codes, say, warn_about
-from boostkmeans.cli.input import check_memory, opened
-from boostkmeans.cli.output import (
-    STDOUT,
+from boostkmeans.cli.command import command
+from boostkmeans.cli.commands.comparison_listing import comparison_table, comparison_values
+from boostkmeans.cli.errors import exit_code_of, print_message, set_warning_subject
+from boostkmeans.cli.exit_codes import INTERRUPTED
+from boostkmeans.cli.files.output import (
     Output,
+    check_ending,
     check_matplotlib,
     check_outputs,
-    print_result,
+    output_to,
     writing_to,
 )
-from boostkmeans.io import Vectors
+from boostkmeans.cli.option_groups import expand_option_groups
+from boostkmeans.cli.options import CommonOptions, InputOptions, RunOptions
+from boostkmeans.cli.progress_display import ProgressDisplay
+from boostkmeans.cli.stdout import print_result
+from boostkmeans.io import Vectors, check_memory
 
-# What --methods may have instead of methods.
+# Value of --methods that prints the names of all methods.
 LIST = "list"
-PICTURES = (".png", ".svg", ".pdf")
+PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
+@expand_option_groups
 def compare_methods(
     path: Annotated[
-        str | None, typer.Argument(metavar="PATH", help="Vectors in any format; - is stdin.")
+        str | None,
+        typer.Argument(metavar="PATH", help="File of vectors in any format; - is standard input."),
     ] = None,
     clusters: Annotated[
-        int | None, typer.Option("--clusters", "-k", min=1, metavar="K", help="How many clusters.")
+        int | None, typer.Option("--clusters", "-k", min=1, metavar="K", help="Number of clusters.")
     ] = None,
     methods: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Methods with commas between them; list prints all names."),
+        typer.Option(
+            metavar="NAMES",
+            help=f"Methods, separated by commas (default: {','.join(DEFAULT)}); list prints all names.",
+        ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Seeds that each method runs with.")
+        int, typer.Option(min=1, metavar="N", help="Number of seeds that each method runs with.")
     ] = 1,
     max_rows: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Compare on so many rows, drawn at random, if there are more."
+            min=1, metavar="N", help="Use a random sample of N rows of a larger file (default: all)."
         ),
     ] = None,
     plot: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw distortion against seconds: .png, .svg or .pdf."),
+        typer.Option(
+            metavar="FILE", help="File for a plot of distortion over time: .png, .svg or .pdf."
+        ),
     ] = None,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    max_memory: options.MaxMemory = None,
-    input_format: options.InputFormat = None,
-    key: options.Key = None,
-    header: options.Header = None,
-    as_json: options.AsJson = False,
-    force: options.Force = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
+    *,
+    run_options: RunOptions,
+    input_options: InputOptions,
+    common: CommonOptions,
 ) -> None:
     """\b
     Examples:
@@ -69,96 +72,104 @@ def compare_methods(
       boostkmeans compare vectors.npy -k 20 --methods boost-best,k-means++,RBK
       boostkmeans compare --methods list
 
-    Clusters the same vectors by boost k-means and by other methods, and says what each reached and how
-    long it took. All rows have to fit into memory: k-means knows no other way. Ctrl-C prints what is
-    there so far.
+    Cluster the same vectors by boost k-means and by other methods, and print distortion and run time of
+    each. All rows must fit into memory, as the other methods need them there. Ctrl-C prints the results
+    so far.
     """
-    with exit_codes(debug=debug):
+    with command(common) as run:
         if methods == LIST:
             print_result("\n".join(METHODS))
             return
-        chosen = _chosen(methods)
+        chosen = _choose_methods(methods)
         if path is None or clusters is None:
             raise ValueError("compare needs vectors and a number of clusters: compare PATH -k K.")
-        picture = None if plot is None else Output(plot, force)
-        _check_picture(picture)
+        picture = _check_plot(output_to(plot, force=common.force))
         check_outputs({"PATH": path}, {"--plot": picture})
-        runs: list[MethodRun] = []
-        whole = True
-        with (
-            shown_progress(verbose=verbose) as shown,
-            opened(
-                path, shown, input_format=input_format, key=key, header=header, max_memory=max_memory
-            ) as vectors,
-        ):
-            n_used = min(len(vectors), max_rows or len(vectors))
-            check_memory(vectors, n_used, clusters, remedy=" Compare fewer rows: --max-rows.")
-            X = _rows(vectors, max_rows, seed)
-            seeds = range(seed, seed + repeats)
-
-            def progress(what: str, done: int, total: int | None) -> None:
-                warn_about(what)
-                shown.progress(what, done, total)
-
-            try:
-                for run in compare(
-                    X, clusters, chosen, seeds=seeds, n_threads=threads, progress=progress
-                ):
-                    runs.append(run)  # one by one, so that they stay if it is interrupted
-            except KeyboardInterrupt:
-                whole = False
-            warn_about("")
-            n_all = vectors.shape[0]
-            errors = [run.error for run in runs if run.error is not None]
-            if whole and len(errors) == len(runs):
-                raise max(errors, key=code_of)
-        if picture is not None and len(errors) < len(runs):
-            with picture.opened() as file, writing_to(picture.path):
+        seeds = range(run_options.seed, run_options.seed + repeats)
+        with run.reading(path, input_options) as (vectors, display):
+            X = _read_rows(vectors, clusters, max_rows, run_options.seed)
+            runs, is_complete = _run_methods(X, clusters, chosen, seeds, run_options.threads, display)
+            n_all = len(vectors)
+        if picture is not None and any(one.error is None for one in runs):
+            with picture.open() as file, writing_to(picture.path):
                 draw_curves(runs, file, file_format=picture.ending[1:], title=vectors.name)
-        made = {
-            "source": vectors.name,
-            "n_rows": X.shape[0],
-            "n_rows_of_file": n_all,
-            "n_features": X.shape[1],
-            "n_clusters": clusters,
-            "interrupted": not whole,
-            "methods": comparison_values(summarize(runs)),
-        }
-        if not whole:
-            say(f"interrupted: {len(runs)} of {len(chosen) * repeats} runs are done")
+        if not is_complete:
+            print_message(f"interrupted: {len(runs)} of {len(chosen) * repeats} runs are complete")
         if runs:
-            print_result(json.dumps(made, allow_nan=False) if as_json else comparison_table(made))
-        if not whole:
+            result = {
+                "source": vectors.name,
+                "n_rows": X.shape[0],
+                "n_rows_of_file": n_all,
+                "n_features": X.shape[1],
+                "n_clusters": clusters,
+                "interrupted": not is_complete,
+                "methods": comparison_values(summarize(runs)),
+            }
+            run.print_result(result, comparison_table)
+        if not is_complete:
             raise typer.Exit(INTERRUPTED)
 
 
-def _chosen(methods: str | None) -> dict[str, Any]:
-    """Methods by their names, in whichever case."""
+def _choose_methods(names: str | None) -> dict[str, Any]:
+    """Return the methods by name. Upper and lower case are not distinguished."""
     known = {name.lower(): name for name in METHODS}
-    names = list(DEFAULT) if methods is None else [name.strip() for name in methods.split(",")]
-    for name in names:
+    wanted = list(DEFAULT) if names is None else [name.strip() for name in names.split(",")]
+    for name in wanted:
         if name.lower() not in known:
             raise ValueError(
-                f"There is no method {name!r}. Known are {', '.join(METHODS)}: see --methods list."
+                f"There is no method {name!r}. The methods are {', '.join(METHODS)}: see --methods list."
             )
-    return {known[name.lower()]: METHODS[known[name.lower()]] for name in names}
+    return {known[name.lower()]: METHODS[known[name.lower()]] for name in wanted}
 
 
-def _check_picture(picture: Output | None) -> None:
-    """Before the work, not after it."""
-    if picture is None:
-        return
-    if picture.path == STDOUT or picture.ending not in PICTURES:
-        raise ValueError(
-            f"--plot must be a file that ends in {', '.join(PICTURES)}. Got {picture.path!r}."
-        )
-    check_matplotlib("--plot")
+def _check_plot(picture: Output | None) -> Output | None:
+    """Raise an error before the work begins if the plot cannot be drawn."""
+    check_ending("--plot", picture, PLOT_ENDINGS, stdout=False)
+    if picture is not None:
+        check_matplotlib("--plot")
+    return picture
 
 
-def _rows(vectors: Vectors, max_rows: int | None, seed: int) -> Any:
-    """All rows, or a sample of them in the order of the file."""
-    n_rows = vectors.shape[0]
-    if max_rows is None or n_rows <= max_rows:
+def _read_rows(vectors: Vectors, n_clusters: int, max_rows: int | None, seed: int) -> Any:
+    """Return all rows, or a random sample in the order of the file."""
+    n_all = len(vectors)
+    n_rows = n_all if max_rows is None else min(n_all, max_rows)
+    try:
+        check_memory(vectors, n_clusters, n_rows)
+    except MemoryError as error:
+        raise MemoryError(f"{error} Compare on fewer rows with --max-rows.") from None
+    if n_rows == n_all:
         return vectors.load()
-    drawn = np.random.default_rng(seed).choice(n_rows, max_rows, replace=False)
-    return vectors[np.sort(drawn)]
+    return vectors[np.sort(np.random.default_rng(seed).choice(n_all, n_rows, replace=False))]
+
+
+def _run_methods(
+    X: Any,
+    n_clusters: int,
+    methods: dict[str, Any],
+    seeds: range,
+    n_threads: int | None,
+    display: ProgressDisplay,
+) -> tuple[list[MethodRun], bool]:
+    """Run the methods. Return the runs, and False if the user interrupted them.
+
+    If all runs fail, the error with the highest exit code is raised.
+    """
+    runs: list[MethodRun] = []
+
+    def progress(what: str, done: int, total: int | None) -> None:
+        set_warning_subject(what)
+        display.report(what, done, total)
+
+    try:
+        # Stored one by one, so that an interrupt does not lose them.
+        for run in compare(X, n_clusters, methods, seeds=seeds, n_threads=n_threads, progress=progress):
+            runs.append(run)
+    except KeyboardInterrupt:
+        return runs, False
+    finally:
+        set_warning_subject("")
+    errors = [run.error for run in runs if run.error is not None]
+    if len(errors) == len(runs):
+        raise max(errors, key=exit_code_of)
+    return runs, True

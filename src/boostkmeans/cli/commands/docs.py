@@ -1,6 +1,7 @@
-"""`boostkmeans docs`: clusters of documents, and what they are about."""
+"""`boostkmeans docs`: cluster documents, and describe the clusters."""
 
 import json
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -8,125 +9,132 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.untrusted_text import escape_untrusted
-from boostkmeans.cli import options
-from boostkmeans.cli.bar import shown_progress
-from boostkmeans.cli.column import column_writer
-from boostkmeans.cli.errors import exit_codes, say
-from boostkmeans.cli.output import STDOUT, Output, check_outputs
+from boostkmeans.cli.command import command
+from boostkmeans.cli.errors import print_message
+from boostkmeans.cli.files.column_input import not_utf8
+from boostkmeans.cli.files.output import STDOUT, Output, check_outputs, output_to
+from boostkmeans.cli.files.row_writer import row_writer
+from boostkmeans.cli.option_groups import expand_option_groups
+from boostkmeans.cli.options import Clusters, CommonOptions, Quality, RunOptions, value_of
 from boostkmeans.documents import Corpus, DocumentClusters, Weighting, cluster_documents, read_corpus
 
-# Skipped documents that a warning names.
-NAMED = 5
+# Maximum number of skipped documents that a warning names.
+MAX_SKIPPED_SHOWN = 5
+
+# Values of parameters of `cluster_documents`, `read_corpus` and `Weighting`.
+Method = StrEnum("Method", ["bisecting", "refined", "k-way"])
+Format = StrEnum("Format", ["lines", "csv", "tsv", "jsonl", "cluto", "matrix-market", "svmlight", "npz"])
+Idf = StrEnum("Idf", ["smooth", "plain", "none"])
 
 
-class Method(StrEnum):
-    """As in `cluster_documents`."""
+@dataclass(frozen=True)
+class CorpusOptions:
+    """Options that determine how documents are read."""
 
-    BISECTING = "bisecting"
-    REFINED = "refined"
-    K_WAY = "k-way"
-
-
-class Format(StrEnum):
-    """As in `read_corpus`."""
-
-    LINES = "lines"
-    CSV = "csv"
-    TSV = "tsv"
-    JSONL = "jsonl"
-    CLUTO = "cluto"
-    MATRIX_MARKET = "matrix-market"
-    SVMLIGHT = "svmlight"
-    NPZ = "npz"
-
-
-class Idf(StrEnum):
-    """As in `Weighting`."""
-
-    SMOOTH = "smooth"
-    PLAIN = "plain"
-    NONE = "none"
-
-
-def docs(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A folder, a file, or - for stdin.")],
-    clusters: options.Clusters,
-    method: Annotated[Method, typer.Option(help="How to cluster.")] = Method.BISECTING,
-    as_json: options.AsJson = False,
-    output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to print the clusters to."),
-    ] = STDOUT,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to write lines of NAME, tab, CLUSTER, or an array of clusters for .npy; - "
-            "prints only these.",
-        ),
-    ] = None,
-    force: options.Force = False,
-    terms: Annotated[int, typer.Option(min=0, metavar="N", help="Terms to show of each cluster.")] = 10,
-    central: Annotated[int, typer.Option(min=0, metavar="N", help="Central documents to show.")] = 5,
     input_format: Annotated[
         Format | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help=f"What the file is, if its ending does not tell: {', '.join(Format)}.",
+            help=f"Format of the file (default: by the file name): {', '.join(Format)}.",
         ),
-    ] = None,
+    ] = None
     text_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Column of the texts: a name, or a number without header."),
-    ] = None,
-    class_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Column of the classes.")
-    ] = None,
+        typer.Option(
+            metavar="NAME", help="Column of the texts: its name, or its number without a header."
+        ),
+    ] = None
+    class_column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the classes.")] = (
+        None
+    )
     name_column: Annotated[
         str | None, typer.Option(metavar="NAME", help="Column of the documents' names.")
-    ] = None,
-    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of the texts.")] = "utf-8",
+    ] = None
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of the texts.")] = "utf-8"
+
+
+@dataclass(frozen=True)
+class TermOptions:
+    """Options that determine which terms count, and how much."""
+
     ngrams: Annotated[
-        str, typer.Option(metavar="N[-N]", help="Words in a term: 1, or 1-2 for one or two.")
-    ] = "1",
+        str, typer.Option(metavar="N[-N]", help="Number of words in a term, e.g. 1, or 1-2 for a range.")
+    ] = "1"
     stop_words: Annotated[
         str | None,
-        typer.Option(metavar="WORDS", help="Words to leave out: english, or a file with one a line."),
-    ] = None,
+        typer.Option(
+            metavar="WORDS", help="Words to ignore: english, or a file with one word per line."
+        ),
+    ] = None
     min_df: Annotated[
         str,
         typer.Option(
-            metavar="N", help="Leave out terms of fewer documents: a number, or a share like 0.01."
+            metavar="N",
+            help="Ignore terms that occur in fewer documents: a number, or a share such as 0.01.",
         ),
-    ] = "1",
-    max_df: Annotated[str, typer.Option(metavar="N", help="Leave out terms of more documents.")] = "1.0",
+    ] = "1"
+    max_df: Annotated[
+        str,
+        typer.Option(
+            metavar="N",
+            help="Ignore terms that occur in more documents: a number, or a share such as 0.5.",
+        ),
+    ] = "1.0"
     max_terms: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Keep the most frequent terms only.")
-    ] = None,
+        int | None,
+        typer.Option(min=1, metavar="N", help="Use the N most frequent terms only (default: all)."),
+    ] = None
     sublinear: Annotated[
-        bool, typer.Option("--sublinear", help="Count 1 + log(n) for a term that occurs n times.")
-    ] = False,
+        bool, typer.Option("--sublinear", help="Use 1 + log(n) for a term that occurs n times.")
+    ] = False
     idf: Annotated[
         Idf | None,
         typer.Option(
-            help="Weight of rare terms. By default smooth for texts, plain for matrices; none for a "
-            "matrix that is weighted already.",
+            help="Weight of rare terms (default: smooth for texts, plain for matrices); use none for a "
+            "matrix that is already weighted.",
+        ),
+    ] = None
+
+
+@expand_option_groups
+def docs(
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="Folder or file of documents; - is standard input.")
+    ],
+    clusters: Clusters,
+    method: Annotated[Method, typer.Option(help="Clustering method.")] = Method.bisecting,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="File for the description; - prints it."),
+    ] = STDOUT,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="File for the clusters: lines of name, tab and cluster, or an array for .npy; - prints "
+            "these lines only.",
         ),
     ] = None,
+    terms: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of terms to show for each cluster.")
+    ] = 10,
+    central: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Number of central documents to show.")
+    ] = 5,
+    *,
+    corpus_options: CorpusOptions,
+    term_options: TermOptions,
     n_init: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Runs, of which the best is kept.")
+        int, typer.Option(min=1, metavar="N", help="Number of runs; the best is kept.")
     ] = 1,
     quality: Annotated[
-        options.Quality | None,
-        typer.Option(help="Effort of refined and k-way, and for these only. By default balanced."),
+        Quality | None,
+        typer.Option(help="Effort of the methods refined and k-way (default: balanced)."),
     ] = None,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
+    run_options: RunOptions,
+    common: CommonOptions,
 ) -> None:
     """\b
     Examples:
@@ -136,40 +144,35 @@ def docs(
       boostkmeans docs sports.mat -k 7 --method refined --labels labels.tsv
       zcat posts.txt.gz | boostkmeans docs - -k 5
 
-    Clusters documents, and says of each cluster how large it is, which terms make up its centre, which
-    set it apart from all others, and which documents are nearest to its centre.
+    Cluster documents, and print for each cluster its size, the terms with the largest weight in its
+    centre, the terms that distinguish it from the other clusters, and the documents nearest to its
+    centre.
 
-    PATH is a folder of text files (sub-folders are classes), a text with a document on each line, a
+    PATH is a folder of text files (subfolders are classes), a text file with one document per line, a
     table with a column of texts (.csv, .tsv, .jsonl), or a matrix (CLUTO .mat with .clabel and .rclass,
-    .mtx, .svm, .npz). Any of these may be compressed with gzip. Documents that cannot be read are
-    skipped, and named on stderr. Where classes are known, entropy, purity and NMI are given.
+    .mtx, .svm, .npz). All of these may be compressed with gzip. Documents that cannot be read are
+    skipped and listed on standard error. If classes are known, entropy, purity and NMI are printed.
     """
-    with exit_codes(debug=debug):
-        result_to = Output(output, force)
-        labels_to = None if labels is None else Output(labels, force)
+    with command(common) as run:
+        result_to = Output(output, common.force)
+        labels_to = output_to(labels, force=common.force)
         check_outputs({"PATH": path}, {"--output": result_to, "--labels": labels_to})
-        if as_json and labels == output == STDOUT:
-            raise ValueError("--json and --labels - both want standard output: write one to a file.")
-        weighting = Weighting(
-            ngram_range=_range("--ngrams", ngrams),
-            stop_words=_stop_words(stop_words),
-            min_df=_frequency("--min-df", min_df),
-            max_df=_frequency("--max-df", max_df),
-            max_features=max_terms,
-            sublinear_tf=sublinear,
-            idf=None if idf is None else idf.value,
-        )
-        with shown_progress(verbose=verbose) as shown:
+        if common.as_json and labels == output == STDOUT:
+            raise ValueError(
+                "--json and --labels - both use standard output: write one of them to a file."
+            )
+        weighting = _weighting(term_options)
+        with run.progress() as display:
             corpus = read_corpus(
                 path,
-                format=None if input_format is None else input_format.value,
-                text_column=_column(text_column),
-                class_column=_column(class_column),
-                name_column=_column(name_column),
-                encoding=encoding,
-                progress=shown.progress,
+                format=value_of(corpus_options.input_format),
+                text_column=_parse_column(corpus_options.text_column),
+                class_column=_parse_column(corpus_options.class_column),
+                name_column=_parse_column(corpus_options.name_column),
+                encoding=corpus_options.encoding,
+                progress=display.report,
             )
-            _warn_of_skipped(corpus)
+            _print_skipped(corpus)
             found = cluster_documents(
                 corpus,
                 clusters,
@@ -178,33 +181,47 @@ def docs(
                 n_terms=terms,
                 n_central=central,
                 n_init=n_init,
-                quality=None if quality is None else quality.value,
-                random_state=seed,
-                n_threads=threads,
-                progress=shown.progress,
-                verbose=shown.verbose,
+                quality=value_of(quality),
+                random_state=run_options.seed,
+                n_threads=run_options.threads,
+                progress=display.report,
+                verbose=display.verbose,
             )
         if labels_to is not None:
             _write_labels(labels_to, found)
         if labels != STDOUT or output != STDOUT:
+            as_json = common.as_json
             result_to.write(json.dumps(found.to_dict(), allow_nan=False) if as_json else found.table())
 
 
-def _warn_of_skipped(corpus: Corpus) -> None:
+def _weighting(options: TermOptions) -> Weighting:
+    return Weighting(
+        ngram_range=_parse_range("--ngrams", options.ngrams),
+        stop_words=_read_stop_words(options.stop_words),
+        min_df=_parse_frequency("--min-df", options.min_df),
+        max_df=_parse_frequency("--max-df", options.max_df),
+        max_features=options.max_terms,
+        sublinear_tf=options.sublinear,
+        idf=value_of(options.idf),
+    )
+
+
+def _print_skipped(corpus: Corpus) -> None:
     n_skipped = len(corpus.skipped)
-    if n_skipped:
-        say(f"warning: {n_skipped} of {len(corpus) + n_skipped} documents are skipped:")
-        for document in corpus.skipped[:NAMED]:
-            say(f"  {document.name}: {document.reason}")
-        if n_skipped > NAMED:
-            say(f"  and {n_skipped - NAMED} more, which --json names")
+    if not n_skipped:
+        return
+    print_message(f"warning: {n_skipped} of {len(corpus) + n_skipped} documents are skipped:")
+    for document in corpus.skipped[:MAX_SKIPPED_SHOWN]:
+        print_message(f"  {document.name}: {document.reason}")
+    if n_skipped > MAX_SKIPPED_SHOWN:
+        print_message(f"  and {n_skipped - MAX_SKIPPED_SHOWN} more; --json lists them all")
 
 
 def _write_labels(output: Output, found: DocumentClusters) -> None:
-    if output.path == STDOUT or output.ending != ".npy":
+    if output.ending != ".npy":
         output.write(_label_lines(found))
         return
-    with column_writer(output, len(found.labels), np.int32) as write:
+    with row_writer(output, found.labels.shape, np.int32) as write:
         write(found.labels)
 
 
@@ -215,34 +232,33 @@ def _label_lines(found: DocumentClusters) -> str:
     )
 
 
-def _column(given: str | None) -> str | int | None:
-    return int(given) if given is not None and given.isdecimal() else given
+def _parse_column(text: str | None) -> str | int | None:
+    return int(text) if text is not None and text.isdecimal() else text
 
 
-def _range(option: str, given: str) -> tuple[int, int]:
-    low, _, high = given.partition("-")
+def _parse_range(option: str, text: str) -> tuple[int, int]:
+    low, _, high = text.partition("-")
     try:
         return int(low), int(high or low)
     except ValueError:
-        raise ValueError(f"{option} must be a number or two, as in 1-2. Got {given!r}.") from None
+        raise ValueError(
+            f"{option} must be an integer, or two with a dash, e.g. 1-2. Got {text!r}."
+        ) from None
 
 
-def _frequency(option: str, given: str) -> float:
+def _parse_frequency(option: str, text: str) -> float:
     try:
-        return int(given) if given.isdecimal() else float(given)
+        return int(text) if text.isdecimal() else float(text)
     except ValueError:
         raise ValueError(
-            f"{option} must be a number of documents, or a share of them like 0.5. Got {given!r}."
+            f"{option} must be a number of documents, or a share of them such as 0.5. Got {text!r}."
         ) from None
 
 
-def _stop_words(given: str | None) -> str | list[str] | None:
-    if given is None or given == "english":
-        return given
+def _read_stop_words(text: str | None) -> str | list[str] | None:
+    if text is None or text == "english":
+        return text
     try:
-        return Path(given).read_text(encoding="utf-8-sig").split()
+        return Path(text).read_text(encoding="utf-8-sig").split()
     except UnicodeDecodeError as error:
-        raise DataFormatError(
-            f"{given}: stop words must be in UTF-8, and byte {error.start} is not. Convert the file: "
-            "'iconv -f latin1 -t utf-8', for example."
-        ) from None
+        raise not_utf8(text, "stop words", error) from None

@@ -1,6 +1,5 @@
-"""`boostkmeans evaluate`: how well the clusters of a model suit vectors, and classes."""
+"""`boostkmeans evaluate`: measure a model on vectors, and against classes."""
 
-import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -9,18 +8,17 @@ import typer
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from boostkmeans import metrics
-from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans.cli import options
-from boostkmeans.cli.bar import shown_progress
-from boostkmeans.cli.column import read_column
-from boostkmeans.cli.errors import exit_codes
-from boostkmeans.cli.input import check_memory, check_side_files, opened
-from boostkmeans.cli.listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
-from boostkmeans.cli.model_input import read_model
-from boostkmeans.cli.output import print_result
+from boostkmeans import DataFormatError, metrics
+from boostkmeans.cli.command import Result, command
+from boostkmeans.cli.files.column_input import read_column
+from boostkmeans.cli.files.input import check_side_files
+from boostkmeans.cli.files.model_input import read_model
+from boostkmeans.cli.listing import format_measure, format_sizes, summarize_sizes, two_columns
+from boostkmeans.cli.option_groups import Without, expand_option_groups
+from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, Threads, VectorsPath
+from boostkmeans.io import Vectors, check_memory
 
-# By their names in JSON: what classes are held against clusters by, and how to call it.
+# External measures: JSON key -> (name in the listing, function of classes and clusters).
 SCORES: dict[str, tuple[str, Callable[[Any, Any], float]]] = {
     "entropy": ("entropy (0 is best)", metrics.entropy),
     "purity": ("purity (1 is best)", metrics.purity),
@@ -29,100 +27,98 @@ SCORES: dict[str, tuple[str, Callable[[Any, Any], float]]] = {
 }
 
 
+@expand_option_groups
 def evaluate(
-    model_path: options.ModelPath,
-    path: options.VectorsPath,
+    model_path: ModelPath,
+    path: VectorsPath,
     classes: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="The class of each row: one a line, or a vector in .npy."),
+        typer.Option(metavar="FILE", help="File with the class of each row: .npy, or one per line."),
     ] = None,
-    threads: options.Threads = None,
-    max_memory: options.MaxMemory = None,
-    input_format: options.InputFormat = None,
-    key: options.Key = None,
-    header: options.Header = None,
-    as_json: options.AsJson = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
+    threads: Threads = None,
+    *,
+    input_options: InputOptions,
+    common: Annotated[CommonOptions, Without("force")],
 ) -> None:
     """\b
     Examples:
       boostkmeans evaluate model.safetensors vectors.fvecs
       boostkmeans evaluate model.safetensors vectors.npy --classes classes.txt --json
 
-    Gives each vector its nearest centre, and says how far that is and how even the clusters are. With
-    classes, how far clusters and classes agree.
+    Assign each vector to its nearest centre, and print the distortion and the sizes of the clusters.
+    With classes, also print how well clusters and classes agree.
     """
-    with exit_codes(debug=debug):
+    with command(common) as run:
         model = read_model(model_path, threads)
         check_side_files({"--classes": classes})
-        given = None if classes is None else read_column(classes)
+        true_classes = None if classes is None else read_column(classes)
         k = len(model.cluster_centers_)
-        sizes, inertias = np.zeros(k, dtype=np.int64), np.zeros(k)
-        every: list[NDArray[np.int32]] = []
-        with (
-            shown_progress(verbose=verbose) as shown,
-            opened(
-                path,
-                shown,
-                input_format=input_format,
-                key=key,
-                header=header,
-                max_memory=max_memory,
-                model=model_path,
-            ) as vectors,
-        ):
-            n_rows = vectors.shape[0]
-            if given is not None and len(given) != n_rows:
-                raise DataFormatError(
-                    f"{classes}: {len(given):,} classes for {n_rows:,} rows of {vectors.name}. One for "
-                    "each row is needed."
-                )
-            check_memory(vectors, n_rows, k, at_once=1)
-            show = shown.counting("rows")
-            show("evaluating", 0, n_rows)
+        batches: list[NDArray[np.int32]] = []
+        inertias = np.zeros(k)
+        with run.reading(path, input_options, model=model_path) as (vectors, display):
+            if true_classes is not None:
+                _check_length(true_classes, str(classes), vectors)
+            check_memory(vectors, k)
+            n_done, progress = 0, display.counter("rows")
+            progress("evaluating", 0, len(vectors))
             for labels, distances in model.predict_batches(vectors):
-                sizes += np.bincount(labels, minlength=k)
                 inertias += np.bincount(labels, weights=np.square(distances), minlength=k)
-                every.append(labels)
-                show("evaluating", int(sizes.sum()), n_rows)
-        found = np.concatenate(every)
-        made = plain(
-            {
-                "source": vectors.name,
-                "model": model_path,
-                "n_rows": n_rows,
-                "n_clusters": k,
-                "distortion": inertias.sum() / n_rows,
-                "inertia": inertias.sum(),
-                "distortion_of_fit": model.distortion_,
-                "size_imbalance": metrics.size_imbalance(found, n_clusters=k),
-                "sizes": sizes_of(sizes),
-                "clusters": [
-                    {"size": size, "share": size / n_rows, "distortion": inertia / max(1, size)}
-                    for size, inertia in zip(sizes.tolist(), inertias.tolist(), strict=True)
-                ],
-                "scores": None if given is None else _scores(given, found),
-            }
+                batches.append(labels)
+                n_done += len(labels)
+                progress("evaluating", n_done, len(vectors))
+        result = {
+            "source": vectors.name,
+            "model": model_path,
+            **_measure(np.concatenate(batches), inertias, true_classes),
+            "distortion_of_fit": model.distortion_,
+        }
+        run.print_result(result, _listing)
+
+
+def _check_length(classes: NDArray[Any], file: str, vectors: Vectors) -> None:
+    if len(classes) != len(vectors):
+        raise DataFormatError(
+            f"{len(classes):,} classes for {len(vectors):,} rows of {vectors.name}. One class per row "
+            "is needed.",
+            file=file,
         )
-        print_result(json.dumps(made, allow_nan=False) if as_json else _listing(made))
 
 
-def _scores(classes: NDArray[Any], clusters: NDArray[np.int32]) -> dict[str, float]:
-    return {name: float(score(classes, clusters)) for name, (_, score) in SCORES.items()}
+def _measure(
+    labels: NDArray[np.int32], inertias: NDArray[np.float64], classes: NDArray[Any] | None
+) -> Result:
+    """Return all measures by the names of the JSON output."""
+    n_rows, k = len(labels), len(inertias)
+    sizes = np.bincount(labels, minlength=k)
+    scores = None
+    if classes is not None:
+        scores = {name: float(score(classes, labels)) for name, (_, score) in SCORES.items()}
+    return {
+        "n_rows": n_rows,
+        "n_clusters": k,
+        "distortion": inertias.sum() / n_rows,
+        "inertia": inertias.sum(),
+        "size_imbalance": metrics.size_imbalance(labels, n_clusters=k),
+        "sizes": summarize_sizes(sizes),
+        "clusters": [
+            {"size": size, "share": size / n_rows, "distortion": inertia / max(1, size)}
+            for size, inertia in zip(sizes.tolist(), inertias.tolist(), strict=True)
+        ],
+        "scores": scores,
+    }
 
 
-def _listing(made: dict[str, Any]) -> str:
-    largest = max(one["share"] for one in made["clusters"])
+def _listing(result: Result) -> str:
+    largest = max(cluster["share"] for cluster in result["clusters"])
     pairs = [
-        ("rows", f"{made['n_rows']:,}"),
-        ("clusters", f"{made['n_clusters']:,}"),
-        ("distortion", shown_measure(made["distortion"])),
-        ("in the fit", shown_measure(made["distortion_of_fit"])),
-        ("inertia", shown_measure(made["inertia"])),
-        ("sizes", shown_sizes(made["sizes"])),
-        ("size imbalance", f"{made['size_imbalance']:.4f} (1 is even)"),
+        ("rows", f"{result['n_rows']:,}"),
+        ("clusters", f"{result['n_clusters']:,}"),
+        ("distortion", format_measure(result["distortion"])),
+        ("in the fit", format_measure(result["distortion_of_fit"])),
+        ("inertia", format_measure(result["inertia"])),
+        ("sizes", format_sizes(result["sizes"])),
+        ("size imbalance", f"{result['size_imbalance']:.4f} (1 is even)"),
         ("largest share", f"{largest:.2%} of the rows in one cluster"),
     ]
-    scores = made["scores"] or {}
+    scores = result["scores"] or {}
     return two_columns([*pairs, *((SCORES[name][0], f"{one:.4f}") for name, one in scores.items())])

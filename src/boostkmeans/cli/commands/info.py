@@ -1,45 +1,51 @@
-"""`boostkmeans info`: what a file is."""
+"""`boostkmeans info`: describe a file."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from boostkmeans import ProductQuantizer, load_model
-from boostkmeans._engine import checkpoint
-from boostkmeans._runtime.errors import ChoiceError, DataFormatError
-from boostkmeans._storage import format_names
-from boostkmeans._storage.tensors import peek
-from boostkmeans.cli import options
-from boostkmeans.cli.bar import shown_progress
-from boostkmeans.cli.column import column_header
-from boostkmeans.cli.commands.pq.listing import quantizer_pairs, quantizer_values
-from boostkmeans.cli.errors import exit_codes
-from boostkmeans.cli.input import is_stream, opened
-from boostkmeans.cli.listing import plain, shown_measure, shown_sizes, sizes_of, two_columns
-from boostkmeans.cli.output import print_result
+from boostkmeans import (
+    DataFormatError,
+    FileDescription,
+    ProductQuantizer,
+    SweepRecord,
+    describe_file,
+    load_model,
+)
+from boostkmeans._runtime.errors import ChoiceError
+from boostkmeans.cli.command import Command, Result, command
+from boostkmeans.cli.commands.pq.listing import Pairs, quantizer_pairs, quantizer_values
+from boostkmeans.cli.files.column_input import describe_column
+from boostkmeans.cli.files.input import is_stream
+from boostkmeans.cli.listing import (
+    format_measure,
+    format_sizes,
+    summarize_sizes,
+    to_json_types,
+    two_columns,
+)
+from boostkmeans.cli.option_groups import Without, expand_option_groups
+from boostkmeans.cli.options import CommonOptions, InputOptions, value_of
 from boostkmeans.io import open_vectors
 
-# Names of columns that are shown, where there are many.
-NAMES_SHOWN = 8
-# What of the identity of a fit is no parameter.
-NO_PARAMETERS = ("estimator", "shape", "data", "parts", "sample_weight")
+# Maximum number of column names in the listing.
+MAX_NAMES_SHOWN = 8
 
 
+@expand_option_groups
 def info(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="A model, quantizer, checkpoint, vectors or a column; - is stdin."
+            metavar="FILE",
+            help="Model, quantizer, checkpoint, vectors or column of values; - is standard input.",
         ),
     ],
-    input_format: options.InputFormat = None,
-    key: options.Key = None,
-    as_json: options.AsJson = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
+    *,
+    input_options: Annotated[InputOptions, Without("max_memory", "header")],
+    common: Annotated[CommonOptions, Without("force")],
 ) -> None:
     """\b
     Examples:
@@ -48,41 +54,36 @@ def info(
       boostkmeans info fit.ckpt
       boostkmeans info vectors.fvecs --json
 
-    Says what a file is, by its content: a model that fit wrote, a product quantizer, a checkpoint, or
+    Describe a file by its content: a model that fit wrote, a product quantizer, a checkpoint, or
     vectors.
     """
-    with exit_codes(debug=debug):
-        found = None if input_format is not None or is_stream(path) else peek(path)
-        kind = None if found is None else found[0]
-        if found is not None and kind == format_names.MODEL:
-            made, pairs = _model(path, *found[1:])
-        elif found is not None and kind == format_names.QUANTIZER:
-            made, pairs = _quantizer(path, *found[1:])
-        elif found is not None and kind == checkpoint.FORMAT:
-            made, pairs = _checkpoint_info(path, *found[1:])
+    with command(common) as run:
+        is_ours = input_options.input_format is None and not is_stream(path)
+        found = describe_file(path) if is_ours else None
+        if found is None:
+            result, pairs = _describe_data(run, path, input_options)
         else:
-            made, pairs = _data(path, input_format, key, verbose)
-        made = plain({"file": path, **made})
-        print_result(json.dumps(made, allow_nan=False) if as_json else two_columns(pairs))
+            describe = {
+                "model": _describe_model,
+                "quantizer": _describe_quantizer,
+                "checkpoint": _describe_checkpoint,
+            }[found.kind]
+            result, pairs = describe(path, found)
+        listing = two_columns([("file", path), *pairs])
+        run.print_result({"file": path, **result}, lambda _: listing)
 
 
-def _model(
-    path: str, version: int, header: dict[str, Any]
-) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def _describe_model(path: str, found: FileDescription) -> tuple[Result, Pairs]:
     model = load_model(path)
-    history = model.history_
-    sizes = sizes_of(model.cluster_sizes_)
-    made = {
-        "kind": "model",
-        "format_version": version,
-        "written_by": header["library_version"],
-        "estimator": header["estimator"],
-        "parameters": header["parameters"],
+    sizes = summarize_sizes(model.cluster_sizes_)
+    result = {
+        **_header_values(found),
+        "estimator": found.estimator,
         "n_clusters": len(model.cluster_centers_),
         "n_features": model.n_features_in_,
-        "n_rows": header["n_rows"],
-        "has_labels": header["has_labels"],
-        "feature_names": header.get("feature_names"),
+        "n_rows": found.n_rows,
+        "has_labels": found.has_labels,
+        "feature_names": found.feature_names,
         "distortion": model.distortion_,
         "inertia": model.inertia_,
         "sizes": sizes,
@@ -90,130 +91,109 @@ def _model(
         "n_sweeps": model.n_iter_,
         "stop_reason": getattr(model, "stop_reason_", None),
         "converged": getattr(model, "converged_", None),
-        "seconds": history[-1].seconds if history else None,
-        "history": [asdict(record) for record in history],
+        "seconds": model.history_[-1].seconds if model.history_ else None,
+        "history": [asdict(record) for record in model.history_],
     }
     pairs = [
-        ("file", path),
-        ("kind", f"model, written by boostkmeans {header['library_version']}"),
+        ("kind", f"model, written by boostkmeans {found.library_version}"),
         ("estimator", repr(model)),
-        ("centres", f"{made['n_clusters']:,} of {made['n_features']:,} features"),
-        ("rows", f"{made['n_rows']:,} in the fit, labels {'are' if made['has_labels'] else 'not'} here"),
-        ("distortion", shown_measure(model.distortion_)),
-        ("inertia", shown_measure(model.inertia_)),
-        ("sizes", shown_sizes(sizes)),
+        ("centres", f"{result['n_clusters']:,} of {result['n_features']:,} features"),
+        ("rows", f"{found.n_rows:,} in the fit, labels {'' if found.has_labels else 'not '}included"),
+        ("distortion", format_measure(model.distortion_)),
+        ("inertia", format_measure(model.inertia_)),
+        ("sizes", format_sizes(sizes)),
+        *_history_pair(model.history_, model.n_iter_, result["stop_reason"]),
     ]
-    if history:
-        pairs.append(("history", _course(made)))
-    return made, pairs
+    return result, pairs
 
 
-def _quantizer(
-    path: str, version: int, header: dict[str, Any]
-) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    quantizer = ProductQuantizer.load(path)
-    made = {
-        "kind": "quantizer",
-        "format_version": version,
-        "written_by": header["library_version"],
-        "parameters": header["parameters"],
-        "feature_names": header.get("feature_names"),
-        **quantizer_values(quantizer),
-    }
-    pairs = [
-        ("file", path),
-        ("kind", f"product quantizer, written by boostkmeans {header['library_version']}"),
-        *quantizer_pairs(made),
-    ]
-    return made, pairs
+def _history_pair(history: list[SweepRecord], n_sweeps: int, stop_reason: str | None) -> Pairs:
+    if not history:
+        return []
+    stopped = f", stopped by {stop_reason}" if stop_reason else ""
+    return [("history", f"{n_sweeps:,} sweeps in {history[-1].seconds:.2f} s{stopped}")]
 
 
-def _course(made: dict[str, Any]) -> str:
-    text = f"{made['n_sweeps']:,} sweeps in {made['seconds']:.2f} s"
-    return text + (f", stopped by {made['stop_reason']}" if made["stop_reason"] else "")
+def _describe_quantizer(path: str, found: FileDescription) -> tuple[Result, Pairs]:
+    values = quantizer_values(ProductQuantizer.load(path))
+    result = {**_header_values(found), "feature_names": found.feature_names, **values}
+    kind = f"product quantizer, written by boostkmeans {found.library_version}"
+    return result, [("kind", kind), *quantizer_pairs(to_json_types(values))]
 
 
-def _checkpoint_info(
-    path: str, version: int, header: dict[str, Any]
-) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    identity = header.get("identity", {})
-    shape = identity.get("shape", [0, 0])
-    stage = header.get("stage")
-    made = {
-        "kind": "checkpoint",
-        "format_version": version,
-        "written_by": header["library_version"],
-        "estimator": identity.get("estimator"),
-        "parameters": {name: one for name, one in identity.items() if name not in NO_PARAMETERS},
-        "n_rows": shape[0],
-        "n_features": shape[1],
-        "n_clusters": identity.get("n_clusters"),
-        "n_runs_done": header.get("n_done"),
-        "stage": stage,
+def _describe_checkpoint(path: str, found: FileDescription) -> tuple[Result, Pairs]:
+    n_clusters = found.parameters.get("n_clusters")
+    result = {
+        **_header_values(found),
+        "estimator": found.estimator,
+        "n_rows": found.n_rows,
+        "n_features": found.n_features,
+        "n_clusters": n_clusters,
+        "n_runs_done": found.n_runs_done,
+        "stage": found.stage,
         "bytes": Path(path).stat().st_size,
     }
-    at = (
-        "all runs are done" if stage is None else f"stage {stage!r} of run {header.get('n_done', 0) + 1}"
-    )
+    state = "all runs are complete"
+    if found.stage is not None:
+        state = f"stage {found.stage!r} of run {(found.n_runs_done or 0) + 1}"
     pairs = [
-        ("file", path),
-        ("kind", f"checkpoint, written by boostkmeans {header['library_version']}"),
-        ("fit", f"{made['estimator']} of {shape[0]:,} rows and {shape[1]:,} features"),
-        ("clusters", f"{made['n_clusters']:,}"),
-        ("state", at),
+        ("kind", f"checkpoint, written by boostkmeans {found.library_version}"),
+        ("fit", f"{found.estimator} of {found.n_rows:,} rows and {found.n_features:,} features"),
+        ("clusters", f"{n_clusters:,}"),
+        ("state", state),
     ]
-    return made, pairs
+    return result, pairs
 
 
-def _data(
-    path: str, input_format: options.Format | None, key: list[str] | None, verbose: bool
-) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    column = column_header(path) if Path(path).is_file() else None
+def _header_values(found: FileDescription) -> Result:
+    return {
+        "kind": found.kind,
+        "format_version": found.format_version,
+        "written_by": found.library_version,
+        "parameters": found.parameters,
+    }
+
+
+def _describe_data(run: Command, path: str, options: InputOptions) -> tuple[Result, Pairs]:
+    column = describe_column(path) if Path(path).is_file() else None
     if column is not None:
         n_rows, dtype = column
-        made = {"kind": "column", "format": "npy", "n_rows": n_rows, "dtype": dtype}
-        return made, [
-            ("file", path),
-            ("kind", "column: a value for each row, such as labels or weights"),
+        result = {"kind": "column", "format": "npy", "n_rows": n_rows, "dtype": dtype}
+        return result, [
+            ("kind", "column: one value per row, such as labels or weights"),
             ("rows", f"{n_rows:,} of type {dtype}"),
         ]
     try:
-        return _vectors(path, input_format, key, verbose)
+        return _describe_vectors(run, path, options)
     except ChoiceError as error:
         if not error.available:
             raise
-        return _arrays(path, input_format, error.available)
+        return _describe_arrays(path, options, error.available)
 
 
-def _arrays(
-    path: str, input_format: options.Format | None, names: list[str]
-) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Of a file with several arrays."""
-    arrays: list[dict[str, Any]] = []
+def _describe_arrays(path: str, options: InputOptions, names: list[str]) -> tuple[Result, Pairs]:
+    """Describe a file with several arrays, of which the user must choose one."""
+    arrays: list[Result] = []
     for name in names:
-        kind = None if input_format is None else input_format.value
         try:
-            with open_vectors(path, format=kind, key=name) as found:
+            with open_vectors(path, format=value_of(options.input_format), key=name) as found:
                 arrays.append({"name": name, "shape": list(found.shape), "dtype": str(found.dtype)})
-        except DataFormatError:  # one that has no rows and columns
+        except DataFormatError:  # an array that is not two-dimensional
             arrays.append({"name": name, "shape": None, "dtype": None})
-    pairs = [("file", path), ("kind", "several arrays, of which --key names one")]
-    for one in arrays:
-        rows = "no vectors" if one["shape"] is None else "{:,} x {:,} of type ".format(*one["shape"])
-        pairs.append((f"  {one['name']}", rows + (one["dtype"] or "")))
+    pairs = [("kind", "several arrays; choose one with --key")]
+    for array in arrays:
+        shape = "no vectors"
+        if array["shape"] is not None:
+            shape = "{:,} x {:,} of type {}".format(*array["shape"], array["dtype"])
+        pairs.append((f"  {array['name']}", shape))
     return {"kind": "arrays", "arrays": arrays}, pairs
 
 
-def _vectors(
-    path: str, input_format: options.Format | None, key: list[str] | None, verbose: bool
-) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    with (
-        shown_progress(verbose=verbose) as shown,
-        opened(path, shown, input_format=input_format, key=key) as vectors,
-    ):
+def _describe_vectors(run: Command, path: str, options: InputOptions) -> tuple[Result, Pairs]:
+    with run.reading(path, options) as (vectors, _):
         n_rows, n_features = vectors.shape
         names = vectors.feature_names
-        made = {
+        result = {
             "kind": "vectors",
             "format": vectors.format,
             "n_rows": n_rows,
@@ -224,13 +204,13 @@ def _vectors(
             "feature_names": names,
         }
     pairs = [
-        ("file", path),
-        ("kind", f"vectors, {'sparse' if made['is_sparse'] else 'dense'}, format {made['format']}"),
+        ("kind", f"vectors, {'sparse' if result['is_sparse'] else 'dense'}, format {result['format']}"),
         ("rows", f"{n_rows:,}"),
-        ("features", f"{n_features:,} of type {made['dtype']}"),
-        ("memory", f"{made['bytes_if_dense']:,} bytes if dense"),
+        ("features", f"{n_features:,} of type {result['dtype']}"),
+        ("memory", f"{result['bytes_if_dense']:,} bytes if dense"),
     ]
     if names is not None:
-        more = f", and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-        pairs.append(("columns", ", ".join(names[:NAMES_SHOWN]) + more))
-    return made, pairs
+        n_more = len(names) - MAX_NAMES_SHOWN
+        more = f", and {n_more} more" if n_more > 0 else ""
+        pairs.append(("columns", ", ".join(names[:MAX_NAMES_SHOWN]) + more))
+    return result, pairs

@@ -1,1 +1,1 @@
-"""How bytes and rows of a file are reached."""
+"""Access to the bytes and rows of files."""

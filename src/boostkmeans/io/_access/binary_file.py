@@ -1,4 +1,4 @@
-"""`BinaryFile`: bytes at any place of a file, from any thread, and nothing but those."""
+"""`BinaryFile`: reading at any position of a file, from several threads."""
 
 import io
 import os
@@ -10,79 +10,87 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans.io._access.location import Location
 
-# What one call of the system reads at most: Linux stops below 2 GiB.
-MOST_AT_ONCE = 1 << 30
+# Number of bytes per system call. Linux reads at most 2 GiB in one call.
+MAX_BYTES_PER_CALL = 1 << 30
 
 
 class BinaryFile:
-    """An open file of known size. Reads have no position in common, so that threads can share it."""
+    """An open file of known size. Reads do not share a position, so threads can use it together."""
 
     def __init__(self, name: str, file: io.FileIO) -> None:
         self.name = name
         self.file = file
-        """Has a position, for whoever reads one after the other while the file is being opened."""
-        # Who does not close vectors gets no warning: maps do not need the file.
+        """File object with a position, for libraries that read while the file is being opened."""
+        # Users need not close their vectors: the file is closed without a ResourceWarning.
         weakref.finalize(self, file.close)
-        self._state = self._seen()
-        self.size = self._state[0]
+        self._initial_state = self._state()
+        self.size = self._initial_state[0]
         self._lock = threading.Lock()
 
+    @property
+    def location(self) -> Location:
+        """Location of the file, for error messages."""
+        return Location(self.name)
+
     def read_into(self, offset: int, target: NDArray[Any]) -> None:
-        """Fills a contiguous array with the bytes from there on."""
+        """Fill a contiguous array with the bytes from `offset` on."""
         self.check_unchanged()
         flat: Any = target.reshape(-1).view(np.uint8)
         view = memoryview(flat)
         done = 0
         while done < len(view):
-            n = self._read_some(offset + done, view[done : done + MOST_AT_ONCE])
+            n = self._read_some(offset + done, view[done : done + MAX_BYTES_PER_CALL])
             if n == 0:
-                raise self.too_short(offset + done)
+                raise self._truncated(offset + done)
             done += n
 
     def head(self, n_bytes: int, offset: int = 0) -> bytes:
-        """The bytes from there on: as many as there are."""
+        """Return up to `n_bytes` bytes from `offset` on. There are fewer at the end of the file."""
         n = max(0, min(n_bytes, self.size - offset))
         found = np.empty(n, dtype=np.uint8)
         self.read_into(offset, found)
         return found.tobytes()
 
     def mapped(self, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """A read-only memory map of an array."""
+        """Return a read-only memory map of an array in the file."""
         self.check_unchanged()
         if 0 in shape:
             return np.empty(shape, dtype=dtype)
         try:
             return np.memmap(self.file, dtype=dtype, mode="r", offset=offset, shape=shape)
         except ValueError as error:
-            raise DataFormatError(f"{self.name}: cannot be mapped into memory: {error}.") from None
+            problem = f"The file cannot be mapped into memory: {error}."
+            raise self.location.error(problem) from None
 
     def check_unchanged(self) -> None:
-        """Raises an error if somebody wrote to the file since it was opened."""
-        if self._seen() != self._state:
-            raise DataFormatError(
-                f"{self.name}: the file was changed while it was being read: it had {self.size} bytes "
-                f"and has {self._seen()[0]} now. Open it again once it is complete."
+        """Raise DataFormatError if the file was modified after it was opened."""
+        if self._state() != self._initial_state:
+            raise self.location.error(
+                f"The file was modified while it was being read: it had {self.size:,} bytes and now has "
+                f"{self._state()[0]:,}.",
+                "Open it again once it is complete.",
             )
 
-    def too_short(self, offset: int) -> DataFormatError:
-        """The error for a file that ends before it should."""
-        return DataFormatError(
-            f"{self.name}: the file ends at byte {offset}, in the midst of its rows. It was cut short "
-            "while it was being read: open it again once it is complete."
-        )
-
     def close(self) -> None:
-        """Closes the file. Memory maps of it stay as they are."""
+        """Close the file. Memory maps of it stay valid."""
         self.file.close()
+
+    def _truncated(self, offset: int) -> DataFormatError:
+        return self.location.within(f"byte {offset}").error(
+            "The file ends here, in the middle of its rows: it was truncated while it was being read.",
+            "Open it again once it is complete.",
+        )
 
     def _read_some(self, offset: int, view: memoryview) -> int:
         if hasattr(os, "preadv"):
             return os.preadv(self.file.fileno(), [view], offset)
-        with self._lock:  # Windows
+        with self._lock:  # Windows has no preadv
             self.file.seek(offset)
             return self.file.readinto(view) or 0
 
-    def _seen(self) -> tuple[int, int]:
+    def _state(self) -> tuple[int, int]:
+        """Return the size and the modification time of the file."""
         status = os.fstat(self.file.fileno())
         return status.st_size, status.st_mtime_ns

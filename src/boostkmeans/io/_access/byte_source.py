@@ -1,4 +1,4 @@
-"""Opening what is read: a file, a compressed one, or standard input."""
+"""`ByteSource`: the content of a file, a compressed file or standard input, as bytes or lines."""
 
 import codecs
 import gzip
@@ -15,92 +15,98 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import Message, Parameter, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback
+from boostkmeans.io._access.location import Location
 
 GZIP_MAGIC = b"\x1f\x8b"
-# How zlib is told that there is a header of gzip.
+# Value of zlib's `wbits` that makes it expect a gzip header.
 GZIP_WINDOW = 31
-# The most that gzip makes of a byte: deflate encodes 258 of them in two bits.
+# Largest number of bytes that one compressed byte can expand to: deflate encodes 258 bytes in 2 bits.
 MAX_EXPANSION = 1032
-# Bytes at the beginning of a file that tell text from anything else.
-HEAD = 1024
-# Bytes that are read at a time where there may be too many.
-PIECE = 1 << 20
-# Lines between two reports of progress.
+# Number of bytes at the beginning of a file that are inspected to tell text from binary data.
+HEAD_BYTES = 1024
+# Number of bytes per read of content that may be too long for memory.
+PIECE_BYTES = 1 << 20
+# Number of lines between two progress reports.
 LINES_PER_REPORT = 1000
-# What a text is expected to be, unless somebody knows better.
-DOCUMENTS = (
-    "Expected are documents as plain text, one a line; or a folder of such files, a table or a matrix "
-    "with its usual ending."
+# Default advice if a file is not text.
+EXPECTED_DOCUMENTS = (
+    "Pass documents as plain text, one per line, or a folder of such files, or a table or a matrix with "
+    "its usual file name extension."
 )
-# What "surrogateescape" makes of bytes that cannot be decoded.
+# Characters by which Python's "surrogateescape" replaces bytes that cannot be decoded.
 UNDECODABLE = re.compile("[\udc80-\udcff]")
-# Halves of characters, which no encoding can write: JSON's escapes can stand for one alone.
+# Halves of surrogate pairs, which no encoding can write. A JSON escape can produce a single one.
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class ByteSource:
-    """A file, or standard input for "-"."""
+    """A file, or standard input for the path "-". Content in gzip format is decompressed."""
 
     path: str
 
     @property
     def name(self) -> str:
-        """As messages call it."""
+        """Name for messages."""
         return "standard input" if self.path == "-" else self.path
+
+    @property
+    def location(self) -> Location:
+        """Location of the file, for error messages."""
+        return Location(self.name)
+
+    @property
+    def is_stream(self) -> bool:
+        """True for standard input and pipes, which can be read only once."""
+        return self.path == "-" or Path(self.path).is_fifo()
 
     @cached_property
     def _pipe(self) -> io.BufferedReader:
-        """Opened once: what its buffer has would be lost."""
+        """The open pipe. It is opened only once, because bytes in its buffer would be lost."""
         return Path(self.path).open("rb")
 
-    def most_bytes(self) -> int:
-        """How long the content can be at most."""
+    def max_bytes(self) -> int:
+        """Return an upper limit of the length of the content."""
         with self._raw() as raw:
             size = _size(raw)
             return size * MAX_EXPANSION if _starts_with(raw, GZIP_MAGIC) else size
 
-    @property
-    def is_stream(self) -> bool:
-        """Whether it is standard input or a pipe: what was read is gone."""
-        return self.path == "-" or Path(self.path).is_fifo()
-
     def head(self, n_bytes: int) -> bytes:
-        """Some of the first bytes of the content, which are still to be read, also from a pipe."""
+        """Return some of the first bytes of the content without consuming them, even of a pipe."""
         with self._raw(last=False) as raw:
-            first = raw.peek(HEAD)
+            first = raw.peek(HEAD_BYTES)
             if not first.startswith(GZIP_MAGIC):
                 return first[:n_bytes]
             try:
                 return zlib.decompressobj(GZIP_WINDOW).decompress(first, n_bytes)
             except zlib.error:
-                return b""  # which whoever reads it will say
+                return b""  # reading the content will report the damage
 
     def beginning(self, n_bytes: int) -> bytes:
-        """The first bytes of the content, of what can be read again."""
+        """Return the first bytes of the content. The source must not be a stream."""
         with self.opened() as stream:
             return stream.read(n_bytes)
 
-    def read(self, most: int | None = None) -> bytes:
-        """The content as a whole. What is longer than `most` does not fit into memory."""
+    def read(self, max_bytes: int | None = None) -> bytes:
+        """Return the whole content. Raise MemoryError if it is longer than `max_bytes`."""
         with self.opened() as stream:
-            if most is None:
+            if max_bytes is None:
                 return stream.read()
             content = io.BytesIO()
-            while piece := stream.read(PIECE):
+            while piece := stream.read(PIECE_BYTES):
                 content.write(piece)
-                if content.tell() > most:
+                if content.tell() > max_bytes:
                     raise MemoryError(
-                        f"{self.name}: the content is longer than the {most} bytes that may be used; it "
-                        "has to be in memory as a whole. Raise max_memory, or use a binary format."
+                        f"{self.name}: The content must fit into memory, but it is longer than the "
+                        f"limit of {max_bytes:,} bytes. Raise the limit, or use a binary format."
                     )
         return content.getvalue()
 
     @contextmanager
     def opened(self) -> Iterator[io.BufferedReader]:
-        """The content as bytes."""
+        """Open the content as a stream of bytes."""
         with self._raw() as raw, self._content(raw) as stream:
             yield stream
 
@@ -110,16 +116,17 @@ class ByteSource:
         newline: str | None,
         progress: ProgressCallback,
         *,
-        expected: str = DOCUMENTS,
+        expected: str = EXPECTED_DOCUMENTS,
         longest: int = -1,
     ) -> Iterator[str]:
-        """The lines of a text. Bytes that are not in that encoding leave traces: see `invalid_text_reason`.
+        """Yield the lines of a text.
 
-        `expected` is for the message about what is no text. Of lines that are longer than `longest`
-        characters, each piece is given like a line.
+        Bytes that cannot be decoded become surrogates, which `invalid_text_reason` finds. Lines of more
+        than `longest` characters are split into pieces of this length. `expected` is the advice of the
+        error for binary files.
         """
         with self._raw() as raw, self._content(raw) as stream:
-            self._refuse_binary(stream.peek(HEAD)[:HEAD], encoding, expected)
+            self._reject_binary(stream.peek(HEAD_BYTES)[:HEAD_BYTES], encoding, expected)
             total = _size(raw)
             text = io.TextIOWrapper(
                 stream, encoding=without_mark(encoding), errors="surrogateescape", newline=newline
@@ -131,15 +138,16 @@ class ByteSource:
                         progress("reading", raw.tell(), total)
                     yield line
             except UnicodeError as error:
-                raise DataFormatError(
-                    f"{self.name}: not in the encoding {encoding!r} ({error}). Give the right one."
+                raise self.location.error(
+                    f"The text is not in the encoding {encoding!r} ({error}).",
+                    Message("Pass the right {encoding}.", encoding=Parameter("encoding")),
                 ) from None
             finally:
-                text.detach()  # or it would close standard input
+                text.detach()  # otherwise it would close standard input
 
     @contextmanager
     def _raw(self, *, last: bool = True) -> Iterator[io.BufferedReader]:
-        """`last`: whether nothing will be read after it."""
+        """Open the bytes as stored. `last` is False if more will be read from a pipe later."""
         if self.path != "-" and self.is_stream:
             try:
                 yield self._pipe
@@ -151,19 +159,19 @@ class ByteSource:
                 yield raw
         elif hasattr(sys.stdin.buffer, "peek"):
             yield cast(io.BufferedReader, sys.stdin.buffer)
-        else:  # not everything that stands in for standard input can look ahead
-            ahead = io.BufferedReader(cast(Any, sys.stdin.buffer))
+        else:  # replacements of standard input, e.g. in tests, may have no `peek`
+            buffered = io.BufferedReader(cast(Any, sys.stdin.buffer))
             try:
-                yield ahead
+                yield buffered
             finally:
-                place = ahead.tell() if ahead.seekable() else None
-                own = ahead.detach()  # or it would close what is not its own
-                if place is not None:
-                    own.seek(place)  # what was only looked at is still to be read
+                position = buffered.tell() if buffered.seekable() else None
+                own = buffered.detach()  # otherwise it would close standard input
+                if position is not None:
+                    own.seek(position)  # buffered bytes that were not consumed stay readable
 
     @contextmanager
     def _content(self, raw: io.BufferedReader) -> Iterator[io.BufferedReader]:
-        """Uncompressed, if it is gzip, whatever its name."""
+        """Decompress the bytes if they start like gzip, whatever the name of the file."""
         if not _starts_with(raw, GZIP_MAGIC):
             yield raw
             return
@@ -171,44 +179,45 @@ class ByteSource:
             with gzip.GzipFile(fileobj=raw) as stream:
                 yield io.BufferedReader(cast(io.RawIOBase, stream))
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise DataFormatError(
-                f"{self.name}: the compressed file is damaged or cut short ({error}). Fetch it again, or"
-                " uncompress what is left of it with 'gzip -dc'."
+            raise self.location.error(
+                f"The compressed file is damaged or truncated ({error}).",
+                "Copy it again, or recover the readable part with 'gzip -dc'.",
             ) from None
 
-    def _refuse_binary(self, head: bytes, encoding: str, expected: str) -> None:
-        if b"\0" in "a".encode(encoding):  # UTF-16 and its like: NUL says nothing
+    def _reject_binary(self, head: bytes, encoding: str, expected: str) -> None:
+        """Raise DataFormatError if the first bytes are not text in this encoding."""
+        if b"\0" in "a".encode(encoding):  # in UTF-16 and UTF-32, NUL bytes are normal
             return
         mark = utf_16_mark(head)
         if mark:
-            raise DataFormatError(
-                f"{self.name}: not {encoding}, but by its first bytes {mark}: say so, or make it UTF-8."
+            raise self.location.error(
+                f"Expected {encoding}, but the first bytes are the mark of {mark}.",
+                "Pass this encoding, or convert the file to UTF-8.",
             )
         at = head.find(b"\0")
         if at >= 0 or head.startswith(b"%PDF"):
-            what = f"a NUL at byte {at}" if at >= 0 else "a PDF"
-            raise DataFormatError(f"{self.name}: not a text, but binary ({what}). {expected}")
+            reason = f"it has a NUL at byte {at}" if at >= 0 else "it is a PDF"
+            raise self.location.error(f"The file is binary, not text: {reason}.", expected)
 
 
 def check_encoding(encoding: str) -> None:
-    """Raises an error if there is no such encoding of text."""
+    """Raise ParameterError if Python has no text encoding of this name."""
     try:
         "a".encode(encoding)
     except LookupError:
-        raise ValueError(
-            f"There is no encoding {encoding!r}. Known are 'utf-8', 'latin-1', ..."
-        ) from None
+        expected = "a text encoding, such as 'utf-8' or 'latin-1'"
+        raise ParameterError("encoding", expected, encoding) from None
 
 
 def without_mark(encoding: str) -> str:
-    """UTF-8 as it is to be decoded: the mark that some programs put first is not text."""
+    """Return the encoding, or for UTF-8 the variant that skips a byte order mark."""
     return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
 
 
 def utf_16_mark(head: bytes) -> str | None:
-    """The encoding that a byte order mark tells, if it is not UTF-8."""
+    """Return "utf-16" or "utf-32" if the bytes begin with the byte order mark of this encoding."""
     for mark, name in (
-        (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+        (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is a prefix of this one
         (codecs.BOM_UTF32_BE, "utf-32"),
         (codecs.BOM_UTF16_LE, "utf-16"),
         (codecs.BOM_UTF16_BE, "utf-16"),
@@ -219,7 +228,7 @@ def utf_16_mark(head: bytes) -> str | None:
 
 
 def invalid_text_reason(text: str, encoding: str) -> str | None:
-    """Why a text that `ByteSource.lines` gave cannot be used; None if it can."""
+    """Return why a text from `ByteSource.lines` cannot be used, or None if it is valid."""
     if "\0" in text:
         return f"binary: a NUL at character {text.index(chr(0)) + 1}"
     bad = UNDECODABLE.search(text)
@@ -227,17 +236,17 @@ def invalid_text_reason(text: str, encoding: str) -> str | None:
         return f"not {encoding}: byte 0x{ord(bad[0]) - 0xDC00:02x} at character {bad.start() + 1}"
     half = SURROGATE.search(text)
     if half:
-        return f"half of a character: U+{ord(half[0]):04X} at character {half.start() + 1}"
+        return f"half of a surrogate pair: U+{ord(half[0]):04X} at character {half.start() + 1}"
     return None
 
 
 def is_of_encoding(reason: str, encoding: str) -> bool:
-    """Whether a document was skipped since it is in another encoding."""
+    """Return True if a reason of `invalid_text_reason` is that the text has another encoding."""
     return reason.startswith((f"not {encoding}:", f"not {encoding},"))
 
 
 def _size(raw: io.BufferedReader) -> int:
-    """Of a regular file; 0 for a pipe and the like, which does not tell."""
+    """Return the size of a regular file, or 0 for pipes and devices, whose size is unknown."""
     try:
         status = os.fstat(raw.fileno())
     except OSError:

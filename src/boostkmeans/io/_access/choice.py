@@ -1,38 +1,60 @@
-"""Which one of several arrays, datasets or columns is meant."""
+"""Choice of one array, dataset or column of a file that has several."""
 
-from boostkmeans._runtime.errors import ChoiceError, DataFormatError
+from boostkmeans._runtime.errors import ChoiceError, DataFormatError, Message, Parameter
+from boostkmeans.io._access.location import Location
 
-# The vectors to build from, in the layout of ann-benchmarks.
+# Dataset of the vectors to index in the files of ann-benchmarks.
 TRAIN = "train"
-# Names that a message shows at most, and characters of each.
-SHOWN_NAMES, SHOWN_CHARACTERS = 20, 40
+# Number of names that a message lists.
+MAX_NAMES = 20
+# Number of characters of each name that a message shows.
+MAX_CHARACTERS = 40
 
 
-def chosen(name: str, what: str, key: str | None, available: list[str]) -> str:
-    """The key, the only name that there is, or "train"."""
+def choose_name(where: Location, what: str, key: str | None, available: list[str]) -> str:
+    """Return the key if it is given, or the only name, or "train".
+
+    `what` is "array" or "dataset".
+    """
     if key is not None:
         if key not in available:
-            raise ChoiceError(f"{name}: there is no {what} {key!r}; there is {shown(available)}.")
+            raise missing_name_error(where, what, key, available)
         return key
     if len(available) == 1:
         return available[0]
     if TRAIN in available:
         return TRAIN
     if not available:
-        raise DataFormatError(f"{name}: there is no {what} in it.")
-    raise ChoiceError(
-        f"{name}: which {what} is meant? There are {shown(available)}. Name one: key={available[0]!r}.",
+        raise where.error(f"The file has no {what}.")
+    raise ambiguous_name_error(where, f"The file has several {what}s", available)
+
+
+def missing_name_error(
+    where: Location, what: str, key: str, available: list[str], hint: str = ""
+) -> ChoiceError:
+    """Return the error for a name that the file does not have."""
+    problem = f"The file has no {what} {key!r}. Available: {list_names(available)}."
+    return ChoiceError(f"{problem} {hint}".rstrip(), file=where.file, place=where.place)
+
+
+def ambiguous_name_error(where: Location, problem: str, available: list[str]) -> ChoiceError:
+    """Return the error for a file with several candidates, of which the caller must name one."""
+    return ChoiceError(
+        f"{problem}: {list_names(available)}.",
         available,
+        file=where.file,
+        place=where.place,
+        remedy=Message("Name one of them: {key}.", key=Parameter("key", available[0])),
     )
 
 
-def no_rows(name: str) -> DataFormatError:
-    """The error for what has no rows, and so nothing that tells how long they would be."""
-    return DataFormatError(f"{name}: there are no rows in it, so that nothing tells their length.")
+def no_rows_error(where: Location) -> DataFormatError:
+    """Return the error for a file without rows, whose number of columns is therefore unknown."""
+    return where.error("The file has no rows, so the number of columns is unknown.")
 
 
-def shown(names: list[str]) -> str:
-    """Names in a message."""
-    cut = [one if len(one) <= SHOWN_CHARACTERS else one[:SHOWN_CHARACTERS] + "..." for one in names]
-    more = f" and {len(cut) - SHOWN_NAMES} more" if len(cut) > SHOWN_NAMES else ""
-    return ", ".join(map(repr, cut[:SHOWN_NAMES])) + more if cut else "none"
+def list_names(names: list[str]) -> str:
+    """Return a list of names for a message."""
+    cut = [one if len(one) <= MAX_CHARACTERS else one[:MAX_CHARACTERS] + "..." for one in names]
+    more = f" and {len(cut) - MAX_NAMES} more" if len(cut) > MAX_NAMES else ""
+    return ", ".join(map(repr, cut[:MAX_NAMES])) + more if cut else "none"

@@ -1,4 +1,4 @@
-"""`RowRange`: some consecutive rows of a store, as a store."""
+"""`RowRange`: consecutive rows of a store."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from boostkmeans.io._access.store import Store
 
 
 class RowRange(Store):
-    """The rows [begin, end) of another store, which it closes with itself."""
+    """The rows [begin, end) of another store, which it closes together with itself."""
 
     def __init__(self, whole: Store, begin: int, end: int) -> None:
         self._whole = whole
@@ -20,17 +20,17 @@ class RowRange(Store):
         self.feature_names = whole.feature_names
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Reads from the other one, further on."""
+        """Read the rows from `begin` on into an array."""
         self._whole.fill(self._begin + begin, target)
 
     def rows(self, begin: int, end: int) -> Any:
-        """Rows of the other one, further on."""
+        """Return the rows from `begin` to `end` (excluded)."""
         return self._whole.rows(self._begin + begin, self._begin + end)
 
     def load(self) -> Any:
-        """A part of what the other one loads."""
+        """Return all rows of the range."""
         return self._whole.load()[self._begin : self._begin + self.shape[0]]
 
     def close(self) -> None:
-        """Closes the other one."""
+        """Close the other store."""
         self._whole.close()

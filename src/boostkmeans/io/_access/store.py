@@ -1,4 +1,4 @@
-"""`Store`: what each format gives to `Vectors`, which makes all the rest of it."""
+"""`Store`: interface between the readers of file formats and `Vectors`."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -14,132 +14,148 @@ from boostkmeans.io._access.binary_file import BinaryFile
 
 
 class Store(ABC):
-    """Rows of a file, in the order in which they are there."""
+    """The rows of a file, in their order."""
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    """Of what is read, in the byte order of this machine."""
+    """Type of the values that are returned, in the byte order of this machine."""
     is_sparse: bool = False
     is_mapped: bool = False
+    """True if `load` returns a memory map."""
     feature_names: list[str] | None = None
 
     @abstractmethod
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Reads the rows from `begin` on into a C-contiguous array of this dtype."""
+        """Read the rows from `begin` on into a C-contiguous array of this dtype."""
 
     def rows(self, begin: int, end: int) -> Any:
-        """Some rows, as a new array or as CSR."""
+        """Return the rows from `begin` to `end` (excluded), as a new array or a CSR matrix."""
         target = np.empty((end - begin, self.shape[1]), dtype=self.dtype)
         self.fill(begin, target)
         return target
 
     @property
     def held_bytes(self) -> int:
-        """What reading keeps in memory beside the rows that it returns."""
+        """Number of bytes that the store holds in memory, besides the rows that it returns."""
         return 0
 
     @abstractmethod
     def load(self) -> Any:
-        """All rows."""
+        """Return all rows."""
 
     @abstractmethod
     def close(self) -> None:
-        """Lets go of the file."""
+        """Close the file."""
 
 
 class LazyStore(Store):
-    """A store that takes a pass over the file to make. Of some, shape and dtype are known before."""
+    """A store that is created on first use, because this takes a pass over the file.
+
+    The shape, the type and the sparsity can be given if they are known before.
+    """
 
     def __init__(
         self,
         name: str,
-        make: Callable[[], Store],
+        create: Callable[[], Store],
         *,
         file: BinaryFile | None = None,
         shape: tuple[int, int] | None = None,
         dtype: np.dtype[Any] | None = None,
         is_sparse: bool | None = None,
     ) -> None:
-        self._name, self._make, self._file = name, make, file
-        self._made: Store | None = None
+        self._name = name
+        self._create = create
+        self._file = file
+        self._created: Store | None = None
         self._failure: Callable[[], Exception] | None = None
         self._lock = threading.Lock()
-        self._shape, self._dtype = shape, dtype
+        self._shape = shape
+        self._dtype = dtype
         self._is_sparse = is_sparse
 
     @property
     def store(self) -> Store:
-        """The true one."""
+        """The wrapped store."""
         with self._lock:
             if self._failure is not None:
-                raise self._failure()  # a pipe cannot be read again, and no file gets better
-            if self._made is None:
+                raise self._failure()  # a pipe cannot be read again, and a damaged file stays damaged
+            if self._created is None:
                 try:
-                    self._made = self._make()
+                    self._created = self._create()
                 except ImportError:
-                    raise  # before anything was read
+                    raise  # nothing was read yet: a second attempt may succeed
                 except BaseException as error:
                     self._remember(error)
                     raise
-            return self._made
+            return self._created
 
     def _remember(self, error: BaseException) -> None:
-        """Its text only: the error itself holds on to all that was open when it was raised."""
+        """Store how to raise the error again.
+
+        The error object itself is not stored: its traceback would keep files and arrays alive.
+        """
         if isinstance(error, DataFormatError):
-            self._failure = partial(DataFormatError, str(error))
+            self._failure = partial(
+                DataFormatError,
+                error.problem,
+                file=error.file,
+                place=error.place,
+                remedy=error.remedy,
+            )
         else:
             why = f"{type(error).__name__} {error}".strip()
             self._failure = partial(
-                OSError, f"{self._name}: reading was interrupted ({why}): open it again."
+                OSError, f"{self._name}: Reading was interrupted ({why}). Open the file again."
             )
         if self._file is not None:
             self._file.close()
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        """Known, or found by reading all."""
+        """Shape, if necessary by reading the file."""
         return self._shape or self.store.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
-        """Known, or found by reading all."""
+        """Type of the values, if necessary by reading the file."""
         return self._dtype or self.store.dtype
 
     @property
     def is_sparse(self) -> bool:  # type: ignore[override]
-        """Known, or found by reading all."""
+        """True if the rows are sparse, if necessary by reading the file."""
         return self.store.is_sparse if self._is_sparse is None else self._is_sparse
 
     @property
     def is_mapped(self) -> bool:  # type: ignore[override]
-        """What was put down once is mapped."""
+        """True if the wrapped store returns a memory map."""
         return self.store.is_mapped
 
     @property
     def feature_names(self) -> list[str] | None:  # type: ignore[override]
-        """Of a table. An array, whose shape is known, has none."""
+        """Names of the columns. Arrays, whose shape is known before, have no names."""
         return None if self._shape else self.store.feature_names
 
     @property
     def held_bytes(self) -> int:
-        """What was put down may be in memory."""
+        """Size of all rows: the wrapped store may hold them in memory."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """As the true one."""
+        """Delegate to the wrapped store."""
         self.store.fill(begin, target)
 
     def rows(self, begin: int, end: int) -> Any:
-        """As the true one."""
+        """Delegate to the wrapped store."""
         return self.store.rows(begin, end)
 
     def load(self) -> Any:
-        """As the true one."""
+        """Delegate to the wrapped store."""
         return self.store.load()
 
     def close(self) -> None:
-        """Closes the true one, if there is one yet, and what it was to be made of."""
+        """Close the file, and the wrapped store if it was created."""
         if self._file is not None:
             self._file.close()
-        if self._made is not None:
-            self._made.close()
+        if self._created is not None:
+            self._created.close()

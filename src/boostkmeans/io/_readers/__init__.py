@@ -1,1 +1,1 @@
-"""One reader per file format."""
+"""Readers, one module per file format."""

@@ -1,4 +1,4 @@
-"""Vectors in columns as Arrow has them: lists of equal length, or numbers in several columns."""
+"""Vectors in Arrow tables: a column of lists of equal length, or several columns of numbers."""
 
 import json
 from collections import Counter
@@ -8,22 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._runtime.errors import ChoiceError, DataFormatError
-from boostkmeans.io._access.choice import shown
+from boostkmeans._runtime.errors import Message, Parameter
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans.io._access.choice import ambiguous_name_error, list_names, missing_name_error
+from boostkmeans.io._access.location import Location
 
-# Up to here, float64 has all integers.
-EXACT = 2**53
+# float64 represents all integers up to this number.
+MAX_EXACT_INTEGER = 2**53
+# Advice to choose columns.
+NAME_COLUMNS = Message("Name the columns to read with {key}.", key=Parameter("key"))
 
 
-def arrow() -> Any:
-    """pyarrow, which is optional."""
+def import_pyarrow() -> Any:
+    """Return the module pyarrow, which is an optional dependency."""
     try:
         import pyarrow
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
-            "Parquet and Arrow files are read by pyarrow, which is not installed: pip install "
+            "Reading Parquet and Arrow files requires pyarrow, which is not installed: pip install "
             "'boostkmeans[parquet]'"
         ) from None
     return pyarrow
@@ -31,127 +35,136 @@ def arrow() -> Any:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table are read, and what becomes of them."""
+    """The columns of a table that are read, and their conversion to an array."""
 
-    name: str
-    """Of the file, for messages."""
+    where: Location
+    """Location of the table, for error messages."""
     names: list[str]
     is_list: bool
+    """True for one column of lists, False for columns of numbers."""
     dtype: np.dtype[Any]
     length: int | None
-    """Of the lists, if the type of the column tells it."""
+    """Number of values per row, if the type of the column determines it."""
 
     def width(self, batch: Any, first: int) -> int:
-        """How many values a row has, by the first one of a batch that has one."""
+        """Return the number of values of the first row of a batch, which is row `first` of the file."""
         if not self.is_list:
             return len(self.names)
-        lists = _plain(batch.column(0))
-        self._refuse_nulls(lists, first, 1, self.names[0])
+        lists = _without_views(batch.column(0))
+        self._reject_nulls(lists, first, 1, self.names[0])
         return len(lists[0])
 
     def array(self, batch: Any, first: int, n_columns: int) -> NDArray[Any]:
-        """The rows of a batch of only these columns; `first` is the number of its first row."""
+        """Return the rows of a batch of these columns. `first` is the number of its first row."""
         if self.is_list:
-            return self._lists(_plain(batch.column(0)), first, n_columns)
+            return self._from_lists(_without_views(batch.column(0)), first, n_columns)
         rows = np.empty((batch.num_rows, n_columns), dtype=self.dtype)
         for j in range(n_columns):
             column = batch.column(j)
-            self._refuse_nulls(column, first, 1, self.names[j])
-            numbers = _numbers(column)
-            self._refuse_rounding(numbers, first, self.names[j])
+            self._reject_nulls(column, first, 1, self.names[j])
+            numbers = _to_numpy(column)
+            self._reject_inexact(numbers, first, self.names[j])
             rows[:, j] = numbers
         return rows
 
-    def _lists(self, chunk: Any, first: int, n_columns: int) -> NDArray[Any]:
-        pa = arrow()
-        self._refuse_nulls(chunk, first, 1, self.names[0])
-        if not pa.types.is_fixed_size_list(chunk.type):
-            lengths = np.diff(chunk.offsets.to_numpy())
+    def _from_lists(self, lists: Any, first: int, n_columns: int) -> NDArray[Any]:
+        pa = import_pyarrow()
+        self._reject_nulls(lists, first, 1, self.names[0])
+        if not pa.types.is_fixed_size_list(lists.type):
+            lengths = np.diff(lists.offsets.to_numpy())
             wrong = np.flatnonzero(lengths != n_columns)
             if len(wrong):
-                raise DataFormatError(
-                    f"{self.name}, row {first + int(wrong[0])}, column {self.names[0]!r}: a list of "
-                    f"{lengths[wrong[0]]} values, but the others have {n_columns}. Vectors must be "
-                    "equally long."
+                raise self._cell(first + int(wrong[0]), self.names[0]).error(
+                    f"The list has {lengths[wrong[0]]} values, but the others have {n_columns}.",
+                    "All vectors must have the same length.",
                 )
-        values = chunk.flatten()
-        self._refuse_nulls(values, first, n_columns, self.names[0])
-        if len(values) != len(chunk) * n_columns:
-            raise DataFormatError(
-                f"{self.name}: column {self.names[0]!r} is damaged: values are missing."
+        values = lists.flatten()
+        self._reject_nulls(values, first, n_columns, self.names[0])
+        if len(values) != len(lists) * n_columns:
+            raise self.where.within(f"column {self.names[0]!r}").error(
+                "Values are missing: the file is damaged."
             )
-        return _numbers(values).reshape(len(chunk), n_columns)
+        return _to_numpy(values).reshape(len(lists), n_columns)
 
-    def _refuse_rounding(self, numbers: NDArray[Any], first: int, column: str) -> None:
-        """Columns of several types come in one, in which integers of 64 bits may not be the same."""
+    def _reject_inexact(self, numbers: NDArray[Any], first: int, column: str) -> None:
+        """Raise DataFormatError for integers that the common type of all columns cannot represent."""
         if self.dtype.kind != "f" or numbers.dtype.kind not in "iu" or numbers.itemsize < 8:
             return
-        wrong = numbers > EXACT
+        wrong = numbers > MAX_EXACT_INTEGER
         if numbers.dtype.kind == "i":
-            wrong |= numbers < -EXACT
+            wrong |= numbers < -MAX_EXACT_INTEGER
         if wrong.any():
             at = int(np.argmax(wrong))
-            raise DataFormatError(
-                f"{self.name}, row {first + at}, column {column!r}: {numbers[at]} is beyond 2**53, "
-                f"where {self.dtype}, the type of all columns together, skips integers. Leave it out: "
-                "key=[...], or convert it."
+            raise self._cell(first + at, column).error(
+                f"The integer {numbers[at]} is beyond 2**53, so {self.dtype}, the common type of all "
+                "columns, cannot represent it exactly.",
+                Message("Convert the column, or omit it with {key}.", key=Parameter("key")),
             )
 
-    def _refuse_nulls(self, values: Any, first: int, per_row: int, column: str) -> None:
+    def _reject_nulls(self, values: Any, first: int, per_row: int, column: str) -> None:
         if values.null_count == 0:
             return
         at = np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))
         row = first + int(at[0]) // per_row if len(at) else first
-        raise DataFormatError(
-            f"{self.name}, row {row}, column {column!r}: a null, where a number is expected. Leave such "
-            "rows out, or fill them."
+        raise self._cell(row, column).error(
+            "Expected a number. Got a null.", "Remove such rows, or fill them."
         )
 
+    def _cell(self, row: int, column: str) -> Location:
+        return self.where.within(f"row {row}, column {column!r}")
 
-def columns_of(name: str, schema: Any, key: list[str] | None) -> Columns:
-    """Those that were named; or the only one of lists; or all, if they hold numbers."""
-    available = {field.name: _value_type(field.type) for field in schema}
-    kinds = {field.name: field.type for field in schema}
+
+def choose_columns(where: Location, schema: Any, key: list[str] | None) -> Columns:
+    """Return the columns in `key`, or the only column of lists, or all columns of numbers."""
+    types = {field.name: field.type for field in schema}
+    available = {name: _value_type(kind) for name, kind in types.items()}
     if key is None:
         available = _without_index(schema, available)
-        lists = [one for one, value in available.items() if value is not None and _is_list(kinds[one])]
+        lists = [one for one, value in available.items() if value is not None and _is_list(types[one])]
         if len(lists) > 1:
-            raise ChoiceError(
-                f"{name}: which column is meant? Lists of numbers are in {shown(lists)}. Name one: "
-                f"key={lists[0]!r}."
-            )
+            raise ambiguous_name_error(where, "Several columns hold lists of numbers", lists)
         key = lists or list(available)
     missing = [one for one in key if one not in available]
-    if missing or not key:
-        what = f"no column {missing[0]!r}" if missing else "no column"
-        kind = ChoiceError if missing else DataFormatError
-        raise kind(f"{name}: there is {what}; there is {shown(list(available))}.")
+    if missing:
+        raise missing_name_error(where, "column", missing[0], list(available))
+    if not key:
+        raise where.error("The table has no columns.")
+    _check_columns(where, schema, key, types, available)
+    is_list = _is_list(types[key[0]])
+    dtype = np.result_type(*(np.dtype(available[one].to_pandas_dtype()) for one in key))
+    length = getattr(_storage_type(types[key[0]]), "list_size", None) if is_list else len(key)
+    return Columns(where, key, is_list, dtype, length)
+
+
+def _check_columns(
+    where: Location, schema: Any, key: list[str], types: dict[str, Any], available: dict[str, Any]
+) -> None:
+    """Raise DataFormatError unless the columns are unique and hold numbers or one holds lists."""
     counts = Counter(schema.names)
     repeated = [one for one in key if counts[one] > 1]
     if repeated:
-        raise DataFormatError(
-            f"{name}: {counts[repeated[0]]} columns are called {repeated[0]!r}. Give them "
-            "names of their own, or name others: key=[...]."
+        raise where.error(
+            f"{counts[repeated[0]]} columns have the name {repeated[0]!r}.",
+            Message("Rename them, or name other columns with {key}.", key=Parameter("key")),
         )
     for one in key:
         if available[one] is None:
-            raise DataFormatError(
-                f"{name}: the column {one!r} holds {kinds[one]}, not numbers. Name those that are to be "
-                "read: key=[...]."
+            kind = escape_untrusted(str(types[one]))
+            raise where.within(f"column {one!r}").error(
+                f"Expected numbers. Got values of type {kind}.", NAME_COLUMNS
             )
-    is_list = _is_list(kinds[key[0]])
-    if any(_is_list(kinds[one]) for one in key) and len(key) > 1:
-        raise DataFormatError(
-            f"{name}: of {shown(key)}, some columns hold lists. Name one column of lists, or several of "
-            "numbers."
+    if any(_is_list(types[one]) for one in key) and len(key) > 1:
+        raise where.error(
+            f"Some of the columns {list_names(key)} hold lists.",
+            Message(
+                "Name one column of lists, or several columns of numbers, with {key}.",
+                key=Parameter("key"),
+            ),
         )
-    dtype = np.result_type(*(np.dtype(available[one].to_pandas_dtype()) for one in key))
-    length = getattr(_storage(kinds[key[0]]), "list_size", None) if is_list else len(key)
-    return Columns(name, key, is_list, dtype, length)
 
 
 def _without_index(schema: Any, available: dict[str, Any]) -> dict[str, Any]:
-    """pandas stores the names of rows like columns, and notes which ones they are."""
+    """Return the columns without the index of pandas, which is stored as a column."""
     try:
         noted = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
         index = noted.get("index_columns", []) if isinstance(noted, dict) else []
@@ -161,14 +174,14 @@ def _without_index(schema: Any, available: dict[str, Any]) -> dict[str, Any]:
     return {one: value for one, value in available.items() if one not in names} or available
 
 
-def _plain(lists: Any) -> Any:
-    """Lists one after the other, which some types only have a view of."""
-    pa = arrow()
+def _without_views(lists: Any) -> Any:
+    """Return an array of plain lists for an array of lists, list views or an extension type."""
+    pa = import_pyarrow()
     if isinstance(lists, pa.ExtensionArray):
         lists = lists.storage
     if not _is_view(lists.type):
         return lists
-    # A cast would do, but that of pyarrow 26 makes up lengths.
+    # pyarrow's cast from list views to lists gives wrong lengths (apache/arrow#50994).
     starts, sizes = lists.offsets.to_numpy(), lists.sizes.to_numpy()
     ends = np.cumsum(sizes, dtype=np.int64)
     places = np.repeat(starts - (ends - sizes), sizes) + np.arange(sizes.sum())
@@ -177,29 +190,30 @@ def _plain(lists: Any) -> Any:
 
 
 def _is_view(kind: Any) -> bool:
-    types = arrow().types
+    types = import_pyarrow().types
     known = [getattr(types, one, None) for one in ("is_list_view", "is_large_list_view")]
     return any(one is not None and one(kind) for one in known)
 
 
-def _storage(kind: Any) -> Any:
+def _storage_type(kind: Any) -> Any:
+    """Return the type itself, or the type in which an extension type is stored."""
     return getattr(kind, "storage_type", kind)
 
 
 def _is_list(kind: Any) -> bool:
-    types, kind = arrow().types, _storage(kind)
+    types, kind = import_pyarrow().types, _storage_type(kind)
     is_plain = types.is_fixed_size_list(kind) or types.is_list(kind) or types.is_large_list(kind)
     return bool(is_plain or _is_view(kind))
 
 
 def _value_type(kind: Any) -> Any:
-    """The type of the numbers that are in such a column; None if there are others."""
-    types = arrow().types
-    kind = _storage(kind)
+    """Return the type of the numbers in a column of this type, or None if it holds no numbers."""
+    types = import_pyarrow().types
+    kind = _storage_type(kind)
     value = kind.value_type if _is_list(kind) else kind
     numeric = types.is_integer(value) or types.is_floating(value) or types.is_boolean(value)
     return value if numeric else None
 
 
-def _numbers(values: Any) -> NDArray[Any]:
+def _to_numpy(values: Any) -> NDArray[Any]:
     return np.asarray(values.to_numpy(zero_copy_only=False))

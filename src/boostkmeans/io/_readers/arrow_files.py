@@ -1,4 +1,4 @@
-"""Parquet, and Arrow's IPC files and streams (of which Feather is one)."""
+"""Parquet files, and the files and streams of Arrow's IPC format, which includes Feather."""
 
 import re
 import threading
@@ -13,58 +13,66 @@ from numpy.typing import NDArray
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.io._access.binary_file import BinaryFile
-from boostkmeans.io._access.choice import no_rows
-from boostkmeans.io._access.row_file import RowFile
-from boostkmeans.io._access.spool import Spool, most_in_memory
+from boostkmeans.io._access.choice import no_rows_error
+from boostkmeans.io._access.location import other_format_remedy
+from boostkmeans.io._access.row_stores import RowStore
+from boostkmeans.io._access.spool import Spool, max_spool_memory
 from boostkmeans.io._access.store import LazyStore, Store
-from boostkmeans.io._readers.arrow_columns import Columns, arrow, columns_of
+from boostkmeans.io._readers.arrow_columns import Columns, choose_columns, import_pyarrow
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import check_shape
 from boostkmeans.io._readers.parquet_footer import row_groups
 
-# How many bytes of numbers a byte of a file may stand for. Runs of one value take hardly any room, so
-# that no limit is certain; but what is beyond this one is no data, and must not take all memory.
+# Largest ratio of decoded bytes to bytes of the file. Runs of equal values take almost no room, so no
+# ratio is impossible, but a larger one would let a small damaged file exhaust the memory.
 MAX_EXPANSION = 10_000
-# Rows are decoded by the group. Larger groups than this are put down once, as plain rows.
-LARGEST_GROUP = 1 << 28
-# Decoded at a time: what stays in a cache, but enough rows for the cost of a call.
-BATCH_BYTES, LEAST_BATCH = 1 << 20, 1024
-# Bytes of a column that are read at a time.
-BUFFER = 1 << 20
+# Row groups are decoded as a whole. A file with larger groups is decoded once and spooled.
+MAX_GROUP_BYTES = 1 << 28
+# Number of bytes that are decoded at a time. They stay in a processor's cache.
+BATCH_BYTES = 1 << 20
+# Smallest number of rows that are decoded at a time: with fewer, the cost of a call dominates.
+MIN_BATCH_ROWS = 1024
+# Number of bytes of a column that are read at a time.
+BUFFER_BYTES = 1 << 20
+# First bytes of an Arrow file. Streams do not have them.
 FILE_MAGIC = b"ARROW1"
-OLD_FEATHER = b"FEA1"
-# How pyarrow says how much memory it did not get.
-WANTED = re.compile(r"of size (\d+)")
-# What a stream ends with; without the mark of a message before Arrow 0.15.
-END_OF_STREAM, OLD_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0"
+# First bytes of version 1 of Feather, which is not Arrow's IPC format.
+OLD_FEATHER_MAGIC = b"FEA1"
+# Size in pyarrow's message about memory that it could not allocate.
+WANTED_BYTES = re.compile(r"of size (\d+)")
+# Last bytes of a stream.
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
+# Last bytes of a stream that was written before Arrow 0.15.
+OLD_END_OF_STREAM = b"\0\0\0\0"
 
 
-class ParquetRows(Store):
-    """The rows of a Parquet file, decoded group by group."""
+class ParquetStore(Store):
+    """The rows of a Parquet file, which are decoded one row group at a time."""
 
     def __init__(self, file: BinaryFile, key: list[str] | None, max_memory: int | None) -> None:
-        self._file, self._max_memory = file, max_memory
+        self._file = file
+        self._max_memory = max_memory
         self._lock = threading.Lock()
-        self._held: tuple[int, NDArray[Any]] | None = None
-        self._plain: Store | None = None
-        with _faults(file):
+        self._last_group: tuple[int, NDArray[Any]] | None = None
+        self._spooled: Store | None = None
+        with _arrow_faults(file):
             self._groups = row_groups(file)
             self._starts = np.cumsum([0, *(group.n_rows for group in self._groups)], dtype=np.int64)
-            self._reader = self._opened(None)
-            self._columns = columns_of(file.name, self._reader.schema_arrow, key)
+            self._reader = self._new_reader(None)
+            self._columns = choose_columns(file.location, self._reader.schema_arrow, key)
             n_columns = self._checked_width()
         self.dtype = self._columns.dtype
-        self.shape = check_shape(file.name, (int(self._starts[-1]), n_columns))
+        self.shape = check_shape(file.location, (int(self._starts[-1]), n_columns))
         self.feature_names = None if self._columns.is_list else self._columns.names
         self._check_size()
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """From the groups that the rows are in, of which the last one is kept for the next call."""
+        """Read the rows from `begin` on into an array. The last group is kept for the next call."""
         with self._lock:
-            if self._plain is None and self._has_large_groups():
-                self._plain = self._put_down()
-            if self._plain is not None:
-                self._plain.fill(begin, target)
+            if self._spooled is None and self._has_large_groups():
+                self._spooled = self._spool()
+            if self._spooled is not None:
+                self._spooled.fill(begin, target)
                 return
             done = 0
             while done < len(target):
@@ -75,13 +83,13 @@ class ParquetRows(Store):
                 done += len(rows)
 
     def load(self) -> NDArray[Any]:
-        """All groups, by several threads, into one array."""
+        """Return all rows. Several threads decode the groups."""
         every = np.empty(self.shape, dtype=self.dtype)
         groups = iter(range(len(self._starts) - 1))
         lock = threading.Lock()
 
         def decode(_: int) -> None:
-            reader = self._opened(self._reader.metadata)  # a reader is not for several threads
+            reader = self._new_reader(self._reader.metadata)  # threads cannot share a reader
             while True:
                 with lock:
                     group = next(groups, None)
@@ -90,7 +98,7 @@ class ParquetRows(Store):
                 self._decode_into(every[self._starts[group] : self._starts[group + 1]], reader, group)
 
         n_threads = max(1, min(resolve_threads(None), len(self._starts) - 1))
-        with _faults(self._file):
+        with _arrow_faults(self._file):
             if n_threads == 1:
                 decode(0)
             else:
@@ -99,61 +107,63 @@ class ParquetRows(Store):
         return every
 
     def close(self) -> None:
-        """Closes all that is open."""
+        """Close the file and the temporary file."""
         self._reader.close(force=True)
         self._file.close()
-        if self._plain is not None:
-            self._plain.close()
+        if self._spooled is not None:
+            self._spooled.close()
 
-    def _opened(self, metadata: Any) -> Any:
-        pa = arrow()
+    @property
+    def held_bytes(self) -> int:
+        """Size of a group with the buffers that it is decoded from, or of the spooled rows."""
+        if self._has_large_groups():
+            return max_spool_memory(self._max_memory)
+        return 3 * self._largest_group_bytes()
+
+    def _new_reader(self, metadata: Any) -> Any:
+        pa = import_pyarrow()
         self._file.check_unchanged()
         return pa.parquet.ParquetFile(
-            _readable(self._file), metadata=metadata, buffer_size=BUFFER, pre_buffer=False
+            _as_arrow_file(self._file), metadata=metadata, buffer_size=BUFFER_BYTES, pre_buffer=False
         )
 
     def _group(self, group: int) -> NDArray[Any]:
-        if self._held is None or self._held[0] != group:
-            self._held = None  # before the next one is made
+        """Return the rows of a group."""
+        if self._last_group is None or self._last_group[0] != group:
+            self._last_group = None  # free its memory before the next group is decoded
             self._file.check_unchanged()
             n_rows = int(self._starts[group + 1] - self._starts[group])
             rows = np.empty((n_rows, self.shape[1]), dtype=self.dtype)
-            with _faults(self._file):
+            with _arrow_faults(self._file):
                 self._decode_into(rows, self._reader, group)
-            self._held = (group, rows)
-        return self._held[1]
+            self._last_group = (group, rows)
+        return self._last_group[1]
 
     def _decode_into(self, target: NDArray[Any], reader: Any, group: int) -> None:
-        """Piece by piece: what is decoded is still in a cache when it is put in its place."""
+        """Decode a group into an array, in batches that stay in a processor's cache."""
         first, done = int(self._starts[group]), 0
         for batch in self._batches(reader, [group]):
             if done + batch.num_rows > len(target):
+                done += batch.num_rows
                 break
             rows = self._columns.array(batch, first + done, self.shape[1])
             target[done : done + len(rows)] = rows
             done += len(rows)
         if done != len(target):
-            raise self._wrong_number(first, len(target), done)
+            raise self._file.location.within(f"row {first}").error(
+                f"The footer declares a group of {len(target)} rows here, but the group has another "
+                "number of rows. The file is damaged."
+            )
 
     def _batches(self, reader: Any, groups: list[int]) -> Iterator[Any]:
-        n_rows = max(LEAST_BATCH, BATCH_BYTES // (self.shape[1] * self.dtype.itemsize))
-        batches = reader.iter_batches(
-            n_rows, row_groups=groups, columns=self._columns.names, use_threads=False
-        )
-        return map(self._in_order, batches)
-
-    def _in_order(self, table: Any) -> Any:
-        """pyarrow gives columns in the order of the file."""
-        return table.select(self._columns.names)
-
-    def _wrong_number(self, first: int, expected: int, found: int) -> DataFormatError:
-        return DataFormatError(
-            f"{self._file.name}: {expected} rows were promised from row {first} on, but there are "
-            f"{found}. The file is damaged."
-        )
+        n_rows = max(MIN_BATCH_ROWS, BATCH_BYTES // (self.shape[1] * self.dtype.itemsize))
+        names = self._columns.names
+        batches = reader.iter_batches(n_rows, row_groups=groups, columns=names, use_threads=False)
+        # pyarrow returns columns in the order of the file.
+        return (batch.select(names) for batch in batches)
 
     def _checked_width(self) -> int:
-        """Values of a row: by the type of the column, or by the number of values in the file."""
+        """Return the number of values per row, and check that it is the same in all groups."""
         wanted = set(self._columns.names)
         width = self._columns.length if self._columns.is_list else 1
         for group in self._groups:
@@ -163,96 +173,101 @@ class ParquetRows(Store):
                 if width is None:
                     width = n_values // group.n_rows
                 if n_values != group.n_rows * width:
-                    raise DataFormatError(
-                        f"{self._file.name}: column {name!r} has {n_values} values in a group of "
-                        f"{group.n_rows} rows, where {group.n_rows * width} are expected: each row must "
-                        "have as many, and none may be null."
+                    raise self._file.location.within(f"column {name!r}").error(
+                        f"Expected {group.n_rows * width} values in a group of {group.n_rows} rows. Got "
+                        f"{n_values}.",
+                        "All rows must have the same number of values, without nulls.",
                     )
         if width is None:
-            raise no_rows(self._file.name)
+            raise no_rows_error(self._file.location)
         return width if self._columns.is_list else len(self._columns.names)
 
     def _check_size(self) -> None:
         n_bytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
         if n_bytes > self._file.size * MAX_EXPANSION:
-            raise DataFormatError(
-                f"{self._file.name}: {self.shape[0]} rows of {self.shape[1]} values are {n_bytes} "
-                f"bytes, more than a file of {self._file.size} bytes can mean. It is damaged; if it is "
-                "not, write it again without compression."
+            raise self._file.location.error(
+                f"The footer declares {self.shape[0]} rows of {self.shape[1]} values, which are "
+                f"{n_bytes:,} bytes, more than a file of {self._file.size:,} bytes should hold.",
+                "The file seems to be damaged. If it is not, write it again without compression.",
             )
 
-    @property
-    def held_bytes(self) -> int:
-        """A group, and what it is decoded from; or what was put down."""
-        if self._has_large_groups():
-            return most_in_memory(self._max_memory)
-        return 3 * self._largest_group()
-
-    def _largest_group(self) -> int:
-        """In bytes, decoded."""
+    def _largest_group_bytes(self) -> int:
+        """Return the size of the largest group after decoding."""
         return int(np.diff(self._starts).max(initial=0)) * self.shape[1] * self.dtype.itemsize
 
     def _has_large_groups(self) -> bool:
-        return self._largest_group() > min(LARGEST_GROUP, most_in_memory(self._max_memory))
+        limit = min(MAX_GROUP_BYTES, max_spool_memory(self._max_memory))
+        return self._largest_group_bytes() > limit
 
-    def _put_down(self) -> Store:
-        with _faults(self._file):
+    def _spool(self) -> Store:
+        with _arrow_faults(self._file):
             batches = self._batches(self._reader, list(range(len(self._groups))))
-            return put_down(self._columns, batches, self.shape[1], self._max_memory, self.shape[0])
+            return spool_batches(self._columns, batches, self.shape[1], self._max_memory, self.shape[0])
 
 
 def open_ipc(file: BinaryFile, key: list[str] | None, max_memory: int | None) -> Store:
-    """An Arrow file or stream, put down as plain rows: its batches do not tell where rows are."""
+    """Return the rows of an Arrow file or stream.
+
+    They are spooled, because the position of a row cannot be computed from the batches.
+    """
     magic = file.head(len(FILE_MAGIC))
-    if magic.startswith(OLD_FEATHER):
-        raise DataFormatError(
-            f"{file.name}: version 1 of Feather, which is not read. Write it again with "
-            "pyarrow.feather.write_feather(table, path)."
+    if magic.startswith(OLD_FEATHER_MAGIC):
+        raise file.location.error(
+            "Version 1 of Feather is not supported.",
+            "Write the file again with pyarrow.feather.write_feather(table, path).",
         )
-    with _faults(file), _readable(file) as readable:
-        columns = columns_of(file.name, _ipc_reader(readable, magic).schema, key)
+    with _arrow_faults(file), _as_arrow_file(file) as arrow_file:
+        schema = _ipc_reader(arrow_file, magic).schema
+        columns = choose_columns(file.location, schema, key)
 
     def read() -> Store:
-        with _faults(file), file.file, _readable(file) as readable:
-            reader = _ipc_reader(readable, magic)
-            batches = _of_file(reader) if magic == FILE_MAGIC else _of_stream(file, readable, reader)
+        with _arrow_faults(file), file.file, _as_arrow_file(file) as arrow_file:
+            reader = _ipc_reader(arrow_file, magic)
+            is_file = magic == FILE_MAGIC
+            batches = _file_batches(reader) if is_file else _stream_batches(file, arrow_file, reader)
             chosen = (_validated(batch.select(columns.names)) for batch in batches)
-            return put_down(columns, chosen, columns.length, max_memory, None)
+            return spool_batches(columns, chosen, columns.length, max_memory, None)
 
     return LazyStore(file.name, read, file=file, dtype=columns.dtype, is_sparse=False)
 
 
-def _ipc_reader(readable: Any, magic: bytes) -> Any:
-    ipc = arrow().ipc
-    return ipc.open_file(readable) if magic == FILE_MAGIC else ipc.open_stream(readable)
+def _ipc_reader(arrow_file: Any, magic: bytes) -> Any:
+    ipc = import_pyarrow().ipc
+    return ipc.open_file(arrow_file) if magic == FILE_MAGIC else ipc.open_stream(arrow_file)
 
 
-def _of_file(reader: Any) -> Iterator[Any]:
+def _file_batches(reader: Any) -> Iterator[Any]:
     return (reader.get_batch(i) for i in range(reader.num_record_batches))
 
 
-def _of_stream(file: BinaryFile, readable: Any, reader: Any) -> Iterator[Any]:
-    """Cut between two batches, a stream would look like a whole one: it has to say that it ends."""
-    end = readable.tell()
+def _stream_batches(file: BinaryFile, arrow_file: Any, reader: Any) -> Iterator[Any]:
+    """Iterate over the batches of a stream, and check that it ends with its end mark.
+
+    Without this check, a stream that is truncated between two batches would look complete.
+    """
+    end = arrow_file.tell()
     for batch in reader:
-        end = readable.tell()
+        end = arrow_file.tell()
         yield batch
     mark = file.head(len(END_OF_STREAM), end)
     if mark != END_OF_STREAM and mark[: len(OLD_END_OF_STREAM)] != OLD_END_OF_STREAM:
-        raise DataFormatError(
-            f"{file.name}: the stream does not end as it should at byte {end}. It was cut short, or "
-            "whoever wrote it did not close it: write it again."
+        raise file.location.within(f"byte {end}").error(
+            "The stream has no end mark: it was truncated, or its writer did not close it.",
+            "Write it again.",
         )
 
 
-def put_down(
+def spool_batches(
     columns: Columns,
     batches: Iterator[Any],
     n_columns: int | None,
     max_memory: int | None,
-    expected: int | None,
+    n_expected: int | None,
 ) -> Store:
-    """Batches as plain rows, in memory or in a nameless file."""
+    """Return the rows of all batches as a store of plain rows, in memory or in a temporary file.
+
+    `n_columns` and `n_expected` are the expected numbers of columns and rows, if they are known.
+    """
     spool = Spool(max_memory)
     n_rows = 0
     try:
@@ -261,17 +276,16 @@ def put_down(
                 continue
             if n_columns is None:
                 n_columns = columns.width(batch, n_rows)
-            n_columns = check_shape(columns.name, (n_rows, n_columns))[1]
+            n_columns = check_shape(columns.where, (n_rows, n_columns))[1]
             rows = columns.array(batch, n_rows, n_columns)
             spool.write(np.ascontiguousarray(rows, dtype=columns.dtype))
             n_rows += len(rows)
         if n_columns is None:
-            raise no_rows(columns.name)
-        if expected is not None and n_rows != expected:
-            raise DataFormatError(
-                f"{columns.name}: {n_rows} rows, where {expected} are expected. The file is damaged."
-            )
-        store = RowFile(spool.finished(columns.name), 0, (n_rows, n_columns), columns.dtype)
+            raise no_rows_error(columns.where)
+        if n_expected is not None and n_rows != n_expected:
+            raise columns.where.error(f"Expected {n_expected} rows. Got {n_rows}. The file is damaged.")
+        file = spool.finish(columns.where.file)
+        store = RowStore(file, 0, (n_rows, n_columns), columns.dtype)
     finally:
         spool.close()
     store.feature_names = None if columns.is_list else columns.names
@@ -283,28 +297,34 @@ def _validated(batch: Any) -> Any:
     return batch
 
 
-def _readable(file: BinaryFile) -> Any:
-    """For pyarrow: this very file, not what may have its name by now; or as memory."""
-    pa = arrow()
+def _as_arrow_file(file: BinaryFile) -> Any:
+    """Return the open file for pyarrow. Opening it by its name could give another file."""
+    pa = import_pyarrow()
     file.check_unchanged()
-    with suppress(OSError):  # not every system has such names
+    with suppress(OSError):  # only Linux has such names
         return pa.OSFile(f"/proc/self/fd/{file.file.fileno()}")
     return pa.BufferReader(pa.py_buffer(file.mapped(0, (file.size,), np.dtype(np.uint8))))
 
 
 @contextmanager
-def _faults(file: BinaryFile) -> Iterator[None]:
-    pa = arrow()
+def _arrow_faults(file: BinaryFile) -> Iterator[None]:
+    """Convert errors of pyarrow into DataFormatError.
+
+    A failed allocation is converted only if the file is too small to justify the size.
+    """
+    pa = import_pyarrow()
     kinds = (pa.ArrowException, OSError, ValueError, OverflowError)
-    remedy = "Write it again, or give its format."
+    remedy = other_format_remedy("Write it again.")
     try:
-        with library_faults(file.name, "a Parquet or Arrow file", remedy, kinds):
+        with library_faults(file.location, "a Parquet or Arrow file", remedy, kinds):
             yield
     except pa.ArrowMemoryError as error:
-        size = WANTED.search(str(error))
+        size = WANTED_BYTES.search(str(error))
         if size is None or int(size[1]) <= file.size * MAX_EXPANSION:
             raise
         raise DataFormatError(
-            f"{file.name}: {size[1]} bytes are promised, more than a file of {file.size} bytes can mean."
-            f" It is damaged. {remedy}"
+            f"The file declares {size[1]} bytes of data, more than {file.size:,} bytes should hold. The "
+            "file is damaged.",
+            file=file.name,
+            remedy=remedy,
         ) from None

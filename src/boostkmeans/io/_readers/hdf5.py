@@ -1,7 +1,7 @@
-"""HDF5. Its library finds the dataset; rows that lie in one piece are then read without it.
+"""HDF5 files. The library finds the dataset; contiguous rows are then read without it.
 
-What leads out of the file (links, external and virtual data) and what needs code from elsewhere
-(filters) is not followed: files come from strangers.
+Links to other files, external and virtual data are not followed, and filters that need additional code
+are rejected, because files are not trusted.
 """
 
 import threading
@@ -13,78 +13,86 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import Message, Parameter
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import MAX_EXPANSION
-from boostkmeans.io._access.choice import chosen
-from boostkmeans.io._access.row_file import RowFile
-from boostkmeans.io._access.spool import most_in_memory
+from boostkmeans.io._access.choice import choose_name
+from boostkmeans.io._access.location import Location, other_format_remedy
+from boostkmeans.io._access.row_stores import RowStore
+from boostkmeans.io._access.spool import max_spool_memory
 from boostkmeans.io._access.store import Store
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import NUMERIC, check_shape
 
-# Filters that are part of HDF5 or h5py: deflate, shuffle, fletcher32, szip, nbit, scale-offset, lzf.
+# Filters of HDF5 and h5py: deflate, shuffle, fletcher32, szip, nbit, scale-offset, lzf.
 FILTERS = (1, 2, 3, 4, 5, 6, 32000)
-# Chunks up to this size need no justification by the size of the file.
-SMALL_CHUNK = 1 << 22
+# Chunks up to this number of bytes are accepted in a file of any size.
+SMALL_CHUNK_BYTES = 1 << 22
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-# What is within a header has less than 64 KB.
-MOST_COMPACT = 1 << 16
-# HDF5 has a cache of this size for chunks anyway, with so many places, of which most should be free.
-LEAST_CACHE, LEAST_SLOTS, SLOTS_PER_CHUNK = 1 << 20, 521, 100
-# Datasets within groups that are looked for, and groups within groups.
-MOST_NESTED, MOST_DEPTH = 100, 8
-# What h5py raises at what it cannot read.
-FAULTS = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, SystemError)
+# Largest size of a dataset that is stored in its header.
+MAX_COMPACT_BYTES = 1 << 16
+# Default size of the cache of chunks in HDF5.
+DEFAULT_CACHE_BYTES = 1 << 20
+# Default number of slots of the hash table of this cache.
+DEFAULT_CACHE_SLOTS = 521
+# The HDF5 manual recommends 100 slots per chunk in the cache.
+SLOTS_PER_CHUNK = 100
+# Number of datasets inside groups that are listed.
+MAX_NESTED = 100
+# Deepest nesting of groups that is searched.
+MAX_DEPTH = 8
+# Exceptions that h5py raises for files that it cannot read.
+H5PY_ERRORS = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, SystemError)
 
 
-class LibraryRows(Store):
-    """A dataset in chunks, compressed or not, or within its header: read by the library."""
+class Hdf5Store(Store):
+    """A dataset that the library reads: in chunks, or stored in its header."""
 
     def __init__(self, file: BinaryFile, archive: Any, dataset: Any, shape: tuple[int, int]) -> None:
-        self._file, self._archive, self._dataset = file, archive, dataset
+        self._file = file
+        self._archive = archive
+        self._dataset = dataset
         self._lock = threading.Lock()
         self.shape = shape
         self.dtype = np.dtype(dataset.dtype).newbyteorder("=")
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Reads the chunks that the rows are in."""
+        """Read the rows from `begin` on into an array."""
         self._file.check_unchanged()
-        with self._lock, _faults(self._file.name):
+        with self._lock, _hdf5_faults(self._file.location):
             if len(target):
                 self._dataset.read_direct(target, np.s_[begin : begin + len(target)])
 
     def load(self) -> NDArray[Any]:
-        """All of it, in memory."""
+        """Return all rows as an array in memory."""
         return np.asarray(self.rows(0, self.shape[0]))
 
     def close(self) -> None:
-        """Closes the library's file and ours."""
+        """Close the file of the library and the file itself."""
         self._archive.close()
         self._file.close()
 
 
 def open_hdf5(file: BinaryFile, key: str | None, max_memory: int | None) -> Store:
-    """The dataset of that name, the only one of two dimensions, or "train"."""
-    if not _is_signed(file):
-        raise DataFormatError(
-            f"{file.name}: not an HDF5 file: it does not begin with {SIGNATURE!r}. For a file of "
-            "another kind, give its format."
+    """Return the dataset of this name, or the only one of two dimensions, or "train"."""
+    if not _has_signature(file):
+        raise file.location.error(
+            f"An HDF5 file begins with {SIGNATURE!r}, but this file does not.", other_format_remedy()
         )
-    h5py = _h5py()
-    with _faults(file.name):
+    h5py = _import_h5py()
+    with _hdf5_faults(file.location):
         with h5py.File(file.file, "r") as archive:
-            dataset = _dataset(file.name, archive, key)
-            plain = _opened(file, dataset)
-            if plain is not None:
-                return plain
-            name, shape, cache = dataset.name, dataset.shape, _cache(dataset, max_memory)
+            dataset = _find_dataset(file.location, archive, key)
+            contiguous = _open_contiguous(file, dataset)
+            if contiguous is not None:
+                return contiguous
+            name, shape, cache = dataset.name, dataset.shape, _cache_options(dataset, max_memory)
         archive = h5py.File(file.file, "r", **cache)
-        return LibraryRows(file, archive, archive[name], shape)
+        return Hdf5Store(file, archive, archive[name], shape)
 
 
-def _is_signed(file: BinaryFile) -> bool:
-    """Whether the signature is at the beginning, or behind something of the user: at 512, 1024, ..."""
+def _has_signature(file: BinaryFile) -> bool:
+    """Return True if the signature is at the beginning, or after user data at byte 512, 1024, ..."""
     at = 0
     while at < file.size:
         if file.head(len(SIGNATURE), at) == SIGNATURE:
@@ -93,126 +101,140 @@ def _is_signed(file: BinaryFile) -> bool:
     return False
 
 
-def _cache(dataset: Any, max_memory: int | None) -> dict[str, int]:
-    """Room for all chunks that a row is in: what does not fit is decoded again at each read."""
+def _cache_options(dataset: Any, max_memory: int | None) -> dict[str, int]:
+    """Return options for a cache that can hold all chunks of a row.
+
+    Chunks that do not fit into the cache are decoded again at each read.
+    """
     if dataset.chunks is None:
         return {}
     n_chunks = -(-dataset.shape[1] // dataset.chunks[1])
     n_bytes = n_chunks * dataset.chunks[0] * dataset.chunks[1] * dataset.dtype.itemsize
-    if not LEAST_CACHE < n_bytes <= most_in_memory(max_memory):
+    if not DEFAULT_CACHE_BYTES < n_bytes <= max_spool_memory(max_memory):
         return {}
-    return {"rdcc_nbytes": n_bytes, "rdcc_nslots": max(LEAST_SLOTS, SLOTS_PER_CHUNK * n_chunks + 1)}
+    n_slots = max(DEFAULT_CACHE_SLOTS, SLOTS_PER_CHUNK * n_chunks + 1)
+    return {"rdcc_nbytes": n_bytes, "rdcc_nslots": n_slots}
 
 
-def _h5py() -> Any:
+def _import_h5py() -> Any:
     try:
         import h5py
     except ImportError:
         raise ImportError(
-            "HDF5 files are read by h5py, which is not installed: pip install 'boostkmeans[hdf5]'"
+            "Reading HDF5 files requires h5py, which is not installed: pip install 'boostkmeans[hdf5]'"
         ) from None
     return h5py
 
 
-def _dataset(name: str, archive: Any, key: str | None) -> Any:
+def _find_dataset(where: Location, archive: Any, key: str | None) -> Any:
+    """Return the dataset that the key names, or the default one."""
     if key is None:
         every = [one for one in archive if _is_dataset(archive, one)]
-        every = every or list(islice(_nested(archive, "", 0), MOST_NESTED))
-        key = chosen(name, "dataset", None, [one for one in every if archive[one].ndim == 2] or every)
+        every = every or list(islice(_nested_datasets(archive, "", 0), MAX_NESTED))
+        matrices = [one for one in every if archive[one].ndim == 2]
+        key = choose_name(where, "dataset", None, matrices or every)
     group = archive
     *folders, last = key.strip("/").split("/")
     for folder in folders:
-        if not _is_own(group, folder) or group.get(folder, getclass=True) is not _h5py().Group:
-            raise DataFormatError(f"{name}: there is no group {folder!r} on the way to {key!r}.")
+        if not _is_group(group, folder):
+            raise where.error(f"The file has no group {folder!r}, which is part of {key!r}.")
         group = group[folder]
     if not _is_dataset(group, last):
-        chosen(name, "dataset", last, [one for one in group if _is_dataset(group, one)])
+        choose_name(where, "dataset", last, [one for one in group if _is_dataset(group, one)])
     return group[last]
 
 
-def _nested(group: Any, path: str, depth: int) -> Iterator[str]:
-    """Datasets in groups. Links may lead in circles, so that there is an end."""
+def _nested_datasets(group: Any, path: str, depth: int) -> Iterator[str]:
+    """Iterate over the datasets inside groups. The depth is limited, because links can form cycles."""
     for one in group:
         if _is_dataset(group, one):
             yield path + one
-        elif (
-            depth < MOST_DEPTH and _is_own(group, one) and group.get(one, getclass=True) is _h5py().Group
-        ):
-            yield from _nested(group[one], f"{path}{one}/", depth + 1)
+        elif depth < MAX_DEPTH and _is_group(group, one):
+            yield from _nested_datasets(group[one], f"{path}{one}/", depth + 1)
 
 
-def _is_own(group: Any, name: str) -> bool:
-    """Whether it lies in this file, and not where a link leads to."""
-    return name in group and isinstance(group.get(name, getlink=True), _h5py().HardLink)
+def _is_in_file(group: Any, name: str) -> bool:
+    """Return True if the object is stored in this file, not behind a soft or external link."""
+    return name in group and isinstance(group.get(name, getlink=True), _import_h5py().HardLink)
+
+
+def _is_group(group: Any, name: str) -> bool:
+    return _is_in_file(group, name) and group.get(name, getclass=True) is _import_h5py().Group
 
 
 def _is_dataset(group: Any, name: str) -> bool:
-    return _is_own(group, name) and group.get(name, getclass=True) is _h5py().Dataset
+    return _is_in_file(group, name) and group.get(name, getclass=True) is _import_h5py().Dataset
 
 
-def _opened(file: BinaryFile, dataset: Any) -> Store | None:
-    """The rows, where they lie in one piece; None: as they should be, but for the library to read."""
-    called = f"{file.name}: {dataset.name}"
+def _open_contiguous(file: BinaryFile, dataset: Any) -> Store | None:
+    """Return the rows if they are contiguous, or None if the library must read them.
+
+    Raises DataFormatError if the dataset is not a valid matrix.
+    """
+    where = file.location.within(dataset.name)
     dtype = np.dtype(dataset.dtype)
     if dtype.kind not in NUMERIC or dtype.itemsize > 8:
-        raise DataFormatError(
-            f"{called}: values must be real numbers of at most 8 bytes, these are {dtype}. Name another "
-            "dataset with key=..., or convert it."
+        raise where.error(
+            f"The values must be real numbers of at most 8 bytes, but their type is {dtype}.",
+            Message("Convert them, or name another dataset with {key}.", key=Parameter("key")),
         )
-    shape = check_shape(called, tuple(int(n) for n in dataset.shape or ()))
+    shape = check_shape(where, tuple(int(n) for n in dataset.shape or ()))
     if dataset.external or dataset.is_virtual:
-        raise DataFormatError(
-            f"{called}: the values are in other files, which are not read. Copy them into one: h5repack."
+        raise where.error(
+            "The values are in other files, which are not read.", "Copy them into one file: h5repack."
         )
     n_bytes = shape[0] * shape[1] * dtype.itemsize
-    is_compact = dataset.id.get_create_plist().get_layout() == _h5py().h5d.COMPACT
-    if is_compact and n_bytes <= min(MOST_COMPACT, file.size):
+    is_compact = dataset.id.get_create_plist().get_layout() == _import_h5py().h5d.COMPACT
+    if is_compact and n_bytes <= min(MAX_COMPACT_BYTES, file.size):
         return None
-    if n_bytes == 0 and dataset.chunks is None:
-        return RowFile(file, 0, shape, dtype)
-    if dataset.chunks is None:
-        offset = dataset.id.get_offset()
-        if dataset.id.get_storage_size() != n_bytes or (n_bytes and offset is None):
-            raise DataFormatError(
-                f"{called}: {shape} values are {n_bytes} bytes, but {dataset.id.get_storage_size()} are "
-                "stored. The file may have been cut short, or the values never written."
-            )
-        if offset is None or offset + n_bytes > file.size:
-            raise DataFormatError(
-                f"{called}: {n_bytes} bytes from byte {offset} on go beyond the file, which has "
-                f"{file.size}. It may have been cut short."
-            )
-        return RowFile(file, int(offset), shape, dtype)
-    _check_chunks(called, file, dataset, shape, n_bytes)
-    return None
+    if dataset.chunks is not None:
+        _check_chunks(where, file, dataset, shape, n_bytes)
+        return None
+    if n_bytes == 0:
+        return RowStore(file, 0, shape, dtype)
+    offset = dataset.id.get_offset()
+    n_stored = dataset.id.get_storage_size()
+    if n_stored != n_bytes or offset is None:
+        raise where.error(
+            f"The shape {shape} needs {n_bytes:,} bytes, but {n_stored:,} are stored. The file may be "
+            "truncated, or the values were never written."
+        )
+    if offset + n_bytes > file.size:
+        raise where.error(
+            f"The values need {n_bytes:,} bytes from byte {offset:,} on, but the file has only "
+            f"{file.size:,}. It may be truncated."
+        )
+    return RowStore(file, int(offset), shape, dtype)
 
 
 def _check_chunks(
-    called: str, file: BinaryFile, dataset: Any, shape: tuple[int, int], n_bytes: int
+    where: Location, file: BinaryFile, dataset: Any, shape: tuple[int, int], n_bytes: int
 ) -> None:
+    """Raise DataFormatError if the chunks have foreign filters, impossible sizes, or are incomplete."""
     filters = dataset.id.get_create_plist()
     codes = [filters.get_filter(i)[0] for i in range(filters.get_nfilters())]
     foreign = [code for code in codes if code not in FILTERS]
     if foreign:
-        raise DataFormatError(
-            f"{called}: compressed by filter {foreign[0]}, which is not part of HDF5. Write it again "
-            "with gzip or without compression: h5repack -f GZIP=1."
+        raise where.error(
+            f"The dataset is compressed by filter {foreign[0]}, which is not part of HDF5.",
+            "Write it again with gzip or without compression: h5repack -f GZIP=1.",
         )
     stored = dataset.id.get_storage_size()
     per_chunk = int(np.prod([int(n) for n in dataset.chunks], dtype=object)) * dataset.dtype.itemsize
     n_chunks = -(-shape[0] // dataset.chunks[0]) * -(-shape[1] // dataset.chunks[1])
     limit = MAX_EXPANSION * min(stored, file.size)
-    if stored > file.size or n_bytes > limit or per_chunk > max(SMALL_CHUNK, limit):
-        raise DataFormatError(
-            f"{called}: {shape} values are {n_bytes} bytes, in chunks of {per_chunk}; that cannot be in "
-            f"the {stored} bytes that are stored. The file is damaged."
+    if stored > file.size or n_bytes > limit or per_chunk > max(SMALL_CHUNK_BYTES, limit):
+        raise where.error(
+            f"The shape {shape} needs {n_bytes:,} bytes in chunks of {per_chunk:,}, which cannot be "
+            f"compressed into the {stored:,} bytes that are stored. The file is damaged."
         )
     if dataset.id.get_num_chunks() != n_chunks:
-        raise DataFormatError(
-            f"{called}: only {dataset.id.get_num_chunks()} of {n_chunks} chunks were written. The file "
-            "is not complete."
+        raise where.error(
+            f"Only {dataset.id.get_num_chunks()} of {n_chunks} chunks were written. The file is not "
+            "complete."
         )
 
 
-def _faults(name: str) -> AbstractContextManager[None]:
-    return library_faults(name, "an HDF5 file", "Write it again, or give its format.", FAULTS)
+def _hdf5_faults(where: Location) -> AbstractContextManager[None]:
+    remedy = other_format_remedy("Write it again.")
+    return library_faults(where, "an HDF5 file", remedy, H5PY_ERRORS)

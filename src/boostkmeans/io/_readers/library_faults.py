@@ -1,31 +1,38 @@
-"""What libraries say about a damaged file, as an error of this package; other faults as they are."""
+"""Conversion of errors of other libraries into DataFormatError."""
 
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import DataFormatError, Text
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.spool import NoRoomError
 
-# Faults of the machine: the file may be as it should be.
-OF_MACHINE = {
+# Errors of the machine, which say nothing about the file.
+MACHINE_ERRORS = {
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE
 }  # fmt: skip
-# Characters of a message that is passed on.
-SHOWN = 300
+# Number of characters of the library's message that are shown.
+MAX_SHOWN = 300
 
 
 @contextmanager
 def library_faults(
-    name: str, what: str, remedy: str, kinds: tuple[type[Exception], ...]
+    where: Location, what: str, remedy: Text, kinds: tuple[type[Exception], ...]
 ) -> Iterator[None]:
-    """Errors of those kinds become a `DataFormatError`: `kinds` has what the library raises, no more."""
+    """Convert errors of the given kinds into DataFormatError.
+
+    `what` names the expected content, e.g. "an HDF5 file". `kinds` lists exactly the errors that the
+    library raises for damaged files. Errors of the machine, such as a full disk, are not converted.
+    """
     try:
         yield
     except (DataFormatError, NoRoomError, MemoryError):
         raise
     except kinds as error:
-        if isinstance(error, OSError) and error.errno in OF_MACHINE:
+        if isinstance(error, OSError) and error.errno in MACHINE_ERRORS:
             raise
-        text = " ".join(str(error).split("\n")[0].replace("\0", " ").split())[:SHOWN].rstrip(".")
-        raise DataFormatError(f"{name}: not {what}, or a damaged one: {text}. {remedy}") from None
+        text = " ".join(str(error).split("\n")[0].replace("\0", " ").split())[:MAX_SHOWN].rstrip(".")
+        problem = f"The file is damaged, or not {what}: {escape_untrusted(text)}."
+        raise where.error(problem, remedy) from None

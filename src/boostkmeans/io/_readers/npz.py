@@ -1,4 +1,4 @@
-"""NumPy's and SciPy's .npz: a zip of arrays. Nothing in it is unpickled."""
+"""The .npz format of NumPy and SciPy: a zip archive of arrays. Nothing in it is unpickled."""
 
 import struct
 import zipfile
@@ -10,26 +10,30 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import MAX_EXPANSION
-from boostkmeans.io._access.choice import chosen
+from boostkmeans.io._access.choice import choose_name
+from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.spool import Spool
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import (
-    MOST_HEADER,
+    MAX_HEADER_BYTES,
     NpyHeader,
-    array_of,
     check_matrix,
     check_values,
-    npy_header,
     open_npy,
+    parse_array,
+    parse_header,
 )
 from boostkmeans.io._readers.number_lines import MAX_COLUMNS
 
-# The arrays that each layout of a sparse matrix consists of.
-COMPRESSED, COORDINATES = ("indptr", "indices", "data"), ("row", "col", "data")
+# Arrays of a compressed sparse matrix.
+COMPRESSED = ("indptr", "indices", "data")
+# Arrays of a sparse matrix in coordinate format.
+COORDINATES = ("row", "col", "data")
+# Arrays of a sparse matrix, by the format that SciPy stores.
 ARRAYS = {
     "csr": COMPRESSED,
     "csc": COMPRESSED,
@@ -37,36 +41,38 @@ ARRAYS = {
     "bsr": COMPRESSED,
     "dia": ("offsets", "data"),
 }
-# What zipfile raises at what it cannot read.
-FAULTS = (
+# Exceptions that zipfile raises for files that it cannot read.
+ZIP_ERRORS = (
     zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error,
     OverflowError, NotImplementedError,
 )  # fmt: skip
-# Before the content of a member: a header of which the last two numbers say how long the rest of it is.
-LOCAL_HEADER, LENGTHS_AT = 30, 26
+# Length of the fixed part of the header in front of each member of a zip archive.
+LOCAL_HEADER_BYTES = 30
+# Offset in this header of two numbers: the lengths of the name and of the extra field that follow it.
+LENGTHS_OFFSET = 26
 
 
 def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store | None:
-    """The array of that name, or the only one; None if the file has a sparse matrix instead."""
-    with _faults(file.name), zipfile.ZipFile(file.file) as archive:
+    """Return the array of this name, or the only one. Return None if the file has a sparse matrix."""
+    where = file.location
+    with _zip_faults(where), zipfile.ZipFile(file.file) as archive:
         members = {
             one.filename.removesuffix(".npy"): one for one in archive.infolist() if _is_array(one)
         }
         if key is None and "format" in members and "shape" in members:
             return None
-        name = chosen(file.name, "array", key, list(members))
-        member = members[name]
-        _check_length(file.name, member)
-        header = _header(file.name, archive, member)
-        called = f"{file.name}: {member.filename}"
-        shape = check_matrix(called, header)
-        check_values(called, header, member.file_size - header.length)
+        member = members[choose_name(where, "array", key, list(members))]
+        inner = where.within(member.filename)
+        _check_length(inner, member)
+        header = _member_header(inner, archive, member)
+        shape = check_matrix(inner, header)
+        check_values(inner, header, member.file_size - header.length)
         if member.compress_type == zipfile.ZIP_STORED:
-            begin = _content_of(file, member)
-            return open_npy(file, begin, begin + member.file_size, called)
+            begin = _content_offset(file, member)
+            return open_npy(file, begin, begin + member.file_size, member.filename)
     return LazyStore(
         file.name,
-        lambda: _inflated(file, member.filename, max_memory),
+        lambda: _decompressed(file, member.filename, max_memory),
         file=file,
         shape=shape,
         dtype=header.dtype.newbyteorder("="),
@@ -74,39 +80,39 @@ def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store
 
 
 def arrays_of(name: str, content: BinaryIO) -> dict[str, Any]:
-    """All arrays of an .npz, each as long as its header says."""
-    with _faults(name), zipfile.ZipFile(content) as archive:
+    """Return all arrays of an .npz file. `name` is the name of the file in error messages."""
+    where = Location(name)
+    with _zip_faults(where), zipfile.ZipFile(content) as archive:
         found = {}
         for member in archive.infolist():
             if not _is_array(member):
                 continue
-            _check_length(name, member)
-            called = f"{name}: {member.filename}"
-            check_values(
-                called,
-                header := _header(name, archive, member),
-                member.file_size - header.length,
-            )
-            found[member.filename.removesuffix(".npy")] = array_of(called, archive.read(member))
+            inner = where.within(member.filename)
+            _check_length(inner, member)
+            header = _member_header(inner, archive, member)
+            check_values(inner, header, member.file_size - header.length)
+            found[member.filename.removesuffix(".npy")] = parse_array(inner, archive.read(member))
         return found
 
 
-def sparse_matrix(name: str, arrays: Mapping[str, Any], most_bytes: int) -> Any:
-    """The matrix that scipy.sparse.save_npz made these arrays of."""
+def sparse_matrix(name: str, arrays: Mapping[str, Any], file_size: int) -> Any:
+    """Return the matrix that scipy.sparse.save_npz stored as these arrays."""
+    where = Location(name)
     layout = as_text(arrays["format"][()]) if "format" in arrays else None
     needed = ARRAYS.get(layout or "", ())
     if not needed or any(one not in arrays for one in (*needed, "shape")):
-        raise DataFormatError(
-            f"{name}: expected a sparse matrix as scipy.sparse.save_npz writes it (csr, csc or "
-            f"coo; bsr or dia); found the arrays {', '.join(sorted(arrays)) or 'none'}."
+        found = escape_untrusted(", ".join(sorted(arrays))) or "none"
+        raise where.error(
+            "Expected a sparse matrix written by scipy.sparse.save_npz (csr, csc, coo, bsr or dia). Got "
+            f"the arrays: {found}."
         )
     shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
     if len(shape) != 2 or min(shape) < 0:
-        raise DataFormatError(f"{name}: {shape} is not the shape of a matrix.")
-    if shape[0] > most_bytes * MAX_EXPANSION or shape[1] > MAX_COLUMNS:
-        raise DataFormatError(f"{name}: {shape} is more than such a file can hold.")
+        raise where.error(f"{shape} is not the shape of a matrix.")
+    if shape[0] > file_size * MAX_EXPANSION or shape[1] > MAX_COLUMNS:
+        raise where.error(f"The shape {shape} is larger than such a file can hold.")
     if layout in ("bsr", "dia"):
-        return _of_blocks(name, str(layout), arrays, shape)
+        return _from_blocks(where, str(layout), arrays, shape)
     first, second, data = (arrays[one] for one in needed)
     if layout == "coo":
         return coo_array((data, (first, second)), shape=shape)
@@ -115,69 +121,79 @@ def sparse_matrix(name: str, arrays: Mapping[str, Any], most_bytes: int) -> Any:
     return matrix
 
 
-def _of_blocks(name: str, layout: str, arrays: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
-    """Blocks or diagonals as CSR, which must not take much more than they do."""
+def as_text(value: Any) -> str:
+    """Return a string or encoded bytes as a string."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def _from_blocks(where: Location, layout: str, arrays: Mapping[str, Any], shape: tuple[int, ...]) -> Any:
+    """Return a matrix of blocks or diagonals as CSR."""
     data = arrays["data"]
     if layout == "dia":
         if data.ndim != 2 or arrays["offsets"].shape != data.shape[:1]:
-            raise DataFormatError(f"{name}: the diagonals do not fit to their offsets. Save it again.")
+            raise where.error("The diagonals do not match their offsets.", "Save the matrix again.")
         return csr_array(dia_array((data, arrays["offsets"]), shape=shape))
     if data.ndim != 3:
-        raise DataFormatError(f"{name}: blocks must have 3 dimensions, not {data.ndim}. Save it again.")
+        raise where.error(f"Expected blocks of 3 dimensions. Got {data.ndim}.", "Save the matrix again.")
     matrix = bsr_array((data, arrays["indices"], arrays["indptr"]), shape=shape)
     matrix.check_format(full_check=True)
     return csr_array(matrix)
 
 
-def as_text(value: Any) -> str:
-    """A string, or bytes that are one."""
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
-
-
-def _faults(name: str) -> AbstractContextManager[None]:
-    return library_faults(name, "an npz file", "Save it again with np.savez.", FAULTS)
+def _zip_faults(where: Location) -> AbstractContextManager[None]:
+    return library_faults(where, "an npz file", "Save it again with np.savez.", ZIP_ERRORS)
 
 
 def _is_array(member: zipfile.ZipInfo) -> bool:
     return member.filename.endswith(".npy")
 
 
-def _check_length(name: str, member: zipfile.ZipInfo) -> None:
+def _check_length(where: Location, member: zipfile.ZipInfo) -> None:
+    """Raise DataFormatError if the member declares an impossible length or compression."""
     if member.file_size > MAX_EXPANSION * max(member.compress_size, 1):
-        raise DataFormatError(
-            f"{name}: {member.filename} cannot be as long as it says: {member.file_size} bytes, of "
-            f"{member.compress_size} compressed ones. The file is damaged."
+        raise where.error(
+            f"The declared length of {member.file_size:,} bytes is impossible for "
+            f"{member.compress_size:,} compressed bytes. The file is damaged.",
+            "Save it again.",
         )
     if member.compress_type == zipfile.ZIP_STORED and member.file_size != member.compress_size:
-        raise DataFormatError(f"{name}: {member.filename} has two lengths. The file is damaged.")
+        raise where.error(
+            "The array is not compressed, but has two different lengths. The file is damaged.",
+            "Save it again.",
+        )
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise DataFormatError(
-            f"{name}: {member.filename} is compressed in a way that NumPy does not use. Save it again "
-            "with np.savez."
+        raise where.error(
+            "NumPy does not use this method of compression.", "Save it again with np.savez."
         )
 
 
-def _header(name: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NpyHeader:
+def _member_header(where: Location, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NpyHeader:
     with archive.open(member) as stream:
-        return npy_header(f"{name}: {member.filename}", stream.read(MOST_HEADER))
+        return parse_header(where, stream.read(MAX_HEADER_BYTES))
 
 
-def _content_of(file: BinaryFile, member: zipfile.ZipInfo) -> int:
-    """Where a member that is not compressed begins. zipfile looked at its header a moment ago."""
-    lengths = file.head(4, member.header_offset + LENGTHS_AT)
-    of_name, of_extra = struct.unpack("<HH", lengths)
-    begin = member.header_offset + LOCAL_HEADER + int(of_name + of_extra)
+def _content_offset(file: BinaryFile, member: zipfile.ZipInfo) -> int:
+    """Return the offset of a member that is not compressed. zipfile has checked its header before."""
+    lengths = file.head(4, member.header_offset + LENGTHS_OFFSET)
+    name_length, extra_length = struct.unpack("<HH", lengths)
+    begin = member.header_offset + LOCAL_HEADER_BYTES + int(name_length + extra_length)
     if begin + member.file_size > file.size:
-        raise DataFormatError(f"{file.name}: {member.filename} goes beyond the file, which is damaged.")
+        raise file.location.within(member.filename).error(
+            "The array extends beyond the end of the file. The file is damaged.", "Save it again."
+        )
     return begin
 
 
-def _inflated(file: BinaryFile, filename: str, max_memory: int | None) -> Store:
+def _decompressed(file: BinaryFile, member: str, max_memory: int | None) -> Store:
     spool = Spool(max_memory)
     try:
-        with _faults(file.name), zipfile.ZipFile(file.file) as archive, archive.open(filename) as stream:
-            spool.take(stream)
+        with (
+            _zip_faults(file.location),
+            zipfile.ZipFile(file.file) as archive,
+            archive.open(member) as stream,
+        ):
+            spool.write_stream(stream)
         file.close()
-        return open_npy(spool.finished(f"{file.name}: {filename}"))
+        return open_npy(spool.finish(file.name), place=member)
     finally:
         spool.close()

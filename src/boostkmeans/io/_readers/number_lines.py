@@ -1,6 +1,6 @@
-"""Lines of numbers, parsed many at a time: what CLUTO's and Matrix Market's files consist of.
+"""Fast parsing of lines of numbers, for the CLUTO and Matrix Market formats.
 
-Files come from strangers. Whatever is in them, the outcome is an array or an error that names the line.
+The input is not trusted: the result is an array, or an error that names the line.
 """
 
 import re
@@ -12,13 +12,14 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans.io._access.location import Location
 
-# Bytes that are parsed at a time: small beside a large file, large beside the cost of a call.
-BLOCK = 1 << 22
+# Number of bytes that are parsed at a time: the cost of a call is negligible, and so is the memory.
+BLOCK_BYTES = 1 << 22
+# Largest number of columns, which int32 indices can address.
 MAX_COLUMNS = 2**31 - 1
-# Characters of a wrong line that a message shows.
-SHOWN = 40
+# Number of characters of an invalid line that a message shows.
+MAX_SHOWN = 40
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,23 +27,25 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class NumberLines:
-    """Some lines of a file, and the number of the first of them."""
+    """Some consecutive lines of a file."""
 
     name: str
+    """Name of the file in error messages."""
     text: bytes
     first: int
+    """Number of the first line in the file."""
 
-    def fail(self, line: int, what: str) -> NoReturn:
-        """Raises an error about one of the lines, counted from 0 here."""
-        raise DataFormatError(f"{self.name}, line {self.first + line}: {what}")
+    def fail(self, line: int, problem: str) -> NoReturn:
+        """Raise DataFormatError for a line, which is counted from 0 here."""
+        raise Location(self.name, f"line {self.first + line}").error(problem)
 
     @cached_property
     def per_line(self) -> Ints:
-        """How many words each line has."""
+        """Number of words in each line."""
         codes = np.frombuffer(self.text, dtype=np.uint8)
-        ink = codes > ord(" ")
-        starts = ink.copy()
-        starts[1:] &= ~ink[:-1]
+        is_word = codes > ord(" ")
+        starts = is_word.copy()
+        starts[1:] &= ~is_word[:-1]
         before = np.searchsorted(np.flatnonzero(starts), np.flatnonzero(codes == ord("\n")))
         return np.diff(before, prepend=0)
 
@@ -64,22 +67,25 @@ class NumberLines:
         return numbers
 
     def line_of(self, word: int) -> int:
-        """The line that has the word of that number."""
+        """Return the line, counted from 0, that contains a word."""
         return int(np.searchsorted(np.cumsum(self.per_line), word, side="right"))
 
     def _fail_at_first_word(self) -> NoReturn:
-        """The slow way through the lines, to what is not a number."""
+        """Search the lines, slowly, for the first word that is not a number."""
         for i, line in enumerate(self.text.split(b"\n")):
             for word in line.split():
                 if not _is_number(word):
-                    self.fail(i, f"{shown(word)} is not a number.")
-        self.fail(0, "the numbers from here on cannot be read.")
+                    self.fail(i, f"{quote(word)} is not a number.")
+        self.fail(0, "The numbers from this line on cannot be parsed.")
 
 
 def blocks(name: str, data: bytes, begin: int, line: int) -> Iterator[NumberLines]:
-    """The lines from a byte on, which begins the line of that number. The last one must have an end."""
+    """Iterate over blocks of lines from byte `begin` on, where line number `line` begins.
+
+    The last line must end with a line break.
+    """
     while begin < len(data):
-        end = data.rfind(b"\n", begin, begin + BLOCK) + 1
+        end = data.rfind(b"\n", begin, begin + BLOCK_BYTES) + 1
         if end == 0:  # a line that is longer than a block
             end = data.index(b"\n", begin) + 1
         yield NumberLines(name, data[begin:end], line)
@@ -88,49 +94,55 @@ def blocks(name: str, data: bytes, begin: int, line: int) -> Iterator[NumberLine
 
 
 def check_end(name: str, data: bytes) -> None:
-    """Cut in the middle of a number, a file would look like a whole one with another number."""
+    """Raise DataFormatError unless the last line ends with a line break.
+
+    A file that is truncated inside a number would otherwise be read with a wrong number.
+    """
     if not data.endswith(b"\n"):
-        raise DataFormatError(
-            f"{name}: the last line has no end, so that the file may have been cut short. If it is "
-            "whole, add a line break at its end."
+        raise Location(name).error(
+            "The last line does not end with a line break, so the file may be truncated.",
+            "If it is complete, add a line break at its end.",
         )
 
 
 def whole_numbers(line: bytes) -> list[int] | None:
-    """The numbers of a header; None if it is something else."""
+    """Return the integers of a header line, or None if it holds anything else."""
     words = line.split()
     if not all(re.fullmatch(rb"[+-]?\d{1,100}", word) for word in words):
         return None
     return [int(word) for word in words]
 
 
-def check_least(name: str, line: int, what: str, number: int, least: int) -> None:
-    """A header must not promise less than makes sense."""
-    if number < least:
-        raise DataFormatError(f"{name}, line {line}: a matrix cannot have {number} {what}.")
+def check_minimum(name: str, line: int, what: str, number: int, minimum: int) -> None:
+    """Raise DataFormatError if a header declares too small a number of rows, columns or values."""
+    if number < minimum:
+        raise Location(name, f"line {line}").error(f"A matrix cannot have {number} {what}.")
 
 
 def check_room(name: str, line: int, what: str, number: int, each: int, room: int) -> None:
-    """A header must not promise more than the rest of the file has room for."""
+    """Raise DataFormatError if a header declares more items of `each` bytes than the file can hold."""
     if number * each > room:
-        raise DataFormatError(
-            f"{name}, line {line}: {number} {what} need {number * each} bytes at least, but only {room} "
-            "follow. The file may have been cut short."
+        raise Location(name, f"line {line}").error(
+            f"The header declares {number} {what}, which need at least {number * each:,} bytes, but "
+            f"only {room:,} follow. The file may be truncated."
         )
 
 
 def check_columns(name: str, line: int, n_columns: int) -> None:
-    """Columns need not be in the file: there is a limit that is high enough for all terms there are."""
+    """Raise DataFormatError if a header declares too many columns.
+
+    Empty columns take no room in the file, so its size gives no limit.
+    """
     if n_columns > MAX_COLUMNS:
-        raise DataFormatError(
-            f"{name}, line {line}: {n_columns} columns are more than the {MAX_COLUMNS} that are read."
+        raise Location(name, f"line {line}").error(
+            f"The header declares {n_columns} columns. At most {MAX_COLUMNS} are supported."
         )
 
 
-def shown(text: bytes) -> str:
-    """What stands there, as far as a message has room for it."""
-    cut = text[:SHOWN].decode("utf-8", errors="backslashreplace")
-    return repr(cut + ("..." if len(text) > SHOWN else ""))
+def quote(text: bytes) -> str:
+    """Return the beginning of a text in quotation marks, for a message."""
+    cut = text[:MAX_SHOWN].decode("utf-8", errors="backslashreplace")
+    return repr(cut + ("..." if len(text) > MAX_SHOWN else ""))
 
 
 def _is_number(word: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Vectors in a CSV or TSV: a row on each line, with or without names of the columns above."""
+"""Tables as text: CSV and TSV files with one row per line, with or without a header."""
 
 import re
 from collections.abc import Generator, Iterator
@@ -10,104 +10,109 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import DataFormatError, Message, Parameter
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io._access.byte_source import ByteSource
-from boostkmeans.io._access.row_file import RowFile
+from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.row_stores import RowStore
 from boostkmeans.io._access.spool import Spool
 from boostkmeans.io._access.store import Store
+from boostkmeans.io._readers.arrow_columns import NAME_COLUMNS
 from boostkmeans.io._readers.table_layout import (
     DECIMAL_COMMA,
-    EXCEL,
+    EXCEL_SEPARATOR,
+    MAX_SHOWN,
     MISSING,
     TableLayout,
-    is_aside,
+    is_comment,
     table_layout,
 )
 
-# The longest line, in characters: a million numbers of 17 digits fit in. What is longer is no table.
-LONGEST_LINE = 1 << 25
-# Bytes of numbers that are made at a time.
-PIECE = 1 << 22
-# Characters of a wrong cell that a message shows.
-SHOWN = 40
+# Longest line in characters: it has room for a million numbers of 17 digits.
+MAX_LINE_LENGTH = 1 << 25
+# Number of bytes of numbers that are parsed at a time.
+PIECE_BYTES = 1 << 22
 DTYPE = np.dtype(np.float64)
-EXPECTED = "Expected is a table of numbers as text; for a file of another kind, give its format."
-# How NumPy says which number it is that it cannot read.
+# Advice if a file is not a table.
+EXPECTED = "Pass a table of numbers as text. If the file has another format, pass its format."
+# NumPy's message about a cell that is not a number.
 WRONG_CELL = re.compile(r"could not convert string (.*) to float64 at row \d+, column (\d+)", re.DOTALL)
+# NumPy's message about a line with another number of columns.
 WRONG_COUNT = re.compile(r"requires \d+ columns but (\d+) were found")
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What the caller says about a table."""
+    """Arguments of `open_vectors` for a table as text."""
 
-    kind: str
+    format_name: str
     key: list[str] | None
     header: bool | None
-    """None: to be guessed."""
+    """None if the header must be detected."""
 
 
 class _Lines:
-    """Lines that are not blank, and the number of the last one that was taken."""
+    """Iterator over the lines that are not blank, with the number of the last line."""
 
     def __init__(self, source: ByteSource, progress: ProgressCallback) -> None:
-        self._name = source.name
-        every = source.lines("utf-8", None, progress, expected=EXPECTED, longest=LONGEST_LINE)
+        self._where = source.location
+        every = source.lines("utf-8", None, progress, expected=EXPECTED, longest=MAX_LINE_LENGTH)
         self._source = cast(Generator[str, None, None], every)
         self._lines = self._numbered(self._source)
-        self._ahead: tuple[int, str] | None = None
+        self._next: tuple[int, str] | None = None
         self.number = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        taken = self._ahead or next(self._lines)
-        self._ahead = None
+        taken = self._next or next(self._lines)
+        self._next = None
         self.number, line = taken
         return line
 
     def peek(self) -> str | None:
-        """The next one, which is still to be taken."""
-        self._ahead = self._ahead or next(self._lines, None)
-        return self._ahead[1] if self._ahead else None
+        """Return the next line without consuming it, or None at the end."""
+        self._next = self._next or next(self._lines, None)
+        return self._next[1] if self._next else None
 
     def close(self) -> None:
-        """Lets go of the file now, and not when somebody collects what is left of an error."""
+        """Close the file at once, not when a traceback that refers to it is freed."""
         self._source.close()
 
     def _numbered(self, lines: Iterator[str]) -> Iterator[tuple[int, str]]:
         for number, line in enumerate(lines, start=1):
-            if len(line) >= LONGEST_LINE:
-                raise DataFormatError(
-                    f"{self._name}, line {number}: longer than {LONGEST_LINE} characters. {EXPECTED}"
+            if len(line) >= MAX_LINE_LENGTH:
+                raise self._where.within(f"line {number}").error(
+                    f"The line is longer than {MAX_LINE_LENGTH:,} characters.", EXPECTED
                 )
             if line and not line.isspace():
                 yield number, line
 
 
 def check_table(source: ByteSource, options: TableOptions) -> None:
-    """Whether the first lines are those of a table, with the columns that are wanted."""
+    """Raise DataFormatError unless the first lines are those of a table with the wanted columns."""
     with closing(_Lines(source, ignore_progress)) as lines:
-        _begun(source.name, lines, options)
+        _read_first_line(source.location, lines, options)
 
 
 def read_separated(
     source: ByteSource, options: TableOptions, max_memory: int | None, progress: ProgressCallback
 ) -> Store:
-    """The numbers of a table, all of it or some columns."""
+    """Return the numbers of a table, which are spooled."""
     with closing(_Lines(source, progress)) as lines:
-        return _read(source, lines, options, max_memory)
+        first, layout = _read_first_line(source.location, lines, options)
+        table = _Table(source, lines, layout)
+        rows = lines if layout.has_header else chain([first], lines)
+        return _spool_table(table, rows, max_memory)
 
 
-def _read(source: ByteSource, lines: _Lines, options: TableOptions, max_memory: int | None) -> Store:
-    first, layout = _begun(source.name, lines, options)
-    table = _Table(source, lines, layout)
+def _spool_table(table: "_Table", lines: Iterator[str], max_memory: int | None) -> Store:
+    layout = table.layout
     spool = Spool(max_memory)
     try:
         last = -np.inf
-        for piece in table.pieces(lines if layout.has_header else chain([first], lines)):
+        for piece in table.pieces(lines):
             rows = piece
             if layout.has_index:
                 last = table.check_index(piece[:, 0], last)
@@ -115,26 +120,26 @@ def _read(source: ByteSource, lines: _Lines, options: TableOptions, max_memory: 
             spool.write(rows)
         wanted = layout.wanted[1:] if layout.has_index else layout.wanted
         n_rows = spool.size // (len(wanted) * DTYPE.itemsize)
-        store = RowFile(spool.finished(source.name), 0, (n_rows, len(wanted)), DTYPE)
+        store = RowStore(spool.finish(table.source.name), 0, (n_rows, len(wanted)), DTYPE)
     finally:
         spool.close()
     store.feature_names = [layout.names[j] for j in wanted] if layout.has_header else None
     return store
 
 
-def _begun(name: str, lines: _Lines, options: TableOptions) -> tuple[str, TableLayout]:
-    """The first line, of names or numbers, and what it tells."""
-    separator = "\t" if options.kind == "tsv" else None
+def _read_first_line(where: Location, lines: _Lines, options: TableOptions) -> tuple[str, TableLayout]:
+    """Return the first line of the table, a header or a row, and the layout that it shows."""
+    separator = "\t" if options.format_name == "tsv" else None
     line = next(lines, None)
-    excel = EXCEL.fullmatch(line) if line is not None else None
+    excel = EXCEL_SEPARATOR.fullmatch(line) if line is not None else None
     if excel:
         separator, line = excel[1], next(lines, None)
-    while line is not None and is_aside(line):
+    while line is not None and is_comment(line):
         line = next(lines, None)
     if line is None:
-        raise DataFormatError(f"{name}: empty. {EXPECTED}")
+        raise where.error("The file is empty.", EXPECTED)
     layout = table_layout(
-        f"{name}, line {lines.number}", line, lines.peek(),
+        where.within(f"line {lines.number}"), line, lines.peek(),
         separator=separator, key=options.key, header=options.header,
     )  # fmt: skip
     return line, layout
@@ -142,36 +147,44 @@ def _begun(name: str, lines: _Lines, options: TableOptions) -> tuple[str, TableL
 
 @dataclass(frozen=True)
 class _Table:
+    """A table that is being parsed."""
+
     source: ByteSource
     counted: _Lines
     layout: TableLayout
 
     def pieces(self, lines: Iterator[str]) -> Iterator[NDArray[np.float64]]:
-        """The wanted columns, some rows at a time."""
-        # A type for each column makes NumPy check their number. Of a text nothing is kept.
+        """Iterate over blocks of rows of the wanted columns."""
+        # One type per column makes NumPy check the number of columns. Other columns are parsed as
+        # strings of one character, which are discarded.
         n_columns, wanted = len(self.layout.names), self.layout.wanted
         chosen = set(wanted)
         every = [DTYPE if j in chosen else np.dtype("U1") for j in range(n_columns)]
         dtype = np.dtype([(f"{j}", one) for j, one in enumerate(every)])
-        n_rows = max(1, PIECE // dtype.itemsize)
+        n_rows = max(1, PIECE_BYTES // dtype.itemsize)
         for line in lines:
-            rows = self._parsed(chain([line], lines), dtype, n_rows)
+            rows = self._parse(chain([line], lines), dtype, n_rows)
             if wanted == list(range(n_columns)):
                 yield rows.view(DTYPE).reshape(len(rows), -1)
             else:
                 yield np.stack([rows[f"{j}"] for j in wanted], axis=1)
 
     def check_index(self, column: NDArray[np.float64], last: float) -> float:
-        """What has no name is left out if it numbers the rows; and if it does not, is it a feature?"""
+        """Raise DataFormatError unless a column without a name holds ascending integers.
+
+        Such a column is the index of pandas, which is not read. Any other column could be a feature.
+        Returns the last number.
+        """
         steps = np.diff(column, prepend=last)
         if not ((steps > 0) & (column == np.floor(column))).all():
-            raise DataFormatError(
-                f"{self.source.name}: the first column has no name, and does not number the rows as the "
-                "index that pandas writes. Give it a name, or name the columns to be read: key=[...]."
+            raise self.source.location.error(
+                "The first column has no name and does not number the rows, so it is not an index of "
+                "pandas.",
+                Message("Name it, or choose the columns to read with {key}.", key=Parameter("key")),
             )
         return float(column[-1])
 
-    def _parsed(self, lines: Iterator[str], dtype: np.dtype[Any], n_rows: int) -> NDArray[Any]:
+    def _parse(self, lines: Iterator[str], dtype: np.dtype[Any], n_rows: int) -> NDArray[Any]:
         try:
             return np.loadtxt(
                 lines, dtype=dtype, delimiter=self.layout.separator, comments=None, quotechar='"',
@@ -180,33 +193,35 @@ class _Table:
         except DataFormatError:
             raise
         except ValueError as error:
-            raise DataFormatError(self._what_is_wrong(str(error))) from None
+            raise self._parse_error(str(error)) from None
 
-    def _what_is_wrong(self, error: str) -> str:
-        place, names = f"{self.source.name}, line {self.counted.number}", self.layout.names
-        cell = WRONG_CELL.search(error)
+    def _parse_error(self, message: str) -> DataFormatError:
+        """Return the error for a message of NumPy about the current line."""
+        where, names = self.source.location.within(f"line {self.counted.number}"), self.layout.names
+        cell = WRONG_CELL.search(message)
         if cell:
             j = int(cell[2]) - 1
-            called = names[j] if j < len(names) else "?"
-            return f"{place}, column {j + 1} ({called[:SHOWN]!r}): {_no_number(cell[1])}"
-        count = WRONG_COUNT.search(error)
+            name = names[j] if j < len(names) else "?"
+            place = Location(where.file, f"{where.place}, column {j + 1} ({name[:MAX_SHOWN]!r})")
+            return _cell_error(place, cell[1])
+        count = WRONG_COUNT.search(message)
         if count:
-            return (
-                f"{place}: {count[1]} columns, but the first line has {len(names)}. Each row must "
-                "have as many; a text with separators in it must be quoted."
+            return where.error(
+                f"Expected {len(names)} columns, as in the first line. Got {count[1]}.",
+                "Quote cells that contain separators.",
             )
-        return f"{place}: cannot be read as a row of {len(names)} columns ({error[:200]})."
+        return where.error(f"Cannot parse a row of {len(names)} columns ({message[:200]!r}).")
 
 
-def _no_number(quoted: str) -> str:
-    """What is wrong with a cell, and what to do."""
+def _cell_error(where: Location, quoted: str) -> DataFormatError:
+    """Return the error for a cell that is not a number."""
     cell = quoted.strip("'\"").strip()
     if not cell or cell.lower() in MISSING:
-        what = "an empty cell" if not cell else quoted[:SHOWN]
-        return f"{what} is not a number. Leave such rows out, fill them, or write nan."
+        got = "an empty cell" if not cell else quoted[:MAX_SHOWN]
+        return where.error(
+            f"Expected a number. Got {got}.", "Remove such rows, fill the cells, or write nan."
+        )
+    problem = f"Expected a number. Got {quoted[:MAX_SHOWN]}."
     if DECIMAL_COMMA.fullmatch(cell):
-        return f"{quoted[:SHOWN]} is not a number: decimal commas are not read. Write points."
-    return (
-        f"{quoted[:SHOWN]} is not a number. If that column holds something else, name those that are to "
-        "be read: key=[...]."
-    )
+        return where.error(f"{problem} Decimal commas are not supported.", "Write decimal points.")
+    return where.error(problem, NAME_COLUMNS)

@@ -1,4 +1,4 @@
-"""svmlight's and libsvm's text: "label column:value column:value ..." on each line."""
+"""The text format of svmlight and libsvm: "label column:value column:value ..." on each line."""
 
 import io
 from collections.abc import Iterable
@@ -9,49 +9,51 @@ from typing import Any
 from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 
-from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans.io._access.choice import no_rows
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans.io._access.choice import no_rows_error
+from boostkmeans.io._access.location import Location
 from boostkmeans.io._readers.number_lines import MAX_COLUMNS
 
-EXPECTED = "expected 'label column:value column:value ...', columns ascending"
+EXPECTED = "Expected 'label column:value column:value ...' with ascending columns"
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """A matrix, the labels of its rows, and what its file counts columns from."""
+    """A matrix and the labels of its rows."""
 
     matrix: Any
     labels: Any
     first_column: int
+    """Number of the first column in the file: 0 or 1."""
 
 
 def read_svmlight(name: str, data: bytes) -> Labelled:
-    """The matrix of a file with that content. `name` is for messages."""
+    """Return the matrix of a file with this content. `name` is the file name for messages."""
     try:
         matrix, labels = load_svmlight_file(io.BytesIO(data), zero_based=True)
     except (ValueError, OverflowError) as error:
         check_lines(name, data)
-        raise DataFormatError(f"{name}: {EXPECTED} ({error}).") from None
+        raise Location(name).error(f"{EXPECTED} ({escape_untrusted(str(error))}).") from None
     if matrix.shape[0] == 0:
-        raise no_rows(name)
+        raise no_rows_error(Location(name))
     first_column = 0 if matrix.indices.min(initial=1) == 0 else 1
-    return Labelled(_without_first(matrix) if first_column else matrix, labels, first_column)
+    return Labelled(_without_first_column(matrix) if first_column else matrix, labels, first_column)
 
 
-def _without_first(matrix: Any) -> csr_array:
-    """The matrix without its first column, which is empty: the file counts from 1."""
+def _without_first_column(matrix: Any) -> csr_array:
+    """Return the matrix without its first column, which is empty in a file that counts from 1."""
     shape = (matrix.shape[0], max(matrix.shape[1] - 1, 0))
     return csr_array((matrix.data, matrix.indices - 1, matrix.indptr), shape=shape)
 
 
 def check_lines(name: str, data: bytes) -> None:
-    """scikit-learn does not say which line it was that is wrong."""
-    line = _first_wrong_line(io.BytesIO(data))
+    """Raise DataFormatError for the first invalid line. scikit-learn does not report its number."""
+    line = _first_invalid_line(io.BytesIO(data))
     if line is not None:
-        raise DataFormatError(f"{name}, line {line}: {EXPECTED}.")
+        raise Location(name, f"line {line}").error(f"{EXPECTED}.")
 
 
-def _first_wrong_line(lines: Iterable[bytes]) -> int | None:
+def _first_invalid_line(lines: Iterable[bytes]) -> int | None:
     for number, line in enumerate(lines, start=1):
         label, *pairs = line.split(b"#")[0].split() or [b"0"]
         try:

@@ -1,47 +1,50 @@
-"""What the first lines of a table as text tell: separator, header, and which columns are wanted."""
+"""Layout of a table as text: separator, header and columns, detected from its first lines."""
 
 import csv
 import re
 from dataclasses import dataclass
 
-from boostkmeans._runtime.errors import ChoiceError, DataFormatError
+from boostkmeans._runtime.errors import Message, Parameter
 from boostkmeans.io._access.byte_source import invalid_text_reason
-from boostkmeans.io._access.choice import shown
+from boostkmeans.io._access.choice import missing_name_error
+from boostkmeans.io._access.location import Location
 
-# Of what is called CSV. Of equally good ones the first.
+# Separators of CSV files, in order of preference.
 SEPARATORS = (",", ";", "\t")
-# How Excel is told the separator, on a line of its own.
-EXCEL = re.compile(r"sep=(.)\s*")
-# In front of what np.savetxt calls a header.
+# First line by which a file tells Excel its separator.
+EXCEL_SEPARATOR = re.compile(r"sep=(.)\s*")
+# Prefix of the header that np.savetxt writes.
 COMMENT = "#"
-# What stands for a value that is missing.
+# Cells that stand for a missing value.
 MISSING = {"", "na", "n/a", "null", "none", "?", "-"}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-WHOLE = re.compile(r"[+-]?\d+")
-SAY = "Say whether the first line has names: header=True or header=False."
+INTEGER = re.compile(r"[+-]?\d+")
+# Number of characters of a cell that a message shows.
+MAX_SHOWN = 40
 
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Columns of a table."""
+    """Columns of a table as text."""
 
     separator: str | None
-    """None: any white space."""
+    """None if any white space separates cells."""
     names: list[str]
-    """From the header; else numbers, from 1 on."""
+    """Names from the header, or else numbers from 1 on."""
     wanted: list[int]
+    """Indices of the columns to read."""
     has_header: bool
     has_index: bool
-    """The first column has no name: it should number the rows, as the index that pandas writes."""
+    """True if only the first column has no name. It should number the rows, as the index of pandas."""
 
 
-def is_aside(line: str) -> bool:
-    """Whether a line in front of the table is a comment."""
+def is_comment(line: str) -> bool:
+    """Return True if a line before the table is a comment."""
     return line.lstrip().startswith(COMMENT)
 
 
 def table_layout(
-    place: str,
+    where: Location,
     first: str,
     second: str | None,
     *,
@@ -49,57 +52,79 @@ def table_layout(
     key: list[str] | None,
     header: bool | None,
 ) -> TableLayout:
-    """By the first two lines; `place` says where the first one is. A separator may be known already."""
-    separator = separator or _separator(first, second)
+    """Return the layout that the first two lines show.
+
+    `where` is the location of the first line. A separator and the presence of a header are detected
+    unless they are given.
+    """
+    separator = separator or _detect_separator(first, second)
     cells = _cells(first, separator)
     if header is None:
-        header = _is_header(place, cells, _cells(second, separator) if second else None, first)
+        header = _is_header(where, cells, _cells(second, separator) if second else None, first)
     names = cells if header else [str(i + 1) for i in range(len(cells))]
     if header:
-        fault = invalid_text_reason(first, "utf-8")
-        if fault:
-            raise DataFormatError(f"{place}: the names of the columns are {fault}. Save it as UTF-8.")
-    wanted = _wanted(place, names, key, header)
+        reason = invalid_text_reason(first, "utf-8")
+        if reason:
+            raise where.error(
+                f"The names of the columns are not valid text ({reason}).", "Save the file as UTF-8."
+            )
+    wanted = _wanted_columns(where, names, key, header)
     has_index = header and key is None and len(names) > 1 and names[0] == "" and all(names[1:])
     return TableLayout(separator, names, wanted, header, has_index)
 
 
-def _is_header(place: str, cells: list[str], below: list[str] | None, line: str) -> bool:
-    """Names, or numbers. What may be either is an error: a row would be lost, or made up."""
+def _is_header(where: Location, cells: list[str], below: list[str] | None, line: str) -> bool:
+    """Return True if the first line holds names, and False if it holds numbers.
+
+    Raises DataFormatError for ambiguous lines: a wrong guess would lose a row.
+    """
     numbers = [_is_number(cell) for cell in cells]
     if all(numbers):
-        return _are_counted(place, cells, below)
-    if cells[0] == "" and cells[1:] == _counted(len(cells) - 1):
-        return True  # above the index that pandas writes
+        return _are_counted_names(where, cells, below)
+    if cells[0] == "" and cells[1:] == _count(len(cells) - 1):
+        return True  # header of pandas with an index and columns without names
     if not any(numbers) and not all(cell.lower() in MISSING for cell in cells):
         return True
     if all(DECIMAL_COMMA.fullmatch(cell.strip()) for cell in line.split(";")):
-        raise DataFormatError(
-            f"{place}: numbers with decimal commas, which are not read. Write them with points."
+        raise where.error(
+            "The numbers have decimal commas, which are not supported.", "Write decimal points."
         )
     at = numbers.index(False)
-    what = "an empty cell" if not cells[at] else f"{cells[at][:40]!r}"
-    raise DataFormatError(
-        f"{place}, column {at + 1}: {what} where other columns have numbers. If it is a row, fill it or "
-        f"leave it out. {SAY}"
+    got = "an empty cell" if not cells[at] else f"{cells[at][:MAX_SHOWN]!r}"
+    raise where.within(f"column {at + 1}").error(
+        f"Expected a number as in other columns of this line. Got {got}.",
+        _header_remedy("If the line is a row, fill the cell or remove the row."),
     )
 
 
-def _are_counted(place: str, cells: list[str], below: list[str] | None) -> bool:
-    """Whether the numbers are the names 0, 1, 2, ... that pandas gives to columns without any."""
-    if len(cells) < 2 or cells != _counted(len(cells)):
+def _are_counted_names(where: Location, cells: list[str], below: list[str] | None) -> bool:
+    """Return True if the numbers are the names 0, 1, 2, ... that pandas gives to unnamed columns."""
+    if len(cells) < 2 or cells != _count(len(cells)):
         return False
-    if below is not None and not all(WHOLE.fullmatch(cell) for cell in below):
+    if below is not None and not all(INTEGER.fullmatch(cell) for cell in below):
         return True
-    raise DataFormatError(f"{place}: 0, 1, ... may be names of the columns, or a row. {SAY}")
+    raise where.error(
+        "The numbers 0, 1, ... may be the names of the columns, or a row.", _header_remedy()
+    )
 
 
-def _counted(n: int) -> list[str]:
+def _header_remedy(advice: str = "") -> Message:
+    return Message(
+        "{advice}Specify whether the first line holds names: {yes} or {no}.",
+        shell="{advice}Specify whether the first line holds names: {header}.",
+        advice=f"{advice} " if advice else "",
+        yes=Parameter("header", True),
+        no=Parameter("header", False),
+        header=Parameter("header"),
+    )
+
+
+def _count(n: int) -> list[str]:
     return [str(i) for i in range(n)]
 
 
-def _separator(first: str, second: str | None) -> str | None:
-    """None stands for any white space, as np.savetxt writes it."""
+def _detect_separator(first: str, second: str | None) -> str | None:
+    """Return the separator of a CSV file, or None if white space separates cells, as in np.savetxt."""
     best = max(SEPARATORS, key=lambda one: len(_cells(first, one)))
     words = (second or first).split()
     if len(_cells(first, best)) == 1 and len(first.split()) == len(words) > 1:
@@ -112,7 +137,7 @@ def _cells(line: str, separator: str | None) -> list[str]:
         return line.split()
     try:
         cells = next(csv.reader([line], delimiter=separator), [])
-    except csv.Error:  # a cell that is longer than the module wants
+    except csv.Error:  # a cell is longer than the limit of the module
         cells = line.split(separator)
     return [cell.strip() for cell in cells]
 
@@ -125,17 +150,20 @@ def _is_number(cell: str) -> bool:
     return "_" not in cell and cell.isascii()
 
 
-def _wanted(place: str, names: list[str], key: list[str] | None, has_header: bool) -> list[int]:
+def _wanted_columns(
+    where: Location, names: list[str], key: list[str] | None, has_header: bool
+) -> list[int]:
+    """Return the indices of the columns in `key`, or of all columns."""
     if key is None:
         return list(range(len(names)))
     missing = [one for one in key if one not in names]
     if missing:
-        hint = "" if has_header else " The table has no header, so that columns have numbers, from 1 on."
-        raise ChoiceError(f"{place}: there is no column {missing[0]!r}; there is {shown(names)}.{hint}")
+        hint = "" if has_header else "The table has no header, so columns are named by numbers from 1."
+        raise missing_name_error(where, "column", missing[0], names, hint)
     repeated = [one for one in key if names.count(one) > 1]
     if repeated:
-        raise DataFormatError(
-            f"{place}: {names.count(repeated[0])} columns are called {repeated[0]!r}. Give them names "
-            "of their own."
+        raise where.error(
+            f"{names.count(repeated[0])} columns have the name {repeated[0]!r}.",
+            "Give them different names.",
         )
     return [names.index(one) for one in key]

@@ -1,16 +1,14 @@
-"""`boostkmeans pq`: product quantizers. One file a command; what they share is in `_files.py`,
-`_search.py` and `_listing.py`.
-"""
+"""`boostkmeans pq`: product quantization. One module per command."""
 
 import typer
 
 from boostkmeans.cli.lazy_group import SETTINGS, Commands, lazy_group
 
 COMMANDS: Commands = {
-    "train": ("commands.pq.train", "train", "Learn a quantizer from vectors, and write it."),
+    "train": ("commands.pq.train", "train", "Train a quantizer on vectors, and write it."),
     "encode": ("commands.pq.encode", "encode", "Write the codes of vectors."),
-    "search": ("commands.pq.search", "search", "Find the codes that are nearest to queries."),
-    "evaluate": ("commands.pq.evaluate", "evaluate", "Measure recall and distortion."),
+    "search": ("commands.pq.search", "search", "Find the nearest codes of queries."),
+    "evaluate": ("commands.pq.evaluate", "evaluate", "Measure the recall and the distortion."),
 }
 
 app = typer.Typer(
@@ -29,6 +27,6 @@ def pq() -> None:
 
     Product quantization: codes of a few bytes for vectors, and search among them.
 
-    A code has the number of a centroid for each of some subspaces. Vectors that are too many for the
-    memory are searched by their codes, of which only the quantizer knows what they stand for.
+    The features are divided into subspaces. A code consists of the number of the nearest centroid in
+    each subspace. Codes are much smaller than vectors, so that more of them fit into memory.
     """

@@ -1,124 +1,104 @@
-"""`boostkmeans pq encode`: the codes of vectors."""
+"""`boostkmeans pq encode`: write the codes of vectors."""
 
-import json
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
-from boostkmeans import ProductQuantizer
-from boostkmeans.cli import options
-from boostkmeans.cli.bar import shown_progress
-from boostkmeans.cli.commands.pq import options as _pq_options
-from boostkmeans.cli.commands.pq.files import as_source, opened_dense
-from boostkmeans.cli.commands.pq.listing import shown_code, sizes_of_code
-from boostkmeans.cli.errors import exit_codes
-from boostkmeans.cli.input import check_memory
-from boostkmeans.cli.listing import plain, shown_measure, two_columns
-from boostkmeans.cli.model_input import read_quantizer
-from boostkmeans.cli.output import Output, check_outputs, print_result
-from boostkmeans.cli.table import check_table, table_writer
-from boostkmeans.quantization._codes import code_type
+from boostkmeans.cli.command import Result, command
+from boostkmeans.cli.commands.pq.listing import compression_values, format_code
+from boostkmeans.cli.commands.pq.options import QuantizerPath
+from boostkmeans.cli.files.model_input import read_quantizer
+from boostkmeans.cli.files.output import Output, check_ending, check_outputs, require_file
+from boostkmeans.cli.files.row_writer import row_writer
+from boostkmeans.cli.listing import format_measure, two_columns
+from boostkmeans.cli.option_groups import expand_option_groups
+from boostkmeans.cli.options import CommonOptions, InputOptions, Threads, VectorsPath
+from boostkmeans.io import check_memory
+from boostkmeans.quantization import code_type
 
-# Files of codes; the second kind are of bytes alone.
-ENDINGS, OF_BYTES = (".npy", ".bvecs", ".u8bin"), (".bvecs", ".u8bin")
+# Endings of files that store bytes only.
+BYTE_ENDINGS = (".bvecs", ".u8bin")
 
 
+@expand_option_groups
 def encode(
-    quantizer_path: _pq_options.QuantizerPath,
-    path: options.VectorsPath,
+    quantizer_path: QuantizerPath,
+    path: VectorsPath,
     target: Annotated[
-        str, typer.Argument(metavar="CODES", help="Where to write the codes: .npy, .bvecs, .u8bin.")
+        str, typer.Argument(metavar="CODES", help="File for the codes: .npy, .bvecs or .u8bin.")
     ],
     with_distortion: Annotated[
-        bool, typer.Option("--distortion", help="Measure the mean squared error of the codes, too.")
+        bool, typer.Option("--distortion", help="Also measure the mean squared error of the codes.")
     ] = False,
-    threads: options.Threads = None,
-    max_memory: options.MaxMemory = None,
-    input_format: options.InputFormat = None,
-    key: options.Key = None,
-    header: options.Header = None,
-    as_json: options.AsJson = False,
-    force: options.Force = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
+    threads: Threads = None,
+    *,
+    input_options: InputOptions,
+    common: CommonOptions,
 ) -> None:
     """\b
     Examples:
       boostkmeans pq encode quantizer.st vectors.fvecs codes.npy
       boostkmeans pq encode quantizer.st vectors.fvecs codes.bvecs --distortion
 
-    Writes the code of each vector, batch by batch: files may be larger than memory. A .npy is of uint8,
-    or of uint16 for more than 256 centroids; the others hold bytes alone.
+    Write the code of each vector, in batches: the file may be larger than memory. A .npy file has the
+    type uint8, or uint16 for more than 256 centroids; the other formats store bytes only.
     """
-    with exit_codes(debug=debug):
-        output = Output(target, force)
-        check_table("CODES", output, ENDINGS)
+    with command(common) as run:
+        output = Output(target, common.force)
+        require_file("CODES", output)
+        check_ending("CODES", output, (".npy", *BYTE_ENDINGS), stdout=False)
         check_outputs({"QUANTIZER": quantizer_path, "PATH": path}, {"CODES": output})
         quantizer = read_quantizer(quantizer_path, threads)
-        m, n_centroids, _ = quantizer.codebooks_.shape
+        n_subspaces, n_centroids, _ = quantizer.codebooks_.shape
         dtype = np.dtype(code_type(n_centroids))
-        if output.ending in OF_BYTES and dtype != np.uint8:
-            raise ValueError(
-                f"Codes of {n_centroids:,} centroids do not fit into bytes: CODES must be a .npy file. "
-                f"Got {target!r}."
-            )
-        total = 0.0
-        with (
-            shown_progress(verbose=verbose) as shown,
-            opened_dense(
-                path,
-                shown,
-                input_format=input_format,
-                key=key,
-                header=header,
-                max_memory=max_memory,
-                quantizer=quantizer_path,
-            ) as vectors,
-        ):
-            began, done, n_rows = time.perf_counter(), 0, len(vectors)
-            check_memory(vectors, n_rows, n_centroids, at_once=1)
-            show = shown.counting("rows")
-            show("encoding", 0, n_rows)
-            with table_writer(output, (n_rows, m), dtype) as write:
+        _check_type(output, n_centroids, dtype)
+        with run.reading(path, input_options, model=quantizer_path, dense=True) as (vectors, display):
+            check_memory(vectors, n_centroids)
+            start, n_rows, n_done, inertia = time.perf_counter(), len(vectors), 0, 0.0
+            progress = display.counter("rows")
+            progress("encoding", 0, n_rows)
+            with row_writer(output, (n_rows, n_subspaces), dtype) as write:
                 for codes in quantizer.encode_batches(vectors):
                     write(codes)
                     if with_distortion:
-                        total += _squares(quantizer, vectors, done, codes)
-                    done += len(codes)
-                    show("encoding", done, n_rows)
-            made = plain(
-                {
-                    "source": vectors.name,
-                    "quantizer": quantizer_path,
-                    "n_rows": n_rows,
-                    "n_subspaces": m,
-                    "dtype": str(dtype),
-                    **sizes_of_code(quantizer, vectors),
-                    "bytes": n_rows * m * dtype.itemsize,
-                    "distortion": total / n_rows if with_distortion else None,
-                    "distortion_of_training": quantizer.distortion_,
-                    "seconds": time.perf_counter() - began,
-                    "file": target,
-                }
-            )
-        print_result(json.dumps(made, allow_nan=False) if as_json else _listing(made, with_distortion))
+                        batch = vectors.between(n_done, n_done + len(codes))
+                        inertia += float(quantizer.errors(batch, codes).sum())
+                    n_done += len(codes)
+                    progress("encoding", n_done, n_rows)
+            result = {
+                "source": vectors.name,
+                "quantizer": quantizer_path,
+                "n_rows": n_rows,
+                "n_subspaces": n_subspaces,
+                "dtype": str(dtype),
+                **compression_values(quantizer, vectors),
+                "bytes": n_rows * n_subspaces * dtype.itemsize,
+                "distortion": inertia / n_rows if with_distortion else None,
+                "distortion_of_training": quantizer.distortion_,
+                "seconds": time.perf_counter() - start,
+                "file": target,
+            }
+        run.print_result(result, lambda values: _listing(values, with_distortion))
 
 
-def _squares(quantizer: ProductQuantizer, vectors: Any, begin: int, codes: Any) -> float:
-    """Of the errors of these codes. The rows are read again, which were read a moment ago."""
-    rows = vectors.read(begin, begin + len(codes))
-    return float(quantizer.errors(as_source(rows, vectors), codes).sum())
+def _check_type(output: Output, n_centroids: int, dtype: np.dtype[np.unsignedinteger]) -> None:
+    if output.ending in BYTE_ENDINGS and dtype != np.uint8:
+        raise ValueError(
+            f"Codes of {n_centroids:,} centroids do not fit into bytes: CODES must be a .npy file. "
+            f"Got {output.path!r}."
+        )
 
 
-def _listing(made: dict[str, Any], with_distortion: bool) -> str:
+def _listing(result: Result, with_distortion: bool) -> str:
     pairs = [
-        ("rows", f"{made['n_rows']:,}"),
-        ("code", shown_code(made)),
-        ("bytes", f"{made['bytes']:,}"),
+        ("rows", f"{result['n_rows']:,}"),
+        ("code", format_code(result)),
+        ("bytes", f"{result['bytes']:,}"),
     ]
     if with_distortion:
-        pairs.append(("distortion", shown_measure(made["distortion"])))
-        pairs.append(("in training", shown_measure(made["distortion_of_training"])))
-    return two_columns([*pairs, ("seconds", f"{made['seconds']:.2f}"), ("written to", made["file"])])
+        pairs.append(("distortion", format_measure(result["distortion"])))
+        pairs.append(("in training", format_measure(result["distortion_of_training"])))
+    pairs += [("seconds", f"{result['seconds']:.2f}"), ("written to", result["file"])]
+    return two_columns(pairs)

@@ -1,59 +1,53 @@
-"""Vectors and codes that these commands read."""
+"""Files of codes and of true neighbours."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
+import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans import ProductQuantizer
-from boostkmeans._data.row_source import ArraySource
-from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans.cli.bar import Shown
-from boostkmeans.cli.input import opened
-from boostkmeans.cli.options import Format
-from boostkmeans.io import Vectors
-from boostkmeans.quantization import _codes
-from boostkmeans.quantization._codes import Codes
+from boostkmeans import DataFormatError, ProductQuantizer
+from boostkmeans.cli.files.column_input import describe_column, read_column
+from boostkmeans.cli.files.input import open_input
+from boostkmeans.cli.options import InputOptions
+from boostkmeans.cli.progress_display import ProgressDisplay
+from boostkmeans.quantization import Codes, check_codes
 
 
-@contextmanager
-def opened_dense(
-    path: str,
-    shown: Shown,
-    *,
-    input_format: Format | None = None,
-    key: list[str] | None = None,
-    header: bool | None = None,
-    max_memory: str | None = None,
-    quantizer: str | None = None,
-) -> Iterator[Vectors]:
-    """As `opened`, for vectors that are dense."""
-    with opened(
-        path,
-        shown,
-        input_format=input_format,
-        key=key,
-        header=header,
-        max_memory=max_memory,
-        model=quantizer,
-    ) as vectors:
-        if vectors.is_sparse:
-            raise ValueError(
-                f"{vectors.name} has sparse vectors, and product quantization is for dense ones."
-            )
-        yield vectors
-
-
-def as_source(rows: NDArray[Any], vectors: Vectors) -> Any:
-    """Some rows of a file that are in memory, with its name and those of its features."""
-    return ArraySource(rows, name=vectors.name, feature_names=vectors.feature_names)
-
-
-def read_codes(path: str, shown: Shown, quantizer: ProductQuantizer) -> Codes:
-    """Codes of a file, mapped where that is possible, all of which name centroids that there are."""
-    with opened(path, shown) as stored:
+def read_codes(path: str, display: ProgressDisplay, quantizer: ProductQuantizer) -> Codes:
+    """Read codes, memory-mapped if possible, and check that they fit the quantizer."""
+    with open_input(path, display, InputOptions()) as stored:
         try:
-            return _codes.check_codes(stored.load(), quantizer.codebooks_)
+            return check_codes(stored.load(), quantizer.codebooks_)
         except ValueError as error:
-            raise DataFormatError(f"{path}: {error} Is it of this quantizer?") from None
+            raise DataFormatError(
+                str(error), file=path, remedy="The codes may belong to another quantizer."
+            ) from None
+
+
+def read_truth(
+    path: str, display: ProgressDisplay, key: list[str] | None, *, n_queries: int, n_rows: int
+) -> NDArray[np.int64]:
+    """Read the number of the nearest row of each query: the first column, or one number per line."""
+    if describe_column(path) is not None:
+        values = read_column(path)
+    else:
+        with open_input(path, display, InputOptions(key=key)) as table:
+            if table.is_sparse:
+                raise DataFormatError("Expected row numbers, but the data are sparse.", file=path)
+            first_column = [np.array(batch[:, 0]) for batch in table.batches()]
+            values = np.concatenate(first_column or [np.empty(0)])
+    if len(values) != n_queries:
+        raise DataFormatError(
+            f"{len(values):,} rows for {n_queries:,} queries. One row per query is needed.", file=path
+        )
+    if values.dtype.kind not in "iuf":
+        raise DataFormatError(
+            f"Expected row numbers, but the values have the type {values.dtype}.", file=path
+        )
+    is_row_number = (values == np.floor(values)) & (values >= 0) & (values < n_rows)
+    if not is_row_number.all():
+        row = int(is_row_number.argmin())
+        raise DataFormatError(
+            f"{values[row]} is not a row number from 0 to {n_rows - 1:,}.",
+            file=path,
+            place=f"row {row}",
+        )
+    return values.astype(np.int64)

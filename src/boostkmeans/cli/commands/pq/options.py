@@ -1,18 +1,22 @@
-"""Options that several of these commands have."""
+"""Arguments and options that several pq commands share."""
 
 from typing import Annotated
 
 import typer
 
 QuantizerPath = Annotated[
-    str, typer.Argument(metavar="QUANTIZER", help="A quantizer, as boostkmeans pq train writes it.")
+    str,
+    typer.Argument(metavar="QUANTIZER", help="Quantizer file, written by boostkmeans pq train."),
 ]
 QueriesPath = Annotated[
-    str, typer.Argument(metavar="QUERIES", help="Vectors to look for, in any format; - is stdin.")
+    str,
+    typer.Argument(
+        metavar="QUERIES", help="File of vectors to search for, in any format; - is standard input."
+    ),
 ]
 Symmetric = Annotated[
     bool,
     typer.Option(
-        "--symmetric", help="Encode the queries too: distances between codes, which are less exact."
+        "--symmetric", help="Encode the queries, too: distances between codes are less accurate."
     ),
 ]

@@ -1,69 +1,60 @@
-"""`boostkmeans pq search`: the codes that are nearest to queries."""
+"""`boostkmeans pq search`: find the nearest codes of queries."""
 
-import json
 import time
-from contextlib import ExitStack
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from boostkmeans.cli import options
-from boostkmeans.cli.bar import shown_progress
-from boostkmeans.cli.commands.pq import options as _pq_options
-from boostkmeans.cli.commands.pq.files import opened_dense, read_codes
-from boostkmeans.cli.commands.pq.lookup import check_queries, found_by_batches
-from boostkmeans.cli.errors import exit_codes
-from boostkmeans.cli.input import check_side_files
-from boostkmeans.cli.listing import plain, two_columns
-from boostkmeans.cli.model_input import read_quantizer
-from boostkmeans.cli.output import STDOUT, Output, check_outputs, print_result
-from boostkmeans.cli.table import check_table, table_writer
-from boostkmeans.quantization import Neighbors
+from boostkmeans.cli.command import Result, command
+from boostkmeans.cli.commands.pq.files import read_codes
+from boostkmeans.cli.commands.pq.options import QuantizerPath, QueriesPath, Symmetric
+from boostkmeans.cli.files.batch_outputs import BatchOutputs
+from boostkmeans.cli.files.input import check_side_files, open_input
+from boostkmeans.cli.files.model_input import read_quantizer
+from boostkmeans.cli.listing import two_columns
+from boostkmeans.cli.option_groups import Without, expand_option_groups
+from boostkmeans.cli.options import CommonOptions, InputOptions, Threads
+from boostkmeans.quantization import Neighbors, search_batches
 
 INDEX_ENDINGS = (".npy", ".ivecs", ".ibin", ".txt", ".csv")
 DISTANCE_ENDINGS = (".npy", ".fvecs", ".fbin", ".txt", ".csv")
 
 
+@expand_option_groups
 def search(
-    quantizer_path: _pq_options.QuantizerPath,
+    quantizer_path: QuantizerPath,
     codes_path: Annotated[
-        str, typer.Argument(metavar="CODES", help="Codes, as boostkmeans pq encode writes them.")
+        str,
+        typer.Argument(metavar="CODES", help="File of codes, written by boostkmeans pq encode."),
     ],
-    path: _pq_options.QueriesPath,
+    path: QueriesPath,
     k: Annotated[
-        int, typer.Option("--neighbors", "-k", min=1, metavar="K", help="Codes to find for a query.")
+        int,
+        typer.Option(
+            "--neighbors", "-k", min=1, metavar="K", help="Number of codes to find for each query."
+        ),
     ] = 10,
-    symmetric: _pq_options.Symmetric = False,
+    symmetric: Symmetric = False,
     indices: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Where to write the numbers of the codes, nearest first: .npy, .ivecs, .ibin, or .txt "
-            "or .csv with a line for each query. By default standard output, or into the JSON.",
+            help="File for the row numbers of the codes, nearest first: .npy, .ivecs, .ibin, or .txt or "
+            ".csv with one line per query (default: standard output, or part of the JSON).",
         ),
     ] = None,
     distances: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Where to write the squared distances: .npy, .fvecs, .fbin, .txt, .csv.",
+            help="File for the squared distances: .npy, .fvecs, .fbin, .txt or .csv.",
         ),
     ] = None,
-    threads: options.Threads = None,
-    input_format: Annotated[
-        options.Format | None,
-        typer.Option("--format", metavar="FORMAT", help="What QUERIES is, if its ending does not tell."),
-    ] = None,
-    key: Annotated[
-        list[str] | None,
-        typer.Option("--key", metavar="NAME", help="Which array or column of QUERIES has the vectors."),
-    ] = None,
-    header: options.Header = None,
-    as_json: options.AsJson = False,
-    force: options.Force = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
+    threads: Threads = None,
+    *,
+    input_options: Annotated[InputOptions, Without("max_memory")],
+    common: CommonOptions,
 ) -> None:
     """\b
     Examples:
@@ -71,94 +62,63 @@ def search(
       boostkmeans pq search quantizer.st codes.npy new.fvecs --indices found.ivecs
       cat queries.csv | boostkmeans pq search quantizer.st codes.npy - -k 1
 
-    Compares each query with all codes, and gives the numbers of those that are nearest, from 0 on.
-    Distances are squared, and those between the query and what the code stands for.
+    Compare each query with all codes, and print the row numbers of the nearest codes, counted from 0.
+    Distances are squared, and are measured to the vectors that the codes represent.
     """
-    with exit_codes(debug=debug):
-        to_indices = Output(STDOUT, force) if indices is None and not as_json else None
-        to_indices = to_indices if indices is None else Output(indices, force)
-        to_distances = None if distances is None else Output(distances, force)
-        _check_options(to_indices, to_distances, as_json)
+    with command(common) as run:
+        outputs = BatchOutputs.from_options("indices", indices, distances, common)
         check_side_files({"QUANTIZER": quantizer_path, "CODES": codes_path})
-        check_outputs(
-            {"QUANTIZER": quantizer_path, "CODES": codes_path, "QUERIES": path},
-            {"--indices": to_indices, "--distances": to_distances},
-        )
+        inputs = {"QUANTIZER": quantizer_path, "CODES": codes_path, "QUERIES": path}
+        outputs.check(inputs, INDEX_ENDINGS, DISTANCE_ENDINGS)
         quantizer = read_quantizer(quantizer_path, threads)
-        for_json: list[Neighbors] = []
-        with shown_progress(verbose=verbose) as shown:
-            codes = read_codes(codes_path, shown, quantizer)
+        batches: list[Neighbors] = []
+        with run.progress() as display:
+            codes = read_codes(codes_path, display, quantizer)
             if k > len(codes):
                 raise ValueError(f"-k {k} is more than the {len(codes):,} codes of {codes_path}.")
-            with (
-                opened_dense(
-                    path,
-                    shown,
-                    input_format=input_format,
-                    key=key,
-                    header=header,
-                    quantizer=quantizer_path,
-                ) as queries,
-                ExitStack() as files,
-            ):
-                check_queries(quantizer, queries)
-                began, shape = time.perf_counter(), (len(queries), k)
-                writers = [
-                    (files.enter_context(table_writer(output, shape, np.dtype(dtype))), which)
-                    for output, dtype, which in (
-                        (to_distances, np.float32, 0), (to_indices, np.int64, 1),
-                    )
-                    if output is not None
-                ]  # fmt: skip
-                for found in found_by_batches(
-                    quantizer, queries, codes, k, symmetric=symmetric, progress=shown.counting("queries")
-                ):
-                    # Who has gone away does not stop the others.
-                    writers = [(write, which) for write, which in writers if write(found[which])]
-                    if not writers and (to_indices or to_distances):
-                        raise typer.Exit(0)
-                    if as_json:
-                        for_json.append(found)
-            seconds = time.perf_counter() - began
-        if to_indices is not None and to_indices.path == STDOUT:
+            with open_input(path, display, input_options, model=quantizer_path, dense=True) as queries:
+                start, n_queries = time.perf_counter(), len(queries)
+                found = search_batches(
+                    quantizer,
+                    queries,
+                    codes,
+                    k,
+                    symmetric=symmetric,
+                    progress=display.counter("queries"),
+                )
+                with outputs.writing((n_queries, k), np.int64, np.float32) as write:
+                    for batch in found:
+                        write(batch.indices, batch.distances)
+                        if common.as_json:
+                            batches.append(batch)
+            seconds = time.perf_counter() - start
+        if outputs.prints_main:
             return
-        written = {"indices": indices, "distances": distances}
-        made = {
+        result = {
             "source": queries.name,
             "quantizer": quantizer_path,
             "codes": codes_path,
-            "n_queries": shape[0],
+            "n_queries": n_queries,
             "n_codes": len(codes),
             "k": k,
             "symmetric": symmetric,
             "seconds": seconds,
-            "files": {name: one for name, one in written.items() if one is not None},
+            "files": outputs.files,
         }
-        if as_json:
-            made |= {name: None if one else _joined(for_json, name) for name, one in written.items()}
-            print_result(json.dumps(plain(made), allow_nan=False))
-        else:
-            print_result(_listing(made))
+        for name in ("indices", "distances"):
+            result[name] = None if name in outputs.files else _join(batches, name)
+        run.print_result(result, _listing)
 
 
-def _check_options(indices: Output | None, distances: Output | None, as_json: bool) -> None:
-    check_table("--indices", indices, INDEX_ENDINGS)
-    check_table("--distances", distances, DISTANCE_ENDINGS)
-    if distances is not None and distances.path == STDOUT:
-        raise ValueError("--distances must be a file: standard output is for indices.")
-    if as_json and indices is not None and indices.path == STDOUT:
-        raise ValueError("--json and --indices - both want standard output: write one to a file.")
+def _join(batches: list[Neighbors], name: str) -> list[Any]:
+    return [row for batch in batches for row in getattr(batch, name).tolist()]
 
 
-def _joined(found: list[Neighbors], name: str) -> list[Any]:
-    return [row for part in found for row in getattr(part, name).tolist()]
-
-
-def _listing(made: dict[str, Any]) -> str:
+def _listing(result: Result) -> str:
     pairs = [
-        ("queries", f"{made['n_queries']:,}"),
-        ("codes", f"{made['n_codes']:,}"),
-        ("neighbours", f"{made['k']:,} of each query"),
-        ("seconds", f"{made['seconds']:.2f}"),
+        ("queries", f"{result['n_queries']:,}"),
+        ("codes", f"{result['n_codes']:,}"),
+        ("neighbours", f"{result['k']:,} of each query"),
+        ("seconds", f"{result['seconds']:.2f}"),
     ]
-    return two_columns([*pairs, *made["files"].items()])
+    return two_columns([*pairs, *result["files"].items()])

@@ -1,33 +1,37 @@
-"""`boostkmeans pq train`: a quantizer for vectors."""
+"""`boostkmeans pq train`: train a quantizer on vectors."""
 
-import json
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import boostkmeans
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer, QuantizerRecord
-from boostkmeans.cli import options
-from boostkmeans.cli.bar import Shown, shown_progress
-from boostkmeans.cli.commands.pq.files import opened_dense
-from boostkmeans.cli.commands.pq.listing import quantizer_pairs, quantizer_values, sizes_of_code
-from boostkmeans.cli.commands.pq.training_rows import TrainingRows
-from boostkmeans.cli.errors import exit_codes
-from boostkmeans.cli.listing import plain, two_columns
-from boostkmeans.cli.options import Quality
-from boostkmeans.cli.output import STDOUT, Output, check_outputs, print_result, writing_to
-from boostkmeans.quantization._codes import MAX_CENTROIDS
+from boostkmeans.cli.command import Result, command
+from boostkmeans.cli.commands.pq.listing import compression_values, quantizer_pairs, quantizer_values
+from boostkmeans.cli.errors import print_message
+from boostkmeans.cli.files.output import Output, check_outputs, require_file, writing_to
+from boostkmeans.cli.listing import two_columns
+from boostkmeans.cli.option_groups import expand_option_groups
+from boostkmeans.cli.options import CommonOptions, InputOptions, Quality, RunOptions, VectorsPath
+from boostkmeans.cli.progress_display import ProgressDisplay
+from boostkmeans.quantization import MAX_CENTROIDS, training_rows
 
-# By the kinds of a `QuantizerRecord`: what a bar says.
+# Descriptions of the steps of training, by the kind of a `QuantizerRecord`.
 STEPS = {"rotation": "learning a rotation", "subspace": "training subspaces"}
 
 
+@expand_option_groups
 def train(
-    path: options.VectorsPath,
-    target: Annotated[str, typer.Argument(metavar="OUT", help="Where to write the quantizer.")],
+    path: VectorsPath,
+    target: Annotated[str, typer.Argument(metavar="OUT", help="File for the quantizer.")],
     subspaces: Annotated[
-        int, typer.Option(min=1, metavar="M", help="Parts of a code. Must divide the features.")
+        int,
+        typer.Option(
+            min=1,
+            metavar="M",
+            help="Number of subspaces, which must divide the number of features.",
+        ),
     ] = 8,
     centroids: Annotated[
         int,
@@ -35,21 +39,24 @@ def train(
             min=1,
             max=MAX_CENTROIDS,
             metavar="N",
-            help="Centroids of each subspace: up to 256, a part of a code is a byte, else two.",
+            help="Number of centroids per subspace. Up to 256, a code has one byte per subspace, "
+            "otherwise two.",
         ),
     ] = 256,
     quality: Annotated[
-        Quality | None, typer.Option(help="Effort of the clusterings. By default fast.")
+        Quality | None, typer.Option(help="Effort of the clusterings (default: fast).")
     ] = None,
     bisecting: Annotated[
-        bool, typer.Option("--bisecting", help="Cluster by a tree instead: faster, less exact.")
+        bool,
+        typer.Option("--bisecting", help="Cluster by a bisecting tree: faster, higher distortion."),
     ] = False,
     rotation: Annotated[
         int,
         typer.Option(
             min=0,
             metavar="ROUNDS",
-            help="Rotate vectors first, by a rotation that is learned in so many rounds: 20 are enough.",
+            help="Learn a rotation of the vectors in this number of rounds; 20 are enough. 0 means no "
+            "rotation.",
         ),
     ] = 0,
     sample: Annotated[
@@ -57,20 +64,14 @@ def train(
         typer.Option(
             min=1,
             metavar="N",
-            help="Train on so many rows, drawn evenly from the file, if it has more. By default on all "
-            "of them, or on as many as fit into memory.",
+            help="Train on N rows, spread evenly over the file (default: all rows, or as many as fit "
+            "into memory).",
         ),
     ] = None,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    max_memory: options.MaxMemory = None,
-    input_format: options.InputFormat = None,
-    key: options.Key = None,
-    header: options.Header = None,
-    as_json: options.AsJson = False,
-    force: options.Force = False,
-    verbose: options.Verbose = False,
-    debug: options.Debug = False,
+    *,
+    run_options: RunOptions,
+    input_options: InputOptions,
+    common: CommonOptions,
 ) -> None:
     """\b
     Examples:
@@ -78,85 +79,82 @@ def train(
       boostkmeans pq train vectors.npy better.st --quality balanced --rotation 20
       boostkmeans pq train huge.bvecs quantizer.st --sample 1000000 --subspaces 16
 
-    Learns a product quantizer from vectors: the features are divided into subspaces, and the vectors are
-    clustered in each of them. Prints the distortion, which is the mean squared error of the codes.
+    Train a product quantizer: the features are divided into subspaces, and the vectors are clustered in
+    each subspace. The distortion that is printed is the mean squared error of the codes.
     """
-    with exit_codes(debug=debug):
-        if target == STDOUT:
-            raise ValueError("OUT must be a file: it is binary, and not for standard output.")
-        check_outputs({"PATH": path}, {"OUT": Output(target, force)})
-        quantizer = ProductQuantizer(
-            subspaces,
-            centroids,
-            clusterer=_clusterer(quality, bisecting),
-            rotation=rotation,
-            random_state=seed,
-            n_threads=threads,
-        )
-        chosen = TrainingRows(sample, seed, subspaces, centroids, rotation > 0)
-        with (
-            shown_progress(verbose=verbose) as shown,
-            opened_dense(
-                path, shown, input_format=input_format, key=key, header=header, max_memory=max_memory
-            ) as vectors,
-        ):
-            began = time.perf_counter()
-            rows = chosen.of(vectors)
-            _fit(quantizer, rows, shown)
-            seconds = time.perf_counter() - began
-            made = plain(
-                {
-                    "boostkmeans": boostkmeans.__version__,
-                    "source": vectors.name,
-                    "format": vectors.format,
-                    "n_rows": rows.shape[0],
-                    "n_rows_of_file": len(vectors),
-                    **quantizer_values(quantizer),
-                    **sizes_of_code(quantizer, vectors),
-                    "clusterer": repr(quantizer._trainer()),
-                    "rotation": rotation,
-                    "seed": seed,
-                    "seconds": seconds,
-                    "file": target,
-                }
+    with command(common) as run:
+        output = Output(target, common.force)
+        require_file("OUT", output)
+        check_outputs({"PATH": path}, {"OUT": output})
+        clusterer = _choose_clusterer(quality, bisecting)
+        with run.reading(path, input_options, dense=True) as (vectors, display):
+            quantizer = ProductQuantizer(
+                subspaces,
+                centroids,
+                clusterer=clusterer,
+                rotation=rotation,
+                random_state=run_options.seed,
+                n_threads=run_options.threads,
+                verbose=display.verbose,
+                callback=lambda record: _show_step(display, record, subspaces),
             )
+            start = time.perf_counter()
+            rows = training_rows(quantizer, vectors, sample)
+            n_rows = rows.shape[0]
+            if sample is None and n_rows < len(vectors):
+                print_message(
+                    f"{vectors.name} does not fit into memory: training on a sample of {n_rows:,} rows"
+                )
+            first_step, n_steps = ("rotation", rotation) if rotation else ("subspace", subspaces)
+            display.report(STEPS[first_step], 0, n_steps)
+            quantizer.fit(rows)
+            result = {
+                "boostkmeans": boostkmeans.__version__,
+                "source": vectors.name,
+                "format": vectors.format,
+                "n_rows": n_rows,
+                "n_rows_of_file": len(vectors),
+                **quantizer_values(quantizer),
+                **compression_values(quantizer, vectors),
+                "clusterer": repr(quantizer.subspace_clusterer),
+                "rotation": rotation,
+                "seed": run_options.seed,
+                "seconds": time.perf_counter() - start,
+                "file": target,
+            }
+        # The saved quantizer should not contain the parameters of this run.
+        quantizer.set_params(verbose=0, callback=None)
         with writing_to(target):
             quantizer.save(target)
-        print_result(json.dumps(made, allow_nan=False) if as_json else _listing(made))
+        run.print_result(result, _listing)
 
 
-def _clusterer(quality: Quality | None, bisecting: bool) -> BoostKMeans | BisectingBoostKMeans | None:
-    """None is the quantizer's own: the fast one."""
+def _choose_clusterer(
+    quality: Quality | None, bisecting: bool
+) -> BoostKMeans | BisectingBoostKMeans | None:
+    """Return the clusterer of the subspaces; None stands for the default, which is fast."""
     if bisecting:
         if quality is not None:
-            raise ValueError("--quality is not for --bisecting: leave one of them out.")
+            raise ValueError("--quality has no effect on --bisecting: leave one of them out.")
         return BisectingBoostKMeans()
-    if quality is None or quality is Quality.FAST:
+    if quality is None or quality is Quality.fast:
         return None
     return BoostKMeans(quality=quality.value)
 
 
-def _fit(quantizer: ProductQuantizer, rows: Any, shown: Shown) -> None:
-    def tell(record: QuantizerRecord) -> None:
-        shown.progress(STEPS[record.kind], record.done, record.total)
-        if record.kind == "rotation" and record.done == record.total:
-            shown.progress(STEPS["subspace"], 0, quantizer.n_subspaces)
-
-    rounds = int(quantizer.rotation)
-    shown.progress(STEPS["rotation" if rounds else "subspace"], 0, rounds or quantizer.n_subspaces)
-    quantizer.set_params(verbose=shown.verbose, callback=tell).fit(rows)
-    # What was of use to the training alone is not for whoever loads the quantizer.
-    quantizer.set_params(verbose=0, callback=None)
+def _show_step(display: ProgressDisplay, record: QuantizerRecord, n_subspaces: int) -> None:
+    display.report(STEPS[record.kind], record.done, record.total)
+    if record.kind == "rotation" and record.done == record.total:
+        display.report(STEPS["subspace"], 0, n_subspaces)
 
 
-def _listing(made: dict[str, Any]) -> str:
-    n_rows, n_all = made["n_rows"], made["n_rows_of_file"]
-    of_all = f"{n_rows:,} of {n_all:,}" if n_rows < n_all else f"{n_rows:,}"
+def _listing(result: Result) -> str:
+    n_rows, n_all = result["n_rows"], result["n_rows_of_file"]
     return two_columns(
         [
-            ("rows", of_all),
-            *quantizer_pairs(made),
-            ("seconds", f"{made['seconds']:.2f}"),
-            ("written to", made["file"]),
+            ("rows", f"{n_rows:,} of {n_all:,}" if n_rows < n_all else f"{n_rows:,}"),
+            *quantizer_pairs(result),
+            ("seconds", f"{result['seconds']:.2f}"),
+            ("written to", result["file"]),
         ]
     )

@@ -1,0 +1,132 @@
+"""`boostkmeans fit`: cluster vectors."""
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from boostkmeans.cli.command import command
+from boostkmeans.cli.commands.fit.checkpoint_file import CheckpointFile
+from boostkmeans.cli.commands.fit.options import CheckpointOptions, FitSettings, OutputOptions
+from boostkmeans.cli.commands.fit.request import Estimator, FitRequest, init_file
+from boostkmeans.cli.commands.fit.results import FitOutputs, fit_listing, summarize_fit
+from boostkmeans.cli.commands.fit.sweep_reporter import SweepReporter
+from boostkmeans.cli.errors import message_of, print_message
+from boostkmeans.cli.exit_codes import FAILURE, INTERRUPTED
+from boostkmeans.cli.files.column_input import read_numbers
+from boostkmeans.cli.files.input import check_side_files
+from boostkmeans.cli.files.output import check_outputs, check_stdout_conflict
+from boostkmeans.cli.option_groups import expand_option_groups
+from boostkmeans.cli.options import Clusters, CommonOptions, InputOptions, RunOptions, VectorsPath
+from boostkmeans.io import Vectors
+
+
+@expand_option_groups
+def fit(
+    path: VectorsPath,
+    clusters: Clusters,
+    *,
+    output_options: OutputOptions,
+    settings: FitSettings,
+    weights: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="File with one weight per row: .npy, or one per line."),
+    ] = None,
+    run_options: RunOptions,
+    checkpoint_options: CheckpointOptions,
+    input_options: InputOptions,
+    common: CommonOptions,
+) -> None:
+    """\b
+    Examples:
+      boostkmeans fit vectors.fvecs -k 10000 -o model.st --labels labels.npy
+      boostkmeans fit vectors.npy -k 256 --quality best --centers centers.fvecs
+      boostkmeans fit table.parquet --key embedding -k 100 --metric cosine
+      boostkmeans fit huge.bvecs -k 1000 --checkpoint fit.ckpt --resume -o model.st
+      boostkmeans fit points.csv -k 10 --min-size 20 --weights weights.csv
+      zcat points.csv.gz | boostkmeans fit - -k 5
+
+    Cluster vectors by boost k-means, and print a summary.
+
+    Vectors that do not fit into memory are read from the file in each sweep. The first Ctrl-C stops the
+    fit and writes the best partition so far (exit code 130); the second one quits immediately. SIGTERM
+    and SIGHUP act like Ctrl-C. With --checkpoint, an interrupted fit continues when the same command is
+    run with --resume, and gives the result of an uninterrupted fit.
+    """
+    with command(common) as run:
+        checkpoint = CheckpointFile.from_options(checkpoint_options, force=common.force)
+        outputs = FitOutputs.from_options(output_options, force=common.force or checkpoint.continues)
+        check_stdout_conflict("--labels", outputs.labels, as_json=common.as_json)
+        check_side_files({"--weights": weights, "--init": settings.init})
+        check_outputs(
+            {"PATH": path, "--weights": weights, "--init": init_file(settings.init)},
+            {**outputs.by_option(), "--checkpoint": checkpoint.as_output()},
+        )
+        request = FitRequest(clusters, settings, run_options, checkpoint.path)
+        build_estimator = request.prepare()
+        row_weights = None if weights is None else read_numbers(weights)
+        start = time.perf_counter()
+        with run.reading(path, input_options) as (vectors, display):
+            reporter = SweepReporter(
+                display, len(vectors), row_weights, request.max_sweeps, settings.max_time
+            )
+            model = build_estimator(verbose=display.verbose, callback=reporter)
+            with checkpoint.prepared():
+                is_complete = _fit_model(model, vectors, row_weights)
+        if not hasattr(model, "labels_"):
+            print_message(
+                f"interrupted before the first partition: nothing was written{checkpoint.advice}"
+            )
+            raise typer.Exit(INTERRUPTED)
+        seconds = time.perf_counter() - start
+        files, failures = _write_results(model, outputs, checkpoint, is_complete=is_complete)
+        if not outputs.prints_labels:
+            result = summarize_fit(vectors, model, settings.method.value, seconds, files)
+            run.print_result(result, fit_listing)
+        if failures or not is_complete:
+            raise typer.Exit(FAILURE if failures else INTERRUPTED)
+
+
+def _fit_model(model: Estimator, vectors: Vectors, weights: Any) -> bool:
+    """Fit the model. Return False if it was interrupted; it then has the best partition so far."""
+    try:
+        model.fit(vectors, sample_weight=weights)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def _write_results(
+    model: Estimator, outputs: FitOutputs, checkpoint: CheckpointFile, *, is_complete: bool
+) -> tuple[dict[str, str], dict[str, Exception]]:
+    """Write the results, and print messages about incomplete ones.
+
+    Return the files that were written, and the errors of the others, by result.
+    """
+    # The saved model should not contain the parameters of this run.
+    model.set_params(callback=None, checkpoint=None, verbose=0)
+    failures = outputs.write(model)
+    for error in failures.values():
+        print_message(message_of(error))
+    files = {name: path for name, path in outputs.files.items() if name not in failures}
+    if not is_complete:
+        _print_interrupted(files, outputs, checkpoint)
+    elif failures:
+        if checkpoint.exists:
+            print_message(f"not all results were written{checkpoint.advice}")
+    elif model.stop_reason_ != "max_time":
+        checkpoint.remove()
+    elif checkpoint.exists:
+        print_message(f"stopped by --max-time{checkpoint.advice}")
+    return files, failures
+
+
+def _print_interrupted(files: dict[str, str], outputs: FitOutputs, checkpoint: CheckpointFile) -> None:
+    places = [*files.values(), *(["standard output"] if outputs.prints_labels else [])]
+    if places:
+        text = f"the best partition so far was written to {', '.join(places)}"
+    elif outputs.files:
+        text = "nothing could be written"
+    else:
+        text = "no output file was given; use -o or --labels"
+    print_message(f"interrupted: {text}{checkpoint.advice}")

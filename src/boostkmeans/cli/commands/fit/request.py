@@ -1,0 +1,116 @@
+"""From the options of `fit` to an estimator."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
+from boostkmeans.cli.commands.fit.options import FitSettings, Method
+from boostkmeans.cli.errors import option_name
+from boostkmeans.cli.options import RunOptions, value_of
+from boostkmeans.io import open_vectors
+
+Estimator = BoostKMeans | BisectingBoostKMeans
+
+# Options that have no effect on a method. Its estimator may accept the parameter.
+UNSUPPORTED: dict[Method, tuple[str, ...]] = {
+    Method.K_WAY: (),
+    Method.BISECTING: (
+        "min_size", "max_size", "quality", "n_candidates", "max_iter", "tol", "max_time"
+    ),
+    Method.REFINED: ("min_size", "max_size"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """The options that determine the estimator."""
+
+    n_clusters: int
+    settings: FitSettings
+    run: RunOptions
+    checkpoint: str | None
+
+    def prepare(self) -> Callable[..., Estimator]:
+        """Check the options, and return a function that builds the estimator.
+
+        The function accepts the parameters that are not options: `verbose` and `callback`.
+        """
+        method = self.settings.method
+        parameters = self._given()
+        for name in parameters:
+            if name in UNSUPPORTED[method]:
+                raise ValueError(
+                    f"{option_name(name)} has no effect on the method {method.value!r}. Leave it out, "
+                    "or use --method k-way."
+                )
+        if "n_candidates" in parameters:
+            parameters["n_candidates"] = parse_candidates(parameters["n_candidates"])
+        parameters |= {
+            "random_state": self.run.seed,
+            "n_threads": self.run.threads,
+            "checkpoint": self.checkpoint,
+        }
+        if method is Method.K_WAY:
+            parameters |= _initial_centres(parameters.get("init"))
+            return partial(BoostKMeans, self.n_clusters, **parameters)
+        _check_bisecting_init(parameters.get("init"), method)
+        refine = method is Method.REFINED
+        return partial(BisectingBoostKMeans, self.n_clusters, refine=refine, **parameters)
+
+    @property
+    def max_sweeps(self) -> int:
+        """Largest possible number of sweeps of all runs."""
+        default = BoostKMeans()
+        max_iter = self.settings.max_iter or default.max_iter
+        return max_iter * (self.settings.n_init or default.n_init)
+
+    def _given(self) -> dict[str, Any]:
+        """Return the parameters that the user gave."""
+        values = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
+        del values["method"]
+        values |= {name: value_of(values[name]) for name in ("quality", "metric")}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def init_file(init: str | None) -> str | None:
+    """Return the file of centres that --init names, or None if it names a method."""
+    return None if init is None or init in BoostKMeans.INIT_METHODS else init
+
+
+def parse_candidates(text: str) -> int | str | None:
+    """Return the value of `n_candidates`.
+
+    >>> parse_candidates("auto"), parse_candidates("all"), parse_candidates("20")
+    ('auto', None, 20)
+    """
+    if text == "auto":
+        return text
+    if text == "all":
+        return None
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise ValueError(f"--candidates must be an integer of at least 1, auto or all. Got {text!r}.")
+
+
+def _initial_centres(init: str | None) -> dict[str, Any]:
+    path = init_file(init)
+    if path is None:
+        return {}
+    if not Path(path).exists():
+        raise ValueError(
+            f"--init must be one of {', '.join(BoostKMeans.INIT_METHODS)}, or a file of centres. Got "
+            f"{path!r}, which does not exist."
+        )
+    with open_vectors(path) as centres:
+        return {"init": centres[:]}
+
+
+def _check_bisecting_init(init: str | None, method: Method) -> None:
+    allowed = BisectingBoostKMeans.INIT_METHODS
+    if init is not None and init not in allowed:
+        raise ValueError(
+            f"--init must be one of {', '.join(allowed)} for the method {method.value!r}. Got {init!r}."
+        )

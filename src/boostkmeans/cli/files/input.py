@@ -1,0 +1,58 @@
+"""Vectors that a command reads."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from boostkmeans.cli.errors import name_files
+from boostkmeans.cli.options import InputOptions, value_of
+from boostkmeans.cli.progress_display import ProgressDisplay
+from boostkmeans.io import Vectors, open_vectors
+
+STDIN = "-"
+# Other names of standard input.
+STDIN_PATHS = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+
+
+@contextmanager
+def open_input(
+    path: str,
+    display: ProgressDisplay,
+    options: InputOptions,
+    *,
+    model: str = "",
+    dense: bool = False,
+) -> Iterator[Vectors]:
+    """Open the vectors of a file.
+
+    Errors about the rows that are raised inside the block name the file, and the model's file. With
+    `dense`, sparse vectors are rejected.
+    """
+    with (
+        open_vectors(
+            STDIN if path in STDIN_PATHS else path,
+            format=value_of(options.input_format),
+            key=options.key or None,
+            header=options.header,
+            max_memory=options.max_memory,
+            progress=display.counter("bytes"),
+        ) as vectors,
+        name_files(vectors.name, model),
+    ):
+        if dense and vectors.is_sparse:
+            raise ValueError(
+                f"{vectors.name} has sparse vectors, but product quantization needs dense vectors."
+            )
+        yield vectors
+
+
+def is_stream(path: str) -> bool:
+    """Return True if the content can be read only once."""
+    return path == STDIN or path in STDIN_PATHS or Path(path).is_fifo()
+
+
+def check_side_files(files: Mapping[str, str | None]) -> None:
+    """Raise an error if one of the files, given by option, is standard input or a pipe."""
+    for option, path in files.items():
+        if path is not None and is_stream(path):
+            raise ValueError(f"{option} must be a file: only vectors can be read from a pipe.")

@@ -1,0 +1,33 @@
+"""`Location`: a file and a place in it, for error messages."""
+
+from typing import NamedTuple
+
+from boostkmeans._runtime.errors import DataFormatError, Message, Parameter, Text
+
+
+class Location(NamedTuple):
+    """A file, and optionally a place in it.
+
+    >>> Location("a.npz").within("x.npy").error("It is empty.")
+    DataFormatError('a.npz: x.npy: It is empty.')
+    """
+
+    file: str
+    place: str = ""
+
+    def within(self, place: str) -> "Location":
+        """Return the location of a place inside this one."""
+        return Location(self.file, f"{self.place}: {place}" if self.place else place)
+
+    def error(self, problem: Text, remedy: Text = "") -> DataFormatError:
+        """Return the error for a defect at this location."""
+        return DataFormatError(problem, file=self.file, place=self.place, remedy=remedy)
+
+
+def other_format_remedy(advice: str = "") -> Message:
+    """Return the advice to name the format, after other advice."""
+    return Message(
+        "{advice}If the file has another format, pass it as {format}.",
+        advice=f"{advice} " if advice else "",
+        format=Parameter("format"),
+    )
