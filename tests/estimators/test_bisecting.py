@@ -225,13 +225,18 @@ def test_fits_memory_mapped_rows(tmp_path: Path, sift: NDArray[np.uint8]) -> Non
 
 def test_interrupt_stops_the_tree() -> None:
     result = run_python("""
-import os, signal, threading, time
+import os, signal, threading
 import numpy as np
-from boostkmeans import BisectingBoostKMeans
+from boostkmeans import BisectingBoostKMeans, _core
 signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).normal(size=(300_000, 64)).astype(np.float32)
 model = BisectingBoostKMeans(50_000)
-threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SIGINT))).start()
+split = _core.split
+def split_and_interrupt(*given, **named):
+    _core.split = split
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return split(*given, **named)
+_core.split = split_and_interrupt
 try:
     model.fit(X)
 except KeyboardInterrupt:

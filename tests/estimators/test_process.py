@@ -20,9 +20,11 @@ import numpy as np
 from boostkmeans import BoostKMeans
 X = np.random.default_rng(0).normal(size=(300_000, 64)).astype(np.float32)
 model = BoostKMeans(1000, init="random-partition", tol=0, max_iter=10_000, random_state=0)
-sent = []
+sent, swept = [], threading.Event()
+model.set_params(callback=lambda record: swept.set())
 def interrupt():
-    time.sleep(1.5)
+    swept.wait()
+    time.sleep(0.2)  # into the second sweep
     sent.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt).start()
@@ -37,7 +39,7 @@ assert np.allclose(sums / model.cluster_sizes_[:, None], model.cluster_centers_)
 gaps = X - model.cluster_centers_[model.labels_]
 assert np.isclose(model.inertia_, (gaps**2).sum(), rtol=1e-9)
 assert threading.active_count() <= 2
-assert model.set_params(max_iter=2).fit(X[:5000]).stop_reason_ == "max_iter"
+assert model.set_params(max_iter=2, callback=None).fit(X[:5000]).stop_reason_ == "max_iter"
 """)
     assert result.returncode == 0, result.stderr
     assert "answered after" in result.stdout
@@ -47,10 +49,15 @@ def test_interrupt_while_seeding_leaves_the_model_unfitted() -> None:
     result = run_python("""
 import os, signal, threading
 import numpy as np
-from boostkmeans import BoostKMeans
+from boostkmeans import BoostKMeans, _core
 X = np.random.default_rng(0).normal(size=(100_000, 64)).astype(np.float32)
 model = BoostKMeans(4000, init="k-means++")
-threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+seed = _core.plus_plus
+def seed_and_interrupt(*given, **named):
+    _core.plus_plus = seed
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return seed(*given, **named)
+_core.plus_plus = seed_and_interrupt
 try:
     model.fit(X)
 except KeyboardInterrupt:
@@ -108,13 +115,14 @@ class TestInterruptedAtAwkwardMoments:
 
 def test_interpreter_exits_while_a_daemon_thread_fits() -> None:
     result = run_python("""
-import threading, time
+import threading
 import numpy as np
 from boostkmeans import BoostKMeans
 X = np.random.default_rng(0).normal(size=(200_000, 32))
-fit = BoostKMeans(500, init="random-partition", tol=0, max_iter=10_000).fit
-threading.Thread(target=fit, args=(X,), daemon=True).start()
-time.sleep(1.0)
+swept = threading.Event()
+model = BoostKMeans(500, init="random-partition", tol=0, max_iter=10_000, callback=lambda _: swept.set())
+threading.Thread(target=model.fit, args=(X,), daemon=True).start()
+swept.wait()
 """)
     assert (result.returncode, result.stderr) == (0, "")
 
@@ -144,12 +152,12 @@ fit = lambda: BoostKMeans(50, random_state=0, n_threads=4, max_iter=3).fit(X)
 expected = fit().inertia_
 warnings.simplefilter("ignore")  # Python warns of forks in a process with threads: that is the point
 children = []
-for _ in range(20):
+for _ in range(8):
     pid = os.fork()
     if pid == 0:
         os._exit(0 if fit().inertia_ == expected else 1)
     children.append(pid)
-assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 20
+assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 8
 print("done")
 """)
     assert result.returncode == 0, result.stderr
@@ -207,7 +215,6 @@ def test_rejects_an_unknown_instruction_set() -> None:
 
 
 def test_environment_variable_sets_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     available = resolve_threads(None)
     assert available >= 1
