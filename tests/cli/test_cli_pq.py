@@ -19,7 +19,7 @@ from boostkmeans import (
     load_model,
     metrics,
 )
-from boostkmeans._data import memory, streamed_rows
+from boostkmeans._data import memory, row_source
 from boostkmeans._steps.problem import stratified_indices
 from boostkmeans._storage.tensors import peek
 from boostkmeans.cli.commands.pq import lookup
@@ -64,7 +64,7 @@ def quantizer(folder: Path) -> ProductQuantizer:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_rows, "BATCH_BYTES", 20_000)
+    monkeypatch.setattr(row_source, "BATCH_BYTES", 20_000)
     monkeypatch.setattr(_product_quantizer, "BATCH_BYTES", 20_000)
     monkeypatch.setattr(lookup, "QUERIES_AT_ONCE", 7)
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, save_npz
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from boostkmeans import BoostKMeans, metrics
-from boostkmeans._data import streamed_rows
+from boostkmeans._data import row_source
 from boostkmeans.io import write_vectors
 from command import fail, run, start, succeed
 from conftest import blobs
@@ -43,7 +43,7 @@ def model(folder: Path) -> BoostKMeans:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_rows, "BATCH_BYTES", 4_000)
+    monkeypatch.setattr(row_source, "BATCH_BYTES", 4_000)
 
 
 @pytest.mark.usefixtures("small_batches")

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
-from boostkmeans._data import memory, streamed_rows
+from boostkmeans._data import memory, row_source
 from boostkmeans._data.memory import Need
 from boostkmeans._data.row_source import ArraySource, StreamedRows
 from boostkmeans._data.rows import Rows
@@ -22,7 +22,7 @@ from boostkmeans._engine import checkpoint
 from boostkmeans._steps.partition import assigned
 from boostkmeans.io import open_vectors, write_vectors
 from conftest import blobs, run_python
-from problems import blank_partition
+from factories import blank_partition
 
 X, PLANTED = blobs(3000, 5, 12, spread=3.0)
 WEIGHTS = np.random.default_rng(1).integers(0, 4, size=len(X)).astype(np.float64)
@@ -341,7 +341,7 @@ class TestVectors:
     def test_predicts_in_batches(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         np.save(tmp_path / "x.npy", X)
         model = BoostKMeans(12, random_state=0).fit(X)
-        monkeypatch.setattr(streamed_rows, "BATCH_BYTES", 1000)
+        monkeypatch.setattr(row_source, "BATCH_BYTES", 1000)
         with open_vectors(tmp_path / "x.npy") as vectors:
             assert np.array_equal(model.predict(vectors), model.predict(X))
         broken = X.copy()
