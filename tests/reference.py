@@ -80,9 +80,9 @@ def improving_move(
 ) -> tuple[int, int] | None:
     """Return a move (row, cluster) that lowers the inertia, or None, in exact arithmetic.
 
-    Leaving cluster u saves W / (W - w) |x - D / W|^2 = |W x - D|^2 / (W (W - w)), and entering cluster v costs
-    |W x - D|^2 / (W (W + w)), where D is the sum and W the weight of the cluster. Rows and weights are scaled
-    to integers, so that both fractions are exact.
+    D is the sum of a cluster and W its weight. Leaving it saves W / (W - w) |x - D / W|^2, which is
+    |W x - D|^2 / (W (W - w)), and entering it costs |W x - D|^2 / (W (W + w)). Rows and weights are
+    scaled to integers, so that both fractions are exact.
     """
     points = _scaled_to_integers(X)
     weights = _scaled_to_integers(np.ones((len(X), 1)) if w is None else w[:, None])[:, 0]

@@ -51,12 +51,12 @@ class TestParts:
         assert rows.n_parts > 5
         return rows
 
-    def test_frame_equals_that_of_all_rows(self, rows: StreamedRows) -> None:
+    def test_the_frame_is_that_of_all_rows(self, rows: StreamedRows) -> None:
         whole = Rows.in_own_frame(X, "euclidean", 2)
         assert np.array_equal(rows.frame.shift, whole.frame.shift)
         assert rows.frame.exponent == whole.frame.exponent
 
-    def test_parts_cover_all_rows_in_order_or_shuffled(self, rows: StreamedRows) -> None:
+    def test_they_are_all_rows_in_order_or_shuffled(self, rows: StreamedRows) -> None:
         assert [part.number for part in rows.parts()] == list(range(rows.n_parts))
         found = np.concatenate([X[part.where] for part in rows.parts()])
         assert np.array_equal(found, X)
@@ -65,14 +65,14 @@ class TestParts:
         assert [part.number for part in rows.parts(order)] == order
         assert sorted(shuffled) == [part.where.start for part in rows.parts()] != shuffled
 
-    def test_picks_single_rows(self, rows: StreamedRows) -> None:
+    def test_some_rows_can_be_picked(self, rows: StreamedRows) -> None:
         some = np.array([0, 1, 5, 700, 2999])
         whole = Rows.in_own_frame(X, "euclidean", 2)
         assert np.array_equal(rows.take(some), whole.take(some))
         assert np.array_equal(rows.sample(some).take(np.arange(5)), whole.take(some))
 
     @pytest.mark.parametrize("weights", [None, WEIGHTS / 4])
-    def test_sums_and_inertia_equal_those_of_all_rows(self, rows: StreamedRows, weights: Any) -> None:
+    def test_sums_and_inertia_are_those_of_all_rows(self, rows: StreamedRows, weights: Any) -> None:
         whole = Rows.in_own_frame(X, "euclidean", 2)
         expected, found = (blank_partition(PLANTED, 14, X.shape[1]) for _ in range(2))  # two are empty
         found.composites[12:] = expected.composites[12:] = 7.0  # their position
@@ -85,7 +85,7 @@ class TestParts:
         assert np.array_equal(expected.counts, found.counts)
         assert np.allclose(expected.weights, found.weights)
 
-    def test_nearest_centres_equal_those_of_all_rows(self, rows: StreamedRows) -> None:
+    def test_nearest_centres_are_those_of_all_rows(self, rows: StreamedRows) -> None:
         whole, weights = Rows.in_own_frame(X, "euclidean", 2), RowWeights.of(WEIGHTS, len(X))
         centres = whole.take(np.arange(12))
         labels, total = assigned(whole, weights, centres, 2)
@@ -111,7 +111,9 @@ FITS: dict[str, Any] = {
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("name", FITS)
-def test_streamed_fit_is_as_good_as_one_in_memory(name: str, weights: Any, little_memory: int) -> None:
+def test_a_fit_is_consistent_and_as_good_as_one_in_memory(
+    name: str, weights: Any, little_memory: int
+) -> None:
     model, in_memory = copy.deepcopy(FITS[name]), copy.deepcopy(FITS[name])
     model.fit(source(X, little_memory), sample_weight=weights)
     in_memory.fit(X, sample_weight=weights)
@@ -130,14 +132,14 @@ def test_streamed_fit_is_as_good_as_one_in_memory(name: str, weights: Any, littl
     assert falling == sorted(falling, reverse=True)
 
 
-def test_no_move_improves_a_certified_partition(little_memory: int) -> None:
+def test_a_certified_optimum_is_one(little_memory: int) -> None:
     model = BoostKMeans(12, tol=0, random_state=0).fit(source(X, little_memory))
     assert model.converged_
     assert reference.improving_move(X, model.labels_, 12) is None
     assert np.array_equal(model.predict(X), model.labels_)
 
 
-def test_no_move_improves_a_certified_partition_of_candidates(little_memory: int) -> None:
+def test_of_candidates_too(little_memory: int) -> None:
     rows = X[:1000]
     limit = little_memory - 90_000  # of which the labels need less
     model = BoostKMeans(24, n_candidates=6, tol=0, random_state=0).fit(source(rows, limit))
@@ -146,7 +148,7 @@ def test_no_move_improves_a_certified_partition_of_candidates(little_memory: int
     assert reference.improving_move(rows, model.labels_, 24) is None
 
 
-def test_result_does_not_depend_on_threads(little_memory: int) -> None:
+def test_the_number_of_threads_makes_no_difference(little_memory: int) -> None:
     results = [
         BoostKMeans(40, n_candidates=8, random_state=0, n_threads=n)
         .fit(source(X, little_memory))
@@ -159,7 +161,7 @@ def test_result_does_not_depend_on_threads(little_memory: int) -> None:
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")  # of booleans there are few
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.uint8, np.int32, np.bool_, ">f8"])
-def test_accepts_every_dtype(dtype: Any, little_memory: int) -> None:
+def test_types(dtype: Any, little_memory: int) -> None:
     rows = np.abs(X * 3).astype(dtype)
     limit = little_memory - 12 * 3000 * (8 - min(8, np.dtype(dtype).itemsize)) // 4
     model = BoostKMeans(6, random_state=0).fit(source(rows, limit))
@@ -167,7 +169,7 @@ def test_accepts_every_dtype(dtype: Any, little_memory: int) -> None:
     assert np.array_equal(model.predict(np.asarray(rows, dtype=np.float64)), model.labels_)
 
 
-def test_tree_covers_all_rows(little_memory: int) -> None:
+def test_the_tree_is_that_of_all_rows(little_memory: int) -> None:
     model = BisectingBoostKMeans(12, random_state=0).fit(source(X, little_memory), sample_weight=WEIGHTS)
     tree = model.tree_
     assert np.array_equal(tree.labels, model.labels_)
@@ -183,20 +185,20 @@ def test_tree_covers_all_rows(little_memory: int) -> None:
     assert tree.inertia[0] == pytest.approx((WEIGHTS @ ((X - mean) ** 2)).sum())
 
 
-def test_inertia_of_narrow_clusters_is_accurate(little_memory: int) -> None:
+def test_the_inertia_of_narrow_clusters_is_no_difference_of_large_sums(little_memory: int) -> None:
     rng = np.random.default_rng(0)
     rows = rng.random((12, 5))[np.arange(3000) % 12] + 1e-8 * rng.normal(size=(3000, 5))
     model = BoostKMeans(12, random_state=0).fit(source(rows, little_memory))
     assert model.inertia_ == pytest.approx(BoostKMeans(12, random_state=0).fit(rows).inertia_, rel=1e-6)
 
 
-def test_given_start_is_not_repaired(little_memory: int) -> None:
+def test_a_given_start_is_not_repaired(little_memory: int) -> None:
     model = BoostKMeans(12, init=X[:12], repair=True, annealing=0.1, random_state=0)
     assert not any(r.swaps for r in model.fit(source(X, little_memory)).history_)
 
 
 @pytest.mark.parametrize("weights", [np.ones(3000), WEIGHTS + 1])
-def test_skips_the_pass_over_rows_without_weight_if_there_are_none(
+def test_rows_without_weight_are_only_sought_where_they_are(
     weights: NDArray[Any], little_memory: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def none(*_: Any) -> None:
@@ -210,33 +212,35 @@ def test_skips_the_pass_over_rows_without_weight_if_there_are_none(
 
 class TestErrors:
     @pytest.mark.parametrize("value", [np.nan, np.inf])
-    def test_error_names_the_row_that_is_not_finite(self, value: float, little_memory: int) -> None:
+    def test_a_value_that_is_not_finite_is_found_by_its_row(
+        self, value: float, little_memory: int
+    ) -> None:
         rows = X.copy()
         rows[2345, 3] = value
         with pytest.raises(ValueError, match="row 2345, column 3"):
             BoostKMeans(3).fit(source(rows, little_memory))
 
-    def test_rejects_parameters_that_need_all_rows_in_memory(self, little_memory: int) -> None:
+    def test_what_needs_all_rows_in_memory_says_so(self, little_memory: int) -> None:
         with pytest.raises(ValueError, match="Limits on sizes need all rows in memory"):
             BoostKMeans(3, max_size=1500).fit(source(X, little_memory))
         with pytest.raises(ValueError, match="callable init needs all rows in memory"):
             BoostKMeans(3, init=lambda X, k, r: X[:k]).fit(source(X, little_memory))
 
-    def test_error_states_the_required_memory(self, little_memory: int) -> None:
+    def test_a_limit_that_is_too_low_says_what_is_needed(self, little_memory: int) -> None:
         with pytest.raises(MemoryError, match=r"take at least .* the limit is 0 MiB"):
             BoostKMeans(3).fit(source(X, 1000))
         need = Need(10**8, 512, 10_000, 128)
         with pytest.raises(MemoryError, match=r"take at least (\S+) GiB"):
             need.split(10**9)
 
-    def test_required_memory_of_few_wide_rows(self) -> None:
+    def test_few_wide_rows_are_no_more_than_they_are(self) -> None:
         need = Need(500, 8_000_000, 4, 1_000_000)
         assert need.fits(need.in_memory)
         with pytest.raises(MemoryError) as error:
             need.split(2**30)
         assert memory.format_bytes(need.in_memory) in str(error.value)
 
-    def test_stated_memory_is_sufficient(self) -> None:
+    def test_what_it_says_is_enough(self) -> None:
         need = Need(10**8, 512, 10_000, 128)
         low, high = 0, 2**40
         while high - low > 1:
@@ -251,7 +255,7 @@ class TestErrors:
         assert memory.format_bytes(high) in str(error.value)
 
 
-def test_interrupt_keeps_the_partition_so_far(little_memory: int) -> None:
+def test_interrupted_it_keeps_what_it_has(little_memory: int) -> None:
     def interrupt(record: Any) -> None:
         raise KeyboardInterrupt
 
@@ -262,7 +266,7 @@ def test_interrupt_keeps_the_partition_so_far(little_memory: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["default", "candidates", "k-means++", "tree", "tree, refined"])
-def test_resumes_from_checkpoints_of_every_stage(
+def test_checkpoints_of_every_stage(
     name: str, little_memory: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoint, "MOST_SHARE", 1e12)
@@ -298,7 +302,7 @@ def test_resumes_from_checkpoints_of_every_stage(
         assert any(within_a_sweep)
 
 
-def test_streams_memory_maps_larger_than_half_of_the_memory(
+def test_a_map_larger_than_half_of_the_machine_is_read_in_parts(
     little_memory: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     np.save(tmp_path / "x.npy", X)
@@ -312,7 +316,7 @@ class TestVectors:
     """The same from files."""
 
     @pytest.mark.parametrize("ending", ["npy", "fvecs", "fbin", "parquet"])
-    def test_file_format_does_not_change_the_result(
+    def test_a_file_of_any_format_gives_the_same(
         self, ending: str, little_memory: int, tmp_path: Path
     ) -> None:
         rows = X.astype(np.float32)
@@ -338,7 +342,7 @@ class TestVectors:
             whole = BoostKMeans(12, random_state=0).fit(vectors)
             assert np.array_equal(whole.labels_, BoostKMeans(12, random_state=0).fit(rows).labels_)
 
-    def test_predicts_in_batches(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_labels_come_batch_by_batch(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         np.save(tmp_path / "x.npy", X)
         model = BoostKMeans(12, random_state=0).fit(X)
         monkeypatch.setattr(row_source, "BATCH_BYTES", 1000)
@@ -355,7 +359,7 @@ class TestVectors:
         with open_vectors(tmp_path / "x.npy") as vectors, pytest.raises(ValueError, match="3 features"):
             model.predict(vectors)
 
-    def test_compares_feature_names(self, tmp_path: Path) -> None:
+    def test_names_of_features_are_compared(self, tmp_path: Path) -> None:
         for name, header in (("a", "x,y"), ("b", "y,x")):
             lines = "\n".join(f"{a:.3f},{b:.3f}" for a, b in X[:50, :2])
             (tmp_path / f"{name}.csv").write_text(f"{header}\n{lines}\n")
@@ -367,7 +371,7 @@ class TestVectors:
             model.predict(vectors)
 
 
-def test_fits_a_file_larger_than_the_address_space(tmp_path: Path) -> None:
+def test_a_file_larger_than_the_address_space_allows(tmp_path: Path) -> None:
     # 256 MB of rows in a process that may take 160 MB beside what it has after the imports.
     result = run_python(
         f"""

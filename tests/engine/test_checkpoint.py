@@ -80,7 +80,7 @@ def copies_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_resumes_from_every_checkpoint(
+def test_from_every_checkpoint_it_ends_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, rows, weights = FITS[name]
@@ -120,7 +120,7 @@ def count_sweeps(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> in
 
 
 @pytest.mark.parametrize("max_time", [0.01, 0.02, 0.03, 0.05, 0.08])
-def test_resumes_after_time_limits(max_time: float, tmp_path: Path) -> None:
+def test_in_slices_of_time_it_ends_the_same(max_time: float, tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(6000, 8)).astype(np.float32)
     model = BoostKMeans(40, random_state=0)
     expected = result_of(model.fit(rows))
@@ -134,7 +134,7 @@ def test_resumes_after_time_limits(max_time: float, tmp_path: Path) -> None:
     assert result_of(model.set_params(max_time=None).fit(rows)) == expected
 
 
-def test_repair_skipped_for_lack_of_time_is_done_after_resuming(
+def test_a_repair_that_is_left_out_for_lack_of_time_is_made_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = BoostKMeans(30, init="random-partition", random_state=0)
@@ -148,7 +148,7 @@ def test_repair_skipped_for_lack_of_time_is_done_after_resuming(
     assert result_of(model.fit(X)) == expected
 
 
-def test_resumes_after_a_stop_at_every_record(tmp_path: Path) -> None:
+def test_stopped_at_every_record_it_ends_the_same(tmp_path: Path) -> None:
     model = BoostKMeans(12, tol=0, random_state=0)
     expected = result_of(model.fit(X))
     model.set_params(checkpoint=tmp_path / "state", callback=lambda record: True)
@@ -157,7 +157,7 @@ def test_resumes_after_a_stop_at_every_record(tmp_path: Path) -> None:
     assert result_of(model.set_params(callback=None).fit(X)) == expected
 
 
-def test_warns_and_continues_if_the_checkpoint_cannot_be_written(tmp_path: Path) -> None:
+def test_a_fit_is_not_lost_if_its_checkpoint_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     expected = BoostKMeans(12, random_state=0).fit(X).labels_
 
@@ -172,7 +172,7 @@ def test_warns_and_continues_if_the_checkpoint_cannot_be_written(tmp_path: Path)
     model.save(tmp_path / "model")  # wherever the checkpoint was
 
 
-def test_finished_fit_is_not_repeated(tmp_path: Path) -> None:
+def test_a_finished_fit_is_not_made_again(tmp_path: Path) -> None:
     calls: list[SweepRecord] = []
     model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state", callback=calls.append)
     labels = model.fit(X).labels_.copy()
@@ -181,7 +181,7 @@ def test_finished_fit_is_not_repeated(tmp_path: Path) -> None:
     assert len(calls) == n_calls
 
 
-def test_resumes_the_random_numbers_without_a_seed(tmp_path: Path) -> None:
+def test_without_a_seed_it_goes_on_with_the_numbers_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "state"
     stop_after = 4
     seen: list[SweepRecord] = []
@@ -199,7 +199,7 @@ def test_resumes_the_random_numbers_without_a_seed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["callback", "Ctrl-C", "an error"])
-def test_resumes_after_an_external_stop(how: str, tmp_path: Path) -> None:
+def test_what_is_stopped_from_outside_goes_on_as_if_it_had_not_been(how: str, tmp_path: Path) -> None:
     expected = result_of(BoostKMeans(12, random_state=0).fit(X))
     records: list[SweepRecord] = []
 
@@ -226,7 +226,7 @@ def test_resumes_after_an_external_stop(how: str, tmp_path: Path) -> None:
     assert result_of(model.set_params(callback=None).fit(X)) == expected
 
 
-def test_elapsed_seconds_continue(tmp_path: Path) -> None:
+def test_seconds_go_on_from_where_they_were(tmp_path: Path) -> None:
     path = tmp_path / "state"
     slow = BoostKMeans(12, random_state=0, checkpoint=path, callback=lambda _: time.sleep(0.05))
     slow.set_params(max_time=0.4).fit(X)
@@ -246,7 +246,7 @@ def test_elapsed_seconds_continue(tmp_path: Path) -> None:
         (lambda m, x: x.__setitem__(slice(1, 4), x[5:8]), "its clusters are not of these rows"),
     ],
 )
-def test_rejects_a_checkpoint_of_another_fit(
+def test_a_checkpoint_of_another_fit_is_refused(
     change: Callable[[Any, Any], Any], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "state"
@@ -259,45 +259,41 @@ def test_rejects_a_checkpoint_of_another_fit(
     assert path.read_bytes() == before
 
 
-def test_rejects_a_checkpoint_of_other_weights(tmp_path: Path) -> None:
+def test_other_weights_are_refused(tmp_path: Path) -> None:
     model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state").fit(X, sample_weight=WEIGHTS)
     for weights in (8 * WEIGHTS, WEIGHTS + 1, None, np.full(len(X), 2.0)):
         with pytest.raises(ValueError, match="sample_weight"):
             model.fit(X, sample_weight=weights)
 
 
-def test_accepts_numpy_numbers_as_parameters(tmp_path: Path) -> None:
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     path = tmp_path / "state"
     number: Any = np.int64(12)
     labels = BoostKMeans(number, random_state=0, checkpoint=path).fit(X).labels_
     assert np.array_equal(BoostKMeans(12, random_state=0, checkpoint=path).fit(X).labels_, labels)
 
 
-def test_fingerprint_of_sparse_rows_needs_no_dense_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_sparse_rows_none_is_made_dense(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wide = sparse.random(300, 40_000, density=1e-4, format="csr", random_state=0)
     monkeypatch.setattr("boostkmeans._data.rows.Rows.take", lambda *_: pytest.fail("made dense"))
     BoostKMeans(2, init=np.arange(300) % 2, checkpoint=tmp_path / "state").fit(wide)
 
 
-def test_resumes_with_other_parameters_that_do_not_affect_the_result(tmp_path: Path) -> None:
+def test_parameters_without_influence_may_change(tmp_path: Path) -> None:
     model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state", n_threads=1).fit(X)
     labels = model.labels_.copy()
     model.set_params(n_threads=2, verbose=0, max_time=100.0, callback=lambda _: False).fit(X)
     assert np.array_equal(model.labels_, labels)
 
 
-def test_writing_takes_a_small_share_of_the_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writing_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "MOST_SHARE", 1 / 20)
     copies = copies_of(tmp_path / "state", monkeypatch)
     model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state").fit(X)
     assert 2 <= len(copies) < len(model.history_)  # the first, the last, few between
 
 
-def test_rejects_unusable_paths_before_the_fit(tmp_path: Path) -> None:
+def test_where_it_cannot_be_written_is_told_before_the_fit(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no folder"):
         BoostKMeans(3, checkpoint=tmp_path / "none" / "state").fit(X)
     with pytest.raises(ValueError, match="checkpoint"):
@@ -349,7 +345,7 @@ def kept_states(copies: list[Path]) -> list[Any]:
     return [join_arrays(header, arrays) for _, header, arrays in read]
 
 
-def test_saves_that_the_next_sweep_covers_all_clusters(
+def test_that_all_rows_are_to_look_around_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, rows, _ = FITS["looking around"]
@@ -359,7 +355,7 @@ def test_saves_that_the_next_sweep_covers_all_clusters(
     assert any(one["everywhere"] and one["_rate"] > 0 for one in kept if one is not None)
 
 
-def test_reads_checkpoints_without_exploration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_version_that_did_not_look_around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state"
     model = BoostKMeans(120, n_candidates=12, random_state=0, checkpoint=path)
     with monkeypatch.context() as patch:
@@ -374,7 +370,7 @@ def test_reads_checkpoints_without_exploration(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("name", TAMPERED)
-def test_rejects_a_damaged_state(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_state_is_an_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state"
     model = BoostKMeans(120, n_candidates=12, random_state=0, checkpoint=path)
     with monkeypatch.context() as patch:
@@ -403,7 +399,7 @@ def test_rejects_a_damaged_state(name: str, tmp_path: Path, monkeypatch: pytest.
         ("priorities", np.nan),
     ],
 )
-def test_rejects_a_damaged_tree(
+def test_a_damaged_tree_is_an_error(
     name: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "state"
@@ -419,7 +415,7 @@ def test_rejects_a_damaged_tree(
         model.fit(X)
 
 
-def test_rejects_every_truncation(tmp_path: Path) -> None:
+def test_every_truncation_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "state"
     model = BoostKMeans(3, random_state=0, checkpoint=path)
     rows = X[:40, :2]
@@ -431,11 +427,11 @@ def test_rejects_every_truncation(tmp_path: Path) -> None:
             model.fit(rows)
 
 
-def test_resumes_after_kills_at_random_moments(tmp_path: Path) -> None:
+def test_kills_at_random_moments(tmp_path: Path) -> None:
     assert crash.kill_fits(3, tmp_path) > 0
 
 
-def test_state_round_trip() -> None:
+def test_states_come_back_as_they_were() -> None:
     state = {
         "a": 1, "b": {"c": np.arange(3), "d": {"e": np.ones((2, 2))}, "f": None}, "g": [1.5, "x"],
         "h": float("inf"),
