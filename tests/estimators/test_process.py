@@ -1,4 +1,4 @@
-"""What the process around a fit sees: signals, forks, threads, floating-point state, logging."""
+"""Effects of a fit on its process: signals, forks, threads, floating-point state, logging."""
 
 import logging
 import threading
@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from boostkmeans import BoostKMeans
+from boostkmeans._engine.run import Run
+from boostkmeans._engine.schedule import Schedule
 from boostkmeans._estimators import boost_kmeans, clusterer
 from boostkmeans._runtime.threads import resolve_threads
 from conftest import blobs, run_python
@@ -43,7 +45,7 @@ assert model.set_params(max_iter=2).fit(X[:5000]).stop_reason_ == "max_iter"
     assert "answered after" in result.stdout
 
 
-def test_ctrl_c_while_seeding_leaves_nothing_half_done() -> None:
+def test_ctrl_c_while_seeding_sets_no_attributes() -> None:
     result = run_python("""
 import os, signal, threading
 import numpy as np
@@ -61,8 +63,8 @@ except KeyboardInterrupt:
     assert result.stdout == "interrupted\n"
 
 
-class TestInterruptedAtAwkwardMoments:
-    """Ctrl-C where a fit is not in a sweep."""
+class TestInterruptedBetweenSweeps:
+    """Ctrl-C while a fit is not in a sweep."""
 
     X = blobs(500, 4, 6, spread=1.0)[0]
 
@@ -70,17 +72,19 @@ class TestInterruptedAtAwkwardMoments:
     def interrupt(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    def test_in_the_final_relabelling(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_final_assignment_leaves_a_consistent_model(self, monkeypatch: pytest.MonkeyPatch) -> None:
         model = BoostKMeans(6, random_state=0, max_iter=1, tol=0)
         with monkeypatch.context() as patch:
-            patch.setattr(clusterer, "assigned", self.interrupt)
+            patch.setattr(clusterer, "assign_nearest", self.interrupt)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(self.X)
         assert model.stop_reason_ == "interrupted"
         assert (len(model.labels_), model.n_iter_, model.converged_) == (500, 1, False)
         assert model.predict(self.X).shape == (500,)
+        means = [self.X[model.labels_ == c].mean(axis=0) for c in range(6)]
+        np.testing.assert_allclose(model.cluster_centers_, means)
 
-    def test_in_a_later_start(self) -> None:
+    def test_later_start_leaves_the_best_run(self) -> None:
         calls = []
 
         def init(X: Any, n_clusters: int, random_state: Any) -> Any:
@@ -93,18 +97,18 @@ class TestInterruptedAtAwkwardMoments:
         assert (model.stop_reason_, len(calls)) == ("interrupted", 2)
         assert model.cluster_sizes_.sum() == 500
 
-    def test_in_a_batch_the_model_stays_as_it_was(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_batch_leaves_the_model_unchanged(self, monkeypatch: pytest.MonkeyPatch) -> None:
         model = BoostKMeans(6, random_state=0).fit(self.X)
         before = {name: repr(value) for name, value in vars(model).items()}
-        for name in ("nearest", "Fit"):
+        for place, name in ((boost_kmeans, "nearest"), (Run, "start"), (Schedule, "execute")):
             with monkeypatch.context() as patch:
-                patch.setattr(boost_kmeans, name, self.interrupt)
+                patch.setattr(place, name, self.interrupt)
                 with pytest.raises(KeyboardInterrupt):
                     model.partial_fit(self.X[:50])
         assert {name: repr(value) for name, value in vars(model).items()} == before
 
 
-def test_the_interpreter_may_end_while_a_daemon_fits() -> None:
+def test_interpreter_can_exit_while_a_daemon_thread_fits() -> None:
     result = run_python("""
 import threading, time
 import numpy as np
@@ -117,8 +121,8 @@ time.sleep(1.0)
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_columns_may_lie_apart() -> None:
-    # Fortran order, as data frames have it. The time limit is for an old bug: n^2 prefetches.
+def test_fortran_order_is_as_fast_as_c_order() -> None:
+    # Data frames have Fortran order. With n^2 prefetches, a former defect, this exceeds the time limit.
     result = run_python(
         """
 import numpy as np
@@ -132,7 +136,7 @@ assert (a.labels_ == b.labels_).all()
     assert result.returncode == 0, result.stderr
 
 
-def test_fork_after_fit() -> None:
+def test_forked_processes_can_fit() -> None:
     result = run_python("""
 import os, warnings
 import numpy as np
@@ -140,7 +144,7 @@ from boostkmeans import BoostKMeans
 X = np.random.default_rng(0).normal(size=(20_000, 16))
 fit = lambda: BoostKMeans(50, random_state=0, n_threads=4, max_iter=3).fit(X)
 expected = fit().inertia_
-warnings.simplefilter("ignore")  # Python warns of forks in a process with threads: that is the point
+warnings.simplefilter("ignore")  # Python warns about forks in a process with threads.
 children = []
 for _ in range(20):
     pid = os.fork()
@@ -154,7 +158,7 @@ print("done")
     assert result.stdout == "done\n"
 
 
-def test_many_python_threads_at_once() -> None:
+def test_many_python_threads_can_fit_at_once() -> None:
     X, _ = blobs(5000, 8, 10, spread=1.0)
     expected = BoostKMeans(10, random_state=0, tol=0).fit(X).labels_
     results: list[bool] = []
@@ -171,8 +175,8 @@ def test_many_python_threads_at_once() -> None:
     assert results == [True] * 16
 
 
-def test_floating_point_state_is_left_alone() -> None:
-    # Denormals survive, and rounding is to nearest: what -ffast-math at link time would change.
+def test_floating_point_state_is_unchanged() -> None:
+    # Denormals are kept, and rounding is to nearest. -ffast-math at link time would change this.
     result = run_python("""
 import numpy as np
 def state():
@@ -187,11 +191,11 @@ assert state() == before
     assert result.returncode == 0, result.stderr
 
 
-def test_import_is_quiet_and_light() -> None:
+def test_import_prints_nothing_and_loads_no_heavy_package() -> None:
     result = run_python("""
 import sys
 import sklearn.metrics, sklearn.preprocessing
-before = set(sys.modules)  # scikit-learn itself may load rich
+before = set(sys.modules)  # scikit-learn may load rich.
 import boostkmeans
 heavy = {"matplotlib", "faiss", "typer", "rich"} & (set(sys.modules) - before)
 assert not heavy, heavy
@@ -199,13 +203,12 @@ assert not heavy, heavy
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_an_unknown_instruction_set_is_named() -> None:
+def test_rejects_an_unknown_instruction_set() -> None:
     result = run_python("import boostkmeans; boostkmeans.instruction_set()", BOOSTKMEANS_ISA="mmx")
     assert "BOOSTKMEANS_ISA='mmx' is not an instruction set of this machine" in result.stderr
 
 
-def test_threads_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-
+def test_number_of_threads_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     available = resolve_threads(None)
     assert available >= 1
@@ -215,7 +218,7 @@ def test_threads_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None
         assert resolve_threads(None) == expected
 
 
-def test_verbose_goes_through_logging(
+def test_verbose_uses_logging(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     X, _ = blobs(500, 3, 4)
@@ -230,7 +233,7 @@ def test_verbose_goes_through_logging(
     assert capfd.readouterr().out == ""
 
 
-def test_verbose_is_seen_without_any_set_up() -> None:
+def test_verbose_prints_to_stderr_without_logging_setup() -> None:
     result = run_python("""
 import numpy as np
 from boostkmeans import BoostKMeans
