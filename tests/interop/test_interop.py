@@ -1,6 +1,5 @@
-"""faiss with our centres and codebooks, against exact search, our own search and plain NumPy."""
+"""Indexes of faiss, compared with exact search, `ProductQuantizer.search` and NumPy."""
 
-import doctest
 import gc
 import sys
 import warnings
@@ -15,23 +14,23 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer, interop, metrics
-from boostkmeans._data import streamed_rows
+from boostkmeans._data import row_source
 from boostkmeans.baselines import KMeans
-from boostkmeans.interop import _coarse, _float_rows
+from boostkmeans.interop import _float_rows
 from boostkmeans.io import open_vectors
 from conftest import run_python
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # SWIG's, of some versions of Python, while it makes its types
+    warnings.simplefilter("ignore")  # importing SWIG types warns in some versions of Python
     faiss = pytest.importorskip("faiss")
 
-faiss.omp_set_num_threads(1)  # indexes are small, and its threads would only wait for each other
+faiss.omp_set_num_threads(1)  # for small indexes, several threads are slower than one
 N, D, K, M = 3000, 16, 20, 4
-Singles = NDArray[np.float32]
+FloatRows = NDArray[np.float32]
 
 
-def made(n: int = N, seed: int = 0) -> Singles:
-    """Rows around a few places, with features that go together: so that a rotation matters."""
+def sample_rows(n: int = N, seed: int = 0) -> FloatRows:
+    """Return clustered rows with correlated features, for which a rotation lowers the error."""
     rng = np.random.default_rng(seed)
     mixing = np.random.default_rng(99).normal(size=(D, D))
     places = np.random.default_rng(98).normal(size=(12, D)) * 2
@@ -39,7 +38,7 @@ def made(n: int = N, seed: int = 0) -> Singles:
     return np.asarray((rows * np.linspace(0.2, 2, D)) @ mixing, dtype=np.float32)
 
 
-X, QUERIES = made(), made(50, seed=1)
+X, QUERIES = sample_rows(), sample_rows(50, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +52,7 @@ def cosine_model() -> BoostKMeans:
 
 
 def trained(rows: Any, *, rotation: int = 0, n_centroids: int = 32) -> ProductQuantizer:
-    clusterer = BisectingBoostKMeans()  # the quickest
+    clusterer = BisectingBoostKMeans()  # the fastest
     quantizer = ProductQuantizer(M, n_centroids, clusterer=clusterer, rotation=rotation, random_state=0)
     return quantizer.fit(rows)
 
@@ -75,7 +74,7 @@ def all_lists(index: Any) -> Any:
 
 
 def assert_same_search(index: Any, distances: NDArray[Any], indices: NDArray[Any]) -> None:
-    """The index finds these, but for rows that are equally near up to the rounding of float32."""
+    """Check that the index finds these rows, except for ties within the rounding of float32."""
     found, numbers = index.search(QUERIES, distances.shape[1])
     largest = float(np.abs(distances).max())
     np.testing.assert_allclose(found, distances, rtol=1e-4, atol=1e-5 * largest)
@@ -84,7 +83,7 @@ def assert_same_search(index: Any, distances: NDArray[Any], indices: NDArray[Any
     assert np.mean(shared) > 0.98 * distances.shape[1]
 
 
-def unit(rows: Singles) -> Singles:
+def unit(rows: FloatRows) -> FloatRows:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
@@ -101,7 +100,7 @@ def squared(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
 # ---- lists of whole rows
 
 
-def test_all_lists_of_ivf_flat_find_the_exact_neighbours(model: BoostKMeans) -> None:
+def test_ivf_flat_over_all_lists_finds_exact_neighbours(model: BoostKMeans) -> None:
     index = interop.to_faiss_ivf_flat(model, X)
     assert isinstance(index, faiss.IndexIVFFlat)
     assert index.is_trained
@@ -109,7 +108,7 @@ def test_all_lists_of_ivf_flat_find_the_exact_neighbours(model: BoostKMeans) -> 
     assert_same_search(all_lists(index), *metrics.exact_neighbors(X, QUERIES, k=10))
 
 
-def test_lists_are_our_clusters(model: BoostKMeans) -> None:
+def test_lists_equal_clusters(model: BoostKMeans) -> None:
     index = interop.to_faiss_ivf_flat(model, X)
     labels = model.predict(X)
     for number in range(K):
@@ -118,7 +117,7 @@ def test_lists_are_our_clusters(model: BoostKMeans) -> None:
         assert (labels[ids] == number).mean() > 0.99
 
 
-def test_an_index_without_rows_takes_them_later(model: BoostKMeans) -> None:
+def test_rows_can_be_added_later(model: BoostKMeans) -> None:
     index = interop.to_faiss_ivf_flat(model)
     assert index.ntotal == 0
     index.add(X)
@@ -136,7 +135,7 @@ def test_an_index_without_rows_takes_them_later(model: BoostKMeans) -> None:
     ],
     ids=["tree", "baseline", "array", "list", "columns"],
 )
-def test_kinds_of_coarse_quantizers(coarse: Any) -> None:
+def test_accepts_any_coarse_quantizer(coarse: Any) -> None:
     index = interop.to_faiss_ivf_flat(coarse, X)
     centres = np.asarray(getattr(coarse, "cluster_centers_", coarse), dtype=np.float32)
     np.testing.assert_array_equal(interop.centres_from_faiss(index), centres)
@@ -145,14 +144,14 @@ def test_kinds_of_coarse_quantizers(coarse: Any) -> None:
     assert_same_search(all_lists(index), *metrics.exact_neighbors(X, QUERIES, k=5))
 
 
-def test_cosine_scales_rows_and_queries(cosine_model: BoostKMeans) -> None:
+def test_cosine_index_scales_rows_and_queries(cosine_model: BoostKMeans) -> None:
     lengths = np.random.default_rng(0).uniform(0.1, 10, size=(N, 1)).astype(np.float32)
     index = interop.to_faiss_ivf_flat(cosine_model, X * lengths)
     assert_same_search(all_lists(index), *metrics.exact_neighbors(unit(X), unit(QUERIES), k=10))
     distances, numbers = index.search(QUERIES, 3)
     cosines = np.einsum("ij,ikj->ik", unit(QUERIES), unit(X)[numbers])
     np.testing.assert_allclose(distances, 2 - 2 * cosines, atol=1e-5)
-    # In the list of its nearest centre, as predict has it.
+    # With nprobe=1, only the list of the nearest centre, as in predict, is searched.
     ivf = faiss.extract_index_ivf(index)
     ivf.nprobe = 1
     _, numbers = index.search(QUERIES, 1)
@@ -160,7 +159,7 @@ def test_cosine_scales_rows_and_queries(cosine_model: BoostKMeans) -> None:
     assert (labels[numbers[:, 0]] == cosine_model.predict(QUERIES)).mean() > 0.95
 
 
-def test_metric_is_that_of_the_fit(model: BoostKMeans) -> None:
+def test_uses_metric_of_the_fit(model: BoostKMeans) -> None:
     changed = BoostKMeans(3, random_state=0).fit(X).set_params(metric="cosine")
     assert isinstance(interop.to_faiss_ivf_flat(changed), faiss.IndexIVFFlat)
 
@@ -168,7 +167,7 @@ def test_metric_is_that_of_the_fit(model: BoostKMeans) -> None:
 # ---- product quantizers
 
 
-def test_pq_finds_what_search_finds(quantizer: ProductQuantizer) -> None:
+def test_pq_index_agrees_with_search(quantizer: ProductQuantizer) -> None:
     index = interop.to_faiss_pq(quantizer, X)
     assert isinstance(index, faiss.IndexPQ) == (quantizer.rotation_ is None)
     assert index.is_trained
@@ -176,7 +175,7 @@ def test_pq_finds_what_search_finds(quantizer: ProductQuantizer) -> None:
     assert_same_search(index, *quantizer.search(QUERIES, quantizer.encode(X), k=10))
 
 
-def test_given_codes_are_added_as_they_are(quantizer: ProductQuantizer) -> None:
+def test_given_codes_are_added_unchanged(quantizer: ProductQuantizer) -> None:
     codes = np.random.default_rng(0).integers(32, size=(500, M)).astype(np.uint8)
     index = interop.to_faiss_pq(quantizer, codes=codes)
     assert index.ntotal == 500
@@ -186,13 +185,13 @@ def test_given_codes_are_added_as_they_are(quantizer: ProductQuantizer) -> None:
     assert_same_search(index, *quantizer.search(QUERIES, codes, k=5))
 
 
-def test_codes_are_the_same_bytes() -> None:
+def test_faiss_stores_the_same_bytes_as_encode() -> None:
     quantizer = trained(X, n_centroids=256)
     index = interop.to_faiss_pq(quantizer, X)
     ours, theirs = quantizer.encode(X), faiss.vector_to_array(index.codes).reshape(N, M)
     np.testing.assert_array_equal(index.sa_encode(X), theirs)
     assert theirs.dtype == ours.dtype == np.uint8
-    for row, subspace in np.argwhere(ours != theirs):  # equally near, as far as float32 can tell
+    for row, subspace in np.argwhere(ours != theirs):  # ties within the rounding of float32
         part = X[row : row + 1, 4 * subspace : 4 * subspace + 4]
         a, b = squared(
             part, quantizer.codebooks_[subspace][[ours[row, subspace], theirs[row, subspace]]]
@@ -204,9 +203,9 @@ def test_codes_are_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize("n_bits", [1, 4, 6, 8, 10, 12, 16])
-def test_numbers_of_centroids(n_bits: int) -> None:
-    quantizer = made_up(n_bits)
-    rows = made(200, seed=5)
+def test_supports_any_number_of_bits(n_bits: int) -> None:
+    quantizer = untrained(n_bits)
+    rows = sample_rows(200, seed=5)
     codes = quantizer.encode(rows)
     index = interop.to_faiss_pq(quantizer, rows)
     assert index.pq.nbits == n_bits
@@ -219,13 +218,13 @@ def test_numbers_of_centroids(n_bits: int) -> None:
 
 
 def assert_same_distances(index: Any, distances: NDArray[Any]) -> None:
-    """Of codes that many rows share, any may be found."""
+    """Compare only distances, because rows with equal codes are interchangeable."""
     found, _ = index.search(QUERIES, distances.shape[1])
     np.testing.assert_allclose(found, distances, rtol=1e-4, atol=1e-5 * float(distances.max()))
 
 
-def made_up(n_bits: int) -> ProductQuantizer:
-    """With codebooks that nobody trained, to save time."""
+def untrained(n_bits: int) -> ProductQuantizer:
+    """Return a quantizer with random codebooks, to save the time of training."""
     quantizer = trained(X, n_centroids=2)
     rng = np.random.default_rng(n_bits)
     quantizer.n_centroids = 2**n_bits
@@ -236,7 +235,7 @@ def made_up(n_bits: int) -> ProductQuantizer:
 # ---- lists of codes
 
 
-def test_residuals_are_what_centres_leave(model: BoostKMeans, cosine_model: BoostKMeans) -> None:
+def test_residuals_are_rows_minus_nearest_centres(model: BoostKMeans, cosine_model: BoostKMeans) -> None:
     found = interop.residuals(model, X)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, X - model.cluster_centers_[model.predict(X)], atol=1e-5)
@@ -245,7 +244,7 @@ def test_residuals_are_what_centres_leave(model: BoostKMeans, cosine_model: Boos
     np.testing.assert_allclose(interop.residuals(cosine_model, X), expected, atol=1e-6)
 
 
-def test_residuals_are_those_of_faiss(model: BoostKMeans) -> None:
+def test_residuals_equal_those_of_faiss(model: BoostKMeans) -> None:
     index = interop.to_faiss_ivf_flat(model)
     _, labels = index.quantizer.search(X, 1)
     theirs = np.empty_like(X)
@@ -255,7 +254,9 @@ def test_residuals_are_those_of_faiss(model: BoostKMeans) -> None:
     assert (np.abs(theirs - found).max(axis=1) < 1e-5).mean() > 0.999
 
 
-def test_ivf_pq_by_residuals(model: BoostKMeans, of_residuals: ProductQuantizer) -> None:
+def test_ivf_pq_of_residuals_agrees_with_decoded_rows(
+    model: BoostKMeans, of_residuals: ProductQuantizer
+) -> None:
     index = all_lists(interop.to_faiss_ivf_pq(model, of_residuals, X))
     assert index.is_trained
     assert index.ntotal == N
@@ -263,19 +264,21 @@ def test_ivf_pq_by_residuals(model: BoostKMeans, of_residuals: ProductQuantizer)
     decoded = of_residuals.decode(of_residuals.encode(interop.residuals(model, X)))
     kept = model.cluster_centers_[model.predict(X)] + decoded
     assert_same_search(index, *nearest_of(squared(QUERIES, kept), 10))
-    # Codes of one cluster alone could not: a rotation or centres that do not fit are seen here.
+    # A wrong rotation or wrong centres would lower the recall.
     truth = metrics.exact_neighbors(X, QUERIES, k=1).indices
     assert metrics.recall_at(10, index.search(QUERIES, 10)[1], truth) > 0.8
 
 
-def test_ivf_pq_of_whole_rows(model: BoostKMeans, quantizer: ProductQuantizer) -> None:
+def test_ivf_pq_without_residuals_agrees_with_search(
+    model: BoostKMeans, quantizer: ProductQuantizer
+) -> None:
     index = all_lists(interop.to_faiss_ivf_pq(model, quantizer, X, by_residual=False))
     assert not faiss.extract_index_ivf(index).by_residual
     assert_same_search(index, *quantizer.search(QUERIES, quantizer.encode(X), k=10))
 
 
 @pytest.mark.parametrize("rotation", [0, 3])
-def test_ivf_pq_with_cosine(cosine_model: BoostKMeans, rotation: int) -> None:
+def test_ivf_pq_with_cosine_agrees_with_decoded_rows(cosine_model: BoostKMeans, rotation: int) -> None:
     quantizer = trained(interop.residuals(cosine_model, X), rotation=rotation)
     index = all_lists(interop.to_faiss_ivf_pq(cosine_model, quantizer, 3 * X))
     decoded = quantizer.decode(quantizer.encode(interop.residuals(cosine_model, X)))
@@ -286,7 +289,7 @@ def test_ivf_pq_with_cosine(cosine_model: BoostKMeans, rotation: int) -> None:
     )
 
 
-def test_a_search_in_few_lists_of_real_descriptors(sift: NDArray[np.uint8]) -> None:
+def test_recall_with_few_lists_on_sift(sift: NDArray[np.uint8]) -> None:
     base, queries = sift[:6000], sift[9900:]
     model = BisectingBoostKMeans(32, random_state=0).fit(base)
     quantizer = ProductQuantizer(16, 64, clusterer=BisectingBoostKMeans(), random_state=0)
@@ -301,9 +304,9 @@ def test_a_search_in_few_lists_of_real_descriptors(sift: NDArray[np.uint8]) -> N
 # ---- rows of any kind
 
 
-def rows_of_kinds(folder: Path) -> dict[str, tuple[Any, NDArray[Any]]]:
+def rows_of_all_types(folder: Path) -> dict[str, tuple[Any, NDArray[Any]]]:
     small = np.random.default_rng(0).integers(0, 100, size=(700, D)).astype(np.uint8)
-    thin = small * (small > 70)
+    with_zeros = small * (small > 70)
     np.save(folder / "rows.npy", small)
     np.save(folder / "halves.npy", X.astype(np.float16))
     return {
@@ -315,18 +318,18 @@ def rows_of_kinds(folder: Path) -> dict[str, tuple[Any, NDArray[Any]]]:
         "float64": (X.astype(np.float64), X),
         "float16": (X.astype(np.float16), X.astype(np.float16)),
         "columns": (np.asfortranarray(X), X),
-        "sparse": (sparse.csr_array(thin.astype(np.float64)), thin),
-        "csc": (sparse.csc_matrix(thin.astype(np.float32)), thin),
+        "sparse": (sparse.csr_array(with_zeros.astype(np.float64)), with_zeros),
+        "csc": (sparse.csc_matrix(with_zeros.astype(np.float32)), with_zeros),
         "source": (open_vectors(folder / "rows.npy"), small),
         "source of float16": (open_vectors(folder / "halves.npy"), X.astype(np.float16)),
     }
 
 
-def test_rows_of_any_kind_are_added_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_float_rows, "VALUES_AT_ONCE", 100 * D)
-    monkeypatch.setattr(streamed_rows, "BATCH_BYTES", 250 * D)
+def test_adds_rows_of_any_type_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_float_rows, "BATCH_VALUES", 100 * D)
+    monkeypatch.setattr(row_source, "BATCH_BYTES", 250 * D)
     centres = X[:3]
-    for name, (given, expected) in rows_of_kinds(tmp_path).items():
+    for name, (given, expected) in rows_of_all_types(tmp_path).items():
         index = interop.to_faiss_ivf_flat(centres, given)
         index.make_direct_map()
         kept = index.reconstruct_n(0, index.ntotal)
@@ -336,7 +339,7 @@ def test_rows_of_any_kind_are_added_in_batches(tmp_path: Path, monkeypatch: pyte
         np.testing.assert_allclose(left, expected - centres[nearest], atol=1e-4, err_msg=name)
 
 
-def test_a_source_is_not_loaded(
+def test_open_file_is_not_loaded(
     tmp_path: Path, quantizer: ProductQuantizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     np.save(tmp_path / "rows.npy", X)
@@ -350,7 +353,7 @@ def test_a_source_is_not_loaded(
 # ---- there and back
 
 
-def test_centres_come_back(model: BoostKMeans, of_residuals: ProductQuantizer) -> None:
+def test_centres_round_trip(model: BoostKMeans, of_residuals: ProductQuantizer) -> None:
     for index in (
         interop.to_faiss_ivf_flat(model),
         interop.to_faiss_ivf_pq(model, of_residuals),
@@ -363,7 +366,7 @@ def test_centres_come_back(model: BoostKMeans, of_residuals: ProductQuantizer) -
     assert again.inertia_ <= model.inertia_ * (1 + 1e-6)
 
 
-def test_quantizers_come_back(model: BoostKMeans, quantizer: ProductQuantizer, tmp_path: Path) -> None:
+def test_quantizer_round_trip(model: BoostKMeans, quantizer: ProductQuantizer, tmp_path: Path) -> None:
     for index in (
         interop.to_faiss_pq(quantizer, X),
         interop.to_faiss_ivf_pq(model, quantizer, by_residual=False),
@@ -390,7 +393,7 @@ def test_quantizers_come_back(model: BoostKMeans, quantizer: ProductQuantizer, t
 
 
 @pytest.mark.parametrize("recipe", ["PQ4x5", "OPQ4,PQ4x5", "RR16,PQ4x5", "L2norm,OPQ4,PQ4x5np"])
-def test_what_faiss_trained_works_here(recipe: str) -> None:
+def test_imports_quantizer_trained_by_faiss(recipe: str) -> None:
     index = by_faiss(recipe)
     rows = unit(X) if recipe.startswith("L2") else X
     queries = unit(QUERIES) if recipe.startswith("L2") else QUERIES
@@ -405,15 +408,15 @@ def test_what_faiss_trained_works_here(recipe: str) -> None:
 @pytest.mark.parametrize(
     "recipe", ["IMI2x2,Flat", "IVF10,Flat", "OPQ4,IVF10,PQ4x4", "IVF10_HNSW8,PQ4x4fs", "IVF10,SQ8"]
 )
-def test_lists_that_faiss_trained_work_here(recipe: str) -> None:
+def test_imports_centres_trained_by_faiss(recipe: str) -> None:
     index = by_faiss(recipe)
     centres = interop.centres_from_faiss(index)
     n_lists = faiss.extract_index_ivf(index).nlist
     assert centres.shape == (n_lists, D)
     if recipe.startswith("IMI"):
         np.testing.assert_allclose(centres[1, D // 2 :], centres[0, D // 2 :])
-        return  # centres of halves: one of each
-    # They are the means of their clusters, up to the last step: whatever is rotated is rotated back.
+        return  # centres are combinations of the centres of two halves, not cluster means
+    # Centres are close to the means of their clusters in the space of the rows: rotations are undone.
     labels = squared(X, centres).argmin(axis=1)
     means = np.stack([X[labels == number].mean(axis=0) for number in range(n_lists)])
     assert np.linalg.norm(means - centres) < 0.2 * np.linalg.norm(centres)
@@ -421,7 +424,7 @@ def test_lists_that_faiss_trained_work_here(recipe: str) -> None:
         assert interop.quantizer_from_faiss(index).codebooks_.shape == (4, 16, 4)
 
 
-def test_files_of_faiss(
+def test_index_survives_writing_and_reading(
     model: BoostKMeans, cosine_model: BoostKMeans, of_residuals: ProductQuantizer, tmp_path: Path
 ) -> None:
     for coarse in (model, cosine_model):
@@ -437,11 +440,11 @@ def test_files_of_faiss(
 # ---- lifetimes
 
 
-def test_nothing_dangles(cosine_model: BoostKMeans) -> None:
+def test_index_owns_its_parts(cosine_model: BoostKMeans) -> None:
     rotated = trained(interop.residuals(cosine_model, X), rotation=1)
     index = interop.to_faiss_ivf_pq(cosine_model, rotated, X)
     expected = index.search(QUERIES, 5)[1]
-    # Python forgets all but the outermost object, and the memory that was inside is written to.
+    # Drop the Python references to the parts, and overwrite memory that may have been freed.
     index.__dict__.pop("referenced_objects", None)
     gc.collect()
     junk = [interop.to_faiss_ivf_pq(cosine_model, rotated, X[:100]) for _ in range(20)]
@@ -451,7 +454,7 @@ def test_nothing_dangles(cosine_model: BoostKMeans) -> None:
     ivf = faiss.extract_index_ivf(index)
     assert ivf.own_fields
     assert not ivf.quantizer.this.own()
-    # Temporaries are gone before what was in them is used.
+    # The temporary indexes are freed before the extracted arrays are used.
     centres = interop.centres_from_faiss(interop.to_faiss_ivf_flat(cosine_model))
     same = interop.quantizer_from_faiss(interop.to_faiss_pq(rotated))
     codes = interop.codes_from_faiss(interop.to_faiss_pq(rotated, X))
@@ -466,7 +469,7 @@ def test_indexes_are_freed_once() -> None:
 import gc, sys, warnings
 import numpy as np
 from boostkmeans import ProductQuantizer, interop
-assert "faiss" not in sys.modules, "imported before it is wanted"
+assert "faiss" not in sys.modules, "faiss must be imported on demand"
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import faiss
@@ -486,7 +489,7 @@ print("done")
     assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr
 
 
-def test_an_index_shares_no_memory(quantizer: ProductQuantizer) -> None:
+def test_extracted_codebooks_are_copies(quantizer: ProductQuantizer) -> None:
     index = interop.to_faiss_pq(quantizer)
     same = interop.quantizer_from_faiss(index)
     same.codebooks_[:] = 0
@@ -503,7 +506,7 @@ ODD = trained(X, n_centroids=5)
 WITH_NAN = np.where(np.arange(N * D).reshape(N, D) == 2000 * D + 3, np.nan, X)
 
 
-def ivf_pq_by_a_word() -> Any:
+def ivf_pq_with_string() -> Any:
     word: Any = "no"
     return interop.to_faiss_ivf_pq(np.zeros((2, 8)), PLAIN, by_residual=word)
 
@@ -513,46 +516,46 @@ def ivf_pq_by_a_word() -> Any:
     [
         (lambda: interop.to_faiss_ivf_flat(BoostKMeans()), NotFittedError, "not fitted yet"),
         (lambda: interop.to_faiss_ivf_flat(BoostKMeans), TypeError, "fitted estimator with"),
-        (lambda: interop.to_faiss_ivf_flat(PLAIN), TypeError, "coarse should .* Got ProductQ"),
+        (lambda: interop.to_faiss_ivf_flat(PLAIN), TypeError, "coarse must .* Got ProductQ"),
         (lambda: interop.to_faiss_ivf_flat(X[0]), ValueError, "2D array"),
-        (lambda: interop.to_faiss_ivf_flat(X * np.nan), ValueError, "the centres contains NaN"),
+        (lambda: interop.to_faiss_ivf_flat(X * np.nan), ValueError, "coarse contains NaN"),
         (lambda: interop.to_faiss_ivf_flat(X64 * 1e300), ValueError, "coarse has .* float32"),
         (lambda: interop.to_faiss_ivf_flat(X[:5], X[:, :7]), ValueError, "7 features, .* index has 16"),
         (lambda: interop.to_faiss_ivf_flat(X[:5], WITH_NAN), ValueError, "NaN .*row 2000, column 3"),
         (lambda: interop.to_faiss_ivf_flat(X[:5], X64 * 1e300), ValueError, "at row 0, column 0, which"),
-        (lambda: interop.residuals(X[:5], X[:, :7]), ValueError, "7 features, and coarse has 16"),
+        (lambda: interop.residuals(X[:5], X[:, :7]), ValueError, "7 features, but coarse has 16"),
         (lambda: interop.residuals(X[:5], WITH_NAN), ValueError, "NaN .*row 2000, column 3"),
         (lambda: interop.to_faiss_pq(ProductQuantizer()), NotFittedError, "not fitted yet"),
         (lambda: interop.to_faiss_pq(X), TypeError, "fitted ProductQuantizer"),  # type: ignore[arg-type]
-        (lambda: interop.to_faiss_pq(ODD), ValueError, "power of two from 2 on. Got 5. Fit"),
+        (lambda: interop.to_faiss_pq(ODD), ValueError, "power of two .* Got 5 instead. Fit"),
         (lambda: interop.to_faiss_pq(trained(X, n_centroids=1)), ValueError, "power of two .* Got 1"),
         (lambda: interop.to_faiss_pq(PLAIN, X, codes=PLAIN.encode(X)), ValueError, "not both"),
         (lambda: interop.to_faiss_pq(PLAIN, codes=X), ValueError, r"integers of shape \(n, 4\)"),
         (lambda: interop.to_faiss_pq(PLAIN, codes=[[0, 1, 2, 4]]), ValueError, r"lie in \[0, 4\)"),
-        (lambda: interop.to_faiss_pq(PLAIN, X[:, :8]), ValueError, "8 features, and the index has 16"),
-        (lambda: interop.to_faiss_ivf_pq(X[:5], NARROW), ValueError, "coarse has 16 .* quantizer has 8"),
+        (lambda: interop.to_faiss_pq(PLAIN, X[:, :8]), ValueError, "8 features, but the index has 16"),
+        (lambda: interop.to_faiss_ivf_pq(X[:5], NARROW), ValueError, "16 .*, but quantizer has 8"),
         (lambda: interop.to_faiss_ivf_pq(X[:5], ODD), ValueError, "power of two"),
         (lambda: interop.centres_from_faiss(X), TypeError, "index of faiss. Got ndarray"),
         (lambda: interop.centres_from_faiss(interop.to_faiss_pq(PLAIN)), TypeError, "Got IndexPQ"),
         (lambda: interop.quantizer_from_faiss(faiss.IndexFlatL2(4)), TypeError, "Got IndexFlatL2"),
-        (lambda: interop.quantizer_from_faiss(faiss.IndexPQ(16, 4, 8)), ValueError, "not trained yet"),
+        (lambda: interop.quantizer_from_faiss(faiss.IndexPQ(16, 4, 8)), ValueError, "is not trained"),
         (lambda: interop.codes_from_faiss(interop.to_faiss_ivf_flat(X[:3])), TypeError, "Got IndexIVF"),
-        (lambda: interop.quantizer_from_faiss(by_faiss("PCA8,PQ4x4")), ValueError, "PCA.* no rotation"),
+        (lambda: interop.quantizer_from_faiss(by_faiss("PCA8,PQ4x4")), ValueError, "PCA.* not a rot"),
         (lambda: interop.quantizer_from_faiss(by_faiss("OPQ4_8,PQ4x4")), ValueError, "16 to 8 features"),
-        (lambda: interop.centres_from_faiss(by_faiss("ITQ,IVF4,Flat")), ValueError, "is no rotation"),
-        (lambda: interop.centres_from_faiss(in_shards()), TypeError, "IndexShards, does not give"),
-        (lambda: interop.centres_from_faiss(without_centres()), ValueError, "8 lists, and 0 centres"),
-        (lambda: ivf_pq_by_a_word(), ValueError, "by_residual should be True or False"),
+        (lambda: interop.centres_from_faiss(by_faiss("ITQ,IVF4,Flat")), ValueError, "is not a rotation"),
+        (lambda: interop.centres_from_faiss(in_shards()), TypeError, "IndexShards, does not provide"),
+        (lambda: interop.centres_from_faiss(without_centres()), ValueError, "8 lists, but 0 centres"),
+        (lambda: ivf_pq_with_string(), ValueError, "'by_residual' parameter .* must be a bool"),
     ],
 )  # fmt: skip
-def test_errors_say_what_was_wrong(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
+def test_rejects_invalid_input(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         call()
 
 
 def by_faiss(recipe: str) -> Any:
     index = faiss.index_factory(D, recipe)
-    if "OPQ" in recipe:  # quickly: nothing depends on how good it is
+    if "OPQ" in recipe:  # few iterations: the quality does not matter
         chain = [index.chain.at(number) for number in range(index.chain.size())]
         faiss.downcast_VectorTransform(chain[-1]).niter = 2
     index.train(X)
@@ -560,7 +563,7 @@ def by_faiss(recipe: str) -> Any:
 
 
 def in_shards() -> Any:
-    """An index whose centres are where faiss does not get them by number."""
+    """Return an index whose coarse quantizer cannot reconstruct its centres."""
     shards = faiss.IndexShards(D)
     shards.add_shard(faiss.IndexFlatL2(D))
     shards.add(X[:8])
@@ -575,7 +578,9 @@ def without_centres() -> Any:
     return index
 
 
-def test_without_faiss(model: BoostKMeans, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_faiss_names_the_extra(
+    model: BoostKMeans, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
     index = object()
     calls: list[Callable[[], Any]] = [
@@ -590,9 +595,3 @@ def test_without_faiss(model: BoostKMeans, monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(ImportError, match=r"needs faiss: pip install 'boostkmeans\[faiss\]'"):
             call()
     assert interop.residuals(model, X).shape == X.shape
-
-
-@pytest.mark.parametrize("module", [interop, _coarse])
-def test_docstring_examples_run(module: Any) -> None:
-    failed, tried = doctest.testmod(module)
-    assert (failed, tried > 0) == (0, True)

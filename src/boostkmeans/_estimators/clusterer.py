@@ -181,14 +181,14 @@ class Clusterer(CentreModel):
             rng=check_random_state(self.random_state),
             began=began,
             X=array,
-            checkpoint=self._open_checkpoint(rows, weights),
+            checkpoint=None if self.checkpoint is None else self._open_checkpoint(rows, weights),
         )
         best = BestRun(self._problem(rows, weights, n_threads), context, self._start())
         try:
             run = best.find(self.n_init)
             # After sweeps over candidates, finding the nearest of all centres would take longer than the
             # fit. With limits, the nearest centre may be full.
-            relabel = run.compares_all_clusters and run.problem.limits is None
+            relabel = run.candidates is None and run.problem.limits is None
             relabel = relabel and not labels_are_nearest(run)
             result = self._result(run, rows, weights, relabel=relabel)
         except KeyboardInterrupt:
@@ -214,11 +214,10 @@ class Clusterer(CentreModel):
         deadline = math.inf if self.max_time is None else began + self.max_time
         return StoppingCriteria(self.tol, self._max_sweeps, deadline, self.callback)
 
-    def _open_checkpoint(self, rows: RowSet, weights: RowWeights) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        parameters = self.get_params(deep=False)
-        return Checkpoint(self.checkpoint, identity_of(type(self).__name__, parameters, rows, weights))
+    def _open_checkpoint(self, rows: RowSet, weights: RowWeights) -> Checkpoint:
+        assert self.checkpoint is not None
+        identity = identity_of(type(self).__name__, self.get_params(deep=False), rows, weights)
+        return Checkpoint(self.checkpoint, identity)
 
     def _result(self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool) -> dict[str, Any]:
         """Return the fitted attributes: centres of the run, labels and inertia of these rows.
@@ -250,7 +249,7 @@ class Clusterer(CentreModel):
             "n_iter_": len(run.history),
             "n_samples_seen_": len(labels),
             "stop_reason_": str(outcome.reason),
-            "converged_": outcome.certified,
+            "converged_": outcome.reason is StopReason.CERTIFIED,
         }
 
     @staticmethod
@@ -263,7 +262,7 @@ class Clusterer(CentreModel):
         assert outcome is not None
         return (
             weights.n_positive < rows.n_rows
-            and (not outcome.certified or run.problem.limits is not None)
+            and (outcome.reason is not StopReason.CERTIFIED or run.problem.limits is not None)
             and (outcome.reason is not StopReason.INTERRUPTED or rows.in_memory)
         )
 
@@ -321,7 +320,7 @@ def labels_are_nearest(run: Run) -> bool:
     on several equal centres, and for data so far from 0 that its centres are rounded.
     """
     partition, values, frame = run.partition, run.problem.row_weights, run.problem.rows.frame
-    if run.outcome is None or not run.outcome.certified:
+    if run.outcome is None or run.outcome.reason is not StopReason.CERTIFIED:
         return False
     if values is not None and values.min() < MIN_WEIGHT_SHARE * partition.weights.max():
         return False

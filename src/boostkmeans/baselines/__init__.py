@@ -13,8 +13,8 @@ estimators; three of them are the paper's own:
 ...     assert len(model.cluster_centers_) == 5, name
 
 `compare` runs any of `METHODS` on the same rows, `summarize` combines the runs of each method, and
-`draw_curves` plots distortion against time. `demo_data`, `run_demo`, `demo_table` and `demo_page` make
-the demonstration.
+`draw_curves` plots distortion against time. `demo_data`, `run_demo`, `demo_table` and `demo_page`
+implement the command `boostkmeans demo`.
 """
 
 from boostkmeans.baselines._bisecting import BisectingKMeans

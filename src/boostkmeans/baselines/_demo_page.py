@@ -60,7 +60,18 @@ class DemoData:
 
 
 def demo_data(sample: Path | None) -> DemoData:
-    """Load the SIFT sample if its file exists, and generate synthetic clusters otherwise."""
+    """Load the SIFT sample if its file exists, and generate synthetic clusters otherwise.
+
+    Parameters
+    ----------
+    sample : Path or None
+        File with the SIFT sample, or None for synthetic clusters.
+
+    Returns
+    -------
+    DemoData
+        Rows and their description.
+    """
     if sample is not None and sample.is_file():
         with np.load(sample) as data:
             X = data["learn"]
@@ -78,7 +89,22 @@ def demo_data(sample: Path | None) -> DemoData:
 def run_demo(
     data: DemoData, *, n_threads: int | None = None, progress: ProgressCallback | None = None
 ) -> list[MethodRun]:
-    """Run all methods of the demo, one after the other."""
+    """Run all methods of the demo, one after the other.
+
+    Parameters
+    ----------
+    data : DemoData
+        Rows.
+    n_threads : int, default=None
+        Number of threads of each method. None uses the default of the method.
+    progress : callable, default=None
+        Function called as ``progress(what, done, total)`` before each run.
+
+    Returns
+    -------
+    list of MethodRun
+        One run per method.
+    """
     few = data.X[:WARM_UP_ROWS]
     for _ in compare(few, WARM_UP_CLUSTERS, DEMO_METHODS, n_threads=n_threads):
         pass
@@ -86,7 +112,18 @@ def run_demo(
 
 
 def demo_table(runs: Sequence[MethodRun]) -> str:
-    """Format the results as a table for a terminal."""
+    """Format the results as a table for a terminal.
+
+    Parameters
+    ----------
+    runs : sequence of MethodRun
+        Runs, as returned by `run_demo`.
+
+    Returns
+    -------
+    str
+        Table with one line per method.
+    """
     rows = [COLUMNS, *_cells(runs)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
     return "\n".join(
@@ -99,7 +136,20 @@ def demo_table(runs: Sequence[MethodRun]) -> str:
 
 
 def demo_page(data: DemoData, runs: Sequence[MethodRun]) -> str:
-    """Format the results as one HTML file with a table and a plot. Requires matplotlib."""
+    """Format the results as one HTML page with a table and a plot. Requires matplotlib.
+
+    Parameters
+    ----------
+    data : DemoData
+        Rows that the methods clustered.
+    runs : sequence of MethodRun
+        Runs, as returned by `run_demo`.
+
+    Returns
+    -------
+    str
+        Complete HTML page. The plot is embedded.
+    """
     picture = io.BytesIO()
     draw_curves(runs, picture, title=data.title)
     head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)

@@ -112,7 +112,7 @@ class OnlineKMeans(Baseline):
 
         Returns
         -------
-        self : OnlineKMeans
+        OnlineKMeans
             The fitted estimator.
         """
         return self._fit(X, None)

@@ -29,7 +29,7 @@ class ScikitLearnBaseline(Baseline):
 
         Returns
         -------
-        self : object
+        object
             The fitted estimator.
         """
         return self._fit(X, sample_weight)

@@ -1,8 +1,9 @@
-"""Centres and codebooks for faiss, and back: an index that needs no training by faiss itself.
+"""Export of centres and codebooks to faiss, and import from it.
 
-`to_faiss_ivf_flat`, `to_faiss_pq` and `to_faiss_ivf_pq` make an index, `residuals` is what the
-quantizer of the last one is fitted to; `centres_from_faiss`, `quantizer_from_faiss` and
-`codes_from_faiss` take out what is in one. They need faiss: pip install 'boostkmeans[faiss]'.
+`to_faiss_ivf_flat`, `to_faiss_pq` and `to_faiss_ivf_pq` build a trained index; the quantizer of the last
+one is fitted to `residuals`. `centres_from_faiss`, `quantizer_from_faiss` and `codes_from_faiss` extract
+the content of an index. All functions except `residuals` need faiss:
+pip install 'boostkmeans[faiss]'.
 
 >>> import numpy as np
 >>> from boostkmeans import BoostKMeans, interop

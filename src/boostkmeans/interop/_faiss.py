@@ -1,12 +1,12 @@
-"""faiss, which is imported when it is wanted: few have it."""
+"""Import of faiss, which is optional."""
 
 from typing import Any
 
 
 def faiss_module() -> Any:
-    """The module. Raises ImportError that tells how to get it."""
+    """Import faiss, or raise an ImportError that says how to install it."""
     try:
         import faiss
-    except ImportError as error:  # with its cause: an installation may be there, and broken
+    except ImportError as error:  # chained, because an existing installation may be broken
         raise ImportError("boostkmeans.interop needs faiss: pip install 'boostkmeans[faiss]'") from error
     return faiss

@@ -1,4 +1,4 @@
-"""What is in an index of faiss: centres, codebooks, codes."""
+"""Extraction of centres, codebooks and codes from a faiss index."""
 
 from typing import Any, NamedTuple
 
@@ -6,70 +6,89 @@ import numpy as np
 
 from boostkmeans._data.frame import Floats
 from boostkmeans.interop._faiss import faiss_module
-from boostkmeans.quantization._codes import MAX_CENTROIDS, Codes, code_type
-from boostkmeans.quantization._product_quantizer import ProductQuantizer
+from boostkmeans.quantization import MAX_CENTROIDS, Codes, ProductQuantizer, code_type
 
-# How far A'A may be from 1, where A is a rotation in float32.
-MOST_SKEWED = 1e-3
+# Largest element of A'A - I for which a float32 matrix A counts as a rotation.
+MAX_SKEW = 1e-3
 
 
-class _Inside(NamedTuple):
+class _InnerIndex(NamedTuple):
+    """Index without the wrappers around it."""
+
     index: Any
     rotation: Floats | None
-    """What rows are multiplied with from the right before they come to it."""
+    """Rotation that the wrappers apply. Rows are multiplied by it from the right."""
 
 
 def centres_from_faiss(index: Any) -> Floats:
-    """The centres of the lists of a trained IVF index, (k, d), for `BoostKMeans(init=centres)`, say.
+    """Return the centres of the lists of a trained IVF index, e.g. as `init` of `BoostKMeans`.
 
-    If there is a rotation in front of the index, it is undone: centres are in the space of the rows. If
-    rows are scaled to unit length there, they are centres of such rows, for metric="cosine".
+    Parameters
+    ----------
+    index : faiss.Index
+        Trained IVF index. A rotation in front of it is undone, so that the centres are in the space of
+        the rows. If the index scales rows to unit length, the centres are those of such rows, for
+        ``metric="cosine"``.
+
+    Returns
+    -------
+    ndarray of shape (n_lists, n_features), float64
+        Centres.
     """
     faiss = faiss_module()
-    inside = _inside(index)
-    if not isinstance(inside.index, faiss.IndexIVF):
-        raise TypeError(f"An IVF index of faiss has centres. Got {_name(inside.index)}, without any.")
-    coarse = faiss.downcast_index(inside.index.quantizer)
-    n_lists = inside.index.nlist
+    inner = _unwrap(index)
+    if not isinstance(inner.index, faiss.IndexIVF):
+        raise TypeError(f"index must be an IVF index of faiss. Got {_name(inner.index)}.")
+    coarse = faiss.downcast_index(inner.index.quantizer)
+    n_lists = inner.index.nlist
     if coarse.ntotal != n_lists:
-        raise ValueError(f"The index has {n_lists} lists, and {coarse.ntotal} centres: train it first.")
+        raise ValueError(f"The index has {n_lists} lists, but {coarse.ntotal} centres. Train it first.")
     try:
-        coarse.reconstruct(0)  # where it cannot, faiss would end the process if asked for all of them
+        # If the coarse quantizer cannot reconstruct, reconstruct_n ends the process. This call raises.
+        coarse.reconstruct(0)
     except RuntimeError as error:
         raise TypeError(
-            f"The coarse quantizer, a {_name(coarse)}, does not give its centres."
+            f"The coarse quantizer of the index, {_name(coarse)}, does not provide its centres."
         ) from error
     centres: Floats = coarse.reconstruct_n(0, n_lists).astype(np.float64)
-    return centres if inside.rotation is None else centres @ inside.rotation.T
+    return centres if inner.rotation is None else centres @ inner.rotation.T
 
 
 def quantizer_from_faiss(index: Any) -> ProductQuantizer:
-    """A fitted `ProductQuantizer` with the codebooks of a trained IndexPQ or IndexIVFPQ.
+    """Return a fitted `ProductQuantizer` with the codebooks of a faiss index.
 
-    A rotation in front of the index (`faiss.OPQMatrix`, or any `LinearTransform` that is orthogonal)
-    becomes that of the quantizer. What it was trained on is not known: `distortions_` are NaN. That of
-    an IndexIVFPQ is one of residuals, unless the index has `by_residual` False. Where the index scales
-    rows to unit length first (`faiss.NormalizationTransform`), give the quantizer such rows.
+    The quantizer of an IndexIVFPQ encodes residuals, unless the index has `by_residual` False. The
+    training rows are unknown, so that `distortions_` are NaN.
+
+    Parameters
+    ----------
+    index : faiss.Index
+        Trained IndexPQ or IndexIVFPQ. A rotation in front of it (`faiss.OPQMatrix`, or any orthogonal
+        `LinearTransform`) becomes that of the quantizer. If the index scales rows to unit length
+        (`faiss.NormalizationTransform`), the quantizer must be given such rows.
+
+    Returns
+    -------
+    ProductQuantizer
+        The fitted quantizer.
     """
     faiss = faiss_module()
-    inside = _inside(index)
+    inner = _unwrap(index)
     kinds = (faiss.IndexPQ, faiss.IndexIVFPQ, faiss.IndexPQFastScan, faiss.IndexIVFPQFastScan)
-    if not isinstance(inside.index, kinds):
-        raise TypeError(
-            f"An IndexPQ or IndexIVFPQ of faiss has codebooks. Got {_name(inside.index)}, without any."
-        )
-    pq = inside.index.pq
+    if not isinstance(inner.index, kinds):
+        raise TypeError(f"index must be an IndexPQ or IndexIVFPQ of faiss. Got {_name(inner.index)}.")
+    pq = inner.index.pq
     if pq.ksub > MAX_CENTROIDS:
         raise ValueError(
-            f"The codebooks of the index have {pq.ksub} centroids, and a ProductQuantizer has up to "
-            f"{MAX_CENTROIDS}. Train the index with 16 bits at most."
+            f"The codebooks of the index have {pq.ksub} centroids, but a ProductQuantizer has at most "
+            f"{MAX_CENTROIDS}. Train the index with at most 16 bits."
         )
     codebooks = faiss.vector_to_array(pq.centroids).reshape(pq.M, pq.ksub, pq.dsub)
-    quantizer = ProductQuantizer(pq.M, pq.ksub, rotation=inside.rotation is not None)
+    quantizer = ProductQuantizer(pq.M, pq.ksub, rotation=inner.rotation is not None)
     quantizer.__dict__.update(
         n_features_in_=pq.d,
         codebooks_=codebooks,
-        rotation_=inside.rotation,
+        rotation_=inner.rotation,
         distortions_=np.full(pq.M, np.nan),
         distortion_=float("nan"),
     )
@@ -77,24 +96,36 @@ def quantizer_from_faiss(index: Any) -> ProductQuantizer:
 
 
 def codes_from_faiss(index: Any) -> Codes:
-    """The codes in an IndexPQ, (n, n_subspaces), as `ProductQuantizer.encode` gives them."""
+    """Return the codes stored in an IndexPQ.
+
+    Parameters
+    ----------
+    index : faiss.Index
+        Trained IndexPQ.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_subspaces)
+        Codes, in the form that `ProductQuantizer.encode` returns.
+    """
     faiss = faiss_module()
-    inside = _inside(index).index  # beside `index`, which may own it
-    if not isinstance(inside, faiss.IndexPQ):
-        raise TypeError(f"codes_from_faiss takes an IndexPQ of faiss. Got {_name(inside)}.")
-    pq = inside.pq
-    packed = faiss.vector_to_array(inside.codes).reshape(inside.ntotal, pq.code_size)
+    # `index` must stay referenced meanwhile: it may own the inner index.
+    inner = _unwrap(index).index
+    if not isinstance(inner, faiss.IndexPQ):
+        raise TypeError(f"index must be an IndexPQ of faiss. Got {_name(inner)}.")
+    pq = inner.pq
+    packed = faiss.vector_to_array(inner.codes).reshape(inner.ntotal, pq.code_size)
     codes = packed if pq.nbits == 8 else faiss.unpack_bitstrings(packed, pq.M, pq.nbits)
     return np.ascontiguousarray(codes, dtype=code_type(pq.ksub))
 
 
-def _inside(index: Any) -> _Inside:
-    """A trained index without what is around it."""
+def _unwrap(index: Any) -> _InnerIndex:
+    """Remove the wrappers of a trained index, and combine their rotations."""
     faiss = faiss_module()
     if not isinstance(index, faiss.Index):
-        raise TypeError(f"index should be an index of faiss. Got {_name(index)}.")
+        raise TypeError(f"index must be an index of faiss. Got {_name(index)}.")
     if not index.is_trained:
-        raise ValueError(f"The {_name(index)} is not trained yet: call its train first.")
+        raise ValueError(f"The {_name(index)} is not trained. Call its method train first.")
     rotation = None
     index = faiss.downcast_index(index)
     while isinstance(index, faiss.IndexPreTransform | faiss.IndexIDMap):
@@ -104,23 +135,24 @@ def _inside(index: Any) -> _Inside:
                 if step is not None:
                     rotation = step if rotation is None else rotation @ step
         index = faiss.downcast_index(index.index)
-    return _Inside(index, rotation)
+    return _InnerIndex(index, rotation)
 
 
-def _rotation_of(step: Any) -> Floats | None:
-    """None for unit length, which is the same before and after a rotation."""
+def _rotation_of(transform: Any) -> Floats | None:
+    """Return the rotation of a transform; None for scaling to unit length, which rotations keep."""
     faiss = faiss_module()
-    if isinstance(step, faiss.NormalizationTransform) and step.norm == 2:
+    if isinstance(transform, faiss.NormalizationTransform) and transform.norm == 2:
         return None
-    if isinstance(step, faiss.LinearTransform) and step.d_in == step.d_out and not step.have_bias:
-        matrix = faiss.vector_to_array(step.A).reshape(step.d_out, step.d_in).T.astype(np.float64)
-        if np.abs(matrix.T @ matrix - np.eye(step.d_in)).max() <= MOST_SKEWED:
-            # The nearest orthogonal matrix: what float32 has lost.
+    d_in, d_out = transform.d_in, transform.d_out
+    if isinstance(transform, faiss.LinearTransform) and d_in == d_out and not transform.have_bias:
+        matrix = faiss.vector_to_array(transform.A).reshape(d_out, d_in).T.astype(np.float64)
+        if np.abs(matrix.T @ matrix - np.eye(d_in)).max() <= MAX_SKEW:
+            # The nearest orthogonal matrix removes the rounding errors of float32.
             left, _, right = np.linalg.svd(matrix)
             return np.asarray(left @ right)
     raise ValueError(
-        f"The {_name(step)} ({step.d_in} to {step.d_out} features) before the index is no rotation, and "
-        " a ProductQuantizer has nothing else. Transform the rows before, and index the result."
+        f"The {_name(transform)} ({d_in} to {d_out} features) in front of the index is not a rotation, "
+        "but a ProductQuantizer supports only rotations. Transform the rows first, and index the result."
     )
 
 

@@ -12,6 +12,7 @@ from boostkmeans._data.frame import Array
 from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import DTYPES, Rows, describe
 from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.parameter_checks import any_of, integer
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.quantization._neighbors import Neighbors
@@ -84,7 +85,8 @@ def _check_parameters(k: Any, n_rows: int, n_threads: Any) -> None:
         expected = f"an int in the range [1, {n_rows}] (the number of rows)"
         raise ParameterError("k", expected, k, owner=owner)
     if n_threads is not None and (not isinstance(n_threads, int | np.integer) or n_threads < 1):
-        raise ParameterError("n_threads", "an int in the range [1, inf) or None", n_threads, owner=owner)
+        expected_threads = any_of(None, integer(1)).expected
+        raise ParameterError("n_threads", expected_threads, n_threads, owner=owner)
 
 
 def _blocks(X: Any, n_rows: int) -> Iterator[tuple[int, Array]]:

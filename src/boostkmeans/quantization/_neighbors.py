@@ -7,9 +7,15 @@ from numpy.typing import NDArray
 
 
 class Neighbors(NamedTuple):
-    """Nearest neighbours of each query, nearest first; ties are ordered by row number."""
+    """Nearest neighbours of each query, nearest first; ties are ordered by row number.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_queries, k)
+        Squared distances.
+    indices : ndarray of shape (n_queries, k), int64
+        Row numbers.
+    """
 
     distances: NDArray[Any]
-    """Squared distances, of shape (n_queries, k)."""
     indices: NDArray[np.int64]
-    """Row numbers, of shape (n_queries, k)."""

@@ -17,7 +17,7 @@ from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
-from boostkmeans._runtime.errors import NotFiniteError, ParameterError
+from boostkmeans._runtime.errors import NotFiniteError, ParameterError, TooFewRowsError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
@@ -146,7 +146,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        self : ProductQuantizer
+        ProductQuantizer
             The fitted quantizer.
         """
         start = time.perf_counter()
@@ -200,7 +200,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        codes : ndarray of shape (n_samples, n_subspaces)
+        ndarray of shape (n_samples, n_subspaces)
             Numbers of the nearest centroids, of type uint8, or uint16 for more than 256 centroids.
         """
         codes = list(self.encode_batches(X))
@@ -217,7 +217,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Yields
         ------
-        codes : ndarray of shape (n_rows_of_batch, n_subspaces)
+        ndarray of shape (n_rows_of_batch, n_subspaces)
             Codes of consecutive rows.
         """
         check_is_fitted(self, "codebooks_")
@@ -239,7 +239,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features), float32
+        ndarray of shape (n_samples, n_features), float32
             Approximations of the encoded rows.
         """
         check_is_fitted(self, "codebooks_")
@@ -256,7 +256,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        codes : ndarray of shape (n_samples, n_subspaces)
+        ndarray of shape (n_samples, n_subspaces)
             Numbers of the nearest centroids.
         """
         return self.encode(X)
@@ -271,7 +271,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features), float32
+        ndarray of shape (n_samples, n_features), float32
             Approximations of the encoded rows.
         """
         return self.decode(X)
@@ -288,7 +288,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        score : float
+        float
             Negative mean squared error: higher is better.
         """
         check_is_fitted(self, "codebooks_")
@@ -316,7 +316,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        errors : ndarray of shape (n_samples,), float64
+        ndarray of shape (n_samples,), float64
             Squared distances.
         """
         check_is_fitted(self, "codebooks_")
@@ -346,7 +346,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        tables : ndarray of shape (n_queries, n_subspaces, n_centroids), float32
+        ndarray of shape (n_queries, n_subspaces, n_centroids), float32
             Squared distances.
         """
         check_is_fitted(self, "codebooks_")
@@ -422,7 +422,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
         Returns
         -------
-        quantizer : ProductQuantizer
+        ProductQuantizer
             The fitted quantizer.
 
         Raises
@@ -474,24 +474,18 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     def _check_shape(self, array: Array) -> None:
         n, d = array.shape
-        owner = type(self).__name__
         if d % self.n_subspaces:
             divisors = [m for m in range(1, d + 1) if d % m == 0]
             raise ParameterError(
                 "n_subspaces",
                 f"a divisor of the number of features ({d})",
                 self.n_subspaces,
-                owner=owner,
+                owner=type(self).__name__,
                 remedy=f"Choose one of {divisors}, or add columns of zeros.",
             )
         if n < self.n_centroids:
-            raise ParameterError(
-                "n_centroids",
-                f"at most the number of rows (n_samples={n})",
-                self.n_centroids,
-                owner=owner,
-                remedy="Provide more rows, or use fewer centroids.",
-            )
+            remedy = "Provide more rows, or use fewer centroids."
+            raise TooFewRowsError(n, self.n_centroids, "n_centroids", remedy=remedy)
 
     def _check_search(self, k: Any, symmetric: Any, n_codes: int) -> None:
         check = ParameterChecker(self)

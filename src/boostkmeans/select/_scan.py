@@ -15,6 +15,7 @@ from sklearn.utils import check_array, check_random_state
 from boostkmeans._data.frame import METRICS, Array
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans.select._criteria import SilhouetteSample, calinski_harabasz, gap_statistic
 from boostkmeans.select._result import Scan, ScanEntry
@@ -104,11 +105,9 @@ def _check_ks(ks: Any, n_rows: int) -> list[int]:
 
 def _check_options(metric: Any, n_references: Any) -> None:
     if metric not in METRICS:
-        choices = f"a str among {{{', '.join(map(repr, METRICS))}}}"
-        raise ParameterError("metric", choices, metric, owner="scan")
+        raise ParameterError("metric", one_of(METRICS), metric, owner="scan")
     if not isinstance(n_references, Integral) or n_references < 0:
-        expected = "an int in the range [0, inf)"
-        raise ParameterError("n_references", expected, n_references, owner="scan")
+        raise ParameterError("n_references", int_range(0), n_references, owner="scan")
 
 
 def _measure(
