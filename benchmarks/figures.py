@@ -143,7 +143,7 @@ def blocks(X: data.Array) -> Json:
     found = {}
     parameters: Json = {"init": "random-partition", "n_candidates": None, "tol": 0, "max_iter": 15}
     for size in (256, 1000, 4096):
-        with mock.patch.object(sweep, "block_rows", lambda _, size=size: size):
+        with mock.patch.object(sweep, "proposing_rows", lambda _, size=size: size):
             runs = [peers.boost(X, 1024, seed, **parameters) for seed in range(3)]
         found[str(size)] = float(np.mean([run.curve[-1][1] for run in runs])) / len(X)
         print(f"  blocks of {size}: {found[str(size)]:.1f}", flush=True)

@@ -15,7 +15,7 @@ import problems
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.sweep import block_rows
+from boostkmeans._steps.sweep import proposing_rows
 from boostkmeans.metrics import average_distortion
 from environment import N_THREADS, Json
 from isolated import isolated
@@ -254,14 +254,13 @@ def low_precision() -> None:
         gains = {}
         for _ in range(5):
             for low in seconds:
-                p = Partition.of(start.copy(), k, X.shape[1])
-                p.recompute(rows, None, N_THREADS)
+                partition, _ = Partition.from_labels(start.copy(), k, rows, None, N_THREADS)
                 sweep = partial(
                     _core.sweep,
                     rows.core,
                     None,
-                    p.view,
-                    _core.FullVisit(order=order, run_rows=1, block_rows=block_rows(len(X))),
+                    partition.view(),
+                    _core.FullVisit(order=order, run_rows=1, block_rows=proposing_rows(len(X))),
                     _core.SweepOptions(low_precision=low),
                     n_threads=N_THREADS,
                 )

@@ -3,8 +3,10 @@
 import numpy as np
 
 from boostkmeans._data.rows import Rows
+from boostkmeans._data.weights import RowWeights
 from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.sweep import SweepOptions, sweep_all
+from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.sweep import FullPolicy, SweepOptions, sweep
 from environment import N_THREADS, Json
 from measure import median, timed
 from problems import documents
@@ -38,9 +40,10 @@ def sweep_seconds(n: int, n_drawn: int, k: int) -> tuple[float, int]:
     _, X = documents(n, N_TERMS, n_drawn, n_topics=100)
     rows = Rows.in_own_frame(X, "euclidean", N_THREADS)
     rng = np.random.RandomState(0)
-    partition = Partition.of(rng.permutation(np.arange(n) % k), k, X.shape[1])
-    partition.recompute(rows, None, N_THREADS)
-    times = [timed(lambda: sweep_all(rows, None, partition, rng, SweepOptions(N_THREADS)))[0]
+    problem = Problem(rows, RowWeights.of(None, n), k, N_THREADS)
+    labels = rng.permutation(np.arange(n) % k)
+    partition, _ = Partition.from_labels(labels, k, rows, None, N_THREADS)
+    times = [timed(lambda: sweep(problem, partition, FullPolicy(), SweepOptions(), rng))[0]
              for _ in range(5)]  # fmt: skip
     return median(times[2:]), int(X.nnz)
 
