@@ -53,7 +53,7 @@ def sift() -> NDArray[np.uint8]:
 def blobs(
     n: int, d: int, k: int, seed: int = 0, spread: float = 20.0
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Return normal blobs with k centres that are about `spread` apart in each column, and their labels."""
+    """Return normal blobs around k centres, about `spread` apart in each column, and their labels."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(n) % k).astype(np.int32)
     return spread * rng.normal(size=(k, d))[labels] + rng.normal(size=(n, d)), labels
