@@ -1,4 +1,4 @@
-"""Data sets of the benchmarks: real data if the shared folder has it, otherwise synthetic data.
+"""Data sets of the benchmarks: real data from the shared folder, or synthetic data if it is missing.
 
 The shared folder is `BOOSTKMEANS_SHARED`, by default `shared/data` next to the checkout.
 """

@@ -13,7 +13,7 @@ import numpy as np
 import data
 import measure
 import peers
-from boostkmeans import BoostKMeans, _core
+from boostkmeans import BoostKMeans, _core, metrics
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps import sweep
 from environment import N_THREADS, Json
@@ -99,11 +99,7 @@ def seeding_against_scikit_learn() -> None:
 
 def potential(X: data.Array, centres: data.Array) -> float:
     """Return the inertia if each row is assigned to its nearest centre."""
-    rows = Rows.in_own_frame(X, "euclidean", N_THREADS)
-    labels, gaps = np.empty(len(X), dtype=np.int32), np.empty(len(X))
-    framed = rows.frame.enter(centres.astype(np.float64))
-    _core.nearest(rows.core, framed, labels, gaps, None, N_THREADS)
-    return rows.frame.inertia(float(gaps.sum()))
+    return float(metrics.exact_neighbors(centres, X, 1, n_threads=N_THREADS).distances.sum())
 
 
 def starts() -> None:
@@ -143,7 +139,7 @@ def blocks(X: data.Array) -> Json:
     found = {}
     parameters: Json = {"init": "random-partition", "n_candidates": None, "tol": 0, "max_iter": 15}
     for size in (256, 1000, 4096):
-        with mock.patch.object(sweep, "block_rows", lambda _, size=size: size):
+        with mock.patch.object(sweep, "proposing_rows", lambda _, size=size: size):
             runs = [peers.boost(X, 1024, seed, **parameters) for seed in range(3)]
         found[str(size)] = float(np.mean([run.curve[-1][1] for run in runs])) / len(X)
         print(f"  blocks of {size}: {found[str(size)]:.1f}", flush=True)

@@ -44,14 +44,14 @@ def isolated(function: Callable[..., Any], *arguments: Any, limit: float) -> Out
     The new process imports the function by name, so it must be defined at the top level of a module.
     """
     context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(theirs, function, arguments), daemon=True)
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sender, function, arguments), daemon=True)
     process.start()
-    theirs.close()
+    sender.close()
     try:
-        if not ours.poll(limit):
+        if not receiver.poll(limit):
             return Outcome(failure=f"more than {limit:g} s")
-        outcome = ours.recv()
+        outcome = receiver.recv()
         assert isinstance(outcome, Outcome)
         return outcome
     except EOFError:
@@ -60,7 +60,7 @@ def isolated(function: Callable[..., Any], *arguments: Any, limit: float) -> Out
     finally:
         process.kill()
         process.join()
-        ours.close()
+        receiver.close()
 
 
 def _work(connection: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

@@ -12,16 +12,14 @@ import numpy as np
 import data
 import peers
 import problems
-from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
-from boostkmeans._data.rows import Rows
-from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.sweep import block_rows
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans.metrics import average_distortion
 from environment import N_THREADS, Json
 from isolated import isolated
 from measure import exact_inertia, interleaved, median, one_line, timed
 from process_memory import megabytes, reset_peak
 from result_files import save_result
+from sweeps import partition_of, problem_of, timed_sweep
 
 N_MILLION = 1_000_000
 K_LARGE = 10_000
@@ -243,10 +241,9 @@ def low_precision() -> None:
     """Compare sweeps that propose moves by byte products and by float32: time and gain."""
     name, X = data.sift(100_000)
     X = X.astype(np.uint8)
-    rows = Rows.in_own_frame(X, "euclidean", N_THREADS)
-    order = np.random.default_rng(0).permutation(len(X))
     found: Json = {}
     for k in (64, 256, 1024, 4096):
+        problem = problem_of(X, k)
         start = (
             BoostKMeans(k, init="bisecting", n_candidates=32, max_iter=3, random_state=0).fit(X).labels_
         )
@@ -254,18 +251,8 @@ def low_precision() -> None:
         gains = {}
         for _ in range(5):
             for low in seconds:
-                p = Partition.of(start.copy(), k, X.shape[1])
-                p.recompute(rows, None, N_THREADS)
-                sweep = partial(
-                    _core.sweep,
-                    rows.core,
-                    None,
-                    p.view,
-                    _core.FullVisit(order=order, run_rows=1, block_rows=block_rows(len(X))),
-                    _core.SweepOptions(low_precision=low),
-                    n_threads=N_THREADS,
-                )
-                taken, result = timed(sweep)
+                partition = partition_of(problem, start)
+                taken, result = timed_sweep(problem, partition, np.random.RandomState(0), low)
                 seconds[low].append(taken)
                 gains[low] = result.gain
         found[str(k)] = {

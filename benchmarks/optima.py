@@ -96,7 +96,7 @@ def suite_against_scikit_learn() -> None:
 def compare_with_scikit_learn(name: str, X: Array, k: int) -> Json:
     """Return inertias and times of both libraries on one data set."""
     own, own_seconds = several(boosted(k), X, SEEDS)
-    # scikit-learn's time is that of its default tolerance, its inertia that at convergence.
+    # The time of scikit-learn is measured with its default tolerance, its inertia at convergence.
     _, its_seconds = several(lloyd(k), X, SEEDS)
     its, _ = several(lloyd(k, tol=0, max_iter=10_000), X, PEER_RUNS)
     return {

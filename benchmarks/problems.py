@@ -19,7 +19,7 @@ import data
 from data import Array, shared_folder
 
 CACHE = Path(tempfile.gettempdir()) / "boostkmeans-benchmarks"
-# Cached rows are valid for this version of the file, and as long as real data stays available or not.
+# Key of the cached rows. It changes with this file, and if real data becomes available or disappears.
 VERSION = hashlib.sha256(Path(__file__).read_bytes() + bytes(shared_folder().exists())).hexdigest()[:8]
 # Seconds (one day) after which unused rows of other versions are deleted.
 UNUSED_SECONDS = 86_400.0

@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from boostkmeans._data.rows import Rows
-from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.sweep import SweepOptions, sweep_all
-from environment import N_THREADS, Json
-from measure import median, timed
+from environment import Json
+from measure import median
 from problems import documents
 from result_files import save_result
+from sweeps import partition_of, problem_of, timed_sweep
 
 # Number of distinct terms; the same for all documents.
 N_TERMS = 30_000
@@ -36,12 +34,10 @@ def sparse_sweep_cost() -> None:
 def sweep_seconds(n: int, n_drawn: int, k: int) -> tuple[float, int]:
     """Return the median time of sweeps 3 to 5, and the number of nonzero values."""
     _, X = documents(n, N_TERMS, n_drawn, n_topics=100)
-    rows = Rows.in_own_frame(X, "euclidean", N_THREADS)
     rng = np.random.RandomState(0)
-    partition = Partition.of(rng.permutation(np.arange(n) % k), k, X.shape[1])
-    partition.recompute(rows, None, N_THREADS)
-    times = [timed(lambda: sweep_all(rows, None, partition, rng, SweepOptions(N_THREADS)))[0]
-             for _ in range(5)]  # fmt: skip
+    problem = problem_of(X, k)
+    partition = partition_of(problem, rng.permutation(np.arange(n) % k))
+    times = [timed_sweep(problem, partition, rng)[0] for _ in range(5)]
     return median(times[2:]), int(X.nnz)
 
 

@@ -5,7 +5,7 @@ measured".
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from experiment import HERE, PAGES, Json, load_result, table
@@ -39,7 +39,7 @@ EXPERIMENTS = {
 }
 """Titles of the experiments, in the order of the paper."""
 
-Results = dict[str, Json | None]
+Results = Mapping[str, Json | None]
 
 
 def judge_all(results: Results) -> list[Claim]:

@@ -198,7 +198,7 @@ As in the paper, the run is chosen by the measured entropy itself, which a user 
 
 ## The run with the best objective
 
-This is the result of a user who takes the best of {runs} runs by the objective.
+A user can choose this run: it is the best of {runs} runs by the objective.
 
 {objective}
 

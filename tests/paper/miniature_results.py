@@ -17,7 +17,7 @@ def stored(runs: list[Json]) -> Json:
 
 
 def scalability_result(full: bool = False) -> Json:
-    """Return seconds in proportion to n k, or to n for trees; k-means++ fails beyond 10,000 rows."""
+    """Return times proportional to n and k, or to n for trees; k-means++ fails beyond 10,000 rows."""
     runs = []
     for run in fig5_scalability.plan(full):
         tree = run["method"] in BISECTING
