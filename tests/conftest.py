@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,10 @@ from hypothesis import settings
 from numpy.typing import NDArray
 
 import boostkmeans
+
+# In a shell, background processes and their children ignore Ctrl-C: tests need it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The time of an example depends on the load of the machine, so that it must not fail a test.
 settings.register_profile("default", deadline=None, print_blob=True)
