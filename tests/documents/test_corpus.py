@@ -150,7 +150,7 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
     assert "a.txt: empty" in failure(written(path, "\n \n"))
     assert "NUL at byte 3" in failure(written(path, b"\x7fEL\x00F"))
     assert "PDF" in failure(written(path, b"%PDF-1.7\n%more\n"))
-    assert "by its first bytes utf-16" in failure(written(path, "text".encode("utf-16")))
+    assert "the first bytes are the mark of utf-16" in failure(written(path, "text".encode("utf-16")))
     message = failure(written(path, b"\xe9\n\xe9\n"))
     assert "none of its 2 documents can be used. line 1: not utf-8: byte 0xe9" in message
     assert "'latin-1'" in message
@@ -158,7 +158,7 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_corpus(tmp_path / "missing.txt")
     for encoding in ("utf-9", "base64"):
-        with pytest.raises(ValueError, match="no encoding"):
+        with pytest.raises(ValueError, match="encoding must be a text encoding"):
             read_corpus(path, encoding=encoding)
     with pytest.raises(ValueError, match="format must be one of"):
         read_corpus(path, format="docx")
@@ -190,9 +190,9 @@ def test_compressed_lines(tmp_path: Path) -> None:
     content = gzip.compress("\n".join(f"text {i}" for i in range(5000)).encode())
     assert len(read_corpus(written(tmp_path / "a.txt.gz", content))) == 5000
     assert len(read_corpus(written(tmp_path / "a", content))) == 5000, "by its content, not its name"
-    assert "damaged or cut short" in failure(written(tmp_path / "b.txt.gz", content[:-20]))
+    assert "damaged or truncated" in failure(written(tmp_path / "b.txt.gz", content[:-20]))
     changed = content[:2000] + bytes([content[2000] ^ 255]) + content[2001:]
-    assert "damaged or cut short" in failure(written(tmp_path / "c.txt.gz", changed))
+    assert "damaged or truncated" in failure(written(tmp_path / "c.txt.gz", changed))
 
 
 def test_progress_of_reading(tmp_path: Path) -> None:
@@ -358,8 +358,8 @@ def test_what_cannot_be_decoded_in_any_column(tmp_path: Path) -> None:
     corpus = read_corpus(written(tmp_path / "a.jsonl", "\n".join(lines)))
     assert corpus.texts == ["\U0001f600"]
     assert corpus.skipped == [
-        Skipped("line 1", "half of a character: U+D83D at character 3"),
-        Skipped("line 2", "half of a character: U+D83D at character 1 of column 'class'"),
+        Skipped("line 1", "half of a surrogate pair: U+D83D at character 3"),
+        Skipped("line 2", "half of a surrogate pair: U+D83D at character 1 of column 'class'"),
     ]
 
 
@@ -427,18 +427,18 @@ def test_npz_that_does_not_fit(tmp_path: Path) -> None:
         ({"data": np.array([1.0, 2, 3, np.nan, 5, 6])}, "row 2 has the value nan"),
         ({"data": np.ones(6, dtype=complex)}, "real numbers"),
         ({"data": np.array(list("abcdef"))}, "real numbers"),
-        ({"format": b"dia"}, "csr, csc or coo"),
-        ({"terms": np.zeros(3, dtype="V0")}, "terms.npy: the values have no length"),
+        ({"format": b"dia"}, "csr, csc, coo"),
+        ({"terms": np.zeros(3, dtype="V0")}, "terms.npy: Expected numbers. Got values without a length"),
     ):
         np.savez(path, **{**members, **changes})
         assert what in failure(path)
     np.savez(path, X=COUNTS)
-    assert "found the arrays X" in failure(path)
+    assert "Got the arrays: X" in failure(path)
     save_npz(path, csr_array((0, 3)))
     assert "no rows" in failure(path)
     members.update(format=b"coo", row=[0], col=[0], data=[1.0], shape=[2**40, 1])
     np.savez(path, **members)
-    assert "(1099511627776, 1) is more than such a file can hold" in failure(path)
+    assert "(1099511627776, 1) is larger than such a file can hold" in failure(path)
 
 
 @pytest.mark.parametrize("shape", [(2**40,), (2**63 - 1,), (2**62, 4), (-6,), (7,), (5,)])
@@ -454,7 +454,7 @@ def test_npz_whose_headers_lie(tmp_path: Path, shape: tuple[int, ...]) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    assert "data.npy promises" in failure(path)
+    assert "data.npy, byte" in failure(path)
 
 
 def test_nothing_is_unpickled(tmp_path: Path) -> None:
@@ -514,7 +514,7 @@ def test_the_header_of_matrix_market(tmp_path: Path, kind: str, number: str) -> 
         changed = header.split()
         changed[i] = number
         content = MTX[kind].replace(header, " ".join(changed))
-        assert "a.mtx, line" in failure(written(tmp_path / "a.mtx", content)) or number == "0"
+        assert "a.mtx: line" in failure(written(tmp_path / "a.mtx", content)) or number == "0"
 
 
 @pytest.mark.parametrize("kind", MTX)
@@ -532,16 +532,16 @@ def test_matrix_market_with_every_byte_changed_and_every_truncation(tmp_path: Pa
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        ("1 1 5", "5 1 5", "line 5: there is no row 5"),
-        ("4 3 2e1", "4 0 2", "line 7: there is no column 0"),
-        ("4 3 2e1", "4 1.5 2", "line 7: there is no column 1.5"),
-        ("1 1 5", "1 1", "line 5: 3 numbers are expected, but there are 2"),
+        ("1 1 5", "5 1 5", "line 5: Expected a row from 1 to 4. Got 5"),
+        ("4 3 2e1", "4 0 2", "line 7: Expected a column from 1 to 3. Got 0"),
+        ("4 3 2e1", "4 1.5 2", "line 7: Expected a column from 1 to 3. Got 1.5"),
+        ("1 1 5", "1 1", "line 5: Expected 3 numbers. Got 2"),
         ("1 1 5", "1 1 nan", "line 5: nan is not a finite number"),
-        ("1 1 5\n", "", "promises 2 entries, but 1 follow"),
-        ("real", "complex", "line 1: documents are read from"),
-        ("general", "symmetric", "line 1: documents are read from"),
-        ("matrix", "vector", "line 1: expected"),
-        ("4 3 2\n1 1 5\n\n4 3 2e1\n", "", "ends before it says"),
+        ("1 1 5\n", "", "declares 2 entries, but 1 follow"),
+        ("real", "complex", "line 1: The documents must be"),
+        ("general", "symmetric", "line 1: The documents are declared as a symmetric matrix"),
+        ("matrix", "vector", "line 1: Expected"),
+        ("4 3 2\n1 1 5\n\n4 3 2e1\n", "", "The file ends before the line with the size"),
     ],
 )
 def test_errors_of_matrix_market(tmp_path: Path, old: str, new: str, what: str) -> None:

@@ -1,5 +1,6 @@
 """Sweeps over candidates, neighbour lists, and the choice between candidates and all clusters."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -212,6 +213,15 @@ def test_blocks_divide_large_clusters() -> None:
     assert ends[0] != ends[1]
 
 
+@functools.cache
+def many_centres() -> tuple[NDArray[np.float64], list[list[int]]]:
+    """Return 6,000 centres, and the 16 nearest others of each."""
+    C = np.random.default_rng(0).normal(size=(6000, 8))
+    gaps = (C**2).sum(axis=1)[:, None] + (C**2).sum(axis=1) - 2 * C @ C.T
+    np.fill_diagonal(gaps, np.inf)
+    return C, gaps.argpartition(16, axis=1)[:, :16].tolist()
+
+
 class TestNeighbours:
     @pytest.mark.parametrize(("k", "d", "n"), [(2, 3, 1), (50, 7, 10), (300, 130, 299), (700, 16, 20)])
     def test_few_centres_are_compared_exactly(self, isa: str, k: int, d: int, n: int) -> None:
@@ -230,14 +240,12 @@ class TestNeighbours:
         np.testing.assert_array_equal(lists[:, :3], exact_lists(C, 3))
         assert (lists[:, 3:] == -1).all()
 
-    def test_search_by_groups_finds_most_neighbours(self, isa: str) -> None:
-        C = np.random.default_rng(0).normal(size=(6000, 8))
+    @pytest.mark.usefixtures("isa")
+    def test_search_by_groups_finds_most_neighbours(self) -> None:
+        C, exact = many_centres()
         found = neighbour_lists(C, 16, 2)
         assert neighbours.MAX_EXACT < 6000
-        gaps = (C**2).sum(axis=1)[:, None] + (C**2).sum(axis=1) - 2 * C @ C.T
-        np.fill_diagonal(gaps, np.inf)
-        exact = gaps.argsort(axis=1)[:, :16]
-        shared = [len(np.intersect1d(a, b)) for a, b in zip(found, exact, strict=True)]
+        shared = [len(set(a) & set(b)) for a, b in zip(found.tolist(), exact, strict=True)]
         assert np.mean(shared) > 0.8 * 16
         assert all(len(set(line)) == 16 for line in found.tolist())
         assert (found >= 0).all()
@@ -429,14 +437,13 @@ class TestProbes:
 
     def test_labels_do_not_depend_on_the_number_of_threads(self) -> None:
         X = topics(30_000, 32, 3000)
-        found = [self.fit(X, n_threads=n) for n in (1, 2, 3)]
+        found = [self.fit(X, n_threads=n) for n in (1, 3)]
         assert "sweep" in [r.kind for r in found[0].history_]
         assert len({(m.labels_.tobytes(), m.inertia_) for m in found}) == 1
 
     @pytest.mark.parametrize("given", [{"n_candidates": 32}, {"moves": "first"}, {"max_size": 60}])
     def test_other_settings_disable_probes(self, given: dict[str, Any]) -> None:
         X = topics(15_000, 48, 2500)
-        assert "sweep" in [r.kind for r in self.fit(X).history_]
         kinds = [r.kind for r in self.fit(X, **given).history_]
         assert "candidates" in kinds
         assert "sweep" not in kinds
@@ -455,6 +462,7 @@ class TestProbes:
     def test_stops_at_the_deadline_before_or_after_a_full_sweep(self) -> None:
         X = topics(15_000, 48, 2500)
         whole = self.fit(X)
+        assert "sweep" in [r.kind for r in whole.history_]
         first = next(i for i, r in enumerate(whole.history_) if r.kind == "sweep")
         for seconds in (whole.history_[first - 1].seconds, whole.history_[first].seconds):
             early = self.fit(X, max_time=seconds)
