@@ -8,7 +8,7 @@
 
 namespace boostkmeans {
 
-// All: centres of all clusters, packed. Table: centres of all clusters, of which some are packed as
+// All: centres of all clusters, packed. Table: centres of all clusters, some of them packed as
 // Gathered.
 template <class Rows>
 struct CentreTraits;
