@@ -195,9 +195,10 @@ bool Sectioning<Rows>::may_leave_section(std::int32_t section, double weight) co
 
 // The best section of row i by dots_, in which it is row r, or -1 if this is its own section.
 template <class Rows>
+template <bool weighted>
 std::int32_t Sectioning<Rows>::better_section(std::int64_t i, std::int64_t r) const {
   const auto last = static_cast<std::int32_t>(options_.n_sections - 1);
-  const double norm = cache_.norm(i), w = row_weight(i);
+  const double norm = cache_.norm(i), w = weighted ? row_weight(i) : 1.0;
   const std::int32_t own = section(i);
   double rest = cache_.dot_all(i), stay = 0.0, best = std::numeric_limits<double>::infinity();
   std::int32_t found = -1;
@@ -208,9 +209,9 @@ std::int32_t Sectioning<Rows>::better_section(std::int64_t i, std::int64_t r) co
     const double squared = distance(norm, dot, s);
     const auto at = static_cast<std::size_t>(s);
     if (s == own) {
-      stay = weights_ ? leaving(weight_[at], w, squared) : leave_[at] * squared;
+      stay = weighted ? leaving(weight_[at], w, squared) : leave_[at] * squared;
     } else {
-      const double cost = weights_ ? entering(weight_[at], w, squared) : enter_[at] * squared;
+      const double cost = weighted ? entering(weight_[at], w, squared) : enter_[at] * squared;
       if (cost < best) best = cost, found = s;
     }
   }
@@ -222,6 +223,12 @@ template <class Rows>
 double Sectioning<Rows>::pass() {
   if constexpr (Cache::kCentred)
     if (options_.n_sections == 2 && !weights_) return pass_halves();
+  return weights_ ? pass_sections<true>() : pass_sections<false>();
+}
+
+template <class Rows>
+template <bool weighted>
+double Sectioning<Rows>::pass_sections() {
   const auto last = static_cast<std::int32_t>(options_.n_sections - 1);
   double gain = 0.0;
   for (std::int64_t begin = 0; begin < count_; begin += kBlock) {
@@ -229,7 +236,7 @@ double Sectioning<Rows>::pass() {
     for (std::int64_t s = 0; s < last; ++s) cache_.dots(begin, count, s, dots_.data() + s * kBlock);
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t i = begin + r;
-      const std::int32_t better = better_section(i, r);
+      const std::int32_t better = better_section<weighted>(i, r);
       if (better >= 0 && may_leave_section(section(i), row_weight(i))) gain += decide(i, better);
     }
   }

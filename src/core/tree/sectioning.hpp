@@ -72,8 +72,11 @@ class Sectioning {
   void start_from_rows(Random& random);
   std::int64_t draw_row(Random& random, const std::vector<float>& potential) const;
   void sum_up();
-  std::int32_t better_section(std::int64_t i, std::int64_t r) const;
   double pass();
+  template <bool weighted>
+  double pass_sections();
+  template <bool weighted>
+  std::int32_t better_section(std::int64_t i, std::int64_t r) const;
   double pass_halves();
   double decide(std::int64_t i, std::int32_t to);
   double row_weight(std::int64_t i) const { return weights_[ids_[i]]; }
