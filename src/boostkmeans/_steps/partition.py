@@ -32,8 +32,6 @@ class Partition:
     counts: NDArray[np.int64]
     stale: bool = False
     """True while the composites may not match the labels, because they are being overwritten."""
-    holds_centres: bool = False
-    """True once `into_centres` has replaced the composites."""
 
     @classmethod
     def from_labels(
@@ -234,14 +232,3 @@ def _merge_costs(a: Partition, b: Partition) -> Floats:
         costs[some] = np.einsum("ij,ij->i", gaps, gaps)
     costs[both] *= own * other / (own + other)
     return costs
-
-
-def into_centres(partition: Partition) -> Floats:
-    """Turn the composites into centres in place, and return them. The partition ends here.
-
-    Another call returns the same centres: Ctrl-C may interrupt the final assignment, which follows.
-    """
-    if not partition.holds_centres:
-        partition.composites /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
-        partition.holds_centres = True
-    return partition.composites
