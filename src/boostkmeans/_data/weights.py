@@ -30,7 +30,7 @@ class RowWeights:
 
     @classmethod
     def of(cls, sample_weight: ArrayLike | None, n_rows: int) -> "RowWeights":
-        """Checks the user's weights. Equal ones count as none, times their value."""
+        """Check the user's weights. Equal weights are replaced by none, times their value."""
         if sample_weight is None:
             return cls(None, 1.0, float(n_rows), n_rows)
         weights = np.asarray(sample_weight, dtype=np.float64)
