@@ -184,7 +184,7 @@ def test_bad_data_exits_with_code_3(tmp_path: Path) -> None:
     for path, what in (
         (empty, "no files in this folder"),
         (cluto, "a.mat: line 1"),
-        (binary, "b.txt: not a text, but binary"),
+        (binary, "b.txt: The file is binary, not text"),
         (table, "'id', 'title', 'body'"),
         (punctuation, "no words of two letters"),
     ):

@@ -206,7 +206,7 @@ class TestFit:
         schedule.execute()
         assert [record.kind for record in run.history[:1]] == (["repair"] if stop is None else [])
         assert run.outcome is not None
-        assert run.outcome.certified
+        assert run.outcome.reason is StopReason.CERTIFIED
 
     @pytest.mark.parametrize("stop", ["callback", "interrupt", "time"])
     def test_returns_the_best_partition_however_it_is_stopped(

@@ -32,6 +32,8 @@ class Partition:
     counts: NDArray[np.int64]
     stale: bool = False
     """True while the composites may not match the labels, because they are being overwritten."""
+    holds_centres: bool = False
+    """True once `into_centres` has replaced the composites."""
 
     @classmethod
     def from_labels(
@@ -235,6 +237,11 @@ def _merge_costs(a: Partition, b: Partition) -> Floats:
 
 
 def into_centres(partition: Partition) -> Floats:
-    """Turn the composites into centres in place, and return them. The partition ends here."""
-    partition.composites /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
+    """Turn the composites into centres in place, and return them. The partition ends here.
+
+    Another call returns the same centres: Ctrl-C may interrupt the final assignment, which follows.
+    """
+    if not partition.holds_centres:
+        partition.composites /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
+        partition.holds_centres = True
     return partition.composites
