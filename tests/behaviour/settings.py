@@ -318,6 +318,7 @@ add_fit("repair/limits", BoostKMeans, 20, plain, repair=True, init="random", max
 add_fit("annealing/none", BoostKMeans, 20, plain, annealing=0)
 add_fit("annealing/temperature", BoostKMeans, 20, plain, annealing=0.3)
 add_fit("annealing/long", BoostKMeans, 12, plain, annealing=(0.1, 40))
+add_fit("annealing/long-hot", BoostKMeans, 30, plain, annealing=(0.9, 40), init="random")
 add_fit("annealing/not-repaired", BoostKMeans, 12, plain, annealing=(0.5, 5), repair=False)
 add_fit("annealing/twice-as-long", BoostKMeans, 70, lambda: blobs(900, 64, 80))
 add_fit("annealing/first", BoostKMeans, 12, plain, annealing=0.2, moves="first")
@@ -353,6 +354,8 @@ add_fit("large/uint8-low-precision", BoostKMeans, 256, lambda: pixels(8000, 32, 
         init="random-partition", repair=False, annealing=0)  # fmt: skip
 add_fit("large/int8-low-precision", BoostKMeans, 300,
         lambda: (pixels(6000, 40, 6000) // 2).astype(np.int8), quality="balanced")  # fmt: skip
+add_fit("large/wide-rows", BoostKMeans, 5, lambda: blobs(6500, 256, 9, 0.25), init="random",
+        max_iter=4)  # fmt: skip
 add_fit("large/best", BoostKMeans, 12, lambda: cloud(6000, 6).astype(np.float32), quality="best")
 
 # --- Stop rules and several runs -----------------------------------------------------------------------
@@ -416,6 +419,10 @@ add_fit("sample/fast", BoostKMeans, 6, lambda: blobs(1600, 4, 9), quality="fast"
 add_fit("sample/fast-tree", BoostKMeans, 24, lambda: blobs(6200, 4, 30), quality="fast")
 add_fit("sample/fast-rejected", BoostKMeans, 6, lambda: far_rows(1600, 4, 5), quality="fast")
 add_fit("sample/fast-rejected-tree", BoostKMeans, 20, lambda: far_rows(5200, 4, 30), quality="fast")
+add_fit("sample/fast-hardly-rejected", BoostKMeans, 6, lambda: far_rows(1600, 4, 6, 6.0), quality="fast")
+add_fit(
+    "sample/fast-hardly-accepted", BoostKMeans, 6, lambda: far_rows(1600, 4, 16, 6.0), quality="fast"
+)
 add_fit("sample/fast-weights", BoostKMeans, 6, lambda: blobs(2400, 4, 9), synthetic.weights(2400),
         quality="fast")  # fmt: skip
 add_fit("sample/fast-cosine-runs", BoostKMeans, 6, lambda: blobs(1600, 4, 9), quality="fast",

@@ -53,10 +53,10 @@ def cloud(n: int, d: int, seed: int = 0) -> Floats:
 
 
 @cache
-def far_rows(n: int, d: int, n_far: int, seed: int = 0) -> Floats:
-    """Return a cloud of n rows, of which the last `n_far` are very far away: a sample misses most."""
+def far_rows(n: int, d: int, n_far: int, factor: float = 1024.0, seed: int = 0) -> Floats:
+    """Return a cloud of n rows, of which the last `n_far` are far away: a sample misses most of them."""
     rows = bells(seed + 5, n, d)
-    rows[n - n_far :] *= 1024.0
+    rows[n - n_far :] *= factor
     rows.setflags(write=False)
     return rows
 

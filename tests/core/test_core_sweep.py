@@ -10,7 +10,7 @@ import reference
 from boostkmeans import _core, instruction_sets
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.partition import Partition
-from problems import blank_partition
+from factories import blank_partition
 
 pytestmark = pytest.mark.usefixtures("isa")
 

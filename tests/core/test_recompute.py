@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 import reference
 from boostkmeans._data.rows import Rows
-from problems import blank_partition
+from factories import blank_partition
 
 CASES = [  # n, d, k
     (20_001, 3, 7),  # pieces of unequal lengths

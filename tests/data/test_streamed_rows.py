@@ -22,7 +22,7 @@ from boostkmeans._engine import checkpoint
 from boostkmeans._steps.partition import assigned
 from boostkmeans.io import open_vectors, write_vectors
 from conftest import blobs, run_python
-from problems import blank_partition
+from factories import blank_partition
 
 X, PLANTED = blobs(3000, 5, 12, spread=3.0)
 WEIGHTS = np.random.default_rng(1).integers(0, 4, size=len(X)).astype(np.float64)

@@ -16,7 +16,7 @@ from boostkmeans._engine.run import Fit
 from boostkmeans._engine.schedule import Course, StopRules
 from boostkmeans._steps.partition import Partition
 from conftest import blobs
-from problems import blank_partition
+from factories import blank_partition
 
 X = np.random.default_rng(0).normal(size=(1500, 6))
 

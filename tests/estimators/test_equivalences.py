@@ -15,7 +15,7 @@ from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.run import Fit
 from boostkmeans._engine.schedule import Course, StopRules
 from conftest import blobs, same_partition
-from problems import blank_partition
+from factories import blank_partition
 
 
 def fitted(X: Any, weights: Any = None, **parameters: Any) -> BoostKMeans:

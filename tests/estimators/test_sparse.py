@@ -22,7 +22,7 @@ from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.tree_builder import STARTS
 from conftest import SHARED, same_partition
-from problems import blank_partition
+from factories import blank_partition
 
 WAYS = [
     {}, {"init": "random-partition"}, {"init": "random"}, {"init": "k-means++"}, {"init": "bisecting"},

@@ -16,7 +16,7 @@ from boostkmeans._steps.candidates import Candidates, cost_of_candidates
 from boostkmeans._steps.neighbours import neighbour_lists
 from boostkmeans._steps.sweep import Swept
 from conftest import blobs
-from problems import blank_partition
+from factories import blank_partition
 
 
 def exact_lists(C: NDArray[np.float64], n_neighbours: int) -> NDArray[np.int32]:

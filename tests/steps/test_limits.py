@@ -18,7 +18,7 @@ from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.sweep import FullPolicy
 from conftest import blobs
-from problems import blank_partition, make_problem
+from factories import blank_partition, make_problem
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.repair import Repair, merge_costs
 from conftest import blobs, same_partition
-from problems import blank_partition, make_problem
+from factories import blank_partition, make_problem
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from boostkmeans._data.rows import Rows
 from boostkmeans._engine.plan import _start as automatic_start
 from boostkmeans._steps.seeding import SAMPLED, Seeding, fill_empty
 from conftest import SHARED, blobs, same_partition
-from problems import blank_partition, make_problem
+from factories import blank_partition, make_problem
 
 
 def start(X: NDArray[Any], k: int, weights: NDArray[np.float64] | None = None, seed: int = 0) -> Seeding:

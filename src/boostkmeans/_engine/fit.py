@@ -74,27 +74,27 @@ class Start(Protocol):
         """Return a run before its first sweep, or with an outcome if it needs no sweep."""
 
 
+@dataclass
 class BestRun:
     """The best of several runs. After Ctrl-C, `run` is the best one so far, or None."""
 
-    def __init__(self, problem: Problem, context: FitContext, start: Start) -> None:
-        self._problem = problem
-        self._context = context
-        self._start = start
-        self.run: Run | None = None
+    problem: Problem
+    context: FitContext
+    start: Start
+    run: Run | None = None
 
     def find(self, n_init: int) -> Run:
         """Make `n_init` runs from different starts, resuming from the checkpoint. Return the best."""
-        context, checkpoint = self._context, self._context.checkpoint
+        context, checkpoint = self.context, self.context.checkpoint
         n_done = 0
         if checkpoint is not None:
             n_done = checkpoint.n_done
             if checkpoint.best is not None:
-                self.run = restore_run(checkpoint.best, self._problem, context)
+                self.run = restore_run(checkpoint.best, self.problem, context)
         for _ in range(n_done, n_init):
             if checkpoint is not None:
                 checkpoint.begin_run(context.rng, None if self.run is None else self.run.state())
-            schedule = schedule_run(self._problem, context, self._start)
+            schedule = schedule_run(self.problem, context, self.start)
             run = schedule.run
             try:
                 if run.outcome is None:
@@ -167,17 +167,9 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
             choices = ", ".join(map(repr, INIT_NAMES))
             raise ParameterError("init", f"a str among {{{choices}}}", init)
         requested = replace(requested, init=init)
-    plan = plan_run(requested, problem)
+    plan = make_plan(requested, problem)
     labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
     return _start_run(problem, plan, labels, context)
-
-
-def plan_run(requested: RequestedSettings, problem: Problem) -> Plan:
-    """Make a plan and log its reasons. Streamed rows allow neither annealing nor repair."""
-    plan = make_plan(requested, problem)
-    if plan.reasons:
-        logger.info("%s", plan)
-    return plan if problem.rows.in_memory else plan.sweeps_only()
 
 
 def _start_run(
@@ -209,7 +201,7 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     schedule = schedule_run(sample, context.nested(), start_kway)
     schedule.execute()
     fitted, rows = schedule.run, problem.rows
-    plan = plan_run(context.requested, problem).for_all_rows(
+    plan = make_plan(context.requested, problem).for_all_rows(
         sample.rows.n_rows, fitted.n_sweeps, in_memory=rows.in_memory
     )
     centres = fitted.partition.centres
@@ -282,7 +274,7 @@ def _run_of_leaves(
     problem = replace(problem, n_clusters=len(inertias))
     plan = Plan(moves=context.requested.moves)
     if refine:
-        plan = plan_run(replace(context.requested, init="bisecting"), problem)
+        plan = make_plan(replace(context.requested, init="bisecting"), problem)
     run = _start_run(problem, plan, labels, context, inertias)
     if not refine:
         run.outcome = Outcome(StopReason.TREE)

@@ -1,5 +1,6 @@
 """Plan: what "auto" stands for, with reasons. Start, sample, candidates, repair and annealing."""
 
+import logging
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import MIN_SAMPLE, SAMPLED, seeding_sample
 from boostkmeans._storage.state import SavedState, State
+
+logger = logging.getLogger("boostkmeans")
 
 QUALITIES = ("fast", "balanced", "best")
 
@@ -179,7 +182,7 @@ class Plan:
 
 
 def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
-    """Resolve everything that the user left open."""
+    """Resolve everything that the user left open. Streamed rows allow neither annealing nor repair."""
     rows, k = problem.rows, problem.n_clusters
     reasons: list[str] = []
     rounds = _repair_rounds(requested, k, reasons)
@@ -196,7 +199,10 @@ def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
     # costs as much as a full one. The cost model does not cover sparse rows.
     probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
     trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
-    return Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
+    plan = Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
+    if reasons:
+        logger.info("%s", plan)
+    return plan if rows.in_memory else plan.sweeps_only()
 
 
 def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:

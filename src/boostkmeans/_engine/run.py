@@ -232,11 +232,6 @@ class Run:
         )
 
     @property
-    def compares_all_clusters(self) -> bool:
-        """True if rows are compared with all clusters, from the start or by now."""
-        return self.candidates is None
-
-    @property
     def inertia_in_user_units(self) -> float:
         """Inertia in the user's unit of measurement, with the user's weights."""
         return self.problem.rows.frame.inertia(self.inertia) * self.problem.weights.unit

@@ -143,7 +143,8 @@ class Schedule:
         try:
             while self.phase is not Phase.END and self._stopped is None:
                 steps[self.phase]()
-                self._checkpoint(last=self._stopped is not None)
+                if self.after_step is not None:
+                    self._checkpoint(last=self._stopped is not None)
             outcome = self._outcome()
         except KeyboardInterrupt:
             run.interrupt()

@@ -181,14 +181,14 @@ class Clusterer(CentreModel):
             rng=check_random_state(self.random_state),
             began=began,
             X=array,
-            checkpoint=self._open_checkpoint(rows, weights),
+            checkpoint=None if self.checkpoint is None else self._open_checkpoint(rows, weights),
         )
         best = BestRun(self._problem(rows, weights, n_threads), context, self._start())
         try:
             run = best.find(self.n_init)
             # After sweeps over candidates, finding the nearest of all centres would take longer than the
             # fit. With limits, the nearest centre may be full.
-            relabel = run.compares_all_clusters and run.problem.limits is None
+            relabel = run.candidates is None and run.problem.limits is None
             relabel = relabel and not labels_are_nearest(run)
             result = self._result(run, rows, weights, relabel=relabel)
         except KeyboardInterrupt:
@@ -214,11 +214,10 @@ class Clusterer(CentreModel):
         deadline = math.inf if self.max_time is None else began + self.max_time
         return StoppingCriteria(self.tol, self._max_sweeps, deadline, self.callback)
 
-    def _open_checkpoint(self, rows: RowSet, weights: RowWeights) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        parameters = self.get_params(deep=False)
-        return Checkpoint(self.checkpoint, identity_of(type(self).__name__, parameters, rows, weights))
+    def _open_checkpoint(self, rows: RowSet, weights: RowWeights) -> Checkpoint:
+        assert self.checkpoint is not None
+        identity = identity_of(type(self).__name__, self.get_params(deep=False), rows, weights)
+        return Checkpoint(self.checkpoint, identity)
 
     def _result(self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool) -> dict[str, Any]:
         """Return the fitted attributes: centres of the run, labels and inertia of these rows.
