@@ -1,7 +1,7 @@
-"""Files of vectors that were damaged: systematically for the tests, at random for `make fuzz`.
+"""Reading of damaged files of vectors: systematic damage for the tests, random damage for `make fuzz`.
 
-Native libraries may take the process with them, so that files are read in one of its own. It notes each
-case before it reads it: whatever happens, the case has a name.
+A damaged file can crash a native library, so files are read in a separate process. It writes the name of
+each case to a file before it reads the case: after a crash, the case is known.
 
     python tests/fuzz.py --seconds 60 --seed 0
 """
@@ -38,24 +38,31 @@ from boostkmeans import DataFormatError
 from boostkmeans.io import WRITABLE, open_vectors, write_vectors
 
 VALUES = np.array([[3.0, 4, 0], [4, 3, 0], [0, 0, 5], [0, 0, 2]], dtype=np.float32)
-# What a file of a few bytes may take: 64 MB, and as much for stacks of threads.
-MOST_MEMORY, STACKS = 64 << 20, 64 << 20
-# The longest that a case may take, in seconds: a hang is a fault.
-LONGEST = 20
-# Bytes at the beginning and, where a format has something there, at the end that are changed one by one.
-HEAD, TAIL = 128, 256
+# Memory that reading a file of a few bytes may take.
+MAX_MEMORY = 64 << 20
+# Additional address space for the stacks of threads.
+STACK_BYTES = 64 << 20
+# Time limit of a case in seconds: a hang is a fault.
+MAX_SECONDS = 20
+# Number of bytes at the beginning of a file that are changed one by one.
+HEAD_BYTES = 128
+# Number of bytes at the end of a file that are changed one by one, if its format has metadata there.
+TAIL_BYTES = 256
 WITH_TAIL = ("npz", "parquet", "arrow", "feather", "hdf5")
-# Formats whose last line may be cut without a trace, since many files have no end of line there.
-CUT_LINES = (".csv", ".tsv", ".svm")
-# What the same code reads as another file here: one of so many cases is enough.
-SISTERS, STEP_OF_SISTERS = ("a.feather", "columns.parquet", "fortran.npy", "stored.npz", "sparse.npz"), 3
+# Formats whose last line can be truncated without an error, because the last line break is optional.
+OPEN_ENDED = (".csv", ".tsv", ".svm")
+# Files that the same code reads as another file of the list. Every third case is tested.
+VARIANTS = ("a.feather", "columns.parquet", "fortran.npy", "stored.npz", "sparse.npz")
+VARIANT_STEP = 3
+# Numbers that replace the numbers in a header of text.
 NUMBERS = (0, -1, 2**31, 2**63, 10**30)
+# Binary integers that overwrite parts of a header.
 FIELDS = [struct.pack("<i", n) for n in (0, -1, 2**31 - 1, -(2**31))]
 FIELDS += [struct.pack("<Q", n) for n in (2**31, 2**32 - 1, 2**63 - 1, 2**63)]
 
 
 def valid_files(folder: Path) -> dict[str, bytes]:
-    """A small file of every format, by name."""
+    """Write a small file of every format. Return the contents by name."""
     for kind in WRITABLE:
         write_vectors(folder / f"a.{kind}", VALUES)
     np.save(folder / "fortran.npy", np.asfortranarray(VALUES))
@@ -85,10 +92,10 @@ def valid_files(folder: Path) -> dict[str, bytes]:
 
 
 def damaged(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Each byte of the header and what stands for it at the end, every length, and numbers that lie."""
-    tail = max(HEAD, len(content) - TAIL) if name.endswith(WITH_TAIL) else len(content)
-    step = STEP_OF_SISTERS if name in SISTERS else 1
-    places = [*range(min(HEAD, len(content))), *range(tail, len(content))][::step]
+    """Yield files with one changed byte, truncated files, and files with forged numbers."""
+    tail = max(HEAD_BYTES, len(content) - TAIL_BYTES) if name.endswith(WITH_TAIL) else len(content)
+    step = VARIANT_STEP if name in VARIANTS else 1
+    places = [*range(min(HEAD_BYTES, len(content))), *range(tail, len(content))][::step]
     for at in places:
         old = content[at]
         near = ((old + n) & 0xFF for n in (1, -1))
@@ -100,21 +107,21 @@ def damaged(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     for at in places[:: 8 if name.endswith(".hdf5") else 4]:
         for field in FIELDS:
             yield f"at {at}: {field.hex()}", content[:at] + field + content[at + len(field) :]
-    for match in re.finditer(rb"(?<![\w.])\d+(?![\w.])", content[:HEAD]):
+    for match in re.finditer(rb"(?<![\w.])\d+(?![\w.])", content[:HEAD_BYTES]):
         for number in NUMBERS:
             text = str(number).encode()
             yield (
                 f"at {match.start()}: {number}",
                 content[: match.start()] + text + content[match.end() :],
             )
-            if name.endswith(".npy"):  # within the padding, so that the header is as long as before
-                rest = content[match.end() : HEAD].rstrip(b" \n")
-                header = (content[: match.start()] + text + rest).ljust(HEAD - 1) + b"\n"
-                yield f"header at {match.start()}: {number}", header + content[HEAD:]
+            if name.endswith(".npy"):  # keep the length of the header by removing padding
+                rest = content[match.end() : HEAD_BYTES].rstrip(b" \n")
+                header = (content[: match.start()] + text + rest).ljust(HEAD_BYTES - 1) + b"\n"
+                yield f"header at {match.start()}: {number}", header + content[HEAD_BYTES:]
 
 
 def mutated(content: bytes, rng: random.Random) -> bytes:
-    """Some changes anywhere."""
+    """Return the content with some random changes."""
     data = bytearray(content)
     for _ in range(rng.choice((1, 1, 2, 3, 8))):
         at = rng.randrange(len(data) + 1)
@@ -137,20 +144,20 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
 
 
 def outcome(path: Path, cut_from: Any = None) -> str | None:
-    """What is wrong with how a file was read; "" if it was read, None if it was refused.
+    """Read a file. Return a description of a fault, "" if it was read, or None if it was rejected.
 
-    What is left of a file that was cut must be the first of the rows that it had, or be refused.
+    A truncated file must be rejected, or give the first rows of the complete file, `cut_from`.
     """
     try:
         with open_vectors(path) as vectors:
             n_rows, n_columns = vectors.shape
-            if not vectors.is_sparse and not 0 <= vectors.nbytes <= MOST_MEMORY:
+            if not vectors.is_sparse and not 0 <= vectors.nbytes <= MAX_MEMORY:
                 return f"a shape of {vectors.shape}"
             every, some = vectors.load(), vectors.read(0, min(n_rows, 3))
             if every.shape != (n_rows, n_columns) or some.shape != (min(n_rows, 3), n_columns):
                 return f"{every.shape} or {some.shape} instead of {vectors.shape}"
-            if cut_from is not None and not _begins(cut_from, every, path.name.endswith(CUT_LINES)):
-                return f"{len(dense(every))} rows that are not the first of the whole file"
+            if cut_from is not None and not _begins(cut_from, every, path.name.endswith(OPEN_ENDED)):
+                return f"{len(dense(every))} rows that are not the first rows of the complete file"
     except DataFormatError as error:
         return None if path.name in str(error) else f"an error that does not name the file: {error}"
     except BaseException as error:
@@ -159,11 +166,12 @@ def outcome(path: Path, cut_from: Any = None) -> str | None:
 
 
 def dense(rows: Any) -> Any:
+    """Return sparse or dense rows as a dense array."""
     return rows.toarray() if issparse(rows) else rows
 
 
 def _begins(whole: Any, found: Any, last_may_differ: bool) -> bool:
-    """Whether those are the first rows. Columns at the end that nothing is in may be missing."""
+    """Return True if the rows found are the first ones. Empty columns at the end may be missing."""
     whole, found = dense(whole), dense(found)
     n = len(found) - 1 if last_may_differ else len(found)
     if n < 1:
@@ -177,7 +185,7 @@ def _begins(whole: Any, found: Any, last_may_differ: bool) -> bool:
 
 
 class Case:
-    """The place where it is noted what is being read."""
+    """Reader of damaged files, which records the current case in a file."""
 
     def __init__(self, folder: Path) -> None:
         self.note = (folder / "case").open("wb", buffering=0)
@@ -185,28 +193,29 @@ class Case:
         self.folder.mkdir()
 
     def run(self, name: str, what: str, content: bytes, whole: Any = None) -> str | None:
+        """Record the case, write the damaged file and read it."""
         os.pwrite(self.note.fileno(), f"{name}: {what}".ljust(200).encode(), 0)
         path = self.folder / name
-        path.unlink(missing_ok=True)  # a file that is written anew is put on the disk at once
+        path.unlink(missing_ok=True)  # overwriting a file would flush it to the disk
         path.write_bytes(content)
         return outcome(path, whole if what.startswith("length") else None)
 
 
 def work(folder: Path, seconds: float | None, seed: int, names: list[str]) -> dict[str, Any]:
-    """All systematic cases, or random ones for some time: how many, and what went wrong."""
+    """Run all systematic cases, or random cases for some time. Return counts and faults."""
     (folder / "valid").mkdir()
     files = valid_files(folder / "valid")
     files = {name: content for name, content in files.items() if not names or name in names}
     case = Case(folder)
     counts, accepted, faults, whole = dict.fromkeys(files, 0), dict.fromkeys(files, 0), [], {}
-    for name, content in files.items():  # whatever is imported or set up on first use
-        fault = case.run(name, "as it was", content)
+    for name, content in files.items():  # imports and caches are not limited
+        fault = case.run(name, "valid", content)
         if fault != "":
             faults.append(f"{name}: {fault}")
         whole[name] = np.array(dense(open_vectors(folder / "valid" / name).load()))
     _limit_memory()
     for name, what, content in _systematic(files) if seconds is None else _random(files, seconds, seed):
-        faulthandler.dump_traceback_later(LONGEST, exit=True)
+        faulthandler.dump_traceback_later(MAX_SECONDS, exit=True)
         counts[name] += 1
         fault = case.run(name, what, content, whole[name])
         accepted[name] += fault == ""
@@ -234,13 +243,13 @@ def _random(files: dict[str, bytes], seconds: float, seed: int) -> Iterator[tupl
 
 def _limit_memory() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = pages * resource.getpagesize() + MOST_MEMORY + STACKS
+    limit = pages * resource.getpagesize() + MAX_MEMORY + STACK_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def run(folder: Path, *options: str) -> dict[str, Any]:
-    """The work, in a process of its own. If that dies, the case it died of is a fault like others."""
-    # One arena: glibc would set 64 MB of addresses aside for each thread.
+    """Run `work` in a separate process. If the process dies, the current case is a fault."""
+    # One arena: otherwise glibc reserves 64 MB of address space for each thread.
     environment = {**os.environ, "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     result = subprocess.run(
         [sys.executable, __file__, "--folder", str(folder), *options],
@@ -256,9 +265,11 @@ def run(folder: Path, *options: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Random files for some time; the exit code says whether all was well."""
+    """Read random files for some time. Exit with an error if there was a fault."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, help="of random files")
+    parser.add_argument(
+        "--seconds", type=float, help="time for random files (default: run the systematic cases)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", default=[], help="names of files, such as a.npy")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -272,7 +283,7 @@ def main() -> None:
     names = ["--only", *options.only] if options.only else []
     found = run(folder, *timing, "--seed", str(options.seed), *names)
     for name, n in found["counts"].items():
-        print(f"{name}: {n} files, {found['accepted'][name]} of which were read")
+        print(f"{name}: {n} files, {found['accepted'][name]} accepted")
     print(*(found["faults"][:50] or ["no faults"]), sep="\n")
     if found["faults"]:
         sys.exit(f"see {folder}")

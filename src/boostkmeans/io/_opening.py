@@ -27,9 +27,9 @@ from boostkmeans.io._signatures import SIGNATURE_BYTES, check_text, declared_siz
 from boostkmeans.io._sizes import parse_memory
 from boostkmeans.io._vectors import Vectors
 
-# Formats of files that hold several arrays, of which `key` names one.
+# Formats of files that hold several arrays. `key` names one of them.
 ARRAY_FORMATS = ("npz", "hdf5")
-# Formats of tables, of which `key` names one or more columns.
+# Formats of tables. `key` names one or more columns.
 TABLE_FORMATS = ("parquet", "arrow", "csv", "tsv")
 # Number of first bytes that identify the format.
 MAGIC_BYTES = 16

@@ -38,7 +38,7 @@ def missing_name_error(
 
 
 def ambiguous_name_error(where: Location, problem: str, available: list[str]) -> ChoiceError:
-    """Return the error for a file with several candidates, of which the caller must name one."""
+    """Return the error for a file with several candidates. The caller must name one of them."""
     return ChoiceError(
         f"{problem}: {list_names(available)}.",
         available,

@@ -8,8 +8,8 @@ from boostkmeans._runtime.errors import DataFormatError, Message, Parameter, Tex
 class Location(NamedTuple):
     """A file, and optionally a place in it.
 
-    >>> Location("a.npz").within("x.npy").error("It is empty.")
-    DataFormatError('a.npz: x.npy: It is empty.')
+    >>> Location("a.npz").within("x.npy").within("byte 10").error("It is damaged.")
+    DataFormatError('a.npz: x.npy, byte 10: It is damaged.')
     """
 
     file: str
@@ -17,7 +17,7 @@ class Location(NamedTuple):
 
     def within(self, place: str) -> "Location":
         """Return the location of a place inside this one."""
-        return Location(self.file, f"{self.place}: {place}" if self.place else place)
+        return Location(self.file, f"{self.place}, {place}" if self.place else place)
 
     def error(self, problem: Text, remedy: Text = "") -> DataFormatError:
         """Return the error for a defect at this location."""

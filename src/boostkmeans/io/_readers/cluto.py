@@ -101,7 +101,7 @@ def _check_declared_size(name: str, header: _Header, n_bytes: int) -> None:
 
 
 def _parse(lines: NumberLines, header: _Header, n_missing: int) -> ParsedRows:
-    """Parse lines of which at most `n_missing` are rows. The lines after them must be blank."""
+    """Parse up to `n_missing` rows, one per line. The lines after them must be blank."""
     per_line = lines.per_line[:n_missing]
     surplus = np.flatnonzero(lines.per_line[n_missing:])
     if len(surplus):

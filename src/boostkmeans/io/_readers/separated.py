@@ -202,8 +202,7 @@ class _Table:
         if cell:
             j = int(cell[2]) - 1
             name = names[j] if j < len(names) else "?"
-            place = Location(where.file, f"{where.place}, column {j + 1} ({name[:MAX_SHOWN]!r})")
-            return _cell_error(place, cell[1])
+            return _cell_error(where.within(f"column {j + 1} ({name[:MAX_SHOWN]!r})"), cell[1])
         count = WRONG_COUNT.search(message)
         if count:
             return where.error(

@@ -1,12 +1,12 @@
-"""Makes the model files of a release, which every later version must read: once, and never again.
+"""Write the model files of a release, which every later version must be able to read.
 
-    python tests/data/models/make.py 0.5.0
+    python tests/stored/make_models.py
 
-Beside each lies what it must give, as JSON. Files that are there stay as they are.
+Run it once for each release, with this release installed. The expected results are written as JSON next
+to each model. Existing files are not changed.
 """
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ import numpy as np
 import boostkmeans
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, baselines
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "models"
 ROWS = np.random.default_rng(20).integers(-40, 40, size=(40, 3)) / 4.0 + [10.0, 0.0, -5.0]
 WEIGHTS = 1.0 + np.arange(len(ROWS)) % 4
 
 
 def models() -> dict[str, Any]:
-    """One of each kind."""
+    """Return fitted models by name, one of each kind."""
     boost = BoostKMeans(4, init=ROWS[:4], annealing=(0.2, 3), max_iter=20, tol=0, random_state=0)
     cosine = BoostKMeans(3, metric="cosine", random_state=np.random.RandomState(0))
     return {
@@ -33,7 +33,7 @@ def models() -> dict[str, Any]:
 
 
 def expected(model: Any) -> dict[str, Any]:
-    """What a loaded model must give; floats as hexadecimal ones, to the last bit."""
+    """Return the results that a loaded model must give. Floats are hexadecimal, to store every bit."""
     return {
         "class": type(model).__name__,
         "parameters": repr(model),
@@ -48,18 +48,17 @@ def expected(model: Any) -> dict[str, Any]:
     }
 
 
-def main(version: str) -> None:
-    """Writes the files that are not there yet."""
-    boostkmeans.__version__ = version
+def main() -> None:
+    """Write the files that do not exist yet."""
     for name, model in models().items():
-        target = FOLDER / f"{version}-{name}.safetensors"
+        target = FOLDER / f"{boostkmeans.__version__}-{name}.safetensors"
         if not target.exists():
             model.save(target)
-            # What is not stored is not expected.
+            # Parameters that a file cannot hold, such as a RandomState, have their defaults.
             restored = boostkmeans.load_model(target)
             text = json.dumps(expected(model) | {"parameters": repr(restored)}, indent=1)
             target.with_suffix(".json").write_text(text + "\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()
