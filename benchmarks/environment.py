@@ -1,4 +1,4 @@
-"""What figures were measured on: versions, processor, threads, commit."""
+"""Number of threads and description of the machine that the benchmarks run on."""
 
 import os
 import platform
@@ -7,8 +7,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+# All libraries get two threads: the reference machine has two cores.
 N_THREADS = 2
-# Before NumPy, scikit-learn or faiss are imported: their pools read this once.
+# NumPy, scikit-learn and faiss read these variables when they are imported, so they are set here first.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = str(N_THREADS)
 
@@ -21,7 +22,7 @@ PACKAGES = (
 
 
 def environment() -> Json:
-    """As it stands in every file of results."""
+    """Return the versions, processor, threads and commit that every result file records."""
     import boostkmeans
 
     return {
@@ -35,7 +36,7 @@ def environment() -> Json:
 
 
 def version_of(package: str) -> str:
-    """Of what is installed."""
+    """Return the installed version of a package, or "not installed"."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -43,7 +44,7 @@ def version_of(package: str) -> str:
 
 
 def commit() -> str:
-    """Of the project's checkout; empty outside of one."""
+    """Return the short hash of the checked-out commit, or "" outside a git checkout."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     try:
         result = subprocess.run(
@@ -55,7 +56,7 @@ def commit() -> str:
 
 
 def processor() -> str:
-    """Its name and the number of cores of the machine."""
+    """Return the name of the processor and the number of cores."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]

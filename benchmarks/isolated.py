@@ -1,6 +1,7 @@
-"""A call in a process of its own, with a time limit and its peak of memory.
+"""Function calls in a separate process, with a time limit and a record of the peak memory.
 
-What one contestant leaves behind (pools of threads, memory, patched modules) is not there for the next.
+A separate process keeps runs independent: thread pools, memory and patched modules of one library do not
+affect the next.
 """
 
 import multiprocessing
@@ -14,36 +15,43 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-_MEGABYTE = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss: bytes there, kilobytes elsewhere
+# Units of ru_maxrss per megabyte: macOS reports bytes, Linux reports kilobytes.
+_MEGABYTE = 2**20 if sys.platform == "darwin" else 2**10
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a call: a value, or the reason why there is none."""
+    """Result of a call, or the reason why it failed."""
 
     value: Any = None
     failure: str = ""
-    """Empty where there is a value; "more than 60 s", or the last line of the error."""
+    """Empty on success; otherwise e.g. "more than 60 s", or the last line of the error."""
     seconds: float = float("nan")
-    """Of the call, without the start of its process."""
+    """Duration of the call, without the start of the process."""
     peak_megabytes: float = float("nan")
-    """Of the whole process."""
+    """Peak memory of the whole process."""
+
+    def unwrap(self) -> Any:
+        """Return the value, or raise RuntimeError if the call failed."""
+        if self.failure:
+            raise RuntimeError(self.failure)
+        return self.value
 
 
 def isolated(function: Callable[..., Any], *arguments: Any, limit: float) -> Outcome:
-    """`function(*arguments)` in a new process that is killed once it runs for longer than `limit`.
+    """Call `function(*arguments)` in a new process, which is killed after `limit` seconds.
 
-    The function is found by its name there: it must be one of a module.
+    The new process imports the function by name, so it must be defined at the top level of a module.
     """
     context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(theirs, function, arguments), daemon=True)
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sender, function, arguments), daemon=True)
     process.start()
-    theirs.close()
+    sender.close()
     try:
-        if not ours.poll(limit):
+        if not receiver.poll(limit):
             return Outcome(failure=f"more than {limit:g} s")
-        outcome = ours.recv()
+        outcome = receiver.recv()
         assert isinstance(outcome, Outcome)
         return outcome
     except EOFError:
@@ -52,17 +60,17 @@ def isolated(function: Callable[..., Any], *arguments: Any, limit: float) -> Out
     finally:
         process.kill()
         process.join()
-        ours.close()
+        receiver.close()
 
 
 def _work(connection: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     silence = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):  # some libraries write to these from C++
+    for stream in (1, 2):  # Some libraries print from C++, which bypasses sys.stdout.
         os.dup2(silence, stream)
     began = time.perf_counter()
     try:
         value = function(*arguments)
-    except BaseException as error:  # of whatever kind: it is the result
+    except BaseException as error:  # Any error of the function is a result, even SystemExit.
         line = traceback.format_exception_only(error)[-1].strip()
         connection.send(Outcome(failure=line))
         return

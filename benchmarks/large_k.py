@@ -1,86 +1,82 @@
-"""The figures for large k: one function a figure."""
+"""Benchmarks of fits with many clusters."""
 
-import subprocess
-import sys
+import tempfile
+import time
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import data
 import peers
 import problems
-from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
-from boostkmeans._data.rows import Rows
-from boostkmeans._steps.partition import Partition
-from boostkmeans._steps.sweep import block_rows
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans.metrics import average_distortion
 from environment import N_THREADS, Json
-from measure import compact, exact_inertia, interleaved, keep, median, timed
+from isolated import isolated
+from measure import exact_inertia, interleaved, median, one_line, timed
+from process_memory import megabytes, reset_peak
+from result_files import save_result
+from sweeps import partition_of, problem_of, timed_sweep
 
-N_MILLION, K_LARGE = 1_000_000, 10_000
+N_MILLION = 1_000_000
+K_LARGE = 10_000
+# Seconds after which a benchmark in a process of its own is considered stuck.
+PATIENCE = 7200.0
 
 
 def hundred_thousand_clusters() -> None:
-    """1,000,000 x 128 into 100,000 beside 10,000: time and peak memory, each in its own process."""
-    code = """
-import sys, time
-from pathlib import Path
-import numpy as np
-sys.path.insert(0, sys.argv[1])
-import data
-from boostkmeans import BoostKMeans
-X = data.sift(1_000_000)[1].astype(np.uint8)
-BoostKMeans(2, max_iter=1).fit(X[:1000])  # everything imported and loaded
-Path("/proc/self/clear_refs").write_text("5")
-def status(key):
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
-before = status("VmRSS")
-began = time.perf_counter()
-model = BoostKMeans(int(sys.argv[2]), n_threads=2, random_state=0).fit(X)
-print(time.perf_counter() - began, model.distortion_, model.n_iter_, status("VmHWM") - before)
-"""
+    """Compare k = 100,000 with k = 10,000 on 1,000,000 x 128: time and peak memory."""
     found: Json = {}
     for k in (10_000, 100_000):
-        result = subprocess.run(
-            [sys.executable, "-c", code, sys.path[0], str(k)], capture_output=True, text=True, check=True
-        )
-        seconds, distortion, sweeps, megabytes = map(float, result.stdout.split())
-        found[str(k)] = {
-            "seconds": seconds,
-            "distortion": distortion,
-            "sweeps": sweeps,
-            "megabytes_above_input": megabytes,
-        }
-        print(f"  k = {k}: {compact(found[str(k)])}", flush=True)
+        found[str(k)] = isolated(fit_million, k, limit=PATIENCE).unwrap()
+        print(f"  k = {k}: {one_line(found[str(k)])}", flush=True)
     ratio = found["100000"]["seconds"] / found["10000"]["seconds"]
-    keep("hundred_thousand_clusters", {"data": data.sift(1)[0], "clusters": found, "ratio": ratio})
+    name = data.sift(N_MILLION)[0]
+    save_result("hundred_thousand_clusters", {"data": name, "clusters": found, "ratio": ratio})
+
+
+def fit_million(k: int) -> Json:
+    """Return time, distortion, sweeps and peak memory of a fit of 1,000,000 uint8 rows."""
+    X = data.sift(N_MILLION)[1].astype(np.uint8)
+    BoostKMeans(2, max_iter=1).fit(X[:1000])  # Loads all modules before memory is measured.
+    before = reset_peak()
+    seconds, model = timed(partial(BoostKMeans(k, n_threads=N_THREADS, random_state=0).fit, X))
+    return {
+        "seconds": seconds,
+        "distortion": model.distortion_,
+        "sweeps": model.n_iter_,
+        "megabytes_above_input": megabytes("VmHWM") - before,
+    }
 
 
 def tree_figures(X: data.Array, k: int) -> Json:
-    """The inertia that a tree has."""
+    """Return the inertia of a bisecting tree."""
     tree = BisectingBoostKMeans(k, n_threads=N_THREADS, random_state=0).fit(X)
     return {"inertia": tree.inertia_}
 
 
 def tree_against_product() -> None:
-    """The tree, 1,000,000 x 128 into 10,000, against one product of 1,000,000 x 128 by 128 x 2,000."""
+    """Compare a tree, 1,000,000 x 128, k = 10,000, with one matrix product by 128 x 2,000."""
     name, X = data.sift(N_MILLION)
     rows = X.astype(np.uint8)
     B = np.random.default_rng(0).normal(size=(128, 2000)).astype(np.float32)
     out: data.Array | None = np.ones((N_MILLION, 2000), dtype=np.float32)
+    product_name = "numpy.matmul with `out`"
+    trees = {"boostkmeans (uint8 rows)": rows, "boostkmeans (float32 rows)": X}
     runs = interleaved(
         {
-            "ours (uint8 rows)": lambda: tree_figures(rows, K_LARGE),
-            "ours (float32 rows)": lambda: tree_figures(X, K_LARGE),
-            "numpy matmul, out given": lambda: {"one": timed(lambda: np.matmul(X, B, out=out))[0]},
+            **{tree: partial(tree_figures, some, K_LARGE) for tree, some in trees.items()},
+            product_name: lambda: {"one": timed(lambda: np.matmul(X, B, out=out))[0]},
         }
     )
-    out = None  # 8 GB
+    out = None  # Frees 8 GB, which the next product needs.
     plain = median([timed(lambda: X @ B)[0] for _ in range(3)])
-    product = median([run["one"] for run in runs["numpy matmul, out given"]])
-    figures: Json = {"numpy matmul, out given": {"seconds": product}, "numpy @": {"seconds": plain}}
-    for tree in ("ours (uint8 rows)", "ours (float32 rows)"):
+    product = median([run["one"] for run in runs[product_name]])
+    figures: Json = {product_name: {"seconds": product}, "numpy @": {"seconds": plain}}
+    for tree in trees:
         seconds = median([run["seconds"] for run in runs[tree]])
         figures[tree] = {
             "seconds": seconds,
@@ -88,14 +84,14 @@ def tree_against_product() -> None:
             "ratio_to_product_into_new_memory": seconds / plain,
             "distortion": runs[tree][0]["inertia"] / N_MILLION,
         }
-    keep(
+    save_result(
         "tree_against_product",
         {"data": name, "k": K_LARGE, "contestants": figures, "prototype_distortion": 41_849},
     )
 
 
 def tree_against_scikit_learn() -> None:
-    """BisectingBoostKMeans beside scikit-learn's BisectingKMeans, 1,000,000 x 128 into 1,000."""
+    """Compare with scikit-learn's BisectingKMeans: 1,000,000 x 128, k = 1,000."""
     from sklearn.cluster import BisectingKMeans
 
     name, X = data.sift(N_MILLION)
@@ -105,9 +101,10 @@ def tree_against_scikit_learn() -> None:
         return {"inertia": average_distortion(X, model.labels_) * len(X)}
 
     runs = interleaved(
-        {"ours": lambda: tree_figures(X.astype(np.uint8), 1000), "scikit-learn": theirs}, repeats=1
+        {"boostkmeans": lambda: tree_figures(X.astype(np.uint8), 1000), "scikit-learn": theirs},
+        repeats=1,
     )
-    keep(
+    save_result(
         "tree_against_scikit_learn",
         {
             "data": name,
@@ -121,15 +118,45 @@ def tree_against_scikit_learn() -> None:
 
 
 def headline_shapes() -> None:
-    """The paper's largest: 10,000,000 x 512 into 1,024 and 1,000,000 x 512 into 8,192, memory-mapped."""
-    code = """
-import resource, sys, tempfile, time
-from pathlib import Path
-import numpy as np
-from boostkmeans import BisectingBoostKMeans
-n, k = int(sys.argv[1]), int(sys.argv[2])
-with tempfile.TemporaryDirectory(dir=sys.argv[3]) as folder:
-    path = Path(folder) / "rows.npy"
+    """Fit the paper's largest shapes, memory-mapped, with 512 features.
+
+    They are 10,000,000 rows with k = 1,024 and 1,000,000 rows with k = 8,192.
+    """
+    found = {}
+    for n, k, minutes_in_paper in ((1_000_000, 8192, 8), (10_000_000, 1024, 94)):
+        figures = isolated(fit_memory_mapped, n, k, limit=PATIENCE).unwrap()
+        shape = f"{n:,} x 512 into {k:,}"
+        found[shape] = {**figures, "minutes_in_the_paper": minutes_in_paper}
+        print(f"  {shape}: {one_line(found[shape])}", flush=True)
+    save_result(
+        "headline_shapes",
+        {"data": "synthetic, 4,000 overlapping blobs, uint8, memory-mapped", "shapes": found},
+    )
+
+
+def fit_memory_mapped(n: int, k: int) -> Json:
+    """Return time, distortion and memory of a tree of n x 512 rows in a file."""
+    # The current folder, because the folder of temporary files may be in memory.
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        path = Path(folder) / "rows.npy"
+        write_blobs(path, n)
+        X = np.load(path, mmap_mode="r")
+        BisectingBoostKMeans(2).fit(X[:1000])  # Loads all modules before memory is measured.
+        reset_peak()
+        before = megabytes("RssAnon")
+        began = time.perf_counter()
+        model = BisectingBoostKMeans(k, n_threads=N_THREADS, random_state=0).fit(X)
+        seconds = time.perf_counter() - began
+        return {
+            "seconds": seconds,
+            "distortion": model.distortion_,
+            "megabytes_held_after": megabytes("RssAnon") - before,
+            "megabytes_peak_with_mapped_file": megabytes("VmHWM"),
+        }
+
+
+def write_blobs(path: Path, n: int) -> None:
+    """Write n x 512 uint8 rows of 4,000 overlapping blobs to an .npy file."""
     X = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=(n, 512))
     rng = np.random.default_rng(0)
     centres = rng.integers(40, 216, size=(4000, 512)).astype(np.int16)
@@ -139,118 +166,84 @@ with tempfile.TemporaryDirectory(dir=sys.argv[3]) as folder:
         rows = centres[of] + noise[rng.integers(0, len(noise), len(of))]
         X[begin : begin + len(of)] = rows.clip(0, 255)
     X.flush()
-    del X
-    X = np.load(path, mmap_mode="r")
-    BisectingBoostKMeans(2).fit(X[:1000])
-    Path("/proc/self/clear_refs").write_text("5")
-    def status(key):
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
-    before = status("RssAnon")
-    began = time.perf_counter()
-    model = BisectingBoostKMeans(k, n_threads=2, random_state=0).fit(X)
-    seconds = time.perf_counter() - began
-    print(seconds, model.distortion_, status("RssAnon") - before, status("VmHWM"))
-"""
-    found = {}
-    for n, k, paper in ((1_000_000, 8192, 8), (10_000_000, 1024, 94)):
-        result = subprocess.run(
-            [sys.executable, "-c", code, str(n), str(k), "."], capture_output=True, text=True, check=True
-        )
-        seconds, distortion, own, peak = map(float, result.stdout.split())
-        found[f"{n:,} x 512 into {k:,}"] = {
-            "seconds": seconds,
-            "distortion": distortion,
-            "megabytes_held_after": own,
-            "megabytes_peak_with_mapped_file": peak,
-            "minutes_in_the_paper": paper,
-        }
-        print(f"  {n} x 512 into {k}: {compact(found[f'{n:,} x 512 into {k:,}'])}", flush=True)
-    keep(
-        "headline_shapes",
-        {"data": "made: 4,000 blobs that overlap, uint8, memory-mapped", "shapes": found},
-    )
 
 
 def scaling() -> None:
-    """Cost against n, k and d, each varied alone: exponents of the tree and of the default fit."""
+    """Measure the time of trees and of sweeps against n, k and d, each varied alone."""
     _, X = data.sift(N_MILLION)
     X = X.astype(np.uint8)
     base_n, base_k = 250_000, 2500
     varied = {
-        "n": [(X[:n], base_k) for n in (62_500, 125_000, 250_000, 500_000, 1_000_000)],
-        "k": [(X[:base_n], k) for k in (625, 1250, 2500, 5000, 10_000)],
-        "d": [(np.ascontiguousarray(X[:base_n, :d]), base_k) for d in (16, 32, 64, 128)],
+        "n": [(n, X[:n], base_k) for n in (62_500, 125_000, 250_000, 500_000, 1_000_000)],
+        "k": [(k, X[:base_n], k) for k in (625, 1250, 2500, 5000, 10_000)],
+        "d": [(d, np.ascontiguousarray(X[:base_n, :d]), base_k) for d in (16, 32, 64, 128)],
     }
+    sweeps = partial(peers.boost, init="bisecting", n_candidates=128, tol=0, max_iter=10)
+    methods: dict[str, Callable[..., Any]] = {"tree": tree_figures, "10 sweeps over candidates": sweeps}
     found: Json = {}
     for axis, cases in varied.items():
-        sizes = [len(rows) if axis == "n" else k if axis == "k" else rows.shape[1] for rows, k in cases]
-        lines: Json = {"sizes": sizes}
-        for kind in ("tree", "10 sweeps over candidates"):
-            seconds = []
-            for rows, k in cases:
-                call = (
-                    partial(tree_figures, rows, k)
-                    if kind == "tree"
-                    else partial(
-                        peers.boost, rows, k, init="bisecting", n_candidates=128, tol=0, max_iter=10
-                    )
-                )
-                seconds.append(min(timed(call)[0] for _ in range(2)))
+        sizes = [size for size, _, _ in cases]
+        found[axis] = {"sizes": sizes}
+        for name, fit in methods.items():
+            seconds = [min(timed(partial(fit, rows, k))[0] for _ in range(2)) for _, rows, k in cases]
             slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
-            lines[kind] = {"seconds": seconds, "exponent": slope}
-            print(f"  {axis} {kind}: exponent {slope:.2f}, {[round(s, 2) for s in seconds]}", flush=True)
-        found[axis] = lines
-    keep("scaling", {"data": "PhotoSIFT, base 250000 x 128 into 2500, uint8", "axes": found})
+            found[axis][name] = {"seconds": seconds, "exponent": slope}
+            print(f"  {axis} {name}: exponent {slope:.2f}, {[round(s, 2) for s in seconds]}", flush=True)
+    save_result("scaling", {"data": "PhotoSIFT, base 250000 x 128 into 2500, uint8", "axes": found})
 
 
 def where_candidates_pay() -> None:
-    """What "auto" stands for: candidates and starts by k, on several kinds of data."""
+    """Compare starts and candidates by k on several kinds of data, to choose the defaults."""
     sift, mnist = data.sift(100_000), data.mnist()
     sets = {
         sift[0]: (sift[1].astype(np.uint8), (256, 512, 1024, 2048)),
         mnist[0]: (mnist[1].astype(np.uint8), (256, 1000)),
-        "made: blobs 300000 x 16 (512, overlapping)": (
+        "synthetic, blobs 300000 x 16 (512, overlapping)": (
             data.blobs(300_000, 16, 512, 4.0)[0],
             (256, 512, 1024),
         ),
-        "made: blobs 100000 x 16 (1000, apart)": (
+        "synthetic, blobs 100000 x 16 (1000, apart)": (
             data.blobs(100_000, 16, 1000, 1.0)[0],
             (500, 1000, 2000),
         ),
-        "made: like embeddings 100000 x 128 (4000 topics)": (
+        "synthetic, embedding-like 100000 x 128 (4000 topics)": (
             problems.embeddings(100_000, 128, 4000)[1],
             (1024, 2048, 4096),
         ),
     }
+    found = {
+        f"{name}, k = {k:,}": compare_strategies(f"{name} k = {k}", X, k)
+        for name, (X, ks) in sets.items()
+        for k in ks
+    }
+    save_result("where_candidates_pay", {"sets": found})
+
+
+def compare_strategies(title: str, X: data.Array, k: int) -> Json:
+    """Return time and distortion by start and number of candidates."""
+    strategies: dict[str, Json] = {
+        "sampled k-means++, all clusters": {"init": "sampled-k-means++", "n_candidates": None},
+        "bisecting, all clusters": {"init": "bisecting", "n_candidates": None},
+        "bisecting, 128 candidates": {"init": "bisecting", "n_candidates": 128},
+        "defaults": {},
+    }
     found: Json = {}
-    for name, (X, ks) in sets.items():
-        for k in ks:
-            ways: dict[str, Json] = {
-                "k-means++ on a sample, all clusters": {"init": "auto", "n_candidates": None},
-                "bisecting, all clusters": {"init": "bisecting", "n_candidates": None},
-                "bisecting, 128 candidates": {"init": "bisecting", "n_candidates": 128},
-                "defaults": {},
-            }
-            found[f"{name}, k = {k:,}"] = {}
-            for way, parameters in ways.items():
-                if parameters.get("n_candidates", 0) == 128 and k <= 256:
-                    continue
-                seconds, run = timed(partial(peers.boost, X, k, **parameters))
-                figures = {"seconds": seconds, "distortion": run.curve[-1][1] / len(X)}
-                found[f"{name}, k = {k:,}"][way] = figures
-                print(f"  {name} k = {k} {way}: {compact(figures)}", flush=True)
-    keep("where_candidates_pay", {"sets": found})
+    for name, parameters in strategies.items():
+        if parameters.get("n_candidates", 0) == 128 and k <= 256:
+            continue  # Half of the clusters or more would be candidates.
+        seconds, run = timed(partial(peers.boost, X, k, **parameters))
+        found[name] = {"seconds": seconds, "distortion": run.curve[-1][1] / len(X)}
+        print(f"  {title} {name}: {one_line(found[name])}", flush=True)
+    return found
 
 
 def low_precision() -> None:
-    """A full sweep with proposals by products of bytes, and by float32: time, and what it gains."""
+    """Compare sweeps that propose moves by byte products and by float32: time and gain."""
     name, X = data.sift(100_000)
     X = X.astype(np.uint8)
-    rows = Rows.in_own_frame(X, "euclidean", N_THREADS)
-    order = np.random.default_rng(0).permutation(len(X))
     found: Json = {}
     for k in (64, 256, 1024, 4096):
+        problem = problem_of(X, k)
         start = (
             BoostKMeans(k, init="bisecting", n_candidates=32, max_iter=3, random_state=0).fit(X).labels_
         )
@@ -258,18 +251,8 @@ def low_precision() -> None:
         gains = {}
         for _ in range(5):
             for low in seconds:
-                p = Partition.of(start.copy(), k, X.shape[1])
-                p.recompute(rows, None, N_THREADS)
-                sweep = partial(
-                    _core.sweep,
-                    rows.core,
-                    None,
-                    p.view,
-                    _core.FullVisit(order=order, run_rows=1, block_rows=block_rows(len(X))),
-                    _core.SweepOptions(low_precision=low),
-                    n_threads=N_THREADS,
-                )
-                taken, result = timed(sweep)
+                partition = partition_of(problem, start)
+                taken, result = timed_sweep(problem, partition, np.random.RandomState(0), low)
                 seconds[low].append(taken)
                 gains[low] = result.gain
         found[str(k)] = {
@@ -277,38 +260,40 @@ def low_precision() -> None:
             "bytes_seconds": median(seconds[True]),
             "gain_to_float32": gains[True] / gains[False],
         }
-        print(f"  k = {k}: {compact(found[str(k)])}", flush=True)
-    keep("low_precision", {"data": name, "clusters": found})
+        print(f"  k = {k}: {one_line(found[str(k)])}", flush=True)
+    save_result("low_precision", {"data": name, "clusters": found})
 
 
 def assignment() -> None:
-    """New rows to 10,000 clusters: exact, by candidates, down the tree: time and agreement."""
+    """Compare exact and approximate `predict` of new rows, k = 10,000: time and agreement."""
     name, X = data.sift(N_MILLION)
     rows, new = X[:900_000].astype(np.uint8), X[900_000:].astype(np.uint8)
     flat = BoostKMeans(K_LARGE, n_threads=N_THREADS, random_state=0, max_iter=5).fit(rows)
     tree = BisectingBoostKMeans(K_LARGE, n_threads=N_THREADS, random_state=0).fit(rows)
     seconds, exact = timed(lambda: flat.predict(new))
-    found: Json = {"exact": assigned(flat, new, exact, exact, seconds)}
+    found: Json = {"exact": assignment_figures(flat, new, exact, exact, seconds)}
     for m in (64, 256, 512, 1024, 2048):
         seconds, labels = timed(partial(flat.predict, new, n_candidates=m))
-        found[f"n_candidates={m}"] = assigned(flat, new, labels, exact, seconds)
+        found[f"n_candidates={m}"] = assignment_figures(flat, new, labels, exact, seconds)
     seconds, exact = timed(lambda: tree.predict(new))
-    found["exact, centres of the tree"] = assigned(tree, new, exact, exact, seconds)
+    found["exact, centres of the tree"] = assignment_figures(tree, new, exact, exact, seconds)
     seconds, labels = timed(lambda: tree.predict(new, tree=True))
-    found["tree=True"] = assigned(tree, new, labels, exact, seconds)
+    found["tree=True"] = assignment_figures(tree, new, labels, exact, seconds)
     for way, figures in found.items():
-        print(f"  {way}: {compact(figures)}", flush=True)
-    keep("assignment", {"data": f"{name}, the last 100,000 rows are new", "k": K_LARGE, "ways": found})
+        print(f"  {way}: {one_line(figures)}", flush=True)
+    save_result(
+        "assignment", {"data": f"{name}, the last 100,000 rows are new", "k": K_LARGE, "ways": found}
+    )
 
 
-def assigned(
+def assignment_figures(
     model: BoostKMeans | BisectingBoostKMeans,
     X: data.Array,
     labels: data.Array,
     exact: data.Array,
     seconds: float,
 ) -> Json:
-    """Time, agreement with the exact assignment, and the distortion."""
+    """Return time, agreement with the exact assignment, and distortion."""
     return {
         "seconds": seconds,
         "agreement": float((labels == exact).mean()),
@@ -316,7 +301,7 @@ def assigned(
     }
 
 
-FIGURES = [
+BENCHMARKS = [
     hundred_thousand_clusters,
     tree_against_product,
     tree_against_scikit_learn,

@@ -1,22 +1,13 @@
-"""The sections of docs/benchmarks.md for large k, and their pictures."""
+"""Sections of `docs/benchmarks.md` about many clusters, and the plot of the scaling."""
 
-from typing import Any
+from pathlib import Path
 
 from environment import Json
-from page import IMAGES, table, where
-
-
-def new_figure() -> tuple[Any, Any]:
-    """A figure and its axes."""
-    from matplotlib.figure import Figure
-
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    return figure, figure.subplots()
+from page import context, table
 
 
 def clusters_section(result: Json) -> str:
-    """100,000 clusters."""
+    """Return the figures of 10,000 and 100,000 clusters."""
     rows = [
         [
             f"{int(k):,}",
@@ -29,48 +20,48 @@ def clusters_section(result: Json) -> str:
     ]
     header = ["k", "whole fit", "distortion", "sweeps", "peak memory above the input"]
     return (
-        f"## 100,000 clusters\n\n{where(result)}\n{table(header, rows)}\n"
-        f"Ten times the clusters take **{result['ratio']:.2f}** of the time (target: below 2, and below "
-        "1 GB).\n"
+        f"## 100,000 clusters\n\n{context(result)}\n{table(header, rows)}\nTen times as many clusters "
+        f"take **{result['ratio']:.2f}** times as long (targets: below 2, and below 1 GB).\n"
     )
 
 
 def tree_section(result: Json) -> str:
-    """The tree against a matrix product."""
+    """Return the comparison of a tree with a matrix product."""
     rows = []
     for name, of in result["contestants"].items():
+        is_tree = "ratio" in of
         ratio = (
-            f"**{of['ratio']:.2f}** ({of['ratio_to_product_into_new_memory']:.2f})"
-            if "ratio" in of
-            else ""
+            f"**{of['ratio']:.2f}** ({of['ratio_to_product_into_new_memory']:.2f})" if is_tree else ""
         )
         rows.append(
-            [name, f"{of['seconds']:.2f} s", ratio, f"{of['distortion']:,.0f}" if "ratio" in of else ""]
+            [name, f"{of['seconds']:.2f} s", ratio, f"{of['distortion']:,.0f}" if is_tree else ""]
         )
     header = ["", "median", "ratio to the product (to `@`)", "distortion"]
     return (
-        f"## Tree\n\n`BisectingBoostKMeans`, k = {result['k']:,}, against one product of 1,000,000 x "
-        f"128 by 128 x 2,000 in float32. {where(result)}\n{table(header, rows)}\n"
-        f"Targets: 0.65, and a distortion of at most {1.005 * result['prototype_distortion']:,.0f}. A "
-        "split takes at most 10 passes, and ends once one gains less than 1e-4 of the inertia; sets "
-        "above 2 MB are split by a sample.\n"
+        f"## Tree\n\n`BisectingBoostKMeans` with k = {result['k']:,}, compared with one product of "
+        f"1,000,000 x 128 and 128 x 2,000 in float32. {context(result)}\n"
+        f"{table(header, rows)}\n"
+        "Targets: a ratio of 0.65, and a distortion of at most "
+        f"{1.005 * result['prototype_distortion']:,.0f}. A split makes at most 10 passes, and ends when "
+        "a pass gains less than 1e-4 of the inertia. Leaves with more than 2 MB of rows are split on a "
+        "sample.\n"
     )
 
 
 def scikit_tree_section(result: Json) -> str:
-    """The tree beside scikit-learn's."""
+    """Return the comparison of trees with scikit-learn's."""
     rows = [
         [name, f"{of['seconds']:.2f} s", f"{of['distortion']:,.0f}"]
         for name, of in result["contestants"].items()
     ]
     return (
-        f"## Tree beside scikit-learn's BisectingKMeans\n\nk = {result['k']:,}. {where(result)}\n"
+        f"## Tree against scikit-learn's BisectingKMeans\n\nk = {result['k']:,}. {context(result)}\n"
         f"{table(['', 'time', 'distortion'], rows)}"
     )
 
 
 def headline_section(result: Json) -> str:
-    """The paper's largest shapes."""
+    """Return the figures of the paper's largest shapes."""
     rows = [
         [
             shape,
@@ -81,28 +72,29 @@ def headline_section(result: Json) -> str:
         ]
         for shape, of in result["shapes"].items()
     ]
-    header = ["", "tree", "the paper's", "held after the fit", "peak, pages of the file included"]
-    return f"## The paper's largest shapes\n\n{where(result)}\n{table(header, rows)}"
+    header = ["", "tree", "the paper's time", "memory held after the fit",
+              "peak, including mapped pages of the file"]  # fmt: skip
+    return f"## The paper's largest shapes\n\n{context(result)}\n{table(header, rows)}"
 
 
 def scaling_section(result: Json) -> str:
-    """Cost against n, k and d."""
-    draw_scaling(result)
+    """Return the exponents of the time by n, k and d."""
     kinds = [kind for kind in result["axes"]["n"] if kind != "sizes"]
     rows = [
         [axis, *[f"{of[kind]['exponent']:.2f}" for kind in kinds]] for axis, of in result["axes"].items()
     ]
     return (
-        f"## Cost against n, k and d\n\nEach varied alone; exponents of the time. {where(result)}\n"
-        f"{table(['', *kinds], rows)}\n![Cost against n, k and d](images/scaling.png)\n"
+        "## Cost against n, k and d\n\nEach of n, k and d is varied alone. The table shows the exponent "
+        f"p if the time grows like n^p, k^p or d^p. {context(result)}\n"
+        f"{table(['', *kinds], rows)}\n"
+        "![Cost against n, k and d](images/scaling.png)\n"
     )
 
 
-def draw_scaling(result: Json) -> None:
-    """A panel for each of n, k and d."""
+def draw_scaling(result: Json, path: Path) -> None:
+    """Draw one panel for each of n, k and d."""
     from matplotlib.figure import Figure
 
-    IMAGES.mkdir(parents=True, exist_ok=True)
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     for axes, (axis, of) in zip(figure.subplots(1, 3, sharey=True), result["axes"].items(), strict=True):
         for kind in of:
@@ -110,27 +102,34 @@ def draw_scaling(result: Json) -> None:
                 axes.loglog(of["sizes"], of[kind]["seconds"], marker="o", label=kind)
         axes.set(xlabel=axis, ylabel="seconds" if axis == "n" else "")
     figure.axes[0].legend(fontsize=8)
-    figure.savefig(IMAGES / "scaling.png", dpi=120)
+    figure.savefig(path, dpi=120)
 
 
-def pay_section(result: Json) -> str:
-    """What "auto" stands for."""
+def auto_section(result: Json) -> str:
+    """Return the comparison of starts and candidates behind the defaults."""
     rows = [
         [name, way, f"{of['seconds']:.2f} s", f"{of['distortion']:.6g}"]
         for name, ways in result["sets"].items()
         for way, of in ways.items()
     ]
-    return (
-        '## What "auto" stands for\n\nFrom 512 clusters on, 128 candidates; up to 2,048, sweeps over '
-        "all clusters follow. In between, some rows look at all clusters; all do where that gains more. "
-        "Starts: k-means++ on a sample up to 1,024 clusters of 64 rows or more, "
-        "else the tree. "
-        f"{where(result)}\n{table(['data', 'way', 'whole fit', 'distortion'], rows)}"
+    return AUTO_TEXT.format(
+        context=context(result), table=table(["data", "setting", "whole fit", "distortion"], rows)
     )
 
 
-def low_section(result: Json) -> str:
-    """Products of bytes."""
+AUTO_TEXT = """## What "auto" stands for
+
+Candidates: from 512 clusters on, the defaults compare each row with 128 candidate clusters; up to 2,048
+clusters, sweeps over all clusters follow. In between, a sample of the rows is compared with all
+clusters. If that gains more than the candidates did, all rows are compared with all clusters.
+
+Start: with repair, which is the default, "auto" is a tree for more than 16 clusters. `init="auto"` and
+"bisecting" are therefore the same fit below. {context}
+{table}"""
+
+
+def low_precision_section(result: Json) -> str:
+    """Return the comparison of byte products with float32."""
     rows = [
         [
             f"{int(k):,}",
@@ -141,26 +140,28 @@ def low_section(result: Json) -> str:
         ]
         for k, of in result["clusters"].items()
     ]
-    header = ["k", "float32", "bytes", "faster", "of the gain"]
+    header = ["k", "float32", "bytes", "speed-up", "gain relative to float32"]
     return (
-        "## Low precision\n\nOne sweep over all clusters, proposals by float32 and by products of bytes "
-        f"(AVX512-VNNI; decisions are in float64 either way). {where(result)}\n{table(header, rows)}\n"
-        "So rows that are bytes propose like that from 256 clusters on, as long as a twentieth of them "
-        "moves. It does not pay for candidates: there, fetching the rows is what takes time, and a "
-        "sweep with 128 candidates was as fast with bytes or 16-bit products as with float32. On this "
-        "processor a bfloat16 product takes four times as long as a float32 one of half its length.\n"
+        "## Low precision\n\nOne sweep over all clusters that proposes moves by float32 products, or by "
+        f"products of bytes (AVX512-VNNI). Both decide about the moves in float64. {context(result)}\n"
+        f"{table(header, rows)}\n"
+        "uint8 rows therefore use byte products from 256 clusters on, as long as at least a twentieth "
+        "of the rows moves per sweep. Byte products do not pay for sweeps over candidates, where "
+        "fetching the rows takes most of the time: a sweep with 128 candidates took as long with "
+        "products of bytes or 16-bit integers as with float32. On this processor, a bfloat16 product "
+        "takes four times as long as a float32 product of half its length.\n"
     )
 
 
 def assignment_section(result: Json) -> str:
-    """New rows."""
+    """Return the comparison of exact and approximate prediction."""
     rows = [
         [f"`{way}`" if "=" in way else way, f"{of['seconds']:.2f} s", f"{100 * of['agreement']:.1f} %",
          f"{of['distortion']:,.0f}"]
         for way, of in result["ways"].items()
     ]  # fmt: skip
-    header = ["`predict`", "100,000 rows", "agrees with the exact one", "distortion"]
-    return f"## Assignment of new rows\n\nk = {result['k']:,}. {where(result)}\n{table(header, rows)}"
+    header = ["`predict`", "time for 100,000 rows", "agreement with exact", "distortion"]
+    return f"## Assignment of new rows\n\nk = {result['k']:,}. {context(result)}\n{table(header, rows)}"
 
 
 SECTIONS = {
@@ -169,7 +170,7 @@ SECTIONS = {
     "tree_against_scikit_learn": scikit_tree_section,
     "headline_shapes": headline_section,
     "scaling": scaling_section,
-    "where_candidates_pay": pay_section,
-    "low_precision": low_section,
+    "where_candidates_pay": auto_section,
+    "low_precision": low_precision_section,
     "assignment": assignment_section,
 }

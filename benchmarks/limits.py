@@ -1,4 +1,4 @@
-"""Limits on sizes, against k-means-constrained."""
+"""Benchmark of cluster size limits, compared with k-means-constrained."""
 
 from typing import Any
 
@@ -8,11 +8,15 @@ import data
 from boostkmeans import BoostKMeans
 from data import Array
 from environment import N_THREADS, Json
-from measure import keep, timed
+from measure import timed
+from result_files import save_result
+
+LimitedProblem = tuple[str, Array, int, dict[str, Any]]
+"""Name, rows, number of clusters, and the limits as k-means-constrained calls them."""
 
 
-def ours(X: Array, k: int, **limits: float) -> Json:
-    """Time, inertia and sizes."""
+def boosted(X: Array, k: int, **limits: float) -> Json:
+    """Return time, inertia and cluster sizes of BoostKMeans."""
     seconds, model = timed(
         lambda: BoostKMeans(k, random_state=0, n_threads=N_THREADS, **limits).fit(X)  # type: ignore[arg-type]
     )
@@ -24,7 +28,7 @@ def ours(X: Array, k: int, **limits: float) -> Json:
 
 
 def constrained(X: Array, k: int, size_min: int | None, size_max: int | None) -> Json:
-    """KMeansConstrained(n_init=1), which solves a min-cost flow in each iteration."""
+    """Return time and inertia of KMeansConstrained, which solves a min-cost flow per iteration."""
     from k_means_constrained import KMeansConstrained
 
     model = KMeansConstrained(
@@ -34,12 +38,15 @@ def constrained(X: Array, k: int, size_min: int | None, size_max: int | None) ->
     return {"seconds": seconds, "inertia": float(model.inertia_)}
 
 
-def problems() -> list[tuple[str, Array, int, dict[str, Any]]]:
-    """Its own examples (few rows; its documentation's 23,000 x 50 at a tenth), and larger ones."""
+def problems() -> list[LimitedProblem]:
+    """Return the examples of k-means-constrained, and larger problems.
+
+    The uniform rows are a tenth of the 23,000 x 50 in its documentation.
+    """
     rng = np.random.default_rng(0)
-    its_example = np.array([[1, 2], [1, 4], [1, 0], [4, 2], [4, 4], [4, 0]], dtype=float)
-    found: list[tuple[str, Array, int, dict[str, Any]]] = [
-        ("its README, 6 x 2", its_example, 2, {"size_min": 2, "size_max": 5}),
+    readme = np.array([[1, 2], [1, 4], [1, 0], [4, 2], [4, 4], [4, 0]], dtype=float)
+    found: list[LimitedProblem] = [
+        ("README example of k-means-constrained, 6 x 2", readme, 2, {"size_min": 2, "size_max": 5}),
         ("uniform 2,300 x 50", rng.uniform(size=(2300, 50)), 10, {"size_min": 184, "size_max": 276}),
     ]
     for n in (2500, 5000, 10_000, 100_000):
@@ -52,7 +59,7 @@ def problems() -> list[tuple[str, Array, int, dict[str, Any]]]:
 
 
 def size_limits() -> None:
-    """Time and inertia; and ours alone where the peer would take hours."""
+    """Compare time and inertia with size limits; run boostkmeans alone where the peer takes hours."""
     rows = []
     for name, X, k, limits in problems():
         peer = constrained(X, k, limits.get("size_min"), limits.get("size_max"))
@@ -61,13 +68,13 @@ def size_limits() -> None:
             for own, its in (("min_size", "size_min"), ("max_size", "size_max"))
             if its in limits
         }
-        own = ours(X, k, **own_limits)
-        rows.append({"data": name, "k": k, **limits, "ours": own, "peer": peer})
+        own = boosted(X, k, **own_limits)
+        rows.append({"data": name, "k": k, **limits, "boostkmeans": own, "peer": peer})
         print(f"  {name}: {own} {peer}", flush=True)
     X = np.random.default_rng(1).normal(size=(100_000, 32)).astype(np.float32)
-    alone = {"k": 100, "size_max": 1100, "ours": ours(X, 100, max_size=1100.0)}
+    alone = {"k": 100, "size_max": 1100, "boostkmeans": boosted(X, 100, max_size=1100.0)}
     rows.append({"data": "normal 100,000 x 32", **alone})
-    keep("size_limits", {"rows": rows})
+    save_result("size_limits", {"rows": rows})
 
 
-FIGURES = [size_limits]
+BENCHMARKS = [size_limits]

@@ -1,23 +1,23 @@
-"""How everything here is measured: same threads, one run, interleaved, medians, kept as JSON."""
+"""Timing and repetition, shared by all benchmarks."""
 
-import json
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from data import Array
-from environment import Json, environment
+from environment import Json
 
-RESULTS = Path(__file__).parent / "results"
+# Number of repetitions; the median of three is robust against one disturbed run.
 REPEATS = 3
+# Rows per batch in float64 sums: about 10 MB for 128 features.
+BATCH_ROWS = 10_000
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds that a call takes, and what it returns."""
+    """Return the seconds that a call takes, and its result."""
     began = time.perf_counter()
     result = call()
     return time.perf_counter() - began, result
@@ -26,43 +26,42 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
 def interleaved(
     contestants: dict[str, Callable[[], Json]], repeats: int = REPEATS
 ) -> dict[str, list[Json]]:
-    """Runs all in turn, several times. Each returns its own figures; "seconds" is added."""
+    """Run all contestants in turn, `repeats` times, and return the figures of each run.
+
+    Interleaving spreads changes in the speed of the machine evenly over the contestants. Each contestant
+    returns its own figures; "seconds" is added.
+    """
     results: dict[str, list[Json]] = {name: [] for name in contestants}
     for repeat in range(repeats):
         for name, call in contestants.items():
             seconds, figures = timed(call)
             results[name].append({"seconds": seconds, **figures})
-            print(f"  run {repeat + 1} {name}: {seconds:.3f} s {compact(figures)}", flush=True)
+            print(f"  run {repeat + 1} {name}: {seconds:.3f} s {one_line(figures)}", flush=True)
     return results
 
 
-def compact(figures: Json) -> str:
-    """A line of figures; curves are left out."""
-    shown = {k: f"{v:.6g}" if isinstance(v, float) else v for k, v in figures.items() if k != "curve"}
-    return " ".join(f"{k}={v}" for k, v in shown.items())
+def one_line(figures: Json) -> str:
+    """Return figures as "name=value" on one line, without curves."""
+    formatted = {
+        k: f"{v:.6g}" if isinstance(v, float) else v for k, v in figures.items() if k != "curve"
+    }
+    return " ".join(f"{k}={v}" for k, v in formatted.items())
 
 
 def median(values: list[float]) -> float:
-    """Of three runs, the middle one."""
+    """Return the median as a float."""
     return float(statistics.median(values))
 
 
 def exact_inertia(X: Array, centres: Array, labels: Array) -> float:
-    """In float64, a batch of rows at a time."""
+    """Return the inertia in float64, computed in batches of rows."""
     total = 0.0
-    for begin in range(0, len(X), 10_000):
-        batch = slice(begin, begin + 10_000)
+    for begin in range(0, len(X), BATCH_ROWS):
+        batch = slice(begin, begin + BATCH_ROWS)
         total += float(((X[batch].astype(np.float64) - centres[labels[batch]]) ** 2).sum())
     return total
 
 
 def seconds_to(curve: list[tuple[float, float]], target: float) -> float:
-    """The first time at which a curve of (seconds, inertia) is at or below a target."""
+    """Return the first time at which a curve of (seconds, inertia) is at or below `target`."""
     return next((seconds for seconds, inertia in curve if inertia <= target), float("inf"))
-
-
-def keep(name: str, figures: Json) -> None:
-    """Writes a result file, with what it was measured on."""
-    RESULTS.mkdir(exist_ok=True)
-    content = {"name": name, **figures, "environment": environment()}
-    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1, default=float) + "\n")

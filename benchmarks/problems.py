@@ -1,4 +1,4 @@
-"""What contestants meet on: rows and a number of clusters, small and large, easy and hard."""
+"""The problems of the comparison with other libraries: rows and a number of clusters."""
 
 import hashlib
 import shutil
@@ -16,33 +16,34 @@ from sklearn.datasets import make_blobs
 from sklearn.feature_extraction.text import TfidfTransformer
 
 import data
-from data import SHARED, Array
+from data import Array, shared_folder
 
 CACHE = Path(tempfile.gettempdir()) / "boostkmeans-benchmarks"
-# Made rows depend on this file, real ones on whether they are there.
-VERSION = hashlib.sha256(Path(__file__).read_bytes() + bytes(SHARED.exists())).hexdigest()[:8]
-UNUSED = 86_400.0  # seconds
+# Key of the cached rows. It changes with this file, and if real data becomes available or disappears.
+VERSION = hashlib.sha256(Path(__file__).read_bytes() + bytes(shared_folder().exists())).hexdigest()[:8]
+# Seconds (one day) after which unused rows of other versions are deleted.
+UNUSED_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One meeting."""
+    """A data set, a number of clusters and a time limit."""
 
     name: str
     k: int
     make: Callable[[], tuple[str, Any]]
-    """Where the rows come from, and the rows."""
+    """Function that returns a description of the rows, and the rows."""
     limit: float = 60.0
-    """Seconds for one contestant."""
+    """Time limit of a contestant, in seconds."""
     kind: str = "dense"
     file: str = ""
-    """The same rows for several problems."""
+    """Name of the cached file, for problems that share their rows."""
 
     def path(self) -> Path:
-        """Its rows as a file, which is made if it is not there."""
+        """Return the file with the rows; create it if necessary."""
         end = "npz" if self.kind == "sparse" else "npy"
         name = (self.file or self.name).replace(" ", "_").replace(",", "")
-        path = cache() / f"{name}.{end}"
+        path = cache_folder() / f"{name}.{end}"
         if not path.exists():
             origin, rows = self.make()
             unfinished = path.with_name("unfinished." + end)
@@ -55,43 +56,45 @@ class Problem:
         return path
 
     def origin(self) -> str:
-        """What the rows are."""
+        """Return a description of the rows."""
         return self.path().with_suffix(".txt").read_text()
 
     def rows(self) -> Any:
-        """In memory."""
+        """Load the rows into memory."""
         return sparse.load_npz(self.path()) if self.kind == "sparse" else np.load(self.path())
 
 
-def cache() -> Path:
-    """A folder for this version; those of others go, once nobody has used them for some time."""
+def cache_folder() -> Path:
+    """Return the cache folder of this version, and delete unused folders of other versions."""
     folder = CACHE / VERSION
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
         for old in CACHE.iterdir():
-            if time.time() - old.stat().st_atime > UNUSED:
+            if time.time() - old.stat().st_atime > UNUSED_SECONDS:
                 shutil.rmtree(old, ignore_errors=True)
     return folder
 
 
 def blobs(n: int, d: int, k: int, std: float) -> tuple[str, Array]:
-    """Normal clusters of one size and shape."""
+    """Return normal clusters of equal size and shape."""
     X = make_blobs(n, d, centers=k, cluster_std=std, random_state=0)[0]
-    return f"made: {k} blobs, standard deviation {std:g}", X.astype(np.float32)
+    return f"synthetic, {k} blobs, standard deviation {std:g}", X.astype(np.float32)
 
 
 def normal(n: int, d: int) -> tuple[str, Array]:
-    """Without clusters."""
-    return "made: normal, no clusters", np.random.default_rng(0).normal(size=(n, d)).astype(np.float32)
+    """Return normal rows, which have no clusters."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    return "synthetic, normal, no clusters", X.astype(np.float32)
 
 
 def uniform(n: int, d: int) -> tuple[str, Array]:
-    """Without clusters."""
-    return "made: uniform, no clusters", np.random.default_rng(0).random((n, d)).astype(np.float32)
+    """Return uniform rows, which have no clusters."""
+    X = np.random.default_rng(0).random((n, d))
+    return "synthetic, uniform, no clusters", X.astype(np.float32)
 
 
 def embeddings(n: int, d: int, topics: int = 2000) -> tuple[str, Array]:
-    """Of unit length, with a falling spectrum, around topics whose numbers follow Zipf's law."""
+    """Return unit vectors with a falling spectrum around topics with Zipf-distributed sizes."""
     rng = np.random.default_rng(0)
     spectrum = np.arange(1, d + 1, dtype=np.float32) ** -0.5
     shares = 1 / np.arange(1, topics + 1)
@@ -99,53 +102,62 @@ def embeddings(n: int, d: int, topics: int = 2000) -> tuple[str, Array]:
     centres = rng.normal(size=(topics, d)).astype(np.float32) * spectrum
     X = centres[of] + 0.8 * rng.normal(size=(n, d)).astype(np.float32) * spectrum
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    return f"made: like embeddings, unit length, {topics} topics by Zipf's law", X
+    origin = f"synthetic, embedding-like, unit length, {topics} topics with Zipf-distributed sizes"
+    return origin, X
 
 
 def birch() -> tuple[str, Array]:
-    """Two columns, 100 clusters on a grid."""
-    if not data.TABULAR.exists():
+    """Return birch1: two features, 100 clusters on a grid."""
+    if not data.tabular_file().exists():
         return blobs(100_000, 2, 100, 0.3)
-    return "birch1, real benchmark set", data.tabular("birch1")[0].astype(np.float32)
+    return "birch1 (benchmark data set)", data.tabular("birch1")[0].astype(np.float32)
 
 
 def newsgroups(name: str = "20Newsgroups_cai") -> tuple[str, Any]:
-    """TF-IDF of unit length; or made documents of about that size."""
-    path = SHARED / "text" / f"{name}.npz"
+    """Return TF-IDF rows of unit length of a text collection, or synthetic documents."""
+    path = shared_folder() / "text" / f"{name}.npz"
     if not path.exists():
         return documents(18_846, 26_214, 90, 20)
-    counts = sparse.csr_matrix(sparse.load_npz(path))
-    return name, TfidfTransformer().fit_transform(counts).astype(np.float32)
+    return name, tfidf_rows(path)
 
 
 def cluto(name: str) -> tuple[str, Any]:
-    """One of CLUTO's sets as TF-IDF of unit length."""
-    path = SHARED / "cluto" / f"{name}.npz"
+    """Return TF-IDF rows of unit length of one of CLUTO's data sets, or synthetic documents."""
+    path = shared_folder() / "cluto" / f"{name}.npz"
     if not path.exists():
         return documents(7000, 40_000, 60, 10)
+    return f"CLUTO's {name}", tfidf_rows(path)
+
+
+def tfidf_rows(path: Path) -> Any:
+    """Return TF-IDF rows of unit length from a file of term counts."""
     counts = sparse.csr_matrix(sparse.load_npz(path))
-    return f"CLUTO's {name}", TfidfTransformer().fit_transform(counts).astype(np.float32)
+    return TfidfTransformer().fit_transform(counts).astype(np.float32)
 
 
-def documents(n: int, d: int, n_terms: int, n_topics: int) -> tuple[str, Any]:
-    """Terms by Zipf's law: half of them in one order for all, the others in an order of their topic."""
+def documents(n: int, d: int, n_drawn: int, n_topics: int) -> tuple[str, Any]:
+    """Return synthetic documents of `n_drawn` terms each, as TF-IDF rows of unit length.
+
+    Term frequencies follow Zipf's law. Half of the terms are ranked in the same order for all documents,
+    the other half in an order that depends on the topic.
+    """
     rng = np.random.default_rng(0)
     law = np.cumsum(1 / np.arange(1, d + 1))
     topics = rng.integers(n_topics, size=n)
-    ranks = np.searchsorted(law / law[-1], rng.random((n, n_terms)))
+    ranks = np.searchsorted(law / law[-1], rng.random((n, n_drawn)))
     steps, offsets = 2 * rng.integers(1, d, size=n_topics) + 1, rng.integers(d, size=n_topics)
     of_topic = (ranks * steps[topics][:, None] + offsets[topics][:, None]) % d
-    columns = np.where(rng.random((n, n_terms)) < 0.5, of_topic, ranks)
-    starts = np.arange(0, n * n_terms + 1, n_terms)
-    values = np.ones(n * n_terms, dtype=np.float32)
+    columns = np.where(rng.random((n, n_drawn)) < 0.5, of_topic, ranks)
+    starts = np.arange(0, n * n_drawn + 1, n_drawn)
+    values = np.ones(n * n_drawn, dtype=np.float32)
     X = sparse.csr_matrix((values, columns.ravel().astype(np.int32), starts), shape=(n, d))
     X.sum_duplicates()
     X = TfidfTransformer().fit_transform(X).astype(np.float32)
-    return f"made: {n:,} documents of {n_topics} topics, {d:,} terms", X
+    return f"synthetic, {n:,} documents of {n_topics} topics, {d:,} terms", X
 
 
 def sift(n: int, k: int, limit: float = 30.0) -> Problem:
-    """SIFT descriptors: real data, no clear clusters."""
+    """Return a problem with SIFT descriptors, which have no clear clusters."""
     return Problem(f"SIFT {n:,} x 128, k={k:,}", k, partial(data.sift, n), limit, file=f"sift {n}")
 
 

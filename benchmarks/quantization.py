@@ -1,4 +1,4 @@
-"""Quantizers for vector search: training, encoding, search, inverted lists; against their peers."""
+"""Benchmarks of quantizers for vector search: training, encoding, search and inverted lists."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,36 +6,41 @@ from typing import Any
 
 import numpy as np
 
+import data
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer, metrics
-from data import SHARED, Array, sift
+from data import Array
 from environment import N_THREADS, Json
-from measure import interleaved, keep, median, timed
+from measure import interleaved, median, timed
+from result_files import save_result
 
 SUBSPACES = (8, 16)
+# Number of neighbours that a search among codes returns.
 NEIGHBOURS = 100
+# Number of inverted lists (clusters of the coarse quantizer).
 N_LISTS = 4096
-# Shares of all rows that a search looks at.
+# Shares of all rows that a search in inverted lists scans.
 BUDGETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+N_TRAINING = 100_000
+N_QUERIES = 1000
 
 
-def learned() -> tuple[str, Array, Array]:
-    """100,000 rows to learn from and 1,000 queries, of other photographs than the base."""
-    path = SHARED / "sift" / "photosift_learn_query.npz"
-    if not path.exists():
-        X = np.random.default_rng(1).normal(60, 40, size=(101_000, 128)).clip(0, 255).astype(np.uint8)
-        return "made: normal 100000 x 128", X[:100_000], X[100_000:]
-    with np.load(path) as data:
-        return "PhotoSIFT, 100000 x 128 to learn from", data["learn"], data["query"][:1000]
+def training_data() -> tuple[str, Array, Array]:
+    """Return a name, 100,000 training rows and 1,000 queries, as uint8."""
+    found = data.photosift_training(N_TRAINING, N_QUERIES)
+    if found is None:
+        X = data.synthetic_descriptors(N_TRAINING + N_QUERIES, seed=1).astype(np.uint8)
+        return "synthetic, normal 100000 x 128", X[:N_TRAINING], X[N_TRAINING:]
+    return "PhotoSIFT, 100000 x 128 for training", *found
 
 
-def ours(X: Array, m: int, clusterer: Any = None) -> Json:
-    """A product quantizer, and the mean squared error of the rows that it was trained on."""
+def boosted_training(X: Array, m: int, clusterer: Any = None) -> Json:
+    """Train a product quantizer, and return its mean squared error on the training rows."""
     made = ProductQuantizer(m, clusterer=clusterer, random_state=0, n_threads=N_THREADS).fit(X)
     return {"distortion": made.distortion_}
 
 
 def faiss_quantizer(X: Array, m: int) -> Any:
-    """All rows, 25 iterations."""
+    """Train faiss's product quantizer for 25 iterations on all rows."""
     import faiss
 
     faiss.omp_set_num_threads(N_THREADS)
@@ -47,164 +52,185 @@ def faiss_quantizer(X: Array, m: int) -> Any:
 
 
 def faiss_training(X: Array, m: int) -> Json:
-    """Its distortion is not part of its time: see `quantizer_training`."""
+    """Return the training time of faiss alone, and its mean squared error."""
     seconds, quantizer = timed(partial(faiss_quantizer, X, m))
     gaps = X - quantizer.decode(quantizer.compute_codes(X))
     return {"training": seconds, "distortion": float((gaps.astype(np.float64) ** 2).sum() / len(X))}
 
 
 def quantizer_training() -> None:
-    """Product quantizers of 100,000 x 128, 256 centroids: time and distortion."""
-    name, X, _ = learned()
+    """Compare the training of product quantizers, 100,000 x 128: time and distortion."""
+    name, X, _ = training_data()
     floats = X.astype(np.float32)
     fast = partial(BoostKMeans, quality="fast")
     found: Json = {}
     for m in SUBSPACES:
+        train = partial(boosted_training, floats, m)
         contestants: dict[str, Callable[[], Json]] = {
             "faiss.ProductQuantizer, 25 iterations": partial(faiss_training, floats, m),
-            "ours (default)": partial(ours, floats, m),
-            "ours (tol=2e-3)": partial(ours, floats, m, fast(tol=2e-3)),
-            "ours (tol=4e-3)": partial(ours, floats, m, fast(tol=4e-3)),
-            'ours (BoostKMeans(quality="balanced"))': partial(ours, floats, m, BoostKMeans()),
-            "ours (BisectingBoostKMeans())": partial(ours, floats, m, BisectingBoostKMeans()),
+            "boostkmeans (default)": train,
+            "boostkmeans (tol=2e-3)": partial(train, fast(tol=2e-3)),
+            "boostkmeans (tol=4e-3)": partial(train, fast(tol=4e-3)),
+            'boostkmeans (BoostKMeans(quality="balanced"))': partial(train, BoostKMeans()),
+            "boostkmeans (BisectingBoostKMeans())": partial(train, BisectingBoostKMeans()),
         }
         runs = interleaved(contestants, repeats=5)
         found[str(m)] = {
             contestant: {
-                "seconds": median(
-                    [run["training"] if "training" in run else run["seconds"] for run in many]
-                ),
-                "distortion": many[0]["distortion"],
+                "seconds": median([run["training" if "training" in run else "seconds"] for run in some]),
+                "distortion": some[0]["distortion"],
             }
-            for contestant, many in runs.items()
+            for contestant, some in runs.items()
         }
-    keep("quantizer_training", {"data": name, "subspaces": found})
-
-
-def _medians(runs: dict[str, list[Json]]) -> Json:
-    return {who: median([run["seconds"] for run in many]) for who, many in runs.items()}
-
-
-def _counted(encode: Callable[[Array], Array], rows: Array) -> Json:
-    return {"n": len(encode(rows))}
+    save_result("quantizer_training", {"data": name, "subspaces": found})
 
 
 def quantizer_use() -> None:
-    """Encoding 1,000,000 x 128, and search among these codes, by the same codebooks."""
+    """Compare encoding of 1,000,000 x 128, and search among these codes, with equal codebooks."""
     import faiss
 
     faiss.omp_set_num_threads(N_THREADS)
-    name, X, queries = learned()
-    _, base = sift(1_000_000)
-    asked = queries.astype(np.float32)
+    name, X, queries = training_data()
+    _, base = data.sift(1_000_000)
     found: Json = {}
     for m in SUBSPACES:
         quantizer = ProductQuantizer(m, random_state=0, n_threads=N_THREADS).fit(X)
         index = faiss.IndexPQ(128, m, 8)
         faiss.copy_array_to_vector(quantizer.codebooks_.ravel(), index.pq.centroids)
         index.is_trained = True
-        encoders: dict[str, Callable[[Array], Array]] = {
-            "faiss": index.sa_encode,
-            "ours": quantizer.encode,
-        }
-        encoding = interleaved(
-            {who: partial(_counted, encode, base) for who, encode in encoders.items()}
-        )
-        codes = quantizer.encode(base)
-        same_codes = float((index.sa_encode(base) == codes).mean())
-        index.add_sa_codes(codes)
-        results: dict[str, Any] = {}
-
-        def theirs(index: Any = index, results: dict[str, Any] = results) -> Json:
-            results["faiss"] = index.search(asked, NEIGHBOURS)
-            return {}
-
-        def own(
-            quantizer: Any = quantizer, codes: Array = codes, results: dict[str, Any] = results
-        ) -> Json:
-            results["ours"] = quantizer.search(asked, codes, NEIGHBOURS)
-            return {}
-
-        searching = interleaved({"faiss": theirs, "ours": own})
-        gaps, ids = results["faiss"]
         found[str(m)] = {
-            "encoding": {
-                who: median([run["seconds"] for run in runs]) for who, runs in encoding.items()
-            },
-            "searching": {
-                who: median([run["seconds"] for run in runs]) for who, runs in searching.items()
-            },
-            "same_codes": same_codes,
-            "same_neighbours": float((ids == results["ours"].indices).mean()),
-            "largest_difference_of_distances": float(
-                (np.abs(gaps - results["ours"].distances) / results["ours"].distances).max()
-            ),
+            **encoding_figures(quantizer, index, base),
+            **search_figures(quantizer, index, base, queries.astype(np.float32)),
         }
-    keep("quantizer_use", {"data": f"{name}, 1000000 x 128 to encode", "subspaces": found})
+    save_result("quantizer_use", {"data": f"{name}, 1000000 x 128 to encode", "subspaces": found})
+
+
+def encoding_figures(quantizer: ProductQuantizer, index: Any, base: Array) -> Json:
+    """Return the times of encoding, and the share of equal codes."""
+    codes: dict[str, Array] = {}
+
+    def encode(name: str, function: Callable[[Array], Array]) -> Json:
+        codes[name] = function(base)
+        return {}
+
+    runs = interleaved({
+        "faiss": partial(encode, "faiss", index.sa_encode),
+        "boostkmeans": partial(encode, "boostkmeans", quantizer.encode),
+    })  # fmt: skip
+    same = float((codes["faiss"] == codes["boostkmeans"]).mean())
+    return {"encoding": median_seconds(runs), "same_codes": same}
+
+
+def search_figures(quantizer: ProductQuantizer, index: Any, base: Array, queries: Array) -> Json:
+    """Return the times of search, and how far the neighbours agree."""
+    codes = quantizer.encode(base)
+    index.add_sa_codes(codes)
+    results: dict[str, Any] = {}
+
+    def theirs() -> Json:
+        results["faiss"] = index.search(queries, NEIGHBOURS)
+        return {}
+
+    def own() -> Json:
+        results["boostkmeans"] = quantizer.search(queries, codes, NEIGHBOURS)
+        return {}
+
+    runs = interleaved({"faiss": theirs, "boostkmeans": own})
+    (distances, ids), found = results["faiss"], results["boostkmeans"]
+    differences = np.abs(distances - found.distances) / found.distances
+    return {
+        "searching": median_seconds(runs),
+        "same_neighbours": float((ids == found.indices).mean()),
+        "largest_difference_of_distances": float(differences.max()),
+    }
+
+
+def median_seconds(runs: dict[str, list[Json]]) -> Json:
+    """Return the median time of each contestant."""
+    return {name: median([run["seconds"] for run in some]) for name, some in runs.items()}
 
 
 def recall_by_budget(labels: Array, order: Array, truth: Array) -> list[float]:
-    """Share of the true ten neighbours in the lists of the nearest centres, by rows that are looked at.
+    """Return the share of the true neighbours that a search finds, by the share of rows it scans.
 
-    `labels` are those of all rows, `order` has all centres for each query, the nearest first. Lists are
-    read as a whole, one after the other; means over all queries, joined by lines between two numbers of
-    lists.
+    A search scans whole inverted lists, starting with the list of the nearest centre. Recall and number
+    of scanned rows are averaged over the queries for each number of lists, and interpolated linearly.
+
+    Parameters
+    ----------
+    labels : array of shape (n_rows,)
+        Inverted list of each row.
+    order : array of shape (n_queries, n_lists)
+        Lists by distance of their centre to the query, nearest first.
+    truth : array of shape (n_queries, 10)
+        Rows that are the true neighbours of each query.
     """
     n_lists = order.shape[1]
     scanned = np.cumsum(np.bincount(labels, minlength=n_lists)[order], axis=1).mean(axis=0)
     rank = np.argsort(order, axis=1)
-    needed = np.take_along_axis(rank, labels[truth], axis=1)  # lists before that of a true neighbour
-    met = np.cumsum(np.bincount(needed.ravel(), minlength=n_lists)) / needed.size
-    return [float(np.interp(budget * len(labels), scanned, met)) for budget in BUDGETS]
+    # Number of lists that are scanned before the list of a true neighbour.
+    needed = np.take_along_axis(rank, labels[truth], axis=1)
+    recall = np.cumsum(np.bincount(needed.ravel(), minlength=n_lists)) / needed.size
+    return [float(np.interp(budget * len(labels), scanned, recall)) for budget in BUDGETS]
 
 
-def coarse_quantizers() -> None:
-    """Inverted lists of 1,000,000 x 128, k=4,096: recall@10 at equal numbers of scanned vectors."""
+def faiss_centres(X: Array, seed: int) -> Array:
+    """Return the centres of faiss.Kmeans with its 10 iterations for inverted lists, on all rows."""
     import faiss
 
     faiss.omp_set_num_threads(N_THREADS)
-    _, _, queries = learned()
-    name, base = sift(1_000_000)
+    found = faiss.Kmeans(X.shape[1], N_LISTS, niter=10, seed=seed, max_points_per_centroid=len(X))
+    found.train(X)
+    return np.asarray(found.centroids)
+
+
+def superkmeans_centres(X: Array, seed: int) -> Array:
+    """Return the centres of superkmeans with its defaults."""
+    from superkmeans import SuperKMeans
+
+    made = SuperKMeans(
+        n_clusters=N_LISTS, dimensionality=X.shape[1], n_threads=N_THREADS, seed=seed + 42
+    )
+    return np.asarray(made.train(X))
+
+
+def boosted_centres(X: Array, seed: int, **parameters: Any) -> Array:
+    """Return the centres of BoostKMeans."""
+    made = BoostKMeans(N_LISTS, random_state=seed, n_threads=N_THREADS, **parameters).fit(X)
+    return made.cluster_centers_
+
+
+def coarse_quantizers() -> None:
+    """Compare inverted lists, 1,000,000 x 128, k = 4,096: recall@10 at equal numbers of scanned rows."""
+    _, _, queries = training_data()
+    name, base = data.sift(1_000_000)
     truth = metrics.exact_neighbors(base, queries, 10, n_threads=N_THREADS).indices
-
-    def by_faiss(seed: int) -> Array:
-        found = faiss.Kmeans(128, N_LISTS, niter=10, seed=seed, max_points_per_centroid=len(base))
-        found.train(base)
-        return np.asarray(found.centroids)
-
-    def by_superkmeans(seed: int) -> Array:
-        from superkmeans import SuperKMeans
-
-        made = SuperKMeans(n_clusters=N_LISTS, dimensionality=128, n_threads=N_THREADS, seed=seed + 42)
-        return np.asarray(made.train(base))
-
-    def by_ours(seed: int, **parameters: Any) -> Array:
-        made = BoostKMeans(N_LISTS, random_state=seed, n_threads=N_THREADS, **parameters).fit(base)
-        return made.cluster_centers_
-
-    contestants: dict[str, Callable[[int], Array]] = {
-        "faiss.Kmeans, 10 iterations": by_faiss,
-        "superkmeans": by_superkmeans,
-        'ours (quality="fast")': partial(by_ours, quality="fast"),
-        "ours (default)": by_ours,
+    contestants: dict[str, Callable[[Array, int], Array]] = {
+        "faiss.Kmeans, 10 iterations": faiss_centres,
+        "superkmeans": superkmeans_centres,
+        'boostkmeans (quality="fast")': partial(boosted_centres, quality="fast"),
+        "boostkmeans (default)": boosted_centres,
     }
     rows = []
     for contestant, make in contestants.items():
         for seed in range(2):
-            seconds, centres = timed(partial(make, seed))
-            own = metrics.exact_neighbors(centres, base, 1, n_threads=N_THREADS)
-            order = metrics.exact_neighbors(centres, queries, N_LISTS, n_threads=N_THREADS).indices
-            recalls = recall_by_budget(own.indices[:, 0], order, truth)
-            distortion = float(own.distances.mean())
-            rows.append(
-                {"name": contestant, "seed": seed, "seconds": seconds, "recall": recalls,
-                 "distortion": distortion,
-                 "imbalance": metrics.size_imbalance(own.indices[:, 0], n_clusters=N_LISTS)}
-            )  # fmt: skip
-            print(
-                f"  {contestant}: {seconds:.1f} s, {distortion:.6g}, {np.round(recalls, 4)}", flush=True
-            )
-    keep("coarse_quantizers", {"data": name, "k": N_LISTS, "budgets": BUDGETS, "rows": rows})
+            seconds, centres = timed(partial(make, base, seed))
+            figures = inverted_list_figures(centres, base, queries, truth)
+            rows.append({"name": contestant, "seed": seed, "seconds": seconds, **figures})
+            print(f"  {contestant}: {seconds:.1f} s, {figures}", flush=True)
+    save_result("coarse_quantizers", {"data": name, "k": N_LISTS, "budgets": BUDGETS, "rows": rows})
 
 
-FIGURES = [quantizer_training, quantizer_use, coarse_quantizers]
+def inverted_list_figures(centres: Array, base: Array, queries: Array, truth: Array) -> Json:
+    """Return recall, distortion and imbalance of the inverted lists of some centres."""
+    assigned = metrics.exact_neighbors(centres, base, 1, n_threads=N_THREADS)
+    labels = assigned.indices[:, 0]
+    order = metrics.exact_neighbors(centres, queries, N_LISTS, n_threads=N_THREADS).indices
+    return {
+        "recall": recall_by_budget(labels, order, truth),
+        "distortion": float(assigned.distances.mean()),
+        "imbalance": metrics.size_imbalance(labels, n_clusters=N_LISTS),
+    }
+
+
+BENCHMARKS = [quantizer_training, quantizer_use, coarse_quantizers]

@@ -1,71 +1,71 @@
-"""The sections of docs/benchmarks.md about quantizers for vector search."""
+"""Sections of `docs/benchmarks.md` about quantizers for vector search."""
 
 import numpy as np
 
 from environment import Json
-from page import table, where
+from page import context, table
 
-WORK = {"encoding": "encoding 1,000,000 rows", "searching": "1,000 queries, k = 100"}
+# Title of each task, by its key in the result.
+TASKS = {"encoding": "encoding 1,000,000 rows", "searching": "1,000 queries, k = 100"}
 
 
 def training_section(result: Json) -> str:
-    """Time and distortion by the number of subspaces."""
+    """Return time and distortion of the training by the number of subspaces."""
     tables = []
     for m, rows in result["subspaces"].items():
-        (peer, theirs), *ours = rows.items()
+        (peer, theirs), *own = rows.items()
         lines = [[peer, f"{theirs['seconds']:.2f} s", "", f"{theirs['distortion']:,.0f}", ""]]
-        for name, row in ours:
+        for name, row in own:
             lines.append([
                 name, f"{row['seconds']:.2f} s", f"{theirs['seconds'] / row['seconds']:.1f} x",
                 f"{row['distortion']:,.0f}",
                 f"{100 * (row['distortion'] / theirs['distortion'] - 1):+.2f} %",
             ])  # fmt: skip
-        header = [f"{m} subspaces", "time", "faster", "distortion", "against faiss"]
+        header = [f"{m} subspaces", "time", "speed-up", "distortion", "relative to faiss"]
         tables.append(table(header, lines))
     return (
-        f"## Training of product quantizers\n\n{where(result)}\n256 centroids in each subspace, all "
-        "rows, medians of 5, interleaved. The default of `ProductQuantizer` is "
-        '`BoostKMeans(quality="fast", tol=1e-3)`; the rows below it stop earlier, at about the '
-        "distortion of faiss. (Targets: at least 2 x to its distortion; bisecting with 8 subspaces at "
-        "least 8 x.)\n\n" + "\n".join(tables)
+        f"## Training of product quantizers\n\n{context(result)}\nEach subspace has 256 centroids, "
+        "trained on all rows; medians of 5 interleaved runs. The default clusterer of "
+        '`ProductQuantizer` is `BoostKMeans(quality="fast", tol=1e-3)`. With a larger `tol` it stops '
+        "earlier, at about the distortion of faiss. Targets: at least 2 x to the distortion of faiss, "
+        "and at least 8 x with a "
+        "bisecting clusterer and 8 subspaces.\n\n" + "\n".join(tables)
     )
 
 
 def use_section(result: Json) -> str:
-    """Encoding and search."""
+    """Return the times of encoding and search."""
     rows = []
     for m, row in result["subspaces"].items():
-        for what, shown in (
-            ("encoding", "encoding 1,000,000 rows"),
-            ("searching", "1,000 queries, k = 100"),
-        ):
-            theirs, own = row[what]["faiss"], row[what]["ours"]
+        for task, title in TASKS.items():
+            theirs, own = row[task]["faiss"], row[task]["boostkmeans"]
             rows.append(
-                [f"{m} subspaces: {shown}", f"{theirs:.2f} s", f"{own:.2f} s", f"{theirs / own:.1f} x"]
+                [f"{m} subspaces: {title}", f"{theirs:.2f} s", f"{own:.2f} s", f"{theirs / own:.1f} x"]
             )
-    agree = "; ".join(
-        f"{m} subspaces: {100 * row['same_codes']:.3f} % of the codes and "
-        f"{100 * row['same_neighbours']:.3f} % of the neighbours are the same in the same place, "
-        f"distances differ by at most {row['largest_difference_of_distances']:.0e}"
+    agreement = " ".join(
+        f"With {m} subspaces, {100 * row['same_codes']:.3f} % of the codes and "
+        f"{100 * row['same_neighbours']:.3f} % of the neighbours are equal, and distances differ by at "
+        f"most {row['largest_difference_of_distances']:.0e}."
         for m, row in result["subspaces"].items()
     )
     return (
-        f"## Encoding, and search among codes\n\n{where(result)}\nThe same codebooks for both, medians "
-        "of three, interleaved; faiss' `IndexPQ.search`, ours `ProductQuantizer.search`. (Targets: "
-        f"encoding at least as fast, search within 1.5 x.) {agree}: the rest are ties.\n\n"
-        f"{table(['', 'faiss', 'ours', 'faster'], rows)}"
+        f"## Encoding, and search among codes\n\n{context(result)}\nBoth libraries use the same "
+        "codebooks; medians of three interleaved runs of faiss's `IndexPQ.search` and of "
+        "`ProductQuantizer.search`. Targets: encoding at least as fast as faiss, search within 1.5 x. "
+        f"{agreement} The other neighbours are ties.\n\n"
+        f"{table(['', 'faiss', 'boostkmeans', 'speed-up'], rows)}"
     )
 
 
 def coarse_section(result: Json) -> str:
-    """Recall at equal work."""
+    """Return the recall of inverted lists by the share of scanned rows."""
     names = list(dict.fromkeys(row["name"] for row in result["rows"]))
-    lines = []
     means = {
         name: np.mean([row["recall"] for row in result["rows"] if row["name"] == name], axis=0)
         for name in names
     }
     highest = np.max(list(means.values()), axis=0)
+    lines = []
     for name in names:
         runs = [row for row in result["rows"] if row["name"] == name]
         cells = [
@@ -79,11 +79,13 @@ def coarse_section(result: Json) -> str:
         ])  # fmt: skip
     header = ["", "training", "distortion", "imbalance", *[f"{100 * b:g} %" for b in result["budgets"]]]
     return (
-        f"## Coarse quantizers\n\n{where(result)}\nInverted lists, k = {result['k']:,}: the share of "
-        "the ten true neighbours of 1,000 queries that are met when so many percent of all vectors are "
-        "looked at, list by list from the nearest centre on; means of 2 seeds. Peers have their "
-        "defaults (faiss' 10 iterations for inverted lists, on all rows). Imbalance: how much longer a "
-        f"search takes than with lists of equal length.\n\n{table(header, lines)}"
+        f"## Coarse quantizers\n\n{context(result)}\nRecall of inverted lists with k = {result['k']:,}: "
+        "the share of the ten true neighbours of 1,000 queries that a search finds if it scans the "
+        "given percentage of all vectors. It scans whole lists, starting with the list of the nearest "
+        "centre. Values are means of 2 seeds. The other libraries use their defaults (for faiss, 10 "
+        "iterations as for its inverted lists, on all rows). Imbalance is the time of a search relative "
+        "to lists of equal length.\n\n"
+        f"{table(header, lines)}"
     )
 
 

@@ -1,12 +1,15 @@
 """Draw the picture of the README, docs/images/readme.svg, from results/peers.json."""
 
-import json
 import statistics
 from pathlib import Path
 from typing import Any
 
+from arena import RESULT
+from comparison import curve, finished_runs
+from environment import Json
+from result_files import read_result
+
 ROOT = Path(__file__).parents[1]
-RESULT = ROOT / "benchmarks" / "results" / "peers.json"
 TARGET = ROOT / "docs" / "images" / "readme.svg"
 
 # Two problems on real data. Most peers finish the first one; few finish the second one.
@@ -14,9 +17,6 @@ PROBLEMS = {
     "SIFT 100,000 x 128, k=1,024": "100,000 SIFT vectors, 1,024 clusters",
     "SIFT 1,000,000 x 128, k=10,000": "1,000,000 SIFT vectors, 10,000 clusters",
 }
-
-# Name of the default setting of boostkmeans in the result file.
-DEFAULTS = "ours"
 
 # Marker of each library. All settings of a library share it. An entry of the result file belongs to
 # the library whose name it starts with; longer names come first.
@@ -32,24 +32,17 @@ MARKERS = {
 # libraries that were stopped.
 ROOM_BEYOND_LIMIT = 12.0
 
-Json = dict[str, Any]
-
 
 def library_of(entry: str) -> str | None:
     """Return the library of an entry of the result file, or None for boostkmeans and sparse methods."""
     return next((library for library in MARKERS if entry.startswith(library)), None)
 
 
-def finished(problem: Json, entry: str) -> list[Json]:
-    """Return the runs of an entry that ended within the time limit."""
-    return [run for run in problem["runs"].get(entry, []) if "failure" not in run]
-
-
 def results(problem: Json) -> dict[str, list[tuple[float, float]]]:
     """Return the median seconds and inertia of each setting that finished, by library."""
     found: dict[str, list[tuple[float, float]]] = {}
     for entry in problem["runs"]:
-        library, runs = library_of(entry), finished(problem, entry)
+        library, runs = library_of(entry), finished_runs(problem, entry)
         if library and runs:
             seconds = statistics.median(run["seconds"] for run in runs)
             inertia = statistics.median(run["inertia"] for run in runs)
@@ -72,15 +65,8 @@ def stopped(problem: Json) -> dict[str, tuple[int, int]]:
 
 
 def own_curve(problem: Json) -> list[tuple[float, float]]:
-    """Return seconds and inertia during the first run of boostkmeans.
-
-    A fit that stops early still computes final sums and labels. Their time is added to every point,
-    because it is part of the times of the peers too.
-    """
-    run = finished(problem, DEFAULTS)[0]
-    rest = max(0.0, run["seconds"] - run["curve"][-1][0])
-    points = [(seconds + rest, inertia) for seconds, inertia in run["curve"]]
-    return [*points, (run["seconds"], run["inertia"])]
+    """Return seconds and inertia during the first run of boostkmeans with its defaults."""
+    return curve(finished_runs(problem, "boostkmeans")[0])
 
 
 def describe_stopped(problem: Json) -> str:
@@ -95,20 +81,20 @@ def describe_stopped(problem: Json) -> str:
 
 def draw_problem(axes: Any, problem: Json, title: str) -> None:
     """Draw one panel: inertia against time, and the libraries that were stopped."""
-    curve, peers, limit = own_curve(problem), results(problem), problem["limit"]
-    lowest = min(inertia for points in [curve, *peers.values()] for _, inertia in points)
+    own, peers, limit = own_curve(problem), results(problem), problem["limit"]
+    lowest = min(inertia for points in [own, *peers.values()] for _, inertia in points)
 
     def above(inertia: float) -> float:
         return 100 * (inertia / lowest - 1)
 
-    axes.plot([s for s, _ in curve], [above(i) for _, i in curve], color="C3", linewidth=2.2)
-    axes.plot(curve[-1][0], above(curve[-1][1]), "*", color="C3", markersize=15, label="boostkmeans")
+    axes.plot([s for s, _ in own], [above(i) for _, i in own], color="C3", linewidth=2.2)
+    axes.plot(own[-1][0], above(own[-1][1]), "*", color="C3", markersize=15, label="boostkmeans")
     for number, (library, marker) in enumerate(MARKERS.items()):
         points = peers.get(library, [])
         style = {"color": f"C{number + (number > 2)}", "markersize": 6.5, "linestyle": ""}
         axes.plot([s for s, _ in points], [above(i) for _, i in points], marker, label=library, **style)
     top = max(above(inertia) for points in peers.values() for _, inertia in points)
-    first = min(seconds for points in [curve, *peers.values()] for seconds, _ in points)
+    first = min(seconds for points in [own, *peers.values()] for seconds, _ in points)
     axes.set(xscale="log", xlim=(0.7 * first, ROOM_BEYOND_LIMIT * limit), ylim=(-0.06 * top, 1.15 * top))
     axes.axvspan(limit, ROOM_BEYOND_LIMIT * limit, color="0.93", zorder=2)
     axes.axvline(limit, color="0.4", linestyle="--", linewidth=1)
@@ -130,7 +116,7 @@ def draw(result: Path = RESULT, target: Path = TARGET) -> None:
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    problems = json.loads(result.read_text(encoding="utf-8"))["problems"]
+    problems = read_result(result)["problems"]
     mpl.rcParams["svg.hashsalt"] = "boostkmeans"  # the same input gives the same file
     figure, panels = plt.subplots(1, len(PROBLEMS), figsize=(11, 4.6))
     for axes, (name, title) in zip(panels, PROBLEMS.items(), strict=True):

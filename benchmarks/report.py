@@ -1,6 +1,4 @@
-"""docs/benchmarks.md and its picture, drawn from the result files. Nothing here is typed by hand."""
-
-import json
+"""The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
 import files_report
 import large_k_report
@@ -8,14 +6,27 @@ import optima_report
 import quantization_report
 import text_report
 from environment import Json
-from measure import RESULTS
-from page import DOCS, table, where
+from page import DOCS, IMAGES, context, table
+from result_files import RESULTS, read_result
 
 
 def write_report() -> None:
-    """Only what was measured: a missing result file is a missing section."""
-    found = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
-    every = {
+    """Write the page and its plot."""
+    results = read_results()
+    if "scaling" in results:
+        IMAGES.mkdir(parents=True, exist_ok=True)
+        large_k_report.draw_scaling(results["scaling"], IMAGES / "scaling.png")
+    (DOCS / "benchmarks.md").write_text(page_text(results))
+
+
+def read_results() -> dict[str, Json]:
+    """Return the content of all result files, by name."""
+    return {path.stem: read_result(path) for path in sorted(RESULTS.glob("*.json"))}
+
+
+def page_text(results: dict[str, Json]) -> str:
+    """Return the page as Markdown; benchmarks without a result file have no section."""
+    sections = {
         **SECTIONS,
         **large_k_report.SECTIONS,
         **optima_report.SECTIONS,
@@ -23,49 +34,51 @@ def write_report() -> None:
         **files_report.SECTIONS,
         **quantization_report.SECTIONS,
     }
-    sections = [section(found[name]) for name, section in every.items() if name in found]
-    (DOCS / "benchmarks.md").write_text("\n".join([HEAD, *sections]))
+    texts = [section(results[name]) for name, section in sections.items() if name in results]
+    return "\n".join([HEAD, *texts])
 
 
 HEAD = """# Benchmarks
 
-How ours compares with other libraries is in [peers.md](peers.md). This page has the parts: what a sweep,
-a start, a tree or a search costs, and why defaults are what they are. Drawn by `benchmarks/report.py`
-from the files in `benchmarks/results/`, which `make bench-parts` measures: all contestants in one run,
-interleaved, 2 threads, medians. Machines differ: ratios are what to look at. Each section names the
-version that it was measured with.
+This page shows the cost of single parts (a sweep, a start, a tree, a search) and the measurements
+behind the defaults. The comparison with other libraries is in [peers.md](peers.md).
+
+The page is written by `benchmarks/report.py` from the files in `benchmarks/results/`, which
+`make bench-parts` measures. All alternatives of a section ran in one session, interleaved, with 2
+threads; times are medians unless stated otherwise. Each section names the versions that it was measured
+with. Machines differ, so ratios are more meaningful than seconds.
 """
 
 
 def product_section(result: Json) -> str:
-    """Sweep against matrix product."""
+    """Return the comparison of a sweep with a matrix product."""
     rows = [[name, f"{1e3 * seconds:.0f} ms"] for name, seconds in result["seconds"].items()]
     return (
-        "## A sweep against one matrix product\n\n"
-        f"n = 100,000, d = 128, k = 1,024. {where(result)}\n{table(['', 'median'], rows)}\n"
-        f"A sweep takes **{result['ratio']:.2f}** of the time of a product into memory that is already "
-        f"there (target: {result['target']}); `@`, which asks the system for 400 MB each time, takes "
-        "longer and depends on its mood.\n"
+        f"## A sweep against one matrix product\n\nn = 100,000, d = 128, k = 1,024. {context(result)}\n"
+        f"{table(['', 'median'], rows)}\n"
+        f"A sweep takes **{result['ratio']:.2f}** of the time of a product into existing memory "
+        f"(target: {result['target']}). `@` allocates 400 MB for each product, which takes longer and "
+        "varies.\n"
     )
 
 
 def seeding_section(result: Json) -> str:
-    """k-means++."""
+    """Return the comparison of k-means++ with scikit-learn's."""
     rows = [
         [name, ", ".join(f"{t:.1f} s" for t in times), f"{result['inertia_of_the_seeds'][name]:.5g}"]
         for name, times in result["seconds"].items()
     ]
     return (
-        f"## Greedy k-means++, k = {result['k']:,}\n\n{where(result)}\n"
+        f"## Greedy k-means++, k = {result['k']:,}\n\n{context(result)}\n"
         f"{table(['', 'runs', 'inertia of the seeds'], rows)}\n"
-        f"Ours is **{result['speed_up']:.1f}** times as fast, with 15 candidates for each centre where "
-        f"scikit-learn takes 10 (target: {result['target']}).\n"
+        f"boostkmeans is **{result['speed_up']:.1f}** times as fast (target: {result['target']}). It "
+        "tries 15 candidates per centre, scikit-learn tries 10.\n"
     )
 
 
 def starts_section(result: Json) -> str:
-    """Starts and blocks."""
-    text = f"## Starts\n\n{where(result)}"
+    """Return the comparison of starts and of block sizes."""
+    text = f"## Starts\n\nWhole fits from each value of `init`. {context(result)}"
     for name, inits in result["sets"].items():
         rows = [
             [
@@ -78,26 +91,31 @@ def starts_section(result: Json) -> str:
         ]
         header = ["`init`", "whole fit", "inertia, mean of 3 seeds", "lowest, highest"]
         text += f"\n{name}:\n\n{table(header, rows)}"
-    sizes = ", ".join(f"{size}: {value:,.1f}" for size, value in result["blocks"].items())
-    return text + f"\nDistortion after 15 sweeps (SIFT) by the rows that propose together: {sizes}.\n"
+    sizes = ", ".join(f"{value:,.1f} for {size}" for size, value in result["blocks"].items())
+    return (
+        f"{text}\n"
+        "A sweep proposes moves for a block of rows at a time. On the SIFT data, the distortion after "
+        f"15 sweeps hardly depends on the number of rows per block: {sizes}.\n"
+    )
 
 
 def memory_section(result: Json) -> str:
-    """Peak memory."""
+    """Return the peak memory by start."""
     rows = [[f'`init="{init}"`', f"{mb:.0f} MB"] for init, mb in result["megabytes_above_input"].items()]
     return (
-        f"## Peak memory above the input\n\nk = {result['k']:,}. {where(result)}\n"
+        f"## Peak memory above the input\n\nk = {result['k']:,}. {context(result)}\n"
         f"{table(['', 'above the 512 MB of input'], rows)}\nTarget: {result['target']} MB.\n"
     )
 
 
 def interrupt_section(result: Json) -> str:
-    """Ctrl-C."""
+    """Return the delays from Ctrl-C to KeyboardInterrupt."""
     ms = result["milliseconds"]
     return (
-        f"## Answer to Ctrl-C\n\nk = {result['k']:,}, {result['tries']} tries at random moments. "
-        f"{where(result)}\nMedian {ms['median']:.0f} ms, p99 **{ms['p99']:.0f} ms**, "
-        f"longest {ms['max']:.0f} ms (target: {result['target']} ms).\n"
+        f"## Response to Ctrl-C\n\nk = {result['k']:,}, {result['tries']} interrupts at random moments. "
+        f"{context(result)}\n"
+        f"The median delay is {ms['median']:.0f} ms, p99 is **{ms['p99']:.0f} ms**, and the longest "
+        f"delay is {ms['max']:.0f} ms (target: {result['target']} ms).\n"
     )
 
 

@@ -1,32 +1,40 @@
-"""Measures all figures (or those named on the command line) and writes docs/benchmarks.md from them."""
+"""Run the benchmarks of single parts, and write `docs/benchmarks.md` from their results."""
 
-import sys
+import argparse
 
+# environment sets the number of threads, which NumPy and others read when they are imported.
+import environment  # noqa: F401
 import figures
 import files
 import large_k
 import limits
-import measure  # noqa: F401  (sets the number of threads: before all others)
 import optima
 import quantization
 import text
 from report import write_report
 
-FIGURES = [
-    *figures.FIGURES, *large_k.FIGURES, *optima.FIGURES, *limits.FIGURES, *text.FIGURES, *files.FIGURES,
-    *quantization.FIGURES,
+BENCHMARKS = [
+    *figures.BENCHMARKS, *large_k.BENCHMARKS, *optima.BENCHMARKS, *limits.BENCHMARKS, *text.BENCHMARKS,
+    *files.BENCHMARKS, *quantization.BENCHMARKS,
 ]  # fmt: skip
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or [figure.__name__ for figure in FIGURES]
-    unknown = set(wanted) - {figure.__name__ for figure in FIGURES}
+    """Run the benchmarks that the command line names, then write the page."""
+    by_name = {benchmark.__name__: benchmark for benchmark in BENCHMARKS}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help=f"benchmarks to run (default: all): {', '.join(by_name)}")  # fmt: skip
+    parser.add_argument("--report-only", action="store_true",
+                        help="write the page from existing results, without measuring")  # fmt: skip
+    given = parser.parse_args()
+    unknown = sorted(set(given.names) - set(by_name))
     if unknown:
-        sys.exit(f"no such figure: {', '.join(sorted(unknown))}")
-    for figure in FIGURES:
-        if figure.__name__ in wanted:
-            print(f"{figure.__name__}: {figure.__doc__}", flush=True)
-            figure()
+        parser.error(f"unknown benchmark: {', '.join(unknown)}")
+    for name, benchmark in by_name.items():
+        if not given.report_only and (not given.names or name in given.names):
+            print(f"{name}: {benchmark.__doc__}", flush=True)
+            benchmark()
     write_report()
 
 

@@ -1,4 +1,4 @@
-"""The suite: data sets small and large, easy and hard, that defaults have to prove themselves on."""
+"""Small data sets, easy and hard, on which the defaults are compared with scikit-learn."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,10 +10,11 @@ import data
 from data import Array
 
 Problem = tuple[Array, int]
+"""Rows, and the number of clusters."""
 
 
 def problems() -> Iterator[tuple[str, Callable[[], Problem]]]:
-    """Name and maker of each: rows and the number of clusters."""
+    """Yield the name of each problem, and a function that makes it."""
     yield "SIFT, k=256", lambda: (data.sift(20_000)[1], 256)
     yield "SIFT, k=500", lambda: (data.sift(20_000)[1], 500)
     yield "SIFT, k=1,000", lambda: (data.sift(5000)[1], 1000)
@@ -32,40 +33,38 @@ def problems() -> Iterator[tuple[str, Callable[[], Problem]]]:
     yield "many duplicates, d=3, k=50", partial(grid, 20_000, 3, 50)
     yield "anisotropic, d=8, k=30", partial(anisotropic, 10_000, 8, 30)
     yield "sizes by a power law, d=8, k=40", partial(power_law, 20_000, 8, 40)
-    for name, k in (("s3", 15), ("a3", 50), ("unbalance", 8), ("birch1", 100)):
-        if data.TABULAR.exists():
+    if data.tabular_file().exists():
+        for name, k in (("s3", 15), ("a3", 50), ("unbalance", 8), ("birch1", 100), ("birch2", 10)):
             yield f"{name}, k={k}", partial(tabular, name, k)
-    if data.TABULAR.exists():
-        yield "birch2, k=10", partial(tabular, "birch2", 10)
 
 
 def tabular(name: str, k: int) -> Problem:
-    """Two columns, with clusters of known centres."""
+    """Return one of P. Fränti's two-dimensional data sets."""
     return data.tabular(name)[0], k
 
 
 def blobs(n: int, d: int, k: int, std: float) -> Problem:
-    """Normal clusters of one size and shape."""
+    """Return normal clusters of equal size and shape."""
     return make_blobs(n, d, centers=k, cluster_std=std, random_state=0)[0].astype(np.float32), k
 
 
 def uniform(n: int, d: int, k: int) -> Problem:
-    """Without clusters."""
+    """Return uniform rows, which have no clusters."""
     return np.random.default_rng(0).uniform(size=(n, d)).astype(np.float32), k
 
 
 def normal(n: int, d: int, k: int) -> Problem:
-    """Without clusters, and few rows for each."""
+    """Return normal rows, which have no clusters."""
     return np.random.default_rng(0).normal(size=(n, d)).astype(np.float32), k
 
 
 def grid(n: int, d: int, k: int) -> Problem:
-    """Whole numbers from 0 to 6: each point is there many times."""
+    """Return binomial integers from 0 to 6, so that most rows occur many times."""
     return np.random.default_rng(0).binomial(6, 0.5, size=(n, d)).astype(np.float32), k
 
 
 def anisotropic(n: int, d: int, k: int) -> Problem:
-    """Clusters that are long and thin, each in a direction of its own."""
+    """Return long and thin clusters, each with its own direction."""
     rng = np.random.default_rng(0)
     X, labels = make_blobs(n, d, centers=k, cluster_std=1.0, random_state=0)
     centres = np.stack([X[labels == r].mean(axis=0) for r in range(k)])
@@ -75,7 +74,7 @@ def anisotropic(n: int, d: int, k: int) -> Problem:
 
 
 def power_law(n: int, d: int, k: int) -> Problem:
-    """One cluster with a quarter of the rows, and many with few."""
+    """Return clusters whose sizes follow a power law: the largest has a quarter of the rows."""
     shares = 1 / np.arange(1, k + 1) ** 1.2
     sizes = np.maximum(5, n * shares / shares.sum()).astype(int)
     return make_blobs(sizes, d, cluster_std=1.5, random_state=0)[0].astype(np.float32), k

@@ -1,8 +1,8 @@
-"""What a claim of the paper is, and how it is held against what was measured.
+"""Claims of the paper, and how each is compared with a measured result.
 
-A claim is a function of one experiment's result that gives a `Finding`: our figure, a verdict by
-the rule that stands beside it, and why. The decorator `claim` has what the paper says, so that the
-page has it also where nothing was measured.
+A claim is a function that takes the result of one experiment and returns a `Finding`: the measured
+figures, a verdict and an explanation. The decorator `claim` adds the statement of the paper and the rule
+of the verdict, so that the page shows them even if nothing was measured.
 """
 
 from collections.abc import Callable
@@ -11,83 +11,93 @@ from typing import Any
 
 from experiment import Json
 
-AGREES, IN_PART, DIFFERS, UNKNOWN = "agrees", "agrees in part", "does not agree", "not measured"
+AGREES = "agrees"
+IN_PART = "agrees in part"
+DIFFERS = "does not agree"
+UNKNOWN = "not measured"
 VERDICTS = (AGREES, IN_PART, DIFFERS, UNKNOWN)
 
 
 class NotMeasuredError(Exception):
-    """A figure that a claim needs is not in the result."""
+    """A figure that a claim needs is missing in the result."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found."""
+    """Measured figures about a claim."""
 
-    ours: str
+    measured: str
     verdict: str
-    why: str = ""
+    explanation: str = ""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, and what was found."""
+    """A claim of the paper, and the finding about it."""
 
-    what: str
+    title: str
+    paper: str
+    """Statement of the paper."""
+    rule: str
+    """Rule of the verdict."""
+    experiment: str
+    finding: Finding
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Function that judges one claim by the result of an experiment."""
+
+    name: str
+    experiment: str
+    title: str
     paper: str
     rule: str
-    """By which the verdict is made."""
-    experiment: str
-    ours: str
-    verdict: str
-    why: str
+    find: Callable[[Json], Finding]
 
-
-Judge = Callable[[Json | None], Claim]
+    def __call__(self, result: Json | None) -> Claim:
+        """Return the claim with its finding; without a result, the verdict is "not measured"."""
+        try:
+            finding = Finding("", UNKNOWN) if result is None else self.find(result)
+        except NotMeasuredError as error:
+            finding = Finding("", UNKNOWN, str(error))
+        return Claim(self.title, self.paper, self.rule, self.experiment, finding)
 
 
 def claim(
-    experiment: str, what: str, paper: str, rule: str
+    experiment: str, title: str, paper: str, rule: str
 ) -> Callable[[Callable[[Json], Finding]], Judge]:
-    """Makes a claim of a function that finds something in the result of `experiment`."""
+    """Turn a function of an experiment's result into a `Judge`."""
 
     def decorate(find: Callable[[Json], Finding]) -> Judge:
-        def judge(result: Json | None) -> Claim:
-            try:
-                found = find(result) if result is not None else Finding("", UNKNOWN)
-            except NotMeasuredError as error:
-                found = Finding("", UNKNOWN, f"{error}")
-            return Claim(what, paper, rule, experiment, found.ours, found.verdict, found.why)
-
-        judge.__doc__, judge.__name__ = find.__doc__, find.__name__
-        judge.experiment = experiment  # type: ignore[attr-defined]
-        return judge
+        return Judge(find.__name__, experiment, title, paper, rule, find)
 
     return decorate
 
 
-def graded(agrees: bool, in_part: bool = False) -> str:
-    """A verdict."""
+def verdict(agrees: bool, in_part: bool = False) -> str:
+    """Return the verdict of a rule with one or two conditions."""
     return AGREES if agrees else IN_PART if in_part else DIFFERS
 
 
 def run_of(result: Json, **settings: Any) -> Json:
-    """The first run with these settings that came to an end."""
+    """Return the first finished run with these settings."""
     return runs_of(result, **settings)[0]
 
 
 def runs_of(result: Json, **settings: Any) -> list[Json]:
-    """All runs with these settings that came to an end; at least one."""
+    """Return all finished runs with these settings; raise NotMeasuredError if there are none."""
     found = [
         run for run in result["runs"]
         if "failure" not in run and "skipped" not in run and "missing" not in run
         and all(run["run"].get(name) == value for name, value in settings.items())
     ]  # fmt: skip
     if not found:
-        what = ", ".join(f"{name}={value}" for name, value in settings.items())
-        raise NotMeasuredError(f"There is no run with {what}.")
+        wanted = ", ".join(f"{name}={value}" for name, value in settings.items())
+        raise NotMeasuredError(f"There is no run with {wanted}.")
     return found
 
 
 def percent(value: float, other: float) -> float:
-    """How much more than another."""
+    """Return by how many percent a value is above another."""
     return 100 * (value / other - 1)

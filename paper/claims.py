@@ -1,55 +1,67 @@
-"""Writes `docs/paper.md`: the paper's claims one by one, beside what was measured.
+"""The page `docs/paper.md`: each claim of the paper, compared with the measured results.
 
-`python paper/claims.py` reads the result files that are there; what is not is "not measured".
+`python paper/claims.py` writes it from the existing result files. Claims without a result are "not
+measured".
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from experiment import HERE, PAGES, Json, kept, table
+from experiment import HERE, PAGES, Json, load_result, table
 
 # isort: split
-# What is above settles threads, before NumPy is imported.
+# The import above sets the number of threads, which must happen before NumPy is imported.
+import claims_algorithm
+import claims_quality
+import claims_scalability
 import claims_uses
-import claims_vectors
 from claim import VERDICTS, Claim, Judge
 
 PAGE = HERE.parent / "docs" / "paper.md"
 
-CLAIMS: list[Judge] = [*claims_vectors.CLAIMS, *claims_uses.CLAIMS]
-# In the order of the paper.
+CLAIMS: list[Judge] = [
+    *claims_algorithm.CLAIMS,
+    *claims_quality.CLAIMS,
+    *claims_uses.CLAIMS,
+    *claims_scalability.CLAIMS,
+]
 EXPERIMENTS = {
-    "iterations": "iterations in the plane (Fig. 1)",
+    "iterations": "Iterations in the plane (Fig. 1)",
     "lloyd_condition": "Lloyd's condition (Fig. 2)",
-    "distortion": "distortion of direct k-way methods (Fig. 3 a-c)",
+    "distortion": "Distortion of direct k-way methods (Fig. 3 a-c)",
     "significance": "128 runs (Fig. 3 d)",
-    "bisecting": "bisecting methods (Table 2)",
-    "top_k0": "candidates (top-k0)",
-    "search": "nearest neighbour search (Fig. 4)",
-    "documents": "documents (Table 3)",
-    "scalability": "scalability (Fig. 5 and 6)",
+    "bisecting": "Bisecting methods (Table 2)",
+    "top_k0": "Candidates (top-k0)",
+    "search": "Nearest neighbour search (Fig. 4)",
+    "documents": "Documents (Table 3)",
+    "scalability": "Scalability (Fig. 5 and 6)",
 }
+"""Titles of the experiments, in the order of the paper."""
+
+Results = Mapping[str, Json | None]
 
 
-def judged(results: dict[str, Json | None]) -> list[Claim]:
-    """All claims, by the results of the experiments."""
-    return [judge(results.get(judge.experiment)) for judge in CLAIMS]  # type: ignore[attr-defined]
+def judge_all(results: Results) -> list[Claim]:
+    """Return all claims with their findings."""
+    return [judge(results.get(judge.experiment)) for judge in CLAIMS]
 
 
 def overview(claims: list[Claim]) -> str:
-    """How many of each verdict, and a line for each claim."""
-    counts = Counter(claim.verdict for claim in claims)
+    """Return the number of claims by verdict, and a table of all claims."""
+    counts = Counter(claim.finding.verdict for claim in claims)
     summary = ", ".join(f"{verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict])
-    lines = [[f"{number}", claim.what, claim.verdict] for number, claim in enumerate(claims, start=1)]
+    lines = [
+        [number, claim.title, claim.finding.verdict] for number, claim in enumerate(claims, start=1)
+    ]
     return f"**{len(claims)} claims: {summary}.**\n\n{table(['', 'claim', 'verdict'], lines)}"
 
 
-def details(claims: list[Claim], results: dict[str, Json | None], pages: Path) -> str:
-    """Claim by claim, experiment by experiment."""
+def details(claims: list[Claim], results: Results, pages: Path) -> str:
+    """Return the paragraphs of all claims, grouped by experiment."""
     parts: list[str] = []
     for name, title in EXPERIMENTS.items():
-        parts.append(f"## {title[0].upper()}{title[1:]}\n\n{source(name, results.get(name), pages)}\n")
+        parts.append(f"## {title}\n\n{source(name, results.get(name), pages)}\n")
         parts += [
             paragraph(number, claim)
             for number, claim in enumerate(claims, start=1)
@@ -59,102 +71,123 @@ def details(claims: list[Claim], results: dict[str, Json | None], pages: Path) -
 
 
 def source(name: str, result: Json | None, pages: Path) -> str:
-    """Where the figures are from."""
+    """Return a sentence about the page, the size and the data of an experiment."""
     if result is None:
         return "Not measured yet."
     size = "the paper's size" if result["size"] == "full" else "the small size"
-    data = sorted({run["data"] for run in result["runs"] if "data" in run})
-    of = f"; data: {', '.join(data)}" if data else ""
+    names = sorted({run["data"] for run in result["runs"] if "data" in run})
+    data = f" Data: {'; '.join(names)}." if names else ""
     page = f"[{name}](paper/{name}.md)" if (pages / f"{name}.md").exists() else name
-    return f"Figures: {page}, at {size}{of}."
+    return f"Figures: {page}, at {size}.{data}"
 
 
 def paragraph(number: int, claim: Claim) -> str:
-    """One claim."""
+    """Return the heading and the list about one claim."""
+    finding = claim.finding
+    end = "" if finding.measured.endswith(".") else "."
     lines = [
-        f"### {number}. {claim.what}: {claim.verdict}\n",
+        f"### {number}. {claim.title}: {finding.verdict}\n",
         f"- Paper: {claim.paper}",
-        f"- Here: {claim.ours}{'' if claim.ours.endswith('.') else '.'}" if claim.ours else "",
+        f"- Measured: {finding.measured}{end}" if finding.measured else "",
         f"- Rule: {claim.rule}",
-        f"- {claim.why}" if claim.why else "",
+        f"- {finding.explanation}" if finding.explanation else "",
     ]
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def text_of(results: dict[str, Json | None], pages: Path = PAGES) -> str:
-    """The page."""
-    claims = judged(results)
-    return HEAD.format(overview=overview(claims)) + details(claims, results, pages) + errors()
+def page_text(results: Results, pages: Path = PAGES) -> str:
+    """Return the page as Markdown."""
+    claims = judge_all(results)
+    corrections = table(["paper", "here"], CORRECTIONS)
+    text = HEAD.format(overview=overview(claims)) + details(claims, results, pages) + CORRECTIONS_HEAD
+    return (text + corrections).rstrip() + "\n"
 
 
-def errors() -> str:
-    """What had to be put right."""
-    return ERRORS_HEAD + table(["paper", "here"], ERRORS)
-
-
-def write(names: Iterable[str] = tuple(EXPERIMENTS)) -> None:
-    """From the result files that are there."""
-    PAGE.write_text(text_of({name: kept(name) for name in names}).rstrip() + "\n")
+def write_page(names: Iterable[str] = tuple(EXPERIMENTS)) -> None:
+    """Write the page from the existing result files."""
+    PAGE.write_text(page_text({name: load_result(name) for name in names}))
 
 
 HEAD = """# The paper's claims
 
-Written by `paper/claims.py` from the files in `paper/results`. Each claim of *Boost k-means* (Zhao,
-Deng, Ngo) that can be measured is held against what was measured here, in our words, by a rule that
-is stated. "In part" is what misses the rule but goes the same way. Data and machine are not those
-of the paper, so figures are compared by ratios. The experiments and their pages: see below; `make
-paper` measures them anew.
+This page compares each measurable claim of *Boost k-means* (Zhao, Deng, Ngo) with results measured with
+this library. It is written by `paper/claims.py` from the files in `paper/results`, which `make paper`
+measures. The claims are paraphrased. Each verdict follows a stated rule; "agrees in part" means that the
+result misses the rule, but points in the same direction. Data and machine differ from those of the
+paper, so ratios are compared, not absolute figures.
+
+Names of the methods:
+
+- BKM is boost k-means, the paper's direct k-way clustering. It starts from a random partition (non),
+  from random rows as centres (rnd), or from k-means++ (kpp). "+Fast" moves a row to the first better
+  cluster instead of the best one.
+- BsBKM is bisecting boost k-means, with the same starts. BsKM and BsKM++ are bisecting k-means from
+  random rows and from k-means++. RBK is repeated bisecting by the cosine.
+- LVQ is online k-means, and Mini-Batch is mini-batch k-means.
 
 {overview}
 """
 
-ERRORS = [
+CORRECTIONS = [
     (
-        "The formula for the objective after a move lacks the two old terms: it is a value, not "
-        "a gain, and its sign decides nothing",
-        "the gain, with the two terms that are taken away",
+        "The formula for the objective after a move lacks the two terms of the old state. It is a "
+        "value, not a gain, and its sign decides nothing.",
+        "The gain includes the two terms that are subtracted.",
     ),
     (
-        "A row that is alone in its cluster (n_u = 1) divides by zero",
-        "such a row stays, which is exact: it can gain nothing",
+        "The formula divides by zero for a row that is alone in its cluster (n_u = 1).",
+        "Such a row stays. This is exact, because moving it gains nothing.",
     ),
-    ("The entropy has no minus sign", "with it, and 0 log 0 = 0: from 0 (pure) to 1"),
-    ('Table 1 calls bisecting k-means with k-means++ "BsBKM++"', "BsKM++, as in the other tables"),
-    ('Table 2 prints "4,3323.9"', "read as 43,323.9"),
+    ("The entropy has no minus sign.", "It has one, and 0 log 0 = 0. It ranges from 0 (pure) to 1."),
     (
-        "Table 3 has the best of ten runs by entropy, the measure of the test itself",
-        "shown as the paper's way, beside the run with the best objective, and the mean of all",
+        'Table 1 calls bisecting k-means with k-means++ "BsBKM++".',
+        "It is called BsKM++, as in the other tables.",
     ),
+    ('Table 2 prints "4,3323.9".', "It is read as 43,323.9."),
     (
-        "LVQ's rate begins at 0.01 and falls by 0.0004 in an iteration: it is negative after 25",
-        "it ends at 0",
-    ),
-    (
-        '"+Fast" takes the first better cluster; in which order they are tried is not said',
-        "from a random one on for each row; in the order of their numbers, the first ones would "
-        "be flooded",
+        "Table 3 shows the best of ten runs by entropy, the measure of the test itself.",
+        "The page shows this, the run with the best objective, and the mean of all runs.",
     ),
     (
-        "When it has converged is not said",
-        "when a sweep moves nothing (certified), or gains less than a tolerance; `stop_reason_` tells",
+        "The learning rate of LVQ starts at 0.01 and falls by 0.0004 per iteration. It is negative "
+        "after 25 iterations.",
+        "LVQ ends when the rate is 0.",
     ),
-    ("The factor of top-k0 comes without k0 and k", "measured for many"),
-    ("Refinement ends 7 % above k-means", "run until hardly anything moves: see above"),
     (
-        'Mini-Batch sees "10 %" of the data: in an iteration, or in all?',
-        "in an iteration; and where time matters, as long as the others",
+        '"+Fast" moves a row to the first better cluster. The order of the clusters is not given.',
+        "Each row starts at a random cluster. In the order of their indices, the first clusters would "
+        "grow too large.",
     ),
-    ("k-means++ is said to be of Ostrovsky et al.", "it is by Arthur and Vassilvitskii (2007)"),
+    (
+        "The convergence criterion is not given.",
+        "A fit ends when a sweep moves nothing (certified), or gains less than a tolerance. "
+        "`stop_reason_` tells which.",
+    ),
+    ("The speed-up of top-k0 is given without k0 and k.", "It is measured for many k0."),
+    (
+        "Refinement ends 7 % above k-means.",
+        "Refinement runs until hardly anything moves; see claim 21.",
+    ),
+    (
+        'Mini-Batch sees "10 %" of the data. The paper does not say if this is per iteration or in '
+        "total.",
+        "It is taken per iteration. Where time matters, Mini-Batch also gets as much time as the "
+        "others.",
+    ),
+    (
+        "k-means++ is attributed to Ostrovsky et al.",
+        "It was published by Arthur and Vassilvitskii (2007).",
+    ),
 ]
-"""What the paper has, and what is done here."""
+"""Errors and omissions of the paper, and the decision of this library."""
 
-ERRORS_HEAD = """
-## Where the paper errs or is silent
+CORRECTIONS_HEAD = """
+## Errors and omissions of the paper
 
-What an implementation has to put right or to decide by itself, and what was done here.
+An implementation has to correct or decide the following points.
 
 """
 
 
 if __name__ == "__main__":
-    write()
+    write_page()

@@ -1,18 +1,19 @@
-"""The methods of the paper's experiments on vectors, ours among them, each with a course and a limit.
+"""The methods of the paper's experiments on vectors, each with a trace of its fit and a time limit.
 
-A course has the distortion and the seconds after each iteration. A method that is not at its end when
-its time is up stops there, with what it has. What it takes to measure a method is not in its time.
+A trace has the distortion and the seconds after each iteration. A method that exceeds its time limit
+stops with its current result. The time to measure a method is not part of its own time.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from experiment import Json
 
 # isort: split
-# What is above settles threads, before NumPy is imported, and where `isolated` is found.
+# The import above sets the number of threads, which must happen before NumPy is imported. It also makes
+# `isolated` importable.
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import cluster
@@ -24,34 +25,42 @@ from isolated import isolated
 
 Array = NDArray[Any]
 
-# The paper's k-means ends here.
+# Maximum number of iterations, as in the paper.
 ITERATIONS = 130
-# Lloyd's iterations between two looks at the clock: few enough to stop in time at the paper's size.
-LEG = 10
-# Times its limit, after which a method is killed.
-HARD_FACTOR = 6.0
-# Of the rows, in a batch of Mini-Batch.
-SHARE = 0.1
-# The paper's direct k-way looks at all clusters, and knows neither repair nor annealing.
+# Iterations of Lloyd between two checks of the time limit: few enough to stop in time at the paper's
+# size.
+ITERATIONS_PER_CHECK = 10
+# A process is killed after this multiple of the time limit of its method.
+KILL_FACTOR = 6.0
+# Share of the rows in a batch of Mini-Batch, as in the paper.
+BATCH_SHARE = 0.1
+# Mini-Batch measures the distortion after each of the first batches, then after 15 % more batches each
+# time.
+MEASURED_BATCHES = 10
+MEASURED_GROWTH = 1.15
+# The paper's direct k-way compares with all clusters, and has neither repair nor annealing.
 PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0}
+# Value of `init` for the starts of the paper.
 STARTS = {"non": "random-partition", "rnd": "random", "kpp": "k-means++"}
+# Names of stop reasons that all methods share.
+STOP_REASONS = {"certified": "converged", "max_iter": "iterations", "max_time": "time"}
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be clustered, and how long it may take."""
+    """Rows, number of clusters, seed and time limit."""
 
     X: Array
     k: int
     seed: int
     limit: float = float("inf")
-    """Seconds."""
+    """Time limit in seconds."""
     n_threads: int | None = None
 
 
 @dataclass(frozen=True)
-class Point:
-    """Where a course is after so many iterations."""
+class TracePoint:
+    """Time and distortion after an iteration."""
 
     iteration: int
     seconds: float
@@ -59,176 +68,188 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Course:
-    """From the first iteration to the end."""
+class Trace:
+    """Course of a fit and its result."""
 
-    points: list[Point]
+    points: list[TracePoint]
+    """Points by the centres of the method, which may differ from the means of its clusters."""
     distortion: float
-    """At the end, from the labels alone: whatever the method itself measures by. The points of a method
-    that has centres other than the means of its clusters are by these centres."""
-    ended: str
-    """Why: "converged", "iterations", "time", or as the estimator calls it."""
+    """Final distortion, computed from the labels alone."""
+    stop_reason: str
+    """One of "converged", "iterations" and "time", or the reason that the estimator gives."""
     labels: Array
 
 
-Contender = Callable[[Task], Course]
+Contender = Callable[[Task], Trace]
 
 
 def distortion_of(task: Task, labels: Array) -> float:
-    """By the means of the clusters."""
+    """Return the average distortion with the means of the clusters as centres."""
     return float(metrics.average_distortion(task.X, labels))
 
 
-def points_of(history: Iterable[SweepRecord], n: int) -> list[Point]:
-    """Of records."""
-    return [Point(i + 1, record.seconds, record.inertia / n) for i, record in enumerate(history)]
+def points_of(history: Iterable[SweepRecord], n: int) -> list[TracePoint]:
+    """Return the points of a history."""
+    return [TracePoint(i + 1, record.seconds, record.inertia / n) for i, record in enumerate(history)]
+
+
+def trace_of(model: Any, task: Task, stop_reason: str) -> Trace:
+    """Return the trace of a fitted estimator with a history."""
+    return Trace(
+        points_of(model.history_, len(task.X)),
+        distortion_of(task, model.labels_),
+        STOP_REASONS.get(stop_reason, stop_reason),
+        model.labels_,
+    )
 
 
 def lloyd(init: str) -> Contender:
-    """K-means, until nothing moves or `ITERATIONS`.
+    """Return k-means that runs until nothing moves, or for `ITERATIONS`.
 
-    scikit-learn cannot be stopped by the clock, but goes on from centres. So there are legs where there
-    is a limit: what each takes to begin counts, which is little where a limit is needed.
+    scikit-learn has no time limit, but can continue from centres. With a time limit, it is therefore
+    called for `ITERATIONS_PER_CHECK` iterations at a time. The small overhead of each call counts.
     """
 
-    def run(task: Task) -> Course:
-        points: list[Point] = []
+    def run(task: Task) -> Trace:
+        points: list[TracePoint] = []
         start: Any = init
-        ended = "iterations"
-        while len(points) < ITERATIONS and ended == "iterations":
+        stop_reason = "iterations"
+        while len(points) < ITERATIONS and stop_reason == "iterations":
             done, before = len(points), points[-1].seconds if points else 0.0
-            length = ITERATIONS if task.limit == float("inf") else min(LEG, ITERATIONS - done)
+            unlimited = task.limit == float("inf")
+            length = ITERATIONS if unlimited else min(ITERATIONS_PER_CHECK, ITERATIONS - done)
             model = KMeans(
                 task.k, init=start, max_iter=length, tol=0, random_state=task.seed,
                 n_threads=task.n_threads,
             ).fit(task.X)  # fmt: skip
             points += [
-                Point(done + p.iteration, before + p.seconds, p.distortion)
+                TracePoint(done + p.iteration, before + p.seconds, p.distortion)
                 for p in points_of(model.history_, len(task.X))
             ]
             start = model.cluster_centers_
             if model.n_iter_ < length:
-                ended = "converged"
+                stop_reason = "converged"
             elif points[-1].seconds >= task.limit:
-                ended = "time"
-        return Course(points, distortion_of(task, model.labels_), ended, model.labels_)
+                stop_reason = "time"
+        return Trace(points, distortion_of(task, model.labels_), stop_reason, model.labels_)
 
     return run
 
 
 def boosted(**settings: Any) -> Contender:
-    """`BoostKMeans`. What it has by default stays as it is, but for what is given."""
+    """Return `BoostKMeans` with its defaults, except for the given settings."""
 
-    def run(task: Task) -> Course:
+    def run(task: Task) -> Trace:
         limit = None if task.limit == float("inf") else task.limit
         chosen = {"max_time": limit, "random_state": task.seed, "n_threads": task.n_threads, **settings}
         model = BoostKMeans(task.k, **chosen).fit(task.X)
-        return course_of(model, task, model.stop_reason_)
+        return trace_of(model, task, model.stop_reason_)
 
     return run
 
 
-def paper_way(init: str, moves: str = "best") -> Contender:
-    """The paper's direct k-way, until no move is left, or `ITERATIONS`."""
-
-    def run(task: Task) -> Course:
-        return boosted(init=STARTS[init], moves=moves, max_iter=ITERATIONS, tol=0, **PLAIN)(task)
-
-    return run
+def paper_variant(init: str, moves: str = "best") -> Contender:
+    """Return the paper's direct k-way, which runs until no move is left, or for `ITERATIONS`."""
+    return boosted(init=STARTS[init], moves=moves, max_iter=ITERATIONS, tol=0, **PLAIN)
 
 
 def bisected(make: Callable[..., Any], **settings: Any) -> Contender:
-    """A tree: one point."""
+    """Return a tree, whose trace has one point."""
 
-    def run(task: Task) -> Course:
+    def run(task: Task) -> Trace:
         model = make(task.k, random_state=task.seed, n_threads=task.n_threads, **settings).fit(task.X)
-        return course_of(model, task, getattr(model, "stop_reason_", "tree"))
+        return trace_of(model, task, getattr(model, "stop_reason_", "tree"))
 
     return run
 
 
-def online(task: Task) -> Course:
-    """The paper's LVQ: 25 iterations, when its rate is 0. One by one where there is a limit."""
+def online(task: Task) -> Trace:
+    """Run the paper's LVQ for 25 iterations, after which its learning rate is 0.
+
+    With a time limit, it is called for one iteration at a time.
+    """
     if task.limit == float("inf"):
         model = OnlineKMeans(task.k, random_state=task.seed, n_threads=task.n_threads).fit(task.X)
-        return course_of(model, task, "converged")
-    points: list[Point] = []
+        return trace_of(model, task, "converged")
+    points: list[TracePoint] = []
     settings: dict[str, Any] = {"init": "random"}
     first = OnlineKMeans().rate
-    ended = "converged"
+    stop_reason = "converged"
     while (rate := first - len(points) * OnlineKMeans().decay) > 1e-9 * first:
         model = OnlineKMeans(task.k, rate=rate, max_iter=1, random_state=task.seed + len(points),
                              n_threads=task.n_threads, **settings).fit(task.X)  # fmt: skip
         before = points[-1].seconds if points else 0.0
         one = points_of(model.history_, len(task.X))[0]
-        points.append(Point(len(points) + 1, before + one.seconds, one.distortion))
+        points.append(TracePoint(len(points) + 1, before + one.seconds, one.distortion))
         settings = {"init": model.cluster_centers_}
         if points[-1].seconds >= task.limit:
-            ended = "time"
+            stop_reason = "time"
             break
-    return Course(points, distortion_of(task, model.labels_), ended, model.labels_)
+    return Trace(points, distortion_of(task, model.labels_), stop_reason, model.labels_)
+
+
+def mini_batches(X: Array, k: int, seed: int) -> Iterator[Any]:
+    """Yield a MiniBatchKMeans after each batch, without end. A batch has a tenth of the rows."""
+    rng = np.random.RandomState(seed)
+    size = max(k, int(BATCH_SHARE * len(X)))
+    model = cluster.MiniBatchKMeans(
+        k, init="random", n_init=1, batch_size=size, compute_labels=False, random_state=rng
+    )
+    while True:
+        model.partial_fit(X[np.sort(rng.choice(len(X), size, replace=False))])
+        yield model
 
 
 def mini_batch(n_batches: int = ITERATIONS, seconds: float | None = None) -> Contender:
-    """Mini-Batch with a tenth of the rows in each batch: so many batches, or for so many seconds.
+    """Return Mini-Batch with a number of batches, or with as many as fit into `seconds`.
 
-    All rows are measured now and then only: that takes longer than a batch, and does not count.
+    The distortion of all rows is measured for some batches only, because it takes longer than a batch.
+    Measuring does not count as time.
     """
 
-    def limited(task: Task) -> Course:
+    def limited(task: Task) -> Trace:
         with threadpool_limits(task.n_threads):
             return run(task)
 
-    def run(task: Task) -> Course:
-        rng = np.random.RandomState(task.seed)
-        size = max(task.k, int(SHARE * len(task.X)))
-        model = cluster.MiniBatchKMeans(task.k, init="random", n_init=1, batch_size=size,
-                                        compute_labels=False, random_state=rng)  # fmt: skip
-        most = min(task.limit, float("inf") if seconds is None else seconds)
-        points: list[Point] = []
+    def run(task: Task) -> Trace:
+        limit = min(task.limit, float("inf") if seconds is None else seconds)
+        models = mini_batches(task.X, task.k, task.seed)
+        points: list[TracePoint] = []
         spent, batch, measured = 0.0, 0, 0
-        while (batch < n_batches or seconds is not None) and spent < most:
+        while (batch < n_batches or seconds is not None) and spent < limit:
             began = time.perf_counter()
-            rows = np.sort(rng.choice(len(task.X), size, replace=False))
-            model.partial_fit(task.X[rows])
+            model = next(models)
             spent += time.perf_counter() - began
             batch += 1
-            if batch <= 10 or batch >= 1.15 * measured:
-                points.append(Point(batch, spent, -model.score(task.X) / len(task.X)))
+            if batch <= MEASURED_BATCHES or batch >= MEASURED_GROWTH * measured:
+                points.append(TracePoint(batch, spent, -model.score(task.X) / len(task.X)))
                 measured = batch
         if measured < batch:
-            points.append(Point(batch, spent, -model.score(task.X) / len(task.X)))
+            points.append(TracePoint(batch, spent, -model.score(task.X) / len(task.X)))
         labels = model.predict(task.X)
-        ended = "time" if spent >= most else "iterations"
-        return Course(points, distortion_of(task, labels), ended, labels)
+        stop_reason = "time" if spent >= limit else "iterations"
+        return Trace(points, distortion_of(task, labels), stop_reason, labels)
 
     return limited
 
 
-def as_long_as(other: Contender) -> Contender:
-    """Mini-Batch that is given as much time as another method took, of which it is found out first."""
+def mini_batch_as_long_as(other: Contender) -> Contender:
+    """Return Mini-Batch that gets as much time as another method takes, which is run first."""
 
-    def run(task: Task) -> Course:
+    def run(task: Task) -> Trace:
         seconds = other(task).points[-1].seconds
         return mini_batch(seconds=seconds)(task)
 
     return run
 
 
-def course_of(model: Any, task: Task, ended: str) -> Course:
-    """Of a fitted estimator with a history."""
-    end = distortion_of(task, model.labels_)
-    points = points_of(model.history_, len(task.X))
-    return Course(points, end, {"certified": "converged", "max_iter": "iterations",
-                                "max_time": "time"}.get(ended, ended), model.labels_)  # fmt: skip
-
-
 def in_own_process(function: Callable[[Json], Json], run: Json, limit: float) -> Json:
-    """What a function of a module makes of a run, with the peak of memory; or why there is nothing.
+    """Return the figures of a run in a separate process with its peak memory, or the failure.
 
-    What the clock does not stop (seeding by k-means++, measuring) is killed after some more time.
+    Methods check their time limit themselves. Seeding by k-means++ and measuring do not, so the
+    process is killed after `KILL_FACTOR` times the limit.
     """
-    outcome = isolated(function, run, limit=HARD_FACTOR * limit)
+    outcome = isolated(function, run, limit=KILL_FACTOR * limit)
     if outcome.failure:
         return {"failure": outcome.failure}
     return {**outcome.value, "peak_megabytes": round(outcome.peak_megabytes)}
@@ -247,13 +268,13 @@ CONTENDERS: dict[str, Contender] = {
     "k-means": lloyd("random"),
     "k-means++": lloyd("k-means++"),
     "Mini-Batch": mini_batch(),
-    "Mini-Batch, as long as BKM(non)": as_long_as(paper_way("non")),
+    "Mini-Batch, as long as BKM(non)": mini_batch_as_long_as(paper_variant("non")),
     "LVQ": online,
-    **{f"BKM({start})": paper_way(start) for start in STARTS},
-    **{f"BKM({start})+Fast": paper_way(start, "first") for start in STARTS},
-    "ours, fast": boosted(quality="fast"),
-    "ours": boosted(),
-    "ours, best": boosted(quality="best"),
+    **{f"BKM({start})": paper_variant(start) for start in STARTS},
+    **{f"BKM({start})+Fast": paper_variant(start, "first") for start in STARTS},
+    "boostkmeans, fast": boosted(quality="fast"),
+    "boostkmeans": boosted(),
+    "boostkmeans, best": boosted(quality="best"),
     "BsBKM(non)": BISECTING["BsBKM(non)"],
     "BsBKM(non), refined": bisected(BisectingBoostKMeans, refine=True),
 }

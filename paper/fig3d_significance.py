@@ -1,6 +1,6 @@
-"""The paper's figure 3 d: the distortion of 128 runs of each method, and whether differences matter.
+"""The paper's Fig. 3 d: distortion of 128 runs of each method, and significance of the differences.
 
-`python paper/fig3d_significance.py` measures it; see `experiment.py`.
+`python paper/fig3d_significance.py` runs this experiment; see `experiment.py`.
 """
 
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 from experiment import IMAGES, Json, main, table
 
 # isort: split
-# What is above settles threads, before NumPy is imported.
+# The import above sets the number of threads, which must happen before NumPy is imported.
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -20,42 +20,47 @@ from drawing import new_figure, save
 from public_data import fingerprint, sift
 
 NAME = "significance"
-TITLE = "128 runs of each method (figure 3 d)"
+TITLE = "128 runs of each method (the paper's Fig. 3 d)"
 
-METHODS = ("k-means", "k-means++", "Mini-Batch", "LVQ", "BKM(non)", "BKM(rnd)+Fast", "ours")
-RUNS, CHUNK = 128, 32
-# Runs side by side, each by one thread: so a machine of two cores is used best.
-SIDE_BY_SIDE = 2
-# What the paper says something about, and ours.
+METHODS = ("k-means", "k-means++", "Mini-Batch", "LVQ", "BKM(non)", "BKM(rnd)+Fast", "boostkmeans")
+N_RUNS = 128
+# Seeds per stored run, so that little is lost if the experiment is interrupted.
+SEEDS_PER_RUN = 32
+# Fits that run at the same time with one thread each, which uses two cores best.
+N_PARALLEL = 2
+# Pairs that the paper makes a statement about, and pairs with boostkmeans.
 PAIRS = (
     ("k-means++", "k-means"), ("Mini-Batch", "k-means"), ("LVQ", "k-means"), ("BKM(non)", "k-means"),
-    ("BKM(rnd)+Fast", "k-means"), ("ours", "k-means"), ("BKM(rnd)+Fast", "BKM(non)"),
-    ("ours", "BKM(non)"), ("ours", "BKM(rnd)+Fast"),
+    ("BKM(rnd)+Fast", "k-means"), ("boostkmeans", "k-means"), ("BKM(rnd)+Fast", "BKM(non)"),
+    ("boostkmeans", "BKM(non)"), ("boostkmeans", "BKM(rnd)+Fast"),
 )  # fmt: skip
+# Significance level.
 LEVEL = 0.01
+
+Floats = NDArray[np.float64]
 
 
 def plan(full: bool) -> list[Json]:
-    """Chunks of seeds. At the small size, there are as many rows to a cluster as in the paper."""
+    """Return runs of several seeds each. Both sizes have as many rows per cluster as the paper."""
     size: Json = {"n": 100_000, "k": 1_024} if full else {"n": 10_000, "k": 102}
     return [
-        {"method": method, **size, "seeds": [first, first + CHUNK]}
-        for first in range(0, RUNS, CHUNK)
+        {"method": method, **size, "seeds": [first, first + SEEDS_PER_RUN]}
+        for first in range(0, N_RUNS, SEEDS_PER_RUN)
         for method in METHODS
     ]
 
 
-def one(method: str, X: Array, k: int, seed: int) -> tuple[float, float]:
-    """Distortion and seconds of one run by one thread."""
-    course = CONTENDERS[method](Task(X, k, seed, n_threads=1))
-    return course.distortion, course.points[-1].seconds
+def fit_seed(method: str, X: Array, k: int, seed: int) -> tuple[float, float]:
+    """Return the distortion and the seconds of one fit with one thread."""
+    trace = CONTENDERS[method](Task(X, k, seed, n_threads=1))
+    return trace.distortion, trace.points[-1].seconds
 
 
 def measure(run: Json) -> Json:
-    """Some seeds of one method: from the first to the one before the last."""
+    """Return the figures of the seeds in the half-open range `run["seeds"]`."""
     X, data = sift(run["n"])
-    found = Parallel(n_jobs=SIDE_BY_SIDE)(
-        delayed(one)(run["method"], X, run["k"], seed) for seed in range(*run["seeds"])
+    found = Parallel(n_jobs=N_PARALLEL)(
+        delayed(fit_seed)(run["method"], X, run["k"], seed) for seed in range(*run["seeds"])
     )
     return {
         "data": data,
@@ -65,16 +70,16 @@ def measure(run: Json) -> Json:
     }
 
 
-def samples(result: Json, what: str) -> dict[str, NDArray[np.float64]]:
-    """All values of each method."""
+def samples(result: Json, figure: str) -> dict[str, Floats]:
+    """Return all values of a figure, by method."""
     found: dict[str, list[float]] = {}
     for run in result["runs"]:
-        found.setdefault(run["run"]["method"], []).extend(run[what])
+        found.setdefault(run["run"]["method"], []).extend(run[figure])
     return {method: np.array(found[method]) for method in METHODS if method in found}
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Corrected for their number, by Holm's way."""
+    """Return p-values corrected for multiple tests by Holm's method."""
     order = np.argsort(p_values)
     corrected, highest = [0.0] * len(p_values), 0.0
     for rank, i in enumerate(order):
@@ -83,8 +88,8 @@ def holm(p_values: list[float]) -> list[float]:
     return corrected
 
 
-def compared(values: dict[str, NDArray[np.float64]]) -> list[Json]:
-    """Pairs of methods: a rank test, its effect, and the gap in standard deviations."""
+def compared(values: dict[str, Floats]) -> list[Json]:
+    """Compare pairs of methods by a rank test, its effect, and the gap in standard deviations."""
     found: list[Json] = []
     for left, right in PAIRS:
         if left in values and right in values:
@@ -95,7 +100,7 @@ def compared(values: dict[str, NDArray[np.float64]]) -> list[Json]:
                 "pair": (left, right),
                 "gap": 100 * (a.mean() / b.mean() - 1),
                 "deviations": (a.mean() - b.mean()) / pooled,
-                # The share of pairs of runs in which the left one is lower, minus that of the others.
+                # Share of pairs of runs in which the left one is lower, minus the share of the others.
                 "effect": 1 - 2 * test.statistic / (len(a) * len(b)),
                 "p": float(test.pvalue),
             })  # fmt: skip
@@ -105,9 +110,8 @@ def compared(values: dict[str, NDArray[np.float64]]) -> list[Json]:
 
 
 def page(result: Json) -> str:
-    """Tables, and a picture."""
+    """Return the page: tables, a picture, and the statements of the paper."""
     values, seconds = samples(result, "distortion"), samples(result, "seconds")
-    draw(values)
     rows: list[list[Any]] = [
         [method, len(some), f"{some.mean():,.1f}", f"{some.std(ddof=1):,.1f}", f"{some.min():,.1f}",
          f"{np.median(some):,.1f}", f"{some.max():,.1f}", f"{seconds[method].mean():.2f}"]
@@ -115,46 +119,47 @@ def page(result: Json) -> str:
     ]  # fmt: skip
     pairs = compared(values)
     tests: list[list[Any]] = [
-        [f"{pair['pair'][0]} against {pair['pair'][1]}", f"{pair['gap']:+.2f} %",
+        [f"{pair['pair'][0]} and {pair['pair'][1]}", f"{pair['gap']:+.2f} %",
          f"{pair['deviations']:+.1f}", f"{pair['effect']:+.2f}", f"{pair['corrected']:.1e}",
          "yes" if pair["corrected"] < LEVEL else "no"]
         for pair in pairs
     ]  # fmt: skip
     first = result["runs"][0]
     return TEXT.format(
-        data=first["data"], k=first["run"]["k"], side=SIDE_BY_SIDE, level=LEVEL,
-        values=table(["", "runs", "mean", "sd", "lowest", "median", "highest", "seconds"], rows),
-        tests=table(["", "gap", "in sd", "effect", "p", "significant"], tests),
-        verdicts="\n".join(verdicts(pairs)),
+        data=first["data"], k=first["run"]["k"], n_parallel=N_PARALLEL, level=LEVEL,
+        values=table(["", "runs", "mean", "sd", "lowest", "median", "highest", "mean seconds"], rows),
+        tests=table(["", "gap", "gap in sd", "effect", "corrected p", "significant"], tests),
+        statements="\n".join(statements(pairs)),
     )  # fmt: skip
 
 
-def verdicts(pairs: list[Json]) -> list[str]:
-    """The paper's two claims."""
+def statements(pairs: list[Json]) -> list[str]:
+    """Return the paper's two statements with the measured figures."""
     lines = []
     for pair in pairs:
         left, right = pair["pair"]
         if (left, right) == ("k-means++", "k-means"):
-            is_there = "a" if pair["corrected"] < LEVEL else "no"
+            found = "a" if pair["corrected"] < LEVEL else "no"
             lines.append(
-                "- No significant difference between k-means and k-means++: there is "
-                f"{is_there} significant one here, of {pair['gap']:+.2f} %."
+                "- Paper: there is no significant difference between k-means and k-means++. Measured: "
+                f"there is {found} significant difference, of {pair['gap']:+.2f} %."
             )
-        if left in ("BKM(non)", "BKM(rnd)+Fast", "ours") and right == "k-means":
+        if left in ("BKM(non)", "BKM(rnd)+Fast", "boostkmeans") and right == "k-means":
             lines.append(
-                f"- The gap between {left} and k-means is much larger than the variations across runs: "
-                f"{abs(pair['deviations']):.1f} standard deviations; {left} is lower in "
-                f"{50 * (1 + pair['effect']):.1f} % of all pairs of runs."
+                "- Paper: the gap between BKM and k-means is much larger than the variations across "
+                f"runs. Measured for {left}: {abs(pair['deviations']):.1f} standard deviations; it is "
+                f"lower in {50 * (1 + pair['effect']):.1f} % of all pairs of runs."
             )
     return lines
 
 
-def draw(values: dict[str, NDArray[np.float64]]) -> None:
-    """Boxes: quartiles, and whiskers from the lowest to the highest."""
+def draw(result: Json) -> None:
+    """Draw box plots with quartiles, and whiskers from the lowest to the highest value."""
+    values = samples(result, "distortion")
     figure, axes = new_figure(1, 2, (10, 4))
     near = [method for method in values if method not in ("Mini-Batch", "LVQ")]
-    parts = ((list(values), "all"), (near, "without Mini-Batch and LVQ"))
-    for axis, (methods, title) in zip(axes[0], parts, strict=True):
+    panels = ((list(values), "all"), (near, "without Mini-Batch and LVQ"))
+    for axis, (methods, title) in zip(axes[0], panels, strict=True):
         axis.boxplot([values[method] for method in methods], whis=(0, 100), widths=0.5)
         axis.set_xticks(range(1, len(methods) + 1), methods, rotation=30, fontsize=7)
         axis.set(ylabel="distortion", title=title)
@@ -162,10 +167,10 @@ def draw(values: dict[str, NDArray[np.float64]]) -> None:
     save(figure, IMAGES / "paper_significance.svg")
 
 
-TEXT = """Data: {data}; {k:,} clusters. {side} runs at a time, each by one thread: so the seconds are
-those of one thread. K-means, k-means++ and BKM go on until nothing moves, or for 130 iterations;
-Mini-Batch has 130 batches of a tenth of the rows, LVQ 25 iterations; "ours" is `BoostKMeans` as it
-comes. All distortions are computed from the labels alone.
+TEXT = """Data: {data}; {k:,} clusters. {n_parallel} fits run at the same time with one thread each, so
+the seconds are those of one thread. K-means, k-means++ and BKM run until nothing moves, or for 130
+iterations. Mini-Batch has 130 batches of a tenth of the rows, LVQ has 25 iterations, and "boostkmeans"
+is `BoostKMeans` with its defaults. All distortions are computed from the labels alone.
 
 {values}
 
@@ -173,15 +178,16 @@ comes. All distortions are computed from the labels alone.
 
 ## Tests
 
-Mann-Whitney's U, two-sided, p corrected by Holm's way for all pairs, at a level of {level}. "effect" is
-the rank-biserial correlation: 1 where every run of the first is lower than every one of the second. "in
-sd" is the difference of the means by the pooled standard deviation.
+Each pair of methods is compared by the two-sided Mann-Whitney U test, with p-values corrected by Holm's
+method for all pairs, at a level of {level}. The gap is the difference of the means of the first and the
+second method, in percent and in pooled standard deviations. The effect is the rank-biserial correlation:
+1 if every run of the first method is lower than every run of the second.
 
 {tests}
 
-## What the paper says
+## Statements of the paper
 
-{verdicts}
+{statements}
 """
 
 

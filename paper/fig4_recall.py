@@ -1,6 +1,6 @@
-"""The paper's figure 4, of nearest neighbour search: recall@1..100 of product quantizers by ten methods.
+"""The paper's Fig. 4: recall@1 to recall@100 of product quantizers that are trained by ten methods.
 
-`python paper/fig4_recall.py` measures it; see `experiment.py`.
+`python paper/fig4_recall.py` runs this experiment; see `experiment.py`.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import Any
 from experiment import IMAGES, N_THREADS, Json, main, table
 
 # isort: split
-# What is above settles threads, before NumPy is imported.
+# The import above sets the number of threads, which must happen before NumPy is imported.
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -22,29 +22,37 @@ from drawing import new_figure, save
 from public_data import SearchData, fingerprint, sift_search
 
 NAME = "search"
-TITLE = "Nearest neighbour search by product quantizers (figure 4)"
+TITLE = "Nearest neighbour search by product quantizers (the paper's Fig. 4)"
 
 SUBSPACES = (8, 16)
 N_CENTRES = 256
-# Those that the question is about have all seeds and all queries; the others are there for the order.
-# The recall of 1,000 queries has a standard deviation of a point, as large as what is asked for.
-SEEDS, FEWER_SEEDS = 5, 2
-N_QUERIES, ALL_QUERIES = 1_000, 10_000
-AT = [1, 2, 5, 10, 20, 50, 100]
-DEPTHS = list(range(1, max(AT) + 1))
+# Number of seeds of the methods in `THOROUGH`.
+SEEDS = 5
+# Number of seeds of the other methods, which only show the order of magnitude.
+FEWER_SEEDS = 2
+# Number of queries of the paper. Their recall has a standard deviation of one point, which is as large
+# as the differences between the methods.
+N_QUERIES = 1_000
+# Number of queries for the methods in `THOROUGH`.
+ALL_QUERIES = 10_000
+# Ranks in the tables.
+RANKS = [1, 2, 5, 10, 20, 50, 100]
+# Ranks in the pictures.
+ALL_RANKS = list(range(1, max(RANKS) + 1))
 BISECTING = ("BsKM", "BsKM++", "BsBKM(non)", "RBK")
-THOROUGH = ("k-means++", "BKM(non)", "ours, fast", "ours", "ours, best")
+# Methods that are compared closely, with all seeds and queries.
+THOROUGH = ("k-means++", "BKM(non)", "boostkmeans, fast", "boostkmeans", "boostkmeans, best")
 
 METHODS: dict[str, Any] = {
     **PAPER_METHODS,
-    "ours, fast": lambda k, seed: BoostKMeans(k, quality="fast", tol=1e-3, random_state=seed),
-    "ours": lambda k, seed: BoostKMeans(k, random_state=seed),
-    "ours, best": lambda k, seed: BoostKMeans(k, quality="best", tol=1e-5, random_state=seed),
+    "boostkmeans, fast": lambda k, seed: BoostKMeans(k, quality="fast", tol=1e-3, random_state=seed),
+    "boostkmeans": lambda k, seed: BoostKMeans(k, random_state=seed),
+    "boostkmeans, best": lambda k, seed: BoostKMeans(k, quality="best", tol=1e-5, random_state=seed),
 }
 
 
 def plan(full: bool) -> list[Json]:
-    """All methods with one seed are a run: they are trained side by side, and search the same rows."""
+    """Return one run per seed and number of subspaces; a run trains several methods in parallel."""
     if not full:
         size: Json = {"n_learn": 25_000, "n_base": 200_000, "n_all_queries": N_QUERIES}
         return [{"m": m, "seed": 0, "methods": list(METHODS), **size} for m in SUBSPACES]
@@ -58,50 +66,50 @@ def plan(full: bool) -> list[Json]:
 
 @lru_cache(maxsize=1)
 def search_data(n_learn: int, n_base: int, n_query: int) -> tuple[SearchData, NDArray[np.int64]]:
-    """The rows, and the nearest neighbour of each query."""
+    """Return the rows, and the true nearest neighbour of each query."""
     data = sift_search(n_learn, n_base, n_query)
     truth = metrics.exact_neighbors(data.base, data.query, 1, n_threads=N_THREADS).indices
     return data, truth
 
 
-def trained(method: str, m: int, seed: int, rows: NDArray[Any]) -> tuple[str, ProductQuantizer]:
-    """One quantizer, by one thread."""
-    warnings.simplefilter("ignore")  # of fewer clusters, and of runs that end early
+def train(method: str, m: int, seed: int, rows: NDArray[Any]) -> tuple[str, ProductQuantizer]:
+    """Train one quantizer with one thread."""
+    warnings.simplefilter("ignore")  # Some methods warn about empty clusters and early stops.
     clusterer = METHODS[method](N_CENTRES, None)
     quantizer = ProductQuantizer(m, N_CENTRES, clusterer=clusterer, random_state=seed, n_threads=1)
     return method, quantizer.fit(rows)
 
 
 def measure(run: Json) -> Json:
-    """Some methods: distortion and recall of each."""
+    """Return distortion and recall of several methods."""
     data, truth = search_data(run["n_learn"], run["n_base"], run["n_all_queries"])
     jobs = Parallel(n_jobs=N_THREADS, return_as="generator")(
-        delayed(trained)(method, run["m"], run["seed"], data.learn) for method in run["methods"]
+        delayed(train)(method, run["m"], run["seed"], data.learn) for method in run["methods"]
     )
-    found = [searched(method, quantizer, data, truth) for method, quantizer in jobs]
+    found = [search_figures(method, quantizer, data, truth) for method, quantizer in jobs]
     return {"data": data.name, "sha256": fingerprint(data.learn), "methods": found}
 
 
-def searched(
+def search_figures(
     method: str, quantizer: ProductQuantizer, data: SearchData, truth: NDArray[np.int64]
 ) -> Json:
-    """The recall of one, by 1,000 queries, and by more where that matters."""
+    """Return the recall of `N_QUERIES` queries, and of all queries for methods in `THOROUGH`."""
     codes = quantizer.set_params(n_threads=N_THREADS).encode(data.base)
     n = len(data.query) if method in THOROUGH else N_QUERIES
-    found = quantizer.search(data.query[:n], codes, max(AT)).indices
-    recall = metrics.recall_at(DEPTHS, found[:N_QUERIES], truth[:N_QUERIES])
+    found = quantizer.search(data.query[:n], codes, max(RANKS)).indices
+    recall = metrics.recall_at(ALL_RANKS, found[:N_QUERIES], truth[:N_QUERIES])
     figures: Json = {
         "method": method,
         "distortion": quantizer.distortion_,
         "recall": recall.round(4).tolist(),
     }
     if n > N_QUERIES:
-        figures["recall_of_all"] = metrics.recall_at(DEPTHS, found, truth[:n]).round(5).tolist()
+        figures["recall_of_all"] = metrics.recall_at(ALL_RANKS, found, truth[:n]).round(5).tolist()
     return figures
 
 
 def means(runs: list[Json], m: int, recall: str = "recall") -> dict[str, Json]:
-    """By method: those that have such a recall."""
+    """Return the means over the seeds, for methods that have this kind of recall."""
     found: dict[str, Json] = {}
     every = [one for run in runs if run["run"]["m"] == m for one in run["methods"]]
     for method in METHODS:
@@ -115,61 +123,61 @@ def means(runs: list[Json], m: int, recall: str = "recall") -> dict[str, Json]:
     return found
 
 
-def as_table(rows: dict[str, Json]) -> str:
-    """Methods by R."""
-    header = ["", "seeds", "distortion", *[f"@{r}" for r in AT]]
+def recall_table(rows: dict[str, Json]) -> str:
+    """Return a table of methods by rank."""
+    header = ["", "seeds", "distortion", *[f"@{r}" for r in RANKS]]
     return table(header, [
         [method, row["n"], f"{row['distortion']:,.1f}",
-         *[f"{100 * row['recall'][r - 1]:.2f}" for r in AT]]
+         *[f"{100 * row['recall'][r - 1]:.2f}" for r in RANKS]]
         for method, row in rows.items()
     ])  # fmt: skip
 
 
-def verdict(rows: dict[str, Json], m: int) -> str:
-    """Ours against k-means++."""
+def against_plus_plus(rows: dict[str, Json], m: int) -> str:
+    """Return a list that compares the methods in `THOROUGH` with k-means++."""
     other, lines = rows["k-means++"], []
     for method in THOROUGH[1:]:
         gaps = rows[method]["recall"] - other["recall"]
-        below = [r for r in DEPTHS if gaps[r - 1] < 0]
-        where = (
-            "at or above it for every R"
+        below = [r for r in ALL_RANKS if gaps[r - 1] < 0]
+        position = (
+            "at or above k-means++ for every R"
             if not below
-            else f"below it for {len(below)} of 100 R (by at most {-100 * gaps.min():.2f} points)"
+            else f"below k-means++ for {len(below)} of 100 R (by at most {-100 * gaps.min():.2f} points)"
         )
         share = 100 * (rows[method]["distortion"] / other["distortion"] - 1)
         lines.append(
-            f"- {m} subspaces, {method}: distortion {share:+.2f} % against k-means++; recall {where}, "
-            f"{100 * gaps.mean():+.2f} points on the average."
+            f"- {m} subspaces, {method}: distortion {share:+.2f} % relative to k-means++; recall "
+            f"{position}, {100 * gaps.mean():+.2f} points on average."
         )
     return "\n".join(lines)
 
 
-def bisecting_costs(rows: dict[str, Json], m: int) -> str:
-    """Bisecting methods, Mini-Batch and RBK beside the direct ones."""
+def against_direct(rows: dict[str, Json], m: int) -> str:
+    """Return a line that compares bisecting, Mini-Batch and RBK with the direct methods."""
     direct = np.mean([rows[method]["recall"] for method in ("k-means", "k-means++", "BKM(non)")], axis=0)
     trees = np.mean([rows[method]["recall"] for method in BISECTING[:3]], axis=0)
     batches, cosine = rows["Mini-Batch"]["recall"], rows["RBK"]["recall"]
     return (
-        f"- {m} subspaces, at R = 1, 10 and 100, in points against the mean of k-means, k-means++ and "
-        f"BKM(non): bisecting {at_three(trees - direct)}; Mini-Batch {at_three(batches - direct)}; RBK "
-        f"{at_three(cosine - direct)}."
+        f"- {m} subspaces, points at R = 1, 10 and 100 relative to the mean of k-means, k-means++ and "
+        f"BKM(non): bisecting {at_three_ranks(trees - direct)}; Mini-Batch "
+        f"{at_three_ranks(batches - direct)}; RBK {at_three_ranks(cosine - direct)}."
     )
 
 
-def at_three(gaps: NDArray[np.float64]) -> str:
-    """In points."""
+def at_three_ranks(gaps: NDArray[np.float64]) -> str:
+    """Return the differences at R = 1, 10 and 100, in points."""
     return ", ".join(f"{100 * gaps[r - 1]:+.1f}" for r in (1, 10, 100))
 
 
-def draw(runs: list[Json]) -> None:
-    """Four pictures, as the paper has them."""
+def draw(result: Json) -> None:
+    """Draw four panels, as in the paper."""
     figure, axes = new_figure(2, 2, (11, 8))
     for line, m in zip(axes, SUBSPACES, strict=True):
-        rows = means(runs, m)
+        rows = means(result["runs"], m)
         for axis, kind in zip(line, ("direct k-way", "bisecting"), strict=True):
             for method, row in rows.items():
                 if (method in BISECTING) == (kind == "bisecting"):
-                    axis.plot(DEPTHS, row["recall"], label=method, linewidth=1.2)
+                    axis.plot(ALL_RANKS, row["recall"], label=method, linewidth=1.2)
             axis.set(title=f"{kind}, m={m}", xscale="log", xlabel="R", ylabel="recall@R")
             axis.legend(fontsize=7)
             axis.grid(alpha=0.3)
@@ -177,31 +185,34 @@ def draw(runs: list[Json]) -> None:
 
 
 def page(result: Json) -> str:
-    """What was measured."""
+    """Return the page: tables, a picture, and the statements of the paper."""
     runs = result["runs"]
-    draw(runs)
     first = runs[0]
     rows = {m: means(runs, m) for m in SUBSPACES}
     whole = {m: means(runs, m, "recall_of_all") for m in SUBSPACES}
     text = TEXT.format(
         data=first["data"], n_learn=first["run"]["n_learn"], n_base=first["run"]["n_base"],
-        eight=as_table(rows[8]), sixteen=as_table(rows[16]),
-        verdicts="\n".join(verdict(rows[m], m) for m in SUBSPACES),
-        bisecting="\n".join(bisecting_costs(rows[m], m) for m in SUBSPACES),
+        eight=recall_table(rows[8]), sixteen=recall_table(rows[16]),
+        direct="\n".join(against_direct(rows[m], m) for m in SUBSPACES),
+        plus_plus="\n".join(against_plus_plus(rows[m], m) for m in SUBSPACES),
     )  # fmt: skip
     if all(whole.values()):
-        text += MORE.format(
-            n=first["run"]["n_all_queries"], eight=as_table(whole[8]), sixteen=as_table(whole[16]),
-            verdicts="\n".join(verdict(whole[m], m) for m in SUBSPACES),
+        text += ALL_QUERIES_TEXT.format(
+            n=first["run"]["n_all_queries"], eight=recall_table(whole[8]),
+            sixteen=recall_table(whole[16]),
+            plus_plus="\n".join(against_plus_plus(whole[m], m) for m in SUBSPACES),
         )  # fmt: skip
     return text
 
 
-TEXT = """Data: {data}. Product quantizers of 256 centroids in each subspace, trained on {n_learn:,} SIFT
-descriptors; {n_base:,} others are encoded, and 1,000 queries search among the codes by asymmetric
-distances. Recall@R: the share of the queries whose nearest neighbour is among the first R. "ours" are
-`BoostKMeans(256)`, with quality="fast" and tol=1e-3 (the default of `ProductQuantizer`), and with
-quality="best" and tol=1e-5. Recall in percent, means over the seeds.
+TEXT = """Data: {data}.
+
+Product quantizers with 256 centroids per subspace are trained on {n_learn:,} SIFT descriptors. They
+encode {n_base:,} other descriptors, and 1,000 queries search among the codes by asymmetric distances.
+Recall@R is the share of the queries whose true nearest neighbour is among the first R results, in
+percent. Values are means over the seeds. "boostkmeans" is `BoostKMeans(256)`; "fast" adds
+`quality="fast"` and `tol=1e-3` (the default of `ProductQuantizer`), and "best" adds `quality="best"` and
+`tol=1e-5`.
 
 ![recall@R](../images/paper_search.svg)
 
@@ -213,27 +224,28 @@ quality="best" and tol=1e-5. Recall in percent, means over the seeds.
 
 {sixteen}
 
-## What the paper says
+## Statements of the paper
 
-The paper finds k-means, k-means++ and BKM(non) very close to each other, bisecting methods 0.1 to 1.3 %
-below them, Mini-Batch and RBK 2 to 6 % below. By 1,000 queries:
+In the paper, k-means, k-means++ and BKM(non) are very close to each other, bisecting methods are 0.1 to
+1.3 % below them, and Mini-Batch and RBK are 2 to 6 % below. Measured with 1,000 queries:
 
-{bisecting}
-{verdicts}
+{direct}
+{plus_plus}
 """
 
-MORE = """
-The recall of 1,000 queries has a standard deviation of a point or more, which is what the differences
-between good quantizers amount to. So here are those methods with {n:,} queries, too:
+ALL_QUERIES_TEXT = """
+The recall of 1,000 queries has a standard deviation of at least one point, which is as large as the
+differences between good quantizers. The following tables use {n:,} queries, with 8 subspaces and with 16
+subspaces:
 
 {eight}
 
 {sixteen}
 
-{verdicts}
+{plus_plus}
 
-A product quantizer is tolerant of its codebooks, as the paper says: a fifth more distortion (bisecting)
-costs one to two points of recall@10, and a third of a percent less is hardly seen.
+As the paper says, a product quantizer tolerates worse codebooks: a fifth more distortion (bisecting)
+costs one to two points of recall@10, and a third of a percent less distortion hardly matters.
 """
 
 

@@ -1,153 +1,63 @@
 """The paper's Fig. 5 and 6: time and distortion against the number of rows, and of clusters.
 
-VLAD vectors of photographs in 512 dimensions (`vlad.py`), the paper's nine methods and two of ours.
-Each run is in a process of its own, and is killed when its time is up. A method that failed is not
-tried with more rows and as many clusters or more.
+The rows are VLAD vectors of photographs with 512 dimensions (`vlad.py`). The methods are the paper's
+nine and two settings of boostkmeans. Each run has its own process, which is killed when its time is
+up. A method that failed is not tried with more rows and at least as many clusters.
 """
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import experiment
-from experiment import IMAGES, N_THREADS, Json, table
+from experiment import IMAGES, Json, table
 
 # isort: split
-# What is above settles threads, before NumPy is imported, and where `isolated` is found.
-import numpy as np
-from numpy.typing import NDArray
-from sklearn import cluster
-
+# The import above sets the number of threads, which must happen before NumPy is imported. It also makes
+# `isolated` importable.
 import vlad
-from boostkmeans import BisectingBoostKMeans, BoostKMeans, metrics
-from boostkmeans.baselines import RBK, BisectingKMeans, KMeans
+from boostkmeans import metrics
 from drawing import new_figure, save
 from isolated import isolated
+from scalability_figures import (
+    N_CLUSTERS,
+    exponent,
+    extrapolated,
+    largest_common_size,
+    mean,
+    runs_at,
+    series,
+    sizes_of,
+    time_ratio,
+)
+from scalability_methods import BISECTING, K_WAY, METHODS, OWN
 
 NAME = "scalability"
 TITLE = "Scalability (the paper's Fig. 5 and 6)"
 
-TIMES, DISTORTIONS = "paper_scalability_time.svg", "paper_scalability_distortion.svg"
+TIMES = "paper_scalability_time.svg"
+DISTORTIONS = "paper_scalability_distortion.svg"
 
-Array = NDArray[Any]
-
-N_CLUSTERS = 1024
+# Numbers of clusters of the runs along k.
 KS = (1024, 2048, 4096, 8192)
-# Sizes of both series meet, so that what they have in common is run once.
+# The series along n and along k share sizes, which are run once.
 SMALL: Json = {"ns": (10_000, 50_000, 100_000), "n_of_ks": 50_000, "limit": 40.0, "seeds": 1}
 FULL: Json = {"ns": (10_000, 100_000, 1_000_000, 10_000_000), "n_of_ks": 1_000_000, "limit": 1800.0,
               "seeds": 3}  # fmt: skip
-# Seconds of a run up to which it is repeated with other seeds.
+# A run that takes longer than this is not repeated with other seeds.
 REPEATED_UP_TO = 120.0
-# Iterations of direct k-way methods at most, as in the paper; trees have no limit there.
-ITERATIONS, NO_LIMIT = 20, 100_000
-# Of the rows, in a batch of Mini-Batch.
-SHARE = 0.1
-# What is not the method's (rows that are made, figures that are measured) is killed much later.
+# Extra seconds for making rows and measuring figures, which are not part of the method's time.
 PATIENCE = 3600.0
-# Beyond its limit, a method is given as much time as it takes to see that it is beyond.
+# A method is stopped by an alarm after this multiple of its limit.
 SLACK = 1.1
 
-# The paper's direct k-way looks at all clusters, and knows neither repair nor annealing. It goes on for
-# all iterations: a tolerance this low never ends it before nothing moves.
-PLAIN: Json = {
-    "n_candidates": None,
-    "repair": False,
-    "annealing": 0,
-    "max_iter": ITERATIONS,
-    "tol": 1e-12,
-}
-
-WAITING = "OMP_WAIT_POLICY"
-
-Fitted = tuple[Array, float]
-"""Labels, and the seconds of the method alone."""
-
-
-def own_time(make: Callable[..., Any], **settings: Any) -> Callable[[Array, int, int], Fitted]:
-    """A baseline, by the time that it states: without what it takes to measure it."""
-
-    def run(rows: Array, k: int, seed: int) -> Fitted:
-        model = make(k, random_state=seed, n_threads=N_THREADS, **settings).fit(rows)
-        return model.labels_, model.history_[-1].seconds
-
-    return run
-
-
-def wall_time(make: Callable[..., Any], **settings: Any) -> Callable[[Array, int, int], Fitted]:
-    """All of `fit`, labels included."""
-
-    def run(rows: Array, k: int, seed: int) -> Fitted:
-        began = time.perf_counter()
-        model = make(k, random_state=seed, n_threads=N_THREADS, **settings).fit(rows)
-        return model.labels_, time.perf_counter() - began
-
-    return run
-
-
-def plus_plus(rows: Array, k: int, seed: int) -> Fitted:
-    """K-means from k-means++ with one trial for each centre, as it was published.
-
-    scikit-learn tries several, in float64, which takes longer than the 20 iterations that follow.
-    """
-    began = time.perf_counter()
-    centres = seeded(rows, k, np.random.default_rng(seed))
-    settings = {"max_iter": ITERATIONS, "tol": 0, "random_state": seed, "n_threads": N_THREADS}
-    model = KMeans(k, init=centres, **settings).fit(rows)
-    return model.labels_, time.perf_counter() - began
-
-
-def seeded(rows: Array, k: int, rng: np.random.Generator) -> Array:
-    """Rows that are drawn one by one, by the square of the distance to the nearest one drawn before."""
-    chosen = [int(rng.integers(len(rows)))]
-    squares = np.einsum("ij,ij->i", rows, rows)
-    gaps = np.full(len(rows), np.inf, dtype=np.float32)
-    while len(chosen) < k:
-        last = chosen[-1]
-        np.minimum(gaps, squares + squares[last] - 2 * (rows @ rows[last]), out=gaps)
-        heights = np.cumsum(np.maximum(gaps, 0), dtype=np.float64)
-        chosen.append(int(np.searchsorted(heights, rng.random() * heights[-1], side="right")))
-    return np.asarray(rows[chosen])
-
-
-def mini_batch(rows: Array, k: int, seed: int) -> Fitted:
-    """Batches of a tenth of the rows, one for each iteration, then labels for all rows."""
-    began = time.perf_counter()
-    rng = np.random.RandomState(seed)
-    size = max(k, int(SHARE * len(rows)))
-    model = cluster.MiniBatchKMeans(
-        k, init="random", n_init=1, batch_size=size, compute_labels=False, random_state=rng
-    )
-    for _ in range(ITERATIONS):
-        model.partial_fit(rows[np.sort(rng.choice(len(rows), size, replace=False))])
-    return model.predict(rows), time.perf_counter() - began
-
-
-K_WAY: dict[str, Callable[[Array, int, int], Fitted]] = {
-    "k-means": wall_time(KMeans, init="random", max_iter=ITERATIONS, tol=0),
-    "k-means++": plus_plus,
-    "Mini-Batch": mini_batch,
-    "BKM(non)": wall_time(BoostKMeans, init="random-partition", **PLAIN),
-    "BKM(rnd)+Fast": wall_time(BoostKMeans, init="random", moves="first", **PLAIN),
-}
-BISECTING: dict[str, Callable[[Array, int, int], Fitted]] = {
-    "BsKM": own_time(BisectingKMeans, init="random", max_iter=NO_LIMIT),
-    "BsKM++": own_time(BisectingKMeans, init="k-means++", max_iter=NO_LIMIT),
-    "BsBKM(non)": wall_time(BisectingBoostKMeans),
-    "RBK": wall_time(RBK),
-}
-OURS: dict[str, Callable[[Array, int, int], Fitted]] = {
-    "ours": wall_time(BoostKMeans),
-    "ours, fast": wall_time(BoostKMeans, quality="fast"),
-}
-METHODS = {**K_WAY, **BISECTING, **OURS}
+WAIT_POLICY = "OMP_WAIT_POLICY"
 
 
 def plan(full: bool) -> list[Json]:
-    """From the smallest to the largest, so that failures come before what need not be tried."""
+    """Return the runs from the smallest to the largest size, so that failures come early."""
     size = FULL if full else SMALL
     sizes = {(n, N_CLUSTERS) for n in size["ns"]} | {(size["n_of_ks"], k) for k in KS}
     return [
@@ -159,23 +69,23 @@ def plan(full: bool) -> list[Json]:
 
 
 def measure(run: Json) -> Json:
-    """One method at one size: seconds, distortion and memory, or why there are none."""
-    reason = needless(run, experiment.runs_so_far(NAME, run["limit"] == FULL["limit"]))
+    """Return seconds, distortion and peak memory of one method at one size, or the failure."""
+    reason = skip_reason(run, experiment.stored_runs(NAME, run["limit"] == FULL["limit"]))
     if reason:
         return reason
-    with patient_threads():
-        outcome = isolated(clustered, run, limit=SLACK * run["limit"] + PATIENCE)
-    figures = outcome.value or {"failure": translated(outcome.failure, run["limit"])}
+    with passive_threads():
+        outcome = isolated(fit_method, run, limit=SLACK * run["limit"] + PATIENCE)
+    figures = outcome.value or {"failure": failure_text(outcome.failure, run["limit"])}
     if figures.get("seconds", 0.0) > run["limit"]:
-        figures = {"failure": over(run["limit"])}
+        figures = {"failure": time_limit_text(run["limit"])}
     if "failure" in figures:
         return dict(figures)
     return {**figures, "peak_megabytes": round(outcome.peak_megabytes)}
 
 
-def needless(run: Json, so_far: list[Json]) -> Json:
-    """Why a run need not be made, by those before it: empty if it is to be made."""
-    same = [one for one in so_far if one["run"]["method"] == run["method"]]
+def skip_reason(run: Json, stored: list[Json]) -> Json:
+    """Return why a run is skipped, judged by stored runs, or an empty dictionary."""
+    same = [one for one in stored if one["run"]["method"] == run["method"]]
     for one in same:
         n, k = one["run"]["n"], one["run"]["k"]
         if "failure" in one and run["n"] >= n and run["k"] >= k:
@@ -186,34 +96,35 @@ def needless(run: Json, so_far: list[Json]) -> Json:
 
 
 @contextmanager
-def patient_threads() -> Iterator[None]:
-    """Processes that are started within it have threads of OpenMP that sleep while they wait.
+def passive_threads() -> Iterator[None]:
+    """Make the OpenMP threads of new processes sleep while they wait.
 
-    By default they spin. Where anything else runs on the machine, scikit-learn's trees, which wait
-    after each of many small steps, then take eight times as long.
+    By default they spin. On a machine with other work, scikit-learn's trees, which wait after each of
+    many small steps, then take eight times as long.
     """
-    before = os.environ.get(WAITING)
-    os.environ[WAITING] = "PASSIVE"
+    before = os.environ.get(WAIT_POLICY)
+    os.environ[WAIT_POLICY] = "PASSIVE"
     try:
         yield
     finally:
-        del os.environ[WAITING]
+        del os.environ[WAIT_POLICY]
         if before is not None:
-            os.environ[WAITING] = before
+            os.environ[WAIT_POLICY] = before
 
 
-def over(limit: float) -> str:
-    """What is written where time was up."""
+def time_limit_text(limit: float) -> str:
+    """Return the failure of a run that exceeded its time limit."""
     return f"more than {limit:g} s"
 
 
-def translated(failure: str, limit: float) -> str:
-    """A process that ended by its alarm was too slow."""
-    return over(limit) if failure == f"ended with exit code {-signal.SIGALRM}" else failure
+def failure_text(failure: str, limit: float) -> str:
+    """Return a failure; a process that was ended by its alarm exceeded the time limit."""
+    stopped = failure == f"ended with exit code {-signal.SIGALRM}"
+    return time_limit_text(limit) if stopped else failure
 
 
-def clustered(run: Json) -> Json:
-    """In a process of its own, which the system ends when the method takes too long."""
+def fit_method(run: Json) -> Json:
+    """Return the figures of a method; called in a separate process, which an alarm ends in time."""
     rows, name = vlad.rows(run["n"])
     signal.setitimer(signal.ITIMER_REAL, SLACK * run["limit"])
     labels, seconds = METHODS[run["method"]](rows, run["k"], run["seed"])
@@ -221,60 +132,18 @@ def clustered(run: Json) -> Json:
     return {"data": name, "seconds": seconds, "distortion": metrics.average_distortion(rows, labels)}
 
 
-# What is made of the figures
-
-
-def sizes_of(runs: list[Json], along: str) -> list[tuple[int, int]]:
-    """Rows and clusters of the runs along "n" (clusters fixed) or "k" (rows fixed)."""
-    every = {(run["run"]["n"], run["run"]["k"]) for run in runs}
-    if along == "n":
-        return sorted(one for one in every if one[1] == N_CLUSTERS)
-    of_ks = {n for n, k in every if k != N_CLUSTERS}
-    return sorted(one for one in every if one[0] in of_ks)
-
-
-def figures_of(runs: list[Json], method: str, n: int, k: int) -> list[Json]:
-    """The seeds that came to an end."""
-    return [run for run in having(runs, method, n, k) if "seconds" in run]
-
-
-def having(runs: list[Json], method: str, n: int, k: int) -> list[Json]:
-    """All runs of a method at a size."""
-    wanted = (method, n, k)
-    return [run for run in runs if (run["run"]["method"], run["run"]["n"], run["run"]["k"]) == wanted]
-
-
-def mean(runs: list[Json], method: str, n: int, k: int, figure: str) -> float | None:
-    """Over the seeds; None where no run came to an end."""
-    some = figures_of(runs, method, n, k)
-    return float(np.mean([run[figure] for run in some])) if some else None
-
-
-def exponent(runs: list[Json], method: str, along: str) -> float | None:
-    """p, where seconds grow like n^p or k^p: the slope of a line through the logarithms."""
-    points = [
-        (n if along == "n" else k, seconds)
-        for n, k in sizes_of(runs, along)
-        if (seconds := mean(runs, method, n, k, "seconds")) is not None
-    ]
-    if len(points) < 2:
-        return None
-    x, y = np.log(np.array(points)).T
-    return float(np.polyfit(x, y, 1)[0])
-
-
 def cell(runs: list[Json], method: str, n: int, k: int, figure: str) -> str:
-    """Of a table."""
+    """Return a cell of a table: the mean of a figure, or the failure."""
     value = mean(runs, method, n, k, figure)
     if value is not None:
         return {"seconds": f"{value:.3g}", "distortion": f"{value:.4f}"}.get(figure, f"{value:,.0f}")
-    there = having(runs, method, n, k)
-    reason = there[0].get("failure", "") if there else ""
+    some = runs_at(runs, method, n, k)
+    reason = some[0].get("failure", "") if some else ""
     return "not tried" if reason.startswith("not tried") else reason
 
 
-def as_table(runs: list[Json], along: str, figure: str) -> str:
-    """Methods by sizes; of seconds, also the exponent."""
+def figure_table(runs: list[Json], along: str, figure: str) -> str:
+    """Return a table of methods by size; for seconds, with the exponent."""
     sizes = sizes_of(runs, along)
     header = ["", *[f"{along} = {(n if along == 'n' else k):,}" for n, k in sizes]]
     lines = []
@@ -287,14 +156,21 @@ def as_table(runs: list[Json], along: str, figure: str) -> str:
     return table([*header, *(["exponent"] if figure == "seconds" else [])], lines)
 
 
+def draw(result: Json) -> None:
+    """Draw the times and the distortions."""
+    if result["runs"]:
+        draw_times(result["runs"])
+        draw_distortions(result["runs"])
+
+
 def draw_times(runs: list[Json]) -> None:
-    """Direct k-way and bisecting against both; ours are in all panels."""
+    """Draw direct and bisecting methods against n and k; boostkmeans is in all panels."""
     figure, axes = new_figure(2, 2, (11, 8))
     for line, along in zip(axes, ("n", "k"), strict=True):
         for axis, (title, some) in zip(
             line, (("direct k-way", K_WAY), ("bisecting", BISECTING)), strict=True
         ):
-            for number, method in enumerate((*some, *OURS)):
+            for number, method in enumerate((*some, *OWN)):
                 draw_line(axis, runs, method, along, f"C{number}")
             axis.set(title=title, xlabel=along, ylabel="seconds")
             finish(axis, xscale="log", yscale="log")
@@ -302,147 +178,120 @@ def draw_times(runs: list[Json]) -> None:
 
 
 def draw_line(axis: Any, runs: list[Json], method: str, along: str, colour: str) -> None:
-    """Seconds of a method, with an open marker at the limit where it ran over that."""
-    points, limits = [], []
-    for n, k in sizes_of(runs, along):
-        size = n if along == "n" else k
-        seconds = mean(runs, method, n, k, "seconds")
-        if seconds is not None:
-            points.append((size, seconds))
-        elif any(str(run.get("failure")).startswith("more") for run in having(runs, method, n, k)):
-            limits.append((size, having(runs, method, n, k)[0]["run"]["limit"]))
-    style = "--" if method in OURS else "-"
+    """Draw the seconds of a method, with an open triangle where it exceeded the time limit."""
+    points = series(runs, method, along, "seconds")
     if points:
         x, y = zip(*points, strict=True)
+        style = "--" if method in OWN else "-"
         axis.plot(x, y, style, color=colour, marker="o", markersize=4, label=method)
-    for at, limit in limits:
-        axis.plot([at], [limit], color=colour, marker="^", fillstyle="none", markersize=8)
+    for n, k in sizes_of(runs, along):
+        some = runs_at(runs, method, n, k)
+        stopped = any(str(run.get("failure")).startswith("more than") for run in some)
+        if stopped and mean(runs, method, n, k, "seconds") is None:
+            size, limit = n if along == "n" else k, some[0]["run"]["limit"]
+            axis.plot([size], [limit], color=colour, marker="^", fillstyle="none", markersize=8)
 
 
 def draw_distortions(runs: list[Json]) -> None:
-    """All methods in one picture, as the paper has it."""
+    """Draw the distortions of all methods against n and k, as in the paper."""
     figure, axes = new_figure(1, 2, (11, 4.5))
     for axis, along in zip(axes[0], ("n", "k"), strict=True):
         for number, method in enumerate(METHODS):
-            points = [
-                (n if along == "n" else k, value)
-                for n, k in sizes_of(runs, along)
-                if (value := mean(runs, method, n, k, "distortion")) is not None
-            ]
+            points = series(runs, method, along, "distortion")
             if points:
                 style = "--" if method in BISECTING else "-"
                 x, y = zip(*points, strict=True)
                 axis.plot(x, y, style, color=f"C{number % 10}", marker=".", label=method,
-                          linewidth=2 if method in OURS else 1)  # fmt: skip
+                          linewidth=2 if method in OWN else 1)  # fmt: skip
         axis.set(xlabel=along, ylabel="average distortion")
         finish(axis, xscale="log")
     save(figure, IMAGES / DISTORTIONS)
 
 
 def finish(axis: Any, **scales: str) -> None:
-    """Scales, grid and names, which only a panel with something in it can have."""
+    """Set scales and legend of a panel that has lines, and the grid."""
     if axis.lines:
         axis.set(**scales)
         axis.legend(fontsize=7)
     axis.grid(alpha=0.3)
 
 
-def largest_of_both(runs: list[Json], along: str, one: str, other: str) -> tuple[int, int] | None:
-    """The largest size at which both methods came to an end."""
-    both = [
-        size for size in sizes_of(runs, along)
-        if figures_of(runs, one, *size) and figures_of(runs, other, *size)
-    ]  # fmt: skip
-    return both[-1] if both else None
-
-
-def ratio(runs: list[Json], one: str, other: str, size: tuple[int, int]) -> float:
-    """Seconds of one by those of another."""
-    first, second = mean(runs, one, *size, "seconds"), mean(runs, other, *size, "seconds")
-    assert first is not None
-    assert second is not None
-    return first / second
-
-
-def scaled(runs: list[Json], method: str, n: int, k: int) -> tuple[float, str] | None:
-    """Seconds of a method at a size: measured, or in proportion to the rows, from the most there are."""
-    there = [one for one in sizes_of(runs, "n") + sizes_of(runs, "k") if one[1] == k]
-    there = [one for one in there if figures_of(runs, method, *one) and one[0] <= n]
-    if not there:
-        return None
-    size = max(there)
-    seconds = mean(runs, method, *size, "seconds")
-    assert seconds is not None
-    how = "measured" if size[0] == n else f"in proportion to the rows, from n={size[0]:,}"
-    return seconds * n / size[0], how
-
-
-def beside_the_paper(runs: list[Json]) -> str:
-    """Its figures, and ours."""
+def paper_table(runs: list[Json]) -> str:
+    """Return a table of the paper's figures and the measured ones."""
     lines = []
     for n, k, theirs in ((10_000_000, 1024, "94 minutes"), (1_000_000, 8192, "8 minutes")):
-        found = scaled(runs, "BsBKM(non)", n, k)
-        ours = f"{found[0] / 60:.2g} minutes ({found[1]})" if found else "not measured"
-        lines.append([f"BsBKM(non), {n:,} rows into {k:,} clusters", theirs, ours])
+        found = extrapolated(runs, "BsBKM(non)", n, k)
+        measured = f"{found[0] / 60:.2g} minutes ({found[1]})" if found else "not measured"
+        lines.append([f"BsBKM(non), {n:,} rows into {k:,} clusters", theirs, measured])
     for method in ("BsKM", "BsKM++"):
-        size = largest_of_both(runs, "k", method, "BsBKM(non)")
-        slower = ratio(runs, method, "BsBKM(non)", size) if size else 0.0
-        ours = f"{slower:.1f} x (k={size[1]:,})" if size else "not measured"
-        lines.append([f"time of {method} by that of BsBKM(non)", "about 1.35 x", ours])
+        size = largest_common_size(runs, "k", method, "BsBKM(non)")
+        slower = time_ratio(runs, method, "BsBKM(non)", size) if size else 0.0
+        measured = f"{slower:.1f} x (k={size[1]:,})" if size else "not measured"
+        lines.append([f"time of {method} / time of BsBKM(non)", "about 1.35 x", measured])
     for along in ("n", "k"):
-        size = largest_of_both(runs, along, "k-means", "BsBKM(non)")
-        faster = ratio(runs, "k-means", "BsBKM(non)", size) if size else 0.0
-        ours = f"{faster:.0f} x (n={size[0]:,}, k={size[1]:,})" if size else "not measured"
-        lines.append([f"time of k-means by that of BsBKM(non), largest {along}", "two orders", ours])
-    return table(["", "paper", "here"], lines)
+        size = largest_common_size(runs, along, "k-means", "BsBKM(non)")
+        faster = time_ratio(runs, "k-means", "BsBKM(non)", size) if size else 0.0
+        measured = f"{faster:.0f} x (n={size[0]:,}, k={size[1]:,})" if size else "not measured"
+        lines.append(
+            [
+                f"time of k-means / time of BsBKM(non), largest {along}",
+                "two orders of magnitude",
+                measured,
+            ]
+        )
+    return table(["", "paper", "measured"], lines)
 
 
 def page(result: Json) -> str:
-    """Pictures and tables."""
+    """Return the page: pictures and tables."""
     runs = result["runs"]
     if not runs:
         return "Not measured yet."
-    draw_times(runs)
-    draw_distortions(runs)
-    names = sorted({run["data"] for run in runs if "data" in run}, key=len)
+    names = {run["data"] for run in runs if "data" in run}
     of_ks = sizes_of(runs, "k")
     return TEXT.format(
-        times=TIMES, distortions=DISTORTIONS, data=names[-1].split(":")[0] if names else "none",
-        limit=f"{runs[0]['run']['limit']:g}", n_of_ks=f"{of_ks[0][0]:,}" if of_ks else "",
-        seconds_n=as_table(runs, "n", "seconds"), seconds_k=as_table(runs, "k", "seconds"),
-        distortion_n=as_table(runs, "n", "distortion"), distortion_k=as_table(runs, "k", "distortion"),
-        memory=as_table(runs, "n", "peak_megabytes"), paper=beside_the_paper(runs),
-        real="" if names and not names[0].startswith("made") else MADE,
+        times=TIMES, distortions=DISTORTIONS, limit=f"{runs[0]['run']['limit']:g}",
+        n_of_ks=f"{of_ks[0][0]:,}" if of_ks else "",
+        seconds_n=figure_table(runs, "n", "seconds"), seconds_k=figure_table(runs, "k", "seconds"),
+        distortion_n=figure_table(runs, "n", "distortion"),
+        distortion_k=figure_table(runs, "k", "distortion"),
+        memory=figure_table(runs, "n", "peak_megabytes"), paper=paper_table(runs),
+        synthetic=SYNTHETIC if any(name.startswith("synthetic") for name in names) else "",
     )  # fmt: skip
 
 
-MADE = """The paper's Flickr10M is not at hand: vectors are made, of unit length, with the spectrum and
-about the clusters of real VLAD vectors of photographs; `paper/vlad.py` has the law, and says how
-well it fits. Where the real ones are in the folder that `BOOSTKMEANS_DATA` names, these are taken.
+SYNTHETIC = """The paper's Flickr10M is not available. The vectors are synthetic: they have unit
+length, and the spectrum and the cluster structure of real VLAD vectors of photographs. `paper/vlad.py`
+describes the model and its fit. If the folder `BOOSTKMEANS_DATA` contains the real vectors, they are
+used instead.
 """
 
-TEXT = """{real}
-Direct k-way methods run for 20 iterations at most, as in the paper, trees without limit; Mini-Batch
-has a batch of a tenth of the rows in each iteration. K-means, Mini-Batch, BsKM and BsKM++ are
-scikit-learn's, k-means++ starts from seeds that were drawn as it was published, without its trials.
-"ours" are `BoostKMeans` as it is by default, and with quality="fast". Each run is in a process of
-its own, and ends after {limit} seconds (an open triangle at the limit in the picture). A method
-that failed is not tried at larger sizes. Seconds are those of the method with the labels of all
-rows, without reading and measuring. The distortion is computed from the labels alone. Threads of
-OpenMP sleep while they wait (`OMP_WAIT_POLICY=PASSIVE`), which scikit-learn's trees gain most by.
+TEXT = """{synthetic}
+Methods:
+
+- Direct k-way methods run for at most 20 iterations, as in the paper. Trees have no limit.
+- Mini-Batch has one batch of a tenth of the rows per iteration.
+- K-means, Mini-Batch, BsKM and BsKM++ are scikit-learn's. k-means++ draws its seeds as published, with
+  one trial per centre.
+- "boostkmeans" is `BoostKMeans` with its defaults, and with `quality="fast"`.
+
+Each run has its own process, and ends after {limit} seconds (open triangles in the picture). A method
+that failed is not tried at larger sizes. Seconds include the labels of all rows, but not reading and
+measuring. The distortion is computed from the labels alone. OpenMP threads sleep while they wait
+(`OMP_WAIT_POLICY=PASSIVE`), which mainly helps scikit-learn's trees.
 
 ![Time](../images/{times})
 
 ## Seconds for 1,024 clusters
 
 {seconds_n}
-The exponent is p where the time grows like n^p: the slope of a line through the logarithms.
+The exponent is p if the time grows like n^p: the slope of a line through the logarithms.
 
 ## Seconds for {n_of_ks} rows
 
 {seconds_k}
-The exponent is p where the time grows like k^p. The paper finds direct k-way methods linear in k
-(1), and bisecting ones steady (0).
+The exponent is p if the time grows like k^p. In the paper, the time of direct k-way methods is linear in
+k (p = 1), and that of bisecting methods is constant (p = 0).
 
 ![Distortion](../images/{distortions})
 
@@ -452,15 +301,15 @@ The exponent is p where the time grows like k^p. The paper finds direct k-way me
 ## Distortion for {n_of_ks} rows
 
 {distortion_k}
-## Peak of memory, in MB
+## Peak memory in MB
 
-Of the whole process, rows included, for 1,024 clusters.
+Peak memory of the whole process, including the rows, for 1,024 clusters.
 
 {memory}
 ## The paper's figures
 
 {paper}
-The paper's machine had a Xeon at 2.4 GHz; how many threads it used is not said.
+The paper used a Xeon at 2.4 GHz. It does not give the number of threads.
 """
 
 

@@ -1,9 +1,9 @@
-"""All experiments of the paper: `python paper/run_paper.py`, or some by name. See `experiment.py`."""
+"""All experiments of the paper: `python paper/run_paper.py [NAME ...]`. See `experiment.py`."""
 
 from experiment import Experiment, main
 
 # isort: split
-# What is above settles threads, before NumPy is imported.
+# The import above sets the number of threads, which must happen before NumPy is imported.
 import claims
 import fig1_iterations
 import fig2_lloyd_condition
@@ -15,7 +15,7 @@ import table2_bisecting
 import table3_entropy
 import top_k0
 
-# In the paper's order; a new one is a line here, and one above.
+# In the order of the paper. Add a new experiment here.
 EXPERIMENTS: list[Experiment] = [
     fig1_iterations,
     fig2_lloyd_condition,
@@ -30,4 +30,4 @@ EXPERIMENTS: list[Experiment] = [
 
 if __name__ == "__main__":
     main(*EXPERIMENTS)
-    claims.write()
+    claims.write_page()

@@ -1,6 +1,6 @@
-"""The paper's table 3, of document clustering: average entropy of ten methods, k = 5, 10, 15, 20.
+"""The paper's Table 3: average entropy of ten methods for document clustering, k = 5, 10, 15, 20.
 
-`python paper/table3_entropy.py` measures it; see `experiment.py`.
+`python paper/table3_entropy.py` runs this experiment; see `experiment.py`.
 """
 
 import sys
@@ -12,7 +12,7 @@ from typing import Any
 from experiment import N_THREADS, Json, main, table
 
 # isort: split
-# What is above settles threads, before NumPy is imported.
+# The import above sets the number of threads, which must happen before NumPy is imported.
 import numpy as np
 from joblib import Parallel, delayed
 
@@ -22,14 +22,18 @@ from boostkmeans.metrics import entropy
 from public_data import CLUTO_SETS, documents
 
 NAME = "documents"
-TITLE = "Document clustering (table 3)"
+TITLE = "Document clustering (the paper's Table 3)"
 
-# The smaller half, by documents.
+# The sets with the fewest documents, about half of all.
 SMALLER_SETS = ("hitech", "k1b", "re0", "re1", "tr31", "tr41", "wap")
-KS, FEWER_KS = [5, 10, 15, 20], [10, 20]
-RUNS, FEWER_RUNS = 10, 2
+# Numbers of clusters at the paper's size and at the small size.
+KS = [5, 10, 15, 20]
+FEWER_KS = [10, 20]
+# Runs per method at the paper's size and at the small size.
+N_RUNS = 10
+FEWER_RUNS = 2
 
-# As printed in the paper, for the k of `KS`.
+# The paper's entropies for the k of `KS`.
 PAPER = {
     "k-means": [0.539, 0.443, 0.402, 0.387],
     "k-means++": [0.550, 0.441, 0.403, 0.389],
@@ -44,16 +48,19 @@ PAPER = {
 }
 K_WAY = ["k-means", "k-means++", "Mini-Batch", "LVQ", "BKM(non)", "BKM(rnd)+Fast"]
 
+Averages = dict[str, list[float]]
+"""Entropies by method, one per k."""
+
 
 def plan(full: bool) -> list[Json]:
-    """A run for each set: all methods, numbers of clusters and seeds."""
-    sets, ks, runs = (CLUTO_SETS, KS, RUNS) if full else (SMALLER_SETS, FEWER_KS, FEWER_RUNS)
+    """Return one run per set, with all methods, numbers of clusters and seeds."""
+    sets, ks, runs = (CLUTO_SETS, KS, N_RUNS) if full else (SMALLER_SETS, FEWER_KS, FEWER_RUNS)
     return [{"set": name, "ks": ks, "seeds": list(range(runs))} for name in sets]
 
 
 @lru_cache(maxsize=1)
 def weighted(name: str) -> tuple[Any, list[str], str] | None:
-    """The rows of a set, their classes, and where it is from."""
+    """Return the TF-IDF rows of a set, the classes and the origin, or None if it is missing."""
     found = documents(name)
     if found is None:
         return None
@@ -62,9 +69,9 @@ def weighted(name: str) -> tuple[Any, list[str], str] | None:
     return tfidf(corpus, Weighting()).rows, [str(one) for one in corpus.classes], source
 
 
-def fitted(name: str, method: str, k: int, seeds: list[int]) -> Json:
-    """All seeds of one method, by one thread."""
-    warnings.simplefilter("ignore")  # of fewer clusters, and of runs that end early
+def fit_seeds(name: str, method: str, k: int, seeds: list[int]) -> Json:
+    """Return the figures of all seeds of one method, with one thread."""
+    warnings.simplefilter("ignore")  # Some methods warn about empty clusters and early stops.
     loaded = weighted(name)
     assert loaded is not None
     rows, classes, _ = loaded
@@ -78,15 +85,15 @@ def fitted(name: str, method: str, k: int, seeds: list[int]) -> Json:
 
 
 def measure(run: Json) -> Json:
-    """One set: entropy and inertia of each run, by method and k. Some methods at a time."""
+    """Return entropy and inertia of each run on one set, by method and k."""
     loaded = weighted(run["set"])
     if loaded is None:
         return {"missing": True}
     rows, classes, source = loaded
-    # Those that take longest first, so that none is waited for at the end.
+    # The longest fits come first, so that no core waits for them at the end.
     tasks = [(method, k) for k in sorted(run["ks"], reverse=True) for method in PAPER_METHODS]
     found = Parallel(n_jobs=N_THREADS)(
-        delayed(fitted)(run["set"], method, k, run["seeds"]) for method, k in tasks
+        delayed(fit_seeds)(run["set"], method, k, run["seeds"]) for method, k in tasks
     )
     methods: Json = {}
     for (method, k), figures in zip(tasks, found, strict=True):
@@ -95,95 +102,103 @@ def measure(run: Json) -> Json:
             "classes": len(set(classes)), "methods": methods}  # fmt: skip
 
 
-def averages(there: list[Json], ks: list[int], choose: str) -> dict[str, list[float]]:
-    """By method, for each k: mean over the sets of the entropy of the chosen run."""
-    found: dict[str, list[float]] = {}
+def averages(runs: list[Json], ks: list[int], choice: str) -> Averages:
+    """Return the mean over the sets of the entropy of the chosen run.
+
+    `choice` is "objective" (the run with the lowest inertia), "lowest" (the run with the lowest
+    entropy), "mean" (all runs) or "deviation" (their standard deviation).
+    """
+    found: Averages = {}
     for method in PAPER:
         for k in ks:
-            values = []
-            for one in there:
-                runs = one["methods"][method][str(k)]
-                entropies, inertias = np.array(runs["entropy"]), np.array(runs["inertia"])
-                chosen = {
-                    "objective": entropies[inertias.argmin()],
-                    "lowest": entropies.min(),
-                    "mean": entropies.mean(),
-                    "deviation": entropies.std(ddof=1),
-                }
-                values.append(float(chosen[choose]))
+            values = [chosen_entropy(one["methods"][method][str(k)], choice) for one in runs]
             found.setdefault(method, []).append(float(np.mean(values)))
     return found
 
 
-def as_table(tables: dict[str, dict[str, list[float]]], ks: list[int]) -> str:
-    """Methods by k, for each of some choices side by side; the lowest of each column is bold."""
+def chosen_entropy(figures: Json, choice: str) -> float:
+    """Return the entropy of the chosen run of one method on one set."""
+    entropies, inertias = np.array(figures["entropy"]), np.array(figures["inertia"])
+    choices = {
+        "objective": entropies[inertias.argmin()],
+        "lowest": entropies.min(),
+        "mean": entropies.mean(),
+        "deviation": entropies.std(ddof=1),
+    }
+    return float(choices[choice])
+
+
+def entropy_table(groups: dict[str, Averages], ks: list[int]) -> str:
+    """Return a table of methods by k for several groups; the lowest of each column is bold."""
     rows = []
     for method in PAPER:
         cells = [method]
-        for values in tables.values():
+        for values in groups.values():
             for i in range(len(ks)):
                 best = min(row[i] for row in values.values())
                 value = f"{values[method][i]:.3f}"
                 cells.append(f"**{value}**" if values[method][i] == best else value)
         rows.append(cells)
-    return table(["", *[f"{name}, k={k}" for name in tables for k in ks]], rows)
+    return table(["", *[f"{name}, k={k}" for name in groups for k in ks]], rows)
 
 
-def verdicts(there: list[Json], ks: list[int]) -> list[str]:
-    """The paper's order, claim by claim."""
+def rankings(runs: list[Json], ks: list[int]) -> list[str]:
+    """Return the ranks of BsBKM(non) and BKM(rnd)+Fast, by choice of the run and k."""
     lines = []
-    for choose, name in (("lowest", "lowest entropy (the paper's way)"), ("objective", "best objective"),
+    for choice, name in (("lowest", "lowest entropy (as in the paper)"), ("objective", "best objective"),
                          ("mean", "mean of all runs")):  # fmt: skip
-        values = averages(there, ks, choose)
+        values = averages(runs, ks, choice)
         for i, k in enumerate(ks):
             order = sorted(values, key=lambda method: values[method][i])
             k_way = [method for method in order if method in K_WAY]
-            place = order.index("BsBKM(non)") + 1
+            rank = order.index("BsBKM(non)") + 1
             lines.append(
-                f"- {name}, k={k}: BsBKM(non) is number {place} "
-                f"({values['BsBKM(non)'][i]:.3f}; first: {order[0]} {values[order[0]][i]:.3f}); best of "
-                f"the k-way methods: {k_way[0]} ({values[k_way[0]][i]:.3f}), BKM(rnd)+Fast "
-                f"{values['BKM(rnd)+Fast'][i]:.3f}."
+                f"- {name}, k={k}: BsBKM(non) has rank {rank} ({values['BsBKM(non)'][i]:.3f}; first: "
+                f"{order[0]} {values[order[0]][i]:.3f}); best k-way method: {k_way[0]} "
+                f"({values[k_way[0]][i]:.3f}), BKM(rnd)+Fast {values['BKM(rnd)+Fast'][i]:.3f}."
             )
     return lines
 
 
 def page(result: Json) -> str:
-    """What was measured, beside the paper's figures."""
-    there = [run for run in result["runs"] if "missing" not in run]
-    if not there:
-        return "None of the sets is there: see `paper/public_data.py`."
-    ks = there[0]["run"]["ks"]
-    names = [run["run"]["set"] for run in there]
+    """Return the page: measured entropies next to those of the paper."""
+    runs = [run for run in result["runs"] if "missing" not in run]
+    if not runs:
+        return "No data set was found: see `paper/public_data.py`."
+    ks = runs[0]["run"]["ks"]
+    names = [run["run"]["set"] for run in runs]
     printed = {method: [row[KS.index(k)] for k in ks] for method, row in PAPER.items()}
+    mean, deviation = averages(runs, ks, "mean"), averages(runs, ks, "deviation")
     return TEXT.format(
         sets=", ".join(
             f"{run['run']['set']} ({run['documents']:,} x {run['terms']:,}, {run['classes']} classes)"
-            for run in there
+            for run in runs
         ),
-        sources=", ".join(sorted({run["data"] for run in there})),
+        sources=", ".join(sorted({run["data"] for run in runs})),
         others=", ".join(name for name in CLUTO_SETS if name not in names) or "none",
-        n=len(there), runs=len(there[0]["run"]["seeds"]),
-        lowest=as_table({"paper": printed, "ours": averages(there, ks, "lowest")}, ks),
-        objective=as_table({"best objective": averages(there, ks, "objective")}, ks),
-        mean=as_table({"mean": averages(there, ks, "mean"), "sd": averages(there, ks, "deviation")}, ks),
-        verdicts="\n".join(verdicts(there, ks)),
+        n=len(runs), runs=len(runs[0]["run"]["seeds"]),
+        lowest=entropy_table({"paper": printed, "measured": averages(runs, ks, "lowest")}, ks),
+        objective=entropy_table({"best objective": averages(runs, ks, "objective")}, ks),
+        mean=entropy_table({"mean": mean, "sd": deviation}, ks),
+        rankings="\n".join(rankings(runs, ks)),
     )  # fmt: skip
 
 
-TEXT = """Entropy of the classes in the clusters, the lower the better, averaged over {n} of the paper's
-15 sets: {sets}. Data: {sources}. Not among them: {others}. TF-IDF with log(n / df), unit length, {runs}
-runs of each method, each by one thread.
+TEXT = """The entropy of the classes in the clusters (lower is better) is averaged over {n} of the
+paper's 15 sets: {sets}. Source: {sources}. Missing sets: {others}.
+
+Rows are TF-IDF vectors with log(n / df), scaled to unit length. Each method has {runs} runs with one
+thread.
 
 ## The lowest entropy of {runs} runs
 
-This is the paper's way: the run is chosen by what is measured, so that it is not what a user would get.
+As in the paper, the run is chosen by the measured entropy itself, which a user could not do.
 
 {lowest}
 
 ## The run with the best objective
 
-What a user would get who takes the best of {runs} runs by the objective.
+A user can choose this run: it is the best of {runs} runs by the objective.
 
 {objective}
 
@@ -191,11 +206,11 @@ What a user would get who takes the best of {runs} runs by the objective.
 
 {mean}
 
-## The paper's order
+## Ranks
 
-The paper has BsBKM(non) first for k >= 10 and BKM(rnd)+Fast first of the k-way methods.
+In the paper, BsBKM(non) is first for k >= 10, and BKM(rnd)+Fast is first of the k-way methods.
 
-{verdicts}
+{rankings}
 """
 
 

@@ -1,14 +1,19 @@
-"""The command line, as tests call it: within this process, or in one of its own."""
+"""Calls of the command line in tests: inside this process, or in a process of its own."""
 
+import contextlib
 import gzip
+import io
 import os
+import pty
 import re
 import shlex
 import subprocess
 import sys
+import threading
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from typer.testing import CliRunner
 
@@ -16,39 +21,63 @@ from boostkmeans.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "boostkmeans"]
-# What names results: options, and places in a line without its options.
-RESULTS = ("-o", "--output", "--labels", "--centers", "--distances", "--indices", "--plot")
-TARGETS = {("convert",): 3, ("pq", "train"): 4, ("pq", "encode"): 5}
+# Options that name output files.
+OUTPUT_OPTIONS = ("-o", "--output", "--labels", "--centers", "--distances", "--indices", "--plot")
+# Commands with an argument that names an output file, and its position in a line without options.
+OUTPUT_ARGUMENTS = {("convert",): 3, ("pq", "train"): 4, ("pq", "encode"): 5}
 
 
 def run(*arguments: object, stdin: bytes | None = None) -> Any:
-    """Within this process: its `exit_code`, `stdout` and `stderr`."""
+    """Run a command inside this process. The result has `exit_code`, `stdout` and `stderr`."""
     return CliRunner().invoke(app, [str(one) for one in arguments], input=stdin)
 
 
 def succeed(*arguments: object, stdin: bytes | None = None) -> str:
-    """What it prints, if nothing is wrong and nothing is on stderr."""
+    """Return standard output. Check that the exit code is 0 and that there are no messages."""
     result = run(*arguments, stdin=stdin)
     assert (result.exit_code, result.stderr) == (0, ""), result.output + repr(result.exception)
     return str(result.stdout)
 
 
 def fail(code: int, *arguments: object, stdin: bytes | None = None) -> str:
-    """What it says on stderr, if it ends with that code, in one piece and without results."""
+    """Return the messages. Check the exit code, and that there is neither output nor a traceback."""
     result = run(*arguments, stdin=stdin)
     assert (result.exit_code, result.stdout) == (code, ""), result.output
     assert "Traceback" not in result.stderr
     return str(result.stderr)
 
 
+def run_on_terminal(*arguments: object, columns: int = 80) -> tuple[int, str, str]:
+    """Run a command inside this process with a terminal as standard error.
+
+    Return the exit code, standard output, and everything that was written to the terminal.
+    """
+    ours, theirs = pty.openpty()
+    seen: list[bytes] = []
+    reader = threading.Thread(target=lambda: seen.append(_read_all(ours)))
+    reader.start()
+    output = io.StringIO()
+    environment = {"TERM": "xterm", "COLUMNS": str(columns)}
+    with (
+        os.fdopen(theirs, "w", encoding="utf-8") as terminal,
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(terminal),
+        mock.patch.dict(os.environ, environment),
+    ):
+        code = app([str(one) for one in arguments], standalone_mode=False)
+    reader.join()
+    os.close(ours)
+    return int(code or 0), output.getvalue(), b"".join(seen).decode()
+
+
 def start(*arguments: object, **settings: Any) -> subprocess.Popen[bytes]:
-    """In a process of its own, with pipes unless told otherwise."""
+    """Start a command in a process of its own, by default with pipes."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
     return subprocess.Popen([*COMMAND, *map(str, arguments)], **settings)
 
 
 def read_until(descriptor: int, wanted: bytes) -> bytes:
-    """What comes from a pipe or terminal, up to that text."""
+    """Read from a pipe or terminal until a text appears."""
     seen = b""
     while wanted not in seen:
         piece = os.read(descriptor, 1 << 16)
@@ -57,8 +86,17 @@ def read_until(descriptor: int, wanted: bytes) -> bytes:
     return seen
 
 
+def _read_all(descriptor: int) -> bytes:
+    """Read from a terminal until the other side is closed."""
+    seen = b""
+    with contextlib.suppress(OSError):
+        while piece := os.read(descriptor, 1 << 16):
+            seen += piece
+    return seen
+
+
 def examples_of(text: str) -> list[str]:
-    """Lines that a reader would type, without prompts and indentation."""
+    """Return the command lines in a text, without prompts and indentation."""
     joined = text.replace("\\\n", " ")
     return [
         line.strip() for line in joined.splitlines() if re.match(r"\s*(z?cat .*\| )?boostkmeans ", line)
@@ -66,7 +104,10 @@ def examples_of(text: str) -> list[str]:
 
 
 def run_example(line: str) -> Any:
-    """Runs a line in this folder: the part of a pipeline that is ours. Its old results are removed."""
+    """Run a command line in the current folder, without the other programs of a pipeline.
+
+    Output files of earlier examples are removed first.
+    """
     stdin = None
     for part in line.split(" | "):
         words = shlex.split(part.split(" > ")[0])
@@ -74,12 +115,15 @@ def run_example(line: str) -> Any:
             stdin = Path(words[1]).read_bytes()
             stdin = gzip.decompress(stdin) if words[0] == "zcat" else stdin
         elif words[0] == "boostkmeans":
-            for option, value in pairwise(words):
-                if option in RESULTS:
-                    Path(value).unlink(missing_ok=True)
-            for command, place in TARGETS.items():
-                if words[1 : 1 + len(command)] == list(command):
-                    arguments = [word for word in words if not word.startswith("-") or word == "-"]
-                    Path(arguments[place]).unlink(missing_ok=True)
+            for path in _output_files(words):
+                Path(path).unlink(missing_ok=True)
             return run(*words[1:], stdin=stdin)
     raise AssertionError(line)
+
+
+def _output_files(words: list[str]) -> list[str]:
+    found = [value for option, value in pairwise(words) if option in OUTPUT_OPTIONS]
+    for command, position in OUTPUT_ARGUMENTS.items():
+        if words[1 : 1 + len(command)] == list(command):
+            found.append([word for word in words if not word.startswith("-") or word == "-"][position])
+    return found

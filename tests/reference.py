@@ -1,5 +1,6 @@
 """The oracle: boost k-means in plain NumPy, float64, one row after the other. Nothing here is fast."""
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -77,27 +78,36 @@ def propose(
 def improving_move(
     X: NDArray[Any], labels: Labels, k: int, w: NDArray[Any] | None = None
 ) -> tuple[int, int] | None:
-    """A move (row, cluster) that lowers the inertia, in exact rational arithmetic, or None."""
-    points = [[Fraction(x) for x in row] for row in X.tolist()]
-    weights = [Fraction(x) for x in ([1] * len(X) if w is None else w.tolist())]
-    members = [np.flatnonzero(labels == r).tolist() for r in range(k)]
-    totals = [sum((weights[i] for i in rows), Fraction(0)) for rows in members]
-    centres = [
-        [sum((weights[i] * points[i][j] for i in members[r]), Fraction(0)) / (totals[r] or 1)
-         for j in range(X.shape[1])] for r in range(k)
-    ]  # fmt: skip
+    """Return a move (row, cluster) that lowers the inertia, or None, in exact arithmetic.
 
-    def gap(i: int, r: int) -> Fraction:
-        return sum(((x - c) ** 2 for x, c in zip(points[i], centres[r], strict=True)), Fraction(0))
-
+    D is the sum of a cluster and W its weight. Leaving it saves W / (W - w) |x - D / W|^2, which is
+    |W x - D|^2 / (W (W - w)), and entering it costs |W x - D|^2 / (W (W + w)). Rows and weights are
+    scaled to integers, so that both fractions are exact.
+    """
+    points = _scaled_to_integers(X)
+    weights = _scaled_to_integers(np.ones((len(X), 1)) if w is None else w[:, None])[:, 0]
+    D, W = np.zeros((k, X.shape[1]), dtype=object), np.zeros(k, dtype=object)
+    np.add.at(D, labels, weights[:, None] * points)
+    np.add.at(W, labels, weights)
     for i, u in enumerate(labels.tolist()):
-        if totals[u] == weights[i] or weights[i] == 0:
+        weight = weights[i]
+        if W[u] == weight or weight == 0:
             continue
-        stay = totals[u] / (totals[u] - weights[i]) * gap(i, u)
-        for v in range(k):
-            if v != u and totals[v] / (totals[v] + weights[i]) * gap(i, v) < stay:
-                return i, v
+        gaps = ((W[:, None] * points[i] - D) ** 2).sum(axis=1)
+        saved, divisor = gaps[u], W[u] * (W[u] - weight)
+        costs_less = gaps * divisor < saved * W * (W + weight)
+        costs_less |= W == 0  # an empty cluster costs nothing
+        costs_less[u] = False
+        if saved > 0 and costs_less.any():
+            return i, int(costs_less.argmax())
     return None
+
+
+def _scaled_to_integers(X: NDArray[Any]) -> NDArray[np.object_]:
+    """Multiply by the least common denominator; the result has Python's integers."""
+    exact = [[Fraction(value) for value in row] for row in X.tolist()]
+    scale = math.lcm(*(value.denominator for row in exact for value in row))
+    return np.array([[int(value * scale) for value in row] for row in exact], dtype=object)
 
 
 def inertia(X: NDArray[Any], labels: Labels, w: NDArray[Any] | None = None) -> float:

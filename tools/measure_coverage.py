@@ -19,7 +19,7 @@ MINIMUM = 92
 
 
 def main(pytest_arguments: list[str]) -> int:
-    """Build, run the tests, print both reports, and return 1 if something failed or is covered too little."""
+    """Build, run the tests, print both reports, and return 1 if tests fail or coverage is too low."""
     build()
     for old in [*BUILD.rglob("*.gcda"), *BUILD.glob("python*")]:
         old.unlink()

@@ -209,8 +209,8 @@ def test_accepts_one_cluster_and_one_cluster_per_row(method: Any) -> None:
 def sparse_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Expand sparse rows to dense ones, as for small matrices, or not, as for large matrices."""
     if request.param:
-        monkeypatch.setattr(rows, "MOST_CELLS_TO_EXPAND", 0)
-        monkeypatch.setattr(rows, "LEAST_DENSITY_TO_EXPAND", 2.0)
+        monkeypatch.setattr(rows, "MAX_EXPANDED_CELLS", 0)
+        monkeypatch.setattr(rows, "MIN_EXPANDED_DENSITY", 2.0)
 
 
 @pytest.mark.usefixtures("sparse_path")

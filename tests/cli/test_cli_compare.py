@@ -1,4 +1,4 @@
-"""`boostkmeans compare` and `demo`: methods side by side."""
+"""`boostkmeans compare` and `boostkmeans demo`."""
 
 import json
 import os
@@ -26,14 +26,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "x.npy"
 
 
-def test_methods() -> None:
+def test_list_of_methods() -> None:
     names = succeed("compare", "--methods", "list").splitlines()
     assert names == list(METHODS)
     assert set(PAPER_METHODS) <= set(names)
     assert set(DEFAULT) <= set(names)
 
 
-def test_a_table(path: Path) -> None:
+def test_table(path: Path) -> None:
     lines = succeed("compare", path, "-k", "8").splitlines()
     assert lines[0] == "400 rows of 4 features into 8 clusters"
     assert lines[2].split() == ["method", "distortion", "best", "relative", "seconds", "sweeps"]
@@ -41,13 +41,13 @@ def test_a_table(path: Path) -> None:
     assert min(line.split()[3] for line in lines[3:]) == "1.0000"
 
 
-def test_json(path: Path) -> None:
+def test_json_result(path: Path) -> None:
     out = succeed("compare", path, "-k", "8", "--json", "--repeats", "2", "--seed", "5", "--methods",
                   "boost-balanced,K-Means++,lvq", "--max-rows", "300")  # fmt: skip
-    made = json.loads(out)
-    assert (made["n_rows"], made["n_rows_of_file"], made["n_clusters"]) == (300, 400, 8)
-    assert [one["method"] for one in made["methods"]] == ["boost-balanced", "k-means++", "LVQ"]
-    for one in made["methods"]:
+    result = json.loads(out)
+    assert (result["n_rows"], result["n_rows_of_file"], result["n_clusters"]) == (300, 400, 8)
+    assert [one["method"] for one in result["methods"]] == ["boost-balanced", "k-means++", "LVQ"]
+    for one in result["methods"]:
         found = [a["distortion"] for a in one["runs"]]
         assert [a["seed"] for a in one["runs"]] == [5, 6]
         assert one["mean_distortion"] == pytest.approx(np.mean(found))
@@ -56,18 +56,20 @@ def test_json(path: Path) -> None:
         assert one["runs"][0]["curve"][-1][1] == found[0]
     drawn = np.sort(np.random.default_rng(5).choice(400, 300, replace=False))
     expected = BoostKMeans(8, random_state=5).fit(ROWS[drawn]).distortion_
-    assert made["methods"][0]["runs"][0]["distortion"] == pytest.approx(expected, rel=1e-12)
+    assert result["methods"][0]["runs"][0]["distortion"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_all_methods_are_measured_alike(path: Path) -> None:
-    made = json.loads(succeed("compare", path, "-k", "1", "--json", "--methods", ",".join(METHODS)))
+def test_all_methods_use_the_same_measure(path: Path) -> None:
+    result = json.loads(succeed("compare", path, "-k", "1", "--json", "--methods", ",".join(METHODS)))
     expected = pytest.approx(float(ROWS.var(axis=0).sum()))
-    assert [one["mean_distortion"] for one in made["methods"]] == [expected] * len(METHODS)
-    curves = {one["method"]: one["runs"][0]["curve"] for one in made["methods"]}
-    assert [name for name, curve in curves.items() if not curve] == ["RBK"], "it has another metric"
+    assert [one["mean_distortion"] for one in result["methods"]] == [expected] * len(METHODS)
+    curves = {one["method"]: one["runs"][0]["curve"] for one in result["methods"]}
+    assert [name for name, curve in curves.items() if not curve] == ["RBK"], (
+        "RBK minimizes another measure"
+    )
 
 
-def test_a_method_that_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_method_does_not_stop_the_others(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise MemoryError("too much")
 
@@ -75,15 +77,15 @@ def test_a_method_that_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     out = succeed("compare", path, "-k", "8", "--methods", "k-means,boost-fast")
     assert "failed: not enough memory. too much" in out
     assert "1.0000" in out
-    made = json.loads(succeed("compare", path, "-k", "8", "--methods", "k-means,boost-fast", "--json"))
-    failed, other = made["methods"]
+    result = json.loads(succeed("compare", path, "-k", "8", "--methods", "k-means,boost-fast", "--json"))
+    failed, other = result["methods"]
     assert list(failed) == list(other)
     assert {name for name, value in failed.items() if value} == {"method", "error"}
     assert (failed["error"], failed["relative"]) == ("not enough memory. too much", None)
     assert "too much" in fail(1, "compare", path, "-k", "8", "--methods", "k-means")
 
 
-def test_wrong_use_and_bad_data(path: Path, tmp_path: Path) -> None:
+def test_errors(path: Path, tmp_path: Path) -> None:
     bad = ROWS.copy()
     bad[7, 1] = np.nan
     np.save(tmp_path / "nan.npy", bad)
@@ -96,25 +98,18 @@ def test_wrong_use_and_bad_data(path: Path, tmp_path: Path) -> None:
     assert ".png" in fail(2, "compare", path, "-k", "8", "--plot", "a.txt")
 
 
-def test_a_picture(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = [
-        "compare",
-        path,
-        "-k",
-        "8",
-        "--methods",
-        "boost-fast,k-means",
-        "--plot",
-        tmp_path / "a.png",
-    ]
+def test_plot(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ["compare", path, "-k", "8", "--methods", "boost-fast,k-means"]
+    options += ["--plot", tmp_path / "a.png"]
     succeed(*options)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert "--force" in fail(2, *options)
-    monkeypatch.setattr("boostkmeans.cli.output.find_spec", lambda _: None)
+    monkeypatch.setattr("boostkmeans.cli.files.output.find_spec", lambda _: None)
     assert "pip install boostkmeans[plot]" in fail(1, *options, "--force")
 
 
-def test_an_interrupt_prints_what_is_there(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_interrupt_prints_the_runs_so_far(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5_000, 8)))
     ours, theirs = pty.openpty()
     process = start("compare", tmp_path / "x.npy", "-k", "100", "--methods", "boost-fast", "--repeats",
@@ -128,11 +123,11 @@ def test_an_interrupt_prints_what_is_there(tmp_path: Path) -> None:
             seen += piece
     os.close(ours)
     assert process.returncode == 130
-    assert b"of 100000 runs are done" in seen
+    assert b"of 100000 runs are complete" in seen
     assert out.splitlines()[3].startswith(b"boost-fast")
 
 
-def test_summaries() -> None:
+def test_summarize() -> None:
     some = {name: METHODS[name] for name in ("k-means", "boost-best")}
     steps: list[Any] = []
     runs = list(compare(ROWS, 8, some, seeds=(0, 1), progress=lambda *step: steps.append(step)))
@@ -149,12 +144,12 @@ def test_summaries() -> None:
 
 @pytest.fixture
 def small_demo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "N_ROWS", 600)
-    monkeypatch.setattr(demo, "N_CLUSTERS", 20)
+    monkeypatch.setattr(_demo_page, "N_ROWS", 600)
+    monkeypatch.setattr(_demo_page, "N_CLUSTERS", 20)
 
 
 @pytest.mark.usefixtures("small_demo")
-def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "SAMPLE", tmp_path / "none.npz")
     monkeypatch.chdir(tmp_path)
     out = succeed("demo")
@@ -164,22 +159,22 @@ def test_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "data:image/png;base64,iVBOR" in page
     assert "<td>boost-balanced</td>" in page
     assert "--force" in fail(2, "demo")
-    assert "no folder" in fail(2, "demo", "--output", tmp_path / "a" / "b")
+    assert "does not exist" in fail(2, "demo", "--output", tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()
-    made = json.loads(succeed("demo", "--output", tmp_path / "a", "--json"))
-    assert (made["page"], made["n_rows"]) == (str(tmp_path / "a" / "index.html"), 600)
-    assert len(made["methods"]) == len(_demo_page.DEMO_METHODS)
+    result = json.loads(succeed("demo", "--output", tmp_path / "a", "--json"))
+    assert (result["page"], result["n_rows"]) == (str(tmp_path / "a" / "index.html"), 600)
+    assert len(result["methods"]) == len(_demo_page.DEMO_METHODS)
     assert (tmp_path / "a" / "index.html").exists()
 
 
-def test_the_sample_of_the_repository() -> None:
+def test_demo_data_of_the_repository() -> None:
     data = _demo_page.demo_data(SAMPLE)
     assert data.X.shape == (25_000, 128)
     assert "SIFT" in data.title
 
 
-def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boostkmeans.cli.output.find_spec", lambda _: None)
+def test_demo_needs_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("boostkmeans.cli.files.output.find_spec", lambda _: None)
     result = run("demo", "--output", tmp_path / "a")
     assert result.exit_code == 1
     assert "pip install boostkmeans[plot]" in result.stderr

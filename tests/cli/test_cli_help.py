@@ -1,6 +1,7 @@
-"""Help, examples and completion: every line that a reader is told to type works."""
+"""Help texts, completion, and the examples of the help texts and of the documentation."""
 
 import gzip
+import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from boostkmeans import BoostKMeans, ProductQuantizer, SweepRecord
+from boostkmeans.baselines import _demo_page
 from boostkmeans.cli import app as app_module
 from boostkmeans.cli.app import app
 from boostkmeans.cli.commands import demo, pq
@@ -25,13 +27,13 @@ PAGE = ROOT / "docs" / "command_line.md"
 COMMANDS = ["fit", "predict", "info", "evaluate", "compare", "convert", "pq", "docs", "demo"]
 EVERY = [*([name] for name in COMMANDS), *(["pq", name] for name in pq.COMMANDS)]
 N_ROWS = 1_200
-# Examples are about large data; here, there are as many clusters as small files allow.
+# Numbers in the examples that are too large for the small files here, and their replacements.
 SMALLER = {"10000": "40", "1000": "30", "256": "20", "100": "10", "16": "4"}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of all names that examples use."""
+    """Return a folder with the files that the examples read."""
     folder = tmp_path_factory.mktemp("examples")
     X = np.random.default_rng(0).integers(0, 256, size=(N_ROWS, 16)).astype(np.float32)
     for name in ("vectors.fvecs", "vectors.npy", "new.fvecs", "queries.fvecs"):
@@ -83,7 +85,7 @@ def _add_documents(folder: Path) -> None:
 
 
 def every_example() -> list[str]:
-    """Those of all helps, and of the page."""
+    """Return the examples of the help texts and of the documentation page."""
     found = [line for words in EVERY for line in examples_of(run(*words, "--help").stdout)]
     found += examples_of(run("--help").stdout)
     blocks = PAGE.read_text().split("```")[1::2]
@@ -92,25 +94,25 @@ def every_example() -> list[str]:
 
 
 @pytest.mark.parametrize("line", every_example())
-def test_an_example(line: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(folder, tmp_path / "here", symlinks=True)
+def test_example_runs(line: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(folder, tmp_path / "here", symlinks=True, copy_function=os.link)
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setattr(demo, "SAMPLE", tmp_path / "none.npz")
-    monkeypatch.setattr(demo, "N_ROWS", 600)
-    monkeypatch.setattr(demo, "N_CLUSTERS", 20)
+    monkeypatch.setattr(_demo_page, "N_ROWS", 600)
+    monkeypatch.setattr(_demo_page, "N_CLUSTERS", 20)
     if "fit.ckpt" in line and "info" not in line:
-        Path("fit.ckpt").unlink()  # it is of another fit
+        Path("fit.ckpt").unlink()  # it belongs to another fit
     result = run_example(" ".join(SMALLER.get(word, word) for word in line.split(" ")))
     assert result.exit_code == 0, result.output
     assert "Traceback" not in result.output
 
 
-def test_every_command_has_examples_on_the_page() -> None:
+def test_page_has_examples_of_every_command() -> None:
     text = PAGE.read_text()
     assert list(app_module.COMMANDS) == COMMANDS
     for name in COMMANDS:
         assert f"| `{name}" in text
-        if name != "docs":  # which has a page of its own
+        if name != "docs":  # documented on a page of its own
             assert f"\nboostkmeans {name}" in text
 
 
@@ -125,13 +127,13 @@ def test_help_begins_with_examples(command: list[str]) -> None:
     assert not any(noise in line for line in options for noise in ("<int>", "<float>", "<str>"))
 
 
-def test_the_root_lists_commands_with_a_line_each() -> None:
+def test_root_help_lists_commands() -> None:
     lines = succeed("--help").split("Commands:\n")[1].splitlines()
     assert [line.split()[0] for line in lines] == COMMANDS
     assert all(len(line.split()) > 3 and "..." not in line for line in lines)
 
 
-def test_completion() -> None:
+def test_completion_of_commands() -> None:
     environment = {
         "_BOOSTKMEANS_COMPLETE": "complete_bash",
         "COMP_WORDS": "boostkmeans pre",
@@ -143,16 +145,17 @@ def test_completion() -> None:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_show_completion() -> None:
-    line = f"{sys.executable} -m boostkmeans --show-completion; true"  # so that bash stays the parent
+    # Without `true`, bash would replace itself by Python, which then finds no parent shell.
+    line = f"{sys.executable} -m boostkmeans --show-completion; true"
     result = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
     assert "complete" in result.stdout
     assert "boostkmeans" in result.stdout
 
 
-def test_the_demo_needs_no_command_line() -> None:
+def test_demo_runs_without_the_cli_extra() -> None:
     code = (
         "import sys; sys.modules['typer'] = sys.modules['rich'] = None\n"
-        "from boostkmeans.baselines import demo\n"
+        "from boostkmeans.baselines import _demo_page\n"
         "_demo_page.N_ROWS, _demo_page.N_CLUSTERS = 600, 20\n"
         "data = _demo_page.demo_data(None)\n"
         "runs = _demo_page.run_demo(data)\n"
@@ -164,8 +167,9 @@ def test_the_demo_needs_no_command_line() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--help", "--version"])
-def test_a_full_disk(option: str) -> None:
+def test_help_on_a_full_disk(option: str) -> None:
     with Path("/dev/full").open("wb") as full:
         process = start(option, stdout=full)
         _, error = process.communicate(timeout=60)

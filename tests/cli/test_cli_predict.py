@@ -1,4 +1,4 @@
-"""`boostkmeans predict` and `evaluate`: labels batch by batch, files as a whole, figures."""
+"""`boostkmeans predict` and `boostkmeans evaluate`."""
 
 import json
 import signal
@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, save_npz
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from boostkmeans import BoostKMeans, metrics
-from boostkmeans._data import streamed_rows
+from boostkmeans._data import row_source
 from boostkmeans.io import write_vectors
 from command import fail, run, start, succeed
 from conftest import blobs
@@ -21,7 +21,7 @@ K = 6
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, and the rows and classes that it is of."""
+    """Return a folder with a model, and the rows and classes of its fit."""
     folder = tmp_path_factory.mktemp("predict")
     rows, classes = blobs(3_000, 5, K, spread=3.0)
     np.save(folder / "x.npy", rows.astype(np.float32))
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", name="X")
-def made_rows(folder: Path) -> NDArray[np.float32]:
+def result_rows(folder: Path) -> NDArray[np.float32]:
     return np.asarray(np.load(folder / "x.npy"))
 
 
@@ -43,11 +43,13 @@ def model(folder: Path) -> BoostKMeans:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_rows, "BATCH_BYTES", 4_000)
+    monkeypatch.setattr(row_source, "BATCH_BYTES", 4_000)
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_labels(folder: Path, tmp_path: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
+def test_labels_and_distances(
+    folder: Path, tmp_path: Path, X: NDArray[np.float32], model: BoostKMeans
+) -> None:
     expected = model.predict(X)
     lines = succeed("predict", folder / "m", folder / "x.npy")
     assert [int(line) for line in lines.splitlines()] == expected.tolist()
@@ -63,21 +65,21 @@ def test_labels(folder: Path, tmp_path: Path, X: NDArray[np.float32], model: Boo
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_json(folder: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
-    made = json.loads(succeed("predict", folder / "m", folder / "x.npy", "--json"))
-    assert made["counts"] == np.bincount(model.predict(X), minlength=K).tolist()
-    assert (made["n_rows"], made["n_clusters"], made["files"]) == (3_000, K, {})
-    assert made["inertia"] == pytest.approx(-model.score(X))
-    assert made["sizes"]["largest"] == max(made["counts"])
+def test_json_result(folder: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
+    result = json.loads(succeed("predict", folder / "m", folder / "x.npy", "--json"))
+    assert result["counts"] == np.bincount(model.predict(X), minlength=K).tolist()
+    assert (result["n_rows"], result["n_clusters"], result["files"]) == (3_000, K, {})
+    assert result["inertia"] == pytest.approx(-model.score(X))
+    assert result["sizes"]["largest"] == max(result["counts"])
 
 
-def test_candidates(folder: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
+def test_candidates_option(folder: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
     lines = succeed("predict", folder / "m", folder / "x.npy", "--candidates", "2")
     found = [int(line) for line in lines.splitlines()]
     assert found == model.predict(X, n_candidates=2).tolist()
 
 
-def test_other_inputs(folder: Path, tmp_path: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
+def test_other_formats(folder: Path, tmp_path: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
     expected = model.predict(X[:50]).tolist()
     save_npz(tmp_path / "x.npz", csr_array(X[:50]))
     write_vectors(tmp_path / "x.fvecs", X[:50])
@@ -89,7 +91,7 @@ def test_other_inputs(folder: Path, tmp_path: Path, X: NDArray[np.float32], mode
     assert [int(line) for line in lines.splitlines()] == expected
 
 
-def test_wrong_use(folder: Path, tmp_path: Path) -> None:
+def test_predict_errors(folder: Path, tmp_path: Path) -> None:
     m, x = folder / "m", folder / "x.npy"
     (tmp_path / "l.npy").write_text("precious")
     np.save(tmp_path / "wide.npy", np.zeros((3, 7)))
@@ -98,7 +100,7 @@ def test_wrong_use(folder: Path, tmp_path: Path) -> None:
         ([m, x, "--labels", x, "--force"], "cannot be both"),
         ([m, x, "--labels", m, "--force"], ".npy, .txt or .csv"),
         ([m, x, "--distances", "-"], "must be a file"),
-        ([m, x, "--json", "--labels", "-"], "both want standard output"),
+        ([m, x, "--json", "--labels", "-"], "both use standard output"),
         ([m, tmp_path / "none"], "none"),
         ([tmp_path / "none", x], "none"),
         ([m, x, "--candidates", "0"], "--candidates"),
@@ -107,34 +109,35 @@ def test_wrong_use(folder: Path, tmp_path: Path) -> None:
     assert (tmp_path / "l.npy").read_text() == "precious"
     assert "safetensors" in fail(3, "predict", x, x)
     assert f"wide.npy has 7 features, and {m} has 5" in fail(3, "predict", m, tmp_path / "wide.npy")
-    assert "take at least" in fail(1, "predict", m, x, "--max-memory", "10kB")
+    assert "need at least" in fail(1, "predict", m, x, "--max-memory", "10kB")
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_bad_rows_leave_no_file(folder: Path, tmp_path: Path, X: NDArray[np.float32]) -> None:
+def test_invalid_rows_leave_no_file(folder: Path, tmp_path: Path, X: NDArray[np.float32]) -> None:
     bad = X.copy()
     bad[2_900, 1] = np.inf
     np.save(tmp_path / "x.npy", bad)
     message = fail(3, "predict", folder / "m", tmp_path / "x.npy", "--labels", tmp_path / "l.npy")
-    assert "row 2900, column 1" in message, "counted from the beginning of the file"
+    assert "row 2900, column 1" in message, "the number of the row in the file"
     assert [one.name for one in tmp_path.iterdir()] == ["x.npy"]
 
 
-def test_a_closed_pipe_does_not_stop_files(folder: Path, tmp_path: Path) -> None:
-    process = start("predict", folder / "m", folder / "x.npy", "--distances", tmp_path / "d.npy")
-    assert process.stdout is not None
-    process.stdout.close()
-    process.stdout = None
-    _, error = process.communicate(timeout=60)
-    assert (process.returncode, error) == (0, b"")
+def test_closed_pipe_does_not_affect_files(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boostkmeans.cli.files.row_writer.print_part", lambda _: False)
+    arguments = ["predict", folder / "m", folder / "x.npy"]
+    assert succeed(*arguments, "--distances", tmp_path / "d.npy") == ""
     assert len(np.load(tmp_path / "d.npy")) == 3_000
+    assert succeed(*arguments) == ""
 
 
-def test_terminated(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_sigterm_leaves_no_file(folder: Path, tmp_path: Path) -> None:
     process = start("predict", folder / "m", "-", "--format", "csv", "--labels", tmp_path / "l.npy",
                     "-v", stdin=-1)  # fmt: skip
     assert process.stdin is not None
-    process.stdin.write(b"1,2,3,4,5\n" * 200_000)  # which waits until most of it is read
+    process.stdin.write(b"1,2,3,4,5\n" * 200_000)  # writing waits until most of it is read
     process.send_signal(signal.SIGTERM)
     _, error = process.communicate(timeout=60)
     assert (process.returncode, error) == (130, b"boostkmeans: interrupted\n")
@@ -145,27 +148,27 @@ def test_terminated(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_evaluate(folder: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
+def test_evaluate_with_classes(folder: Path, X: NDArray[np.float32], model: BoostKMeans) -> None:
     labels, classes = model.predict(X), np.load(folder / "classes.npy")
     for name in ("classes.npy", "classes.txt"):
         out = succeed("evaluate", folder / "m", folder / "x.npy", "--json", "--classes", folder / name)
-        made = json.loads(out)
-        assert made["scores"] == {
+        result = json.loads(out)
+        assert result["scores"] == {
             "entropy": pytest.approx(metrics.entropy(classes, labels)),
             "purity": pytest.approx(metrics.purity(classes, labels)),
             "nmi": pytest.approx(normalized_mutual_info_score(classes, labels)),
             "ari": pytest.approx(adjusted_rand_score(classes, labels)),
         }
-    assert made["distortion"] == pytest.approx(-model.score(X) / len(X))
-    assert made["size_imbalance"] == pytest.approx(metrics.size_imbalance(labels, n_clusters=K))
-    assert [one["size"] for one in made["clusters"]] == np.bincount(labels, minlength=K).tolist()
-    assert sum(one["share"] for one in made["clusters"]) == pytest.approx(1)
-    assert sum(one["size"] * one["distortion"] for one in made["clusters"]) == pytest.approx(
-        made["inertia"]
+    assert result["distortion"] == pytest.approx(-model.score(X) / len(X))
+    assert result["size_imbalance"] == pytest.approx(metrics.size_imbalance(labels, n_clusters=K))
+    assert [one["size"] for one in result["clusters"]] == np.bincount(labels, minlength=K).tolist()
+    assert sum(one["share"] for one in result["clusters"]) == pytest.approx(1)
+    assert sum(one["size"] * one["distortion"] for one in result["clusters"]) == pytest.approx(
+        result["inertia"]
     )
 
 
-def test_evaluate_for_people(folder: Path, tmp_path: Path) -> None:
+def test_evaluate_listing(folder: Path, tmp_path: Path) -> None:
     out = succeed("evaluate", folder / "m", folder / "x.npy")
     for what in ("distortion", "inertia", "sizes", "size imbalance", "largest share"):
         assert what in out

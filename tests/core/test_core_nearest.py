@@ -35,7 +35,7 @@ def unframed(X: NDArray[Any], isa: str = "") -> _core.Rows:
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("n", "d", "k"), [(1, 1, 1), (50, 3, 2), (130, 17, 33), (70, 300, 5)])
-def test_nearest_and_second_nearest(dtype: Any, n: int, d: int, k: int) -> None:
+def test_nearest_and_second_nearest_match_numpy(dtype: Any, n: int, d: int, k: int) -> None:
     X, C = data(n, d, dtype), data(k, d, dtype, seed=1).astype(np.float64)
     rows = Rows.in_own_frame(X, "euclidean", 2)
     expected = all_distances(X, C)
@@ -55,7 +55,7 @@ def test_nearest_and_second_nearest(dtype: Any, n: int, d: int, k: int) -> None:
     n=st.integers(1, 60), d=st.integers(1, 5), k=st.integers(1, 40), high=st.integers(1, 4),
     isa=st.sampled_from(instruction_sets()),
 )  # fmt: skip
-def test_ties_go_to_the_first(seed: int, n: int, d: int, k: int, high: int, isa: str) -> None:
+def test_ties_go_to_the_first_centre(seed: int, n: int, d: int, k: int, high: int, isa: str) -> None:
     rng = np.random.default_rng(seed)  # small integers: many exact ties
     X = rng.integers(0, high, (n, d), endpoint=True).astype(np.float64)
     C = rng.integers(0, high, (k, d), endpoint=True).astype(np.float64)
@@ -66,7 +66,7 @@ def test_ties_go_to_the_first(seed: int, n: int, d: int, k: int, high: int, isa:
 
 
 @pytest.mark.usefixtures("isa")
-def test_what_float32_cannot_tell_is_decided_in_float64() -> None:
+def test_float64_decides_close_distances() -> None:
     rng = np.random.default_rng(0)
     C = np.repeat(rng.normal(size=(4, 20)), 8, axis=0)
     C += 1e-10 * rng.normal(size=C.shape)  # groups of eight that float32 rounds to one
@@ -79,7 +79,7 @@ def test_what_float32_cannot_tell_is_decided_in_float64() -> None:
 
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize("spread", [1e-3, 1e-4, 1e-5])
-def test_what_float32_would_get_wrong_is_decided_in_float64(spread: float) -> None:
+def test_float64_corrects_errors_of_float32(spread: float) -> None:
     rng = np.random.default_rng(0)
     C = np.repeat(rng.normal(size=(4, 20)), 8, axis=0)
     C += spread * rng.normal(size=C.shape)  # gaps within a group are near float32's rounding of |x|^2
@@ -90,7 +90,7 @@ def test_what_float32_would_get_wrong_is_decided_in_float64(spread: float) -> No
 
 
 @pytest.mark.usefixtures("isa")
-def test_rows_far_outside_of_the_frame() -> None:
+def test_rows_far_outside_of_the_frame_find_their_centre() -> None:
     C = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     X = np.array([[1e30, 0.0], [-1e30, 0.0], [0.0, 1e25], [1e-3, 2e-3]])
     labels, gaps = np.empty(4, dtype=np.int32), np.empty(4)
@@ -104,7 +104,7 @@ def test_rows_far_outside_of_the_frame() -> None:
 
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_distances(dtype: Any) -> None:
+def test_distances_match_numpy(dtype: Any) -> None:
     X, C = data(33, 21, dtype), data(7, 21, dtype, seed=1).astype(np.float64)
     out = np.empty((33, 7))
     _core.distances(unframed(X), C, out, 2)
@@ -114,7 +114,7 @@ def test_distances(dtype: Any) -> None:
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [1, 63, 1000])
-def test_describe_and_norms(dtype: Any, n: int) -> None:
+def test_describe_and_norms_match_numpy(dtype: Any, n: int) -> None:
     X = data(n, 19, dtype)
     wide = X.astype(np.float64)
     rows = unframed(X)
@@ -126,7 +126,7 @@ def test_describe_and_norms(dtype: Any, n: int) -> None:
 
 
 @pytest.mark.usefixtures("isa")
-def test_every_float16_is_read_as_numpy_reads_it() -> None:
+def test_every_float16_value_is_converted_correctly() -> None:
     halves = np.arange(65536, dtype=np.uint16).view(np.float16)
     X = halves[np.isfinite(halves)].reshape(-1, 32)
     low, high, bad = _core.describe(unframed(X), 1)
@@ -141,7 +141,7 @@ def test_every_float16_is_read_as_numpy_reads_it() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_describe_finds_the_first_row_that_is_not_finite(dtype: Any, value: float) -> None:
+def test_describe_reports_the_first_row_that_is_not_finite(dtype: Any, value: float) -> None:
     X = np.zeros((500, 9), dtype=dtype)
     X[321, 8] = X[400, 0] = value
     assert _core.describe(unframed(X), 2)[2] == 321
@@ -149,7 +149,7 @@ def test_describe_finds_the_first_row_that_is_not_finite(dtype: Any, value: floa
 
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_strides_do_not_matter(dtype: Any) -> None:
+def test_result_does_not_depend_on_strides(dtype: Any) -> None:
     base = data(80, 40, dtype)
     C = data(6, 20, np.float64, seed=1)
     for view in (base[::2, ::2], base[::-1, 10:30], base[:, ::-2], np.asfortranarray(base[:, :20])):
@@ -167,7 +167,7 @@ def nearest_labels(X: NDArray[Any], C: FloatArray) -> list[int]:
 
 
 @pytest.mark.parametrize("bad", [np.empty(5, np.int64), np.empty(10, np.int32)[::2]])
-def test_results_are_never_written_to_a_copy(bad: NDArray[Any]) -> None:
+def test_rejects_outputs_that_need_a_copy(bad: NDArray[Any]) -> None:
     X = data(5, 2, np.float64)
     with pytest.raises(TypeError, match="incompatible function arguments"):
         _core.nearest(unframed(X), X, bad, None, None, 1)
@@ -177,7 +177,7 @@ class TestPlusPlus:
     """k-means++: what is chosen, and how it is drawn."""
 
     @pytest.mark.usefixtures("isa")
-    def test_labels_are_the_nearest_of_the_chosen(self) -> None:
+    def test_labels_are_the_nearest_chosen_rows(self) -> None:
         X = data(3000, 12, np.float32)
         rows = Rows.in_own_frame(X, "euclidean", 2)
         chosen, labels = _core.plus_plus(rows.core, None, 50, 15, 7, 2)
@@ -186,7 +186,7 @@ class TestPlusPlus:
         own = gaps[np.arange(3000), labels]
         np.testing.assert_allclose(own, gaps.min(axis=1), rtol=1e-4, atol=1e-4)
 
-    def test_threads_do_not_matter(self) -> None:
+    def test_result_does_not_depend_on_threads(self) -> None:
         X = data(5000, 8, np.float64)
         rows = Rows.in_own_frame(X, "euclidean", 1)
         one = _core.plus_plus(rows.core, None, 30, 15, 3, 1)
@@ -196,7 +196,7 @@ class TestPlusPlus:
             np.testing.assert_array_equal(found[1], one[1])
 
     @pytest.mark.usefixtures("isa")
-    def test_draws_are_proportional_to_the_potential(self) -> None:
+    def test_draw_probability_is_proportional_to_the_squared_distance(self) -> None:
         # From a first centre at 0 or 1 the second is at 10 or -10 with odds that can be computed.
         X = np.array([[0.0], [1.0], [10.0], [-10.0]])
         rows = Rows.in_own_frame(X, "euclidean", 1)
@@ -210,7 +210,7 @@ class TestPlusPlus:
             share = counts[first] / counts[first].sum()
             np.testing.assert_allclose(share, expected / expected.sum(), atol=0.05)
 
-    def test_weights_count_as_repetitions(self) -> None:
+    def test_weights_equal_repeated_rows(self) -> None:
         X = np.array([[0.0], [5.0], [10.0]])
         rows = Rows.in_own_frame(X, "euclidean", 1)
         weights = np.array([1.0, 0.0, 3.0])
@@ -218,7 +218,7 @@ class TestPlusPlus:
         assert firsts.count(1) == 0
         assert firsts.count(2) / 2000 == pytest.approx(0.75, abs=0.03)
 
-    def test_more_centres_than_distinct_rows(self) -> None:
+    def test_allows_more_centres_than_distinct_rows(self) -> None:
         X = np.repeat(np.array([[0.0], [1.0]]), 20, axis=0)
         rows = Rows.in_own_frame(X, "euclidean", 1)
         chosen, labels = _core.plus_plus(rows.core, None, 10, 15, 0, 1)
@@ -226,7 +226,7 @@ class TestPlusPlus:
         assert {float(x) for x in X[chosen[:2], 0]} == {0.0, 1.0}
         np.testing.assert_array_equal(X[chosen][labels], X)
 
-    def test_all_rows_can_be_chosen(self) -> None:
+    def test_can_choose_all_rows(self) -> None:
         X = data(200, 3, np.float64)
         rows = Rows.in_own_frame(X, "euclidean", 1)
         chosen, labels = _core.plus_plus(rows.core, None, 200, 15, 0, 1)

@@ -50,13 +50,12 @@ def core_sweep(
 
 
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("exact", [False, True])
-def test_best_moves_equal_the_reference(n: int, d: int, k: int, weighted: bool, exact: bool) -> None:
+@pytest.mark.parametrize(("weighted", "exact"), [(False, False), (True, False), (True, True)])
+def test_best_moves_match_the_reference(n: int, d: int, k: int, weighted: bool, exact: bool) -> None:
     X, labels = random_problem(n, d, k, seed=n + d + k)
     weights = np.random.default_rng(1).uniform(0.1, 5, n) if weighted else None
-    for s in range(4):
-        order = np.random.default_rng(s).permutation(n)
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(n)
         found, moves, _ = core_sweep(X, labels, k, order, weights=weights, exact=exact)
         expected, expected_moves = reference.sweep(X, labels, k, order.tolist(), 16, weights)
         np.testing.assert_array_equal(found.labels, expected)
@@ -66,7 +65,7 @@ def test_best_moves_equal_the_reference(n: int, d: int, k: int, weighted: bool, 
 
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_first_moves_equal_the_reference(n: int, d: int, k: int, weighted: bool) -> None:
+def test_first_moves_match_the_reference(n: int, d: int, k: int, weighted: bool) -> None:
     X, labels = random_problem(n, d, k, seed=n * d * k)
     weights = np.random.default_rng(1).uniform(0.1, 5, n) if weighted else None
     for seed in range(3):
@@ -88,7 +87,7 @@ def splitmix(seed: int, n: int) -> int:
     return z ^ (z >> 31)
 
 
-def test_runs_of_rows_are_visited_in_order() -> None:
+def test_visits_runs_of_rows_in_order() -> None:
     X, labels = random_problem(103, 5, 6, seed=0)
     runs = np.random.default_rng(0).permutation(-(-103 // 8))
     order = [i for r in runs.tolist() for i in range(r * 8, min(r * 8 + 8, 103))]
@@ -98,7 +97,7 @@ def test_runs_of_rows_are_visited_in_order() -> None:
     np.testing.assert_array_equal(found.labels, expected)
 
 
-def test_rows_that_are_not_named_do_not_move() -> None:
+def test_moves_only_the_visited_rows() -> None:
     X, labels = random_problem(80, 4, 5, seed=2)
     order = np.arange(40, 80)
     found, moves, _ = core_sweep(X, labels, 5, order)
@@ -106,7 +105,7 @@ def test_rows_that_are_not_named_do_not_move() -> None:
     assert moves > 0
 
 
-def test_threads_do_not_change_a_sweep() -> None:
+def test_result_does_not_depend_on_threads() -> None:
     X, labels = random_problem(20_000, 24, 70, seed=3)
     order = np.random.default_rng(3).permutation(len(X))
     one, moves, _ = core_sweep(X, labels, 70, order, block=200)
@@ -117,7 +116,7 @@ def test_threads_do_not_change_a_sweep() -> None:
         assert found_moves == moves
 
 
-def test_every_accepted_move_raises_the_objective() -> None:
+def test_every_move_lowers_the_inertia() -> None:
     X, labels = random_problem(120, 6, 9, seed=4)
     for row in np.random.default_rng(4).permutation(len(X)):
         before = reference.inertia(X, labels)
@@ -128,7 +127,7 @@ def test_every_accepted_move_raises_the_objective() -> None:
         labels = found.labels
 
 
-def test_an_empty_cluster_attracts_and_the_last_member_stays() -> None:
+def test_fills_empty_clusters_and_keeps_the_last_member() -> None:
     X = np.array([[0.0], [1.0], [5.0], [100.0]])
     labels = np.array([0, 0, 0, 1], dtype=np.int32)  # cluster 2 is empty, cluster 1 has one member
     found, moves, _ = core_sweep(X, labels, 3, np.arange(4), block=1)
@@ -137,7 +136,7 @@ def test_an_empty_cluster_attracts_and_the_last_member_stays() -> None:
     assert (found.counts > 0).all()
 
 
-def test_zero_weights_never_move() -> None:
+def test_rows_without_weight_never_move() -> None:
     X, labels = random_problem(60, 3, 4, seed=5)
     weights = np.ones(60)
     weights[::3] = 0
@@ -147,7 +146,7 @@ def test_zero_weights_never_move() -> None:
     assert found.counts.sum() == 40
 
 
-def test_a_deadline_in_the_past_moves_nothing() -> None:
+def test_expired_deadline_moves_no_row() -> None:
     X, labels = random_problem(100, 3, 4, seed=6)
     rows = Rows.in_own_frame(X, "euclidean", 1)
     partition = blank_partition(labels.copy(), 4, 3)
@@ -257,7 +256,7 @@ def test_rejects_options_that_exclude_each_other(changes: dict[str, Any], messag
         _core.SweepOptions(**changes)
 
 
-def test_results_are_never_written_to_a_copy() -> None:
+def test_rejects_labels_that_need_a_copy() -> None:
     partition = blank_partition(np.zeros(30, np.int32), 4, 3)
     with pytest.raises(TypeError, match="incompatible function arguments"):
         _core.PartitionView(
@@ -270,7 +269,7 @@ def test_results_are_never_written_to_a_copy() -> None:
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("d", [1, 4, 37, 128, 300])
-def test_low_precision_finds_most_of_what_float32_finds(isa: str, d: int, dtype: Any) -> None:
+def test_low_precision_gains_nearly_as_much_as_float32(isa: str, d: int, dtype: Any) -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, size=(600, d)).astype(dtype)
     labels = rng.permutation(np.arange(600) % 40).astype(np.int32)
@@ -285,7 +284,7 @@ def test_low_precision_finds_most_of_what_float32_finds(isa: str, d: int, dtype:
     np.testing.assert_array_equal(exact[0], exact[1])
 
 
-def test_only_bytes_are_taken_as_bytes() -> None:
+def test_low_precision_applies_to_bytes_only() -> None:
     X, labels = random_problem(200, 9, 10, 0)
     for other in (X, X.astype(np.float32), np.asfortranarray((X * 30).astype(np.int8))):
         both = [
@@ -295,7 +294,7 @@ def test_only_bytes_are_taken_as_bytes() -> None:
 
 
 @pytest.mark.skipif("avx512vnni" not in instruction_sets(), reason="needs AVX512-VNNI")
-def test_bytes_are_used_where_they_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_low_precision_is_used_for_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOOSTKMEANS_ISA", "avx512vnni")
     X = np.random.default_rng(0).integers(0, 256, size=(3000, 16)).astype(np.uint8)
     labels = np.random.default_rng(1).integers(0, 300, 3000).astype(np.int32)

@@ -39,7 +39,7 @@ def awkward(
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sums_and_inertia_are_those_of_numpy(n: int, d: int, k: int, weighted: bool) -> None:
+def test_sums_and_inertia_match_numpy(n: int, d: int, k: int, weighted: bool) -> None:
     X, labels, all_weights = awkward(n, d, k)
     w = all_weights if weighted else np.ones(n)
     rows = Rows.in_own_frame(X, "euclidean", 2)
@@ -63,7 +63,7 @@ def test_sums_and_inertia_are_those_of_numpy(n: int, d: int, k: int, weighted: b
 
 
 @pytest.mark.parametrize(("n", "d", "k"), LARGE)
-def test_threads_change_no_bit(n: int, d: int, k: int) -> None:
+def test_result_does_not_depend_on_threads(n: int, d: int, k: int) -> None:
     X, labels, weights = awkward(n, d, k)
     rows = Rows.in_own_frame(np.asfortranarray(X), "euclidean", 1)
     found = []
@@ -76,7 +76,7 @@ def test_threads_change_no_bit(n: int, d: int, k: int) -> None:
 
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
-def test_drift_is_what_was_off(n: int, d: int, k: int) -> None:
+def test_reports_how_far_the_old_sums_were_off(n: int, d: int, k: int) -> None:
     """Relative to what the members of the cluster could add up to."""
     X, labels, _ = awkward(n, d, k)
     rows = Rows.in_own_frame(X, "euclidean", 1)

@@ -1,24 +1,27 @@
-"""Annealing: sweeps that also take moves which cost a little, and what a fit makes of them."""
+"""Annealing: sweeps that accept moves which cost a little, and fits that begin with such sweeps."""
 
 import itertools
 from typing import Any
 
 import numpy as np
 import pytest
-from boostkmeans._engine.annealing import Annealing
 from numpy.typing import NDArray
 
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._engine.run import Fit
-from boostkmeans._engine.schedule import Course, StopRules
+from boostkmeans._engine.plan import Annealing, Plan
+from boostkmeans._engine.run import Run
+from boostkmeans._engine.schedule import Phase, Schedule
+from boostkmeans._engine.stopping import StoppingCriteria, StopReason
 from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.problem import Problem
 from conftest import blobs
-from factories import blank_partition
+from factories import make_partition, make_problem
 
 X = np.random.default_rng(0).normal(size=(1500, 6))
+STOPS = (StopReason.CALLBACK, StopReason.MAX_ITER, StopReason.MAX_TIME)
 
 
 def inertia_of(model: BoostKMeans, X: NDArray[Any]) -> float:
@@ -27,11 +30,10 @@ def inertia_of(model: BoostKMeans, X: NDArray[Any]) -> float:
 
 class TestSweep:
     def start(self, n: int, d: int, k: int, w: NDArray[np.float64] | None) -> tuple[Rows, Partition]:
+        """Return normal rows in a random partition."""
         rng = np.random.default_rng(1)
         rows = Rows.in_own_frame(rng.normal(size=(n, d)), "euclidean", 1)
-        partition = blank_partition(rng.permutation(np.arange(n) % k), k, d)
-        partition.recompute(rows, w, 1)
-        return rows, partition
+        return rows, make_partition(rng.permutation(np.arange(n) % k), k, rows, w)
 
     def sweep(self, rows: Rows, p: Partition, w: Any, order: Any, block: int, temperature: float) -> Any:
         visit = _core.FullVisit(order=order, run_rows=1, block_rows=block)
@@ -40,7 +42,7 @@ class TestSweep:
     @pytest.mark.parametrize(("n", "d", "k"), [(60, 2, 3), (300, 17, 9), (400, 5, 40)])
     @pytest.mark.parametrize("weighted", [False, True])
     @pytest.mark.parametrize("temperature", [0.05, 0.4])
-    def test_equals_the_reference(
+    def test_moves_equal_those_of_the_reference(
         self, isa: str, n: int, d: int, k: int, weighted: bool, temperature: float
     ) -> None:
         w = np.random.default_rng(2).uniform(0.1, 1, n) if weighted else None
@@ -58,17 +60,16 @@ class TestSweep:
         assert drift < 1e-12
         assert found.gain == pytest.approx(before - after, rel=1e-9, abs=1e-12 * before)
 
-    def test_a_local_optimum_is_left(self) -> None:
+    def test_annealing_leaves_a_local_optimum(self) -> None:
         model = BoostKMeans(20, tol=0, annealing=0, repair=False, random_state=0).fit(X)
         assert model.converged_
         rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = blank_partition(model.labels_, 20, 6)
-        partition.recompute(rows, None, 1)
+        partition = make_partition(model.labels_, 20, rows)
         assert self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.0).moves == 0
         found = self.sweep(rows, partition, None, np.arange(len(X)), 64, 0.1)
         assert found.moves > 0 > found.gain
 
-    def test_candidates_that_are_all_others_do_the_same(self) -> None:
+    def test_sweep_with_all_other_clusters_as_candidates_equals_a_full_sweep(self) -> None:
         n, d, k = 300, 6, 12
         rows, ours = self.start(n, d, k, None)
         _, full = self.start(n, d, k, None)
@@ -84,52 +85,50 @@ class TestSweep:
         np.testing.assert_array_equal(ours.labels, full.labels)
 
 
-def test_the_temperature_falls_linearly() -> None:
+def test_temperature_falls_linearly() -> None:
     schedule = Annealing(0.2, 4)
     assert [schedule.at(i) for i in range(4)] == pytest.approx([0.2, 0.15, 0.1, 0.05])
 
 
-def test_it_is_cooler_where_clusters_explain_little() -> None:
+def test_temperature_is_lower_if_clusters_explain_little() -> None:
     schedule = Annealing(0.12, 4, adapts=True)
     assert schedule.at(0, 1.0) == schedule.at(0, 0.25) == 0.12
     assert schedule.at(0, 0.1) == pytest.approx(0.02)
     assert schedule.at(2, 0.1) == pytest.approx(0.01)
     assert schedule.at(0, 0.0) == 0
-    assert Annealing(0.12, 4).at(0, 0.1) == 0.12  # as the user said
+    assert Annealing(0.12, 4).at(0, 0.1) == 0.12  # A temperature of the user is not adapted.
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_what_clusters_explain(weighted: bool) -> None:
+def test_explained_share_equals_the_reference(weighted: bool) -> None:
     w = np.random.default_rng(0).uniform(0.1, 2, len(X)) if weighted else None
     labels = (np.arange(len(X)) * 7 % 5).astype(np.int32)
     rows, weights = Rows.in_own_frame(X + 100, "euclidean", 1), RowWeights.of(w, len(X))
-    partition = blank_partition(labels, 5, X.shape[1])
-    fit = Fit(rows, weights, partition, np.random.RandomState(0), 1, "best", 0.0)
-    fit.begin()
+    run = Run.start(Problem(rows, weights, 5, 1), Plan(), labels, np.random.RandomState(0), began=0.0)
     whole = reference.inertia(X, np.zeros_like(labels), w)
-    assert fit.explained == pytest.approx(1 - reference.inertia(X, labels, w) / whole)
+    assert run.explained_share == pytest.approx(1 - reference.inertia(X, labels, w) / whole)
 
 
-def test_documents_do_not_boil() -> None:
-    """Rows that are about as far from all centres: few of them move at a time, all the same."""
+def test_few_rows_move_if_all_centres_are_about_equally_far() -> None:
+    """A fixed temperature would move many rows of such data in each sweep."""
     noise = np.random.default_rng(0).normal(size=(1000, 300))
     model = BoostKMeans(20, random_state=0).fit(noise)
     annealed = [r for r in model.history_ if r.temperature > 0]
     assert len(annealed) >= 5
     assert all(r.temperature < 0.06 for r in annealed)
-    hot = BoostKMeans(20, random_state=0, annealing=0.12).fit(noise)
-    assert max(r.moves for r in hot.history_[1:]) > 2 * max(r.moves for r in annealed[2:])
+    fixed = BoostKMeans(20, random_state=0, annealing=0.12).fit(noise)
+    assert max(r.moves for r in fixed.history_[1:]) > 2 * max(r.moves for r in annealed[2:])
 
 
 class TestFit:
-    def test_the_records_tell_the_temperature(self) -> None:
+    def test_history_contains_the_temperatures(self) -> None:
         model = BoostKMeans(20, annealing=(0.1, 5), repair=False, random_state=0).fit(X)
         temperatures = [r.temperature for r in model.history_]
         assert temperatures[:5] == pytest.approx([0.1, 0.08, 0.06, 0.04, 0.02])
         assert not any(temperatures[5:])
         assert len(temperatures) > 5
 
-    def test_it_ends_below_plain_sweeps(self, sift: NDArray[np.uint8]) -> None:
+    def test_annealed_fits_end_lower_than_plain_sweeps(self, sift: NDArray[np.uint8]) -> None:
         def mean(annealing: Any) -> float:
             common: dict[str, Any] = {"annealing": annealing, "repair": False, "tol": 0}
             fits = [BoostKMeans(60, random_state=s, **common).fit(sift[:2000]) for s in range(3)]
@@ -140,7 +139,7 @@ class TestFit:
 
     @pytest.mark.parametrize("n_candidates", [None, 10])
     @pytest.mark.parametrize("moves", ["best", "first"])
-    def test_the_end_is_certified(self, n_candidates: int | None, moves: str) -> None:
+    def test_annealed_fit_ends_certified(self, n_candidates: int | None, moves: str) -> None:
         model = BoostKMeans(
             25, annealing=(0.3, 5), n_candidates=n_candidates, moves=moves, tol=0, max_iter=1000,
             random_state=0,
@@ -148,14 +147,14 @@ class TestFit:
         assert model.converged_
         assert reference.improving_move(X[:300], model.labels_, 25) is None
 
-    def test_annealing_that_goes_up_is_not_what_is_returned(self) -> None:
+    def test_returns_the_best_partition_if_annealing_ends_higher(self) -> None:
         start = BoostKMeans(20, tol=0, annealing=0, repair=False, random_state=0).fit(X)
         model = BoostKMeans(20, init=start.labels_, annealing=(0.9, 4), max_iter=4).fit(X)
         assert model.stop_reason_ == "max_iter"
         assert model.inertia_ <= start.inertia_ * (1 + 1e-12)
         assert inertia_of(model, X) == pytest.approx(model.inertia_)
 
-    def test_if_the_descent_ends_above_it_goes_on_from_the_best(self) -> None:
+    def test_continues_from_the_best_partition_if_the_descent_ends_higher(self) -> None:
         Y, _ = blobs(600, 2, 12, spread=50.0)
         best = BoostKMeans(12, tol=0, random_state=0).fit(Y)
         model = BoostKMeans(
@@ -165,7 +164,7 @@ class TestFit:
         assert model.converged_
         assert inertia_of(model, Y) == pytest.approx(model.inertia_)
 
-    def test_candidates_look_again_after_going_back(self) -> None:
+    def test_lists_are_rebuilt_after_returning_to_the_best_partition(self) -> None:
         start = np.random.default_rng(0).permutation(np.arange(1500) % 50)
         gains = []
         for seed in range(5):
@@ -175,12 +174,12 @@ class TestFit:
             gains.append(model.inertia_ / reference.inertia(X, start.astype(np.int32)))
         assert max(gains) < 0.8
 
-    def test_a_rule_that_was_met_ends_it(self) -> None:
+    def test_max_iter_and_callback_end_an_annealed_fit(self) -> None:
         for seed in range(20):
             Y = np.random.default_rng(seed).normal(size=(40, 2))
-            for most in (1, 2, 3):
-                model = BoostKMeans(4, max_iter=most, annealing=0.5, tol=0, random_state=seed).fit(Y)
-                assert model.n_iter_ <= most
+            for max_iter in (1, 2, 3):
+                model = BoostKMeans(4, max_iter=max_iter, annealing=0.5, tol=0, random_state=seed).fit(Y)
+                assert model.n_iter_ <= max_iter
             seen: list[SweepRecord] = []
 
             def third(record: SweepRecord, seen: list[SweepRecord] = seen) -> bool:
@@ -190,20 +189,27 @@ class TestFit:
             BoostKMeans(4, callback=third, tol=0, random_state=seed).fit(Y)
             assert len(seen) <= 3
 
-    @pytest.mark.parametrize("imposed", ["", "callback", "max_iter", "max_time"])
-    def test_nothing_follows_a_certificate_if_a_rule_was_met_too(self, imposed: str) -> None:
-        rows = Rows.in_own_frame(X, "euclidean", 1)
-        partition = blank_partition(np.arange(1500) % 5, 5, 6)
-        fit = Fit(
-            rows, RowWeights.of(None, 1500), partition, np.random.RandomState(0), n_threads=1,
-            moves="best", began=0.0,
-        )  # fmt: skip
-        course = Course(fit, StopRules(tol=0, max_iter=100))
-        fit.stop_reason, course._imposed = "certified", imposed
-        assert course._may_go_on == (imposed == "")
+    @pytest.mark.parametrize("stop", [None, *STOPS])
+    def test_nothing_follows_a_certificate_if_the_run_is_stopped_too(
+        self, stop: StopReason | None
+    ) -> None:
+        """Otherwise a repair follows, which improves this partition."""
+        problem = make_problem(Rows.in_own_frame(X, "euclidean", 1), 5)
+        labels = (np.arange(len(X)) % 5).astype(np.int32)
+        run = Run.start(problem, Plan(repair_rounds=1), labels, np.random.RandomState(0), began=0.0)
+        schedule = Schedule.for_run(run, StoppingCriteria(tol=0, max_iter=100))
+        schedule.phase, schedule.rest_reason = Phase.REST, StopReason.CERTIFIED
+        if stop is StopReason.MAX_ITER:
+            run.n_sweeps = 100
+        else:
+            schedule._stopped = stop
+        schedule.execute()
+        assert [record.kind for record in run.history[:1]] == (["repair"] if stop is None else [])
+        assert run.outcome is not None
+        assert run.outcome.certified
 
     @pytest.mark.parametrize("stop", ["callback", "interrupt", "time"])
-    def test_whatever_ends_it_the_best_is_returned(
+    def test_returns_the_best_partition_however_it_is_stopped(
         self, stop: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         start = BoostKMeans(20, tol=0, annealing=0, repair=False, random_state=0).fit(X)
@@ -230,18 +236,18 @@ class TestFit:
             model.cluster_centers_, [X[model.labels_ == r].mean(axis=0) for r in range(20)]
         )
 
-    def test_the_history_falls(self) -> None:
+    def test_inertias_of_the_history_never_rise(self) -> None:
         model = BoostKMeans(30, annealing=(0.5, 10), random_state=0).fit(X)
         inertias = [r.inertia for r in model.history_]
         assert all(a >= b for a, b in itertools.pairwise(inertias))
         assert model.inertia_ <= inertias[-1] * (1 + 1e-12)
 
-    def test_data_without_borders_is_not_annealed_for_long(self) -> None:
+    def test_annealing_ends_early_for_separated_clusters(self) -> None:
         Y, _ = blobs(2000, 4, 10, spread=50.0)
         model = BoostKMeans(10, annealing=(0.1, 50), random_state=0).fit(Y)
         assert sum(r.temperature > 0 for r in model.history_) <= 4
 
-    def test_threads_do_not_matter(self) -> None:
+    def test_labels_do_not_depend_on_the_number_of_threads(self) -> None:
         one, two, three = (
             BoostKMeans(40, quality="best", random_state=3, n_threads=t).fit(X) for t in (1, 2, 3)
         )
@@ -249,7 +255,7 @@ class TestFit:
         np.testing.assert_array_equal(one.labels_, three.labels_)
         assert [r.inertia for r in one.history_] == [r.inertia for r in two.history_]
 
-    def test_refinement_of_a_tree(self) -> None:
+    def test_refinement_of_a_tree_is_annealed(self) -> None:
         parameters: dict[str, Any] = {"refine": True, "random_state": 0}
         model = BisectingBoostKMeans(30, annealing=(0.1, 7), **parameters).fit(X)
         assert sum(r.temperature > 0 for r in model.history_) == 7
@@ -258,6 +264,6 @@ class TestFit:
     @pytest.mark.parametrize(
         "annealing", ["hot", -0.1, 1.0, (0.1,), (0.1, 0), (1.5, 3), None, [0.1, 3], (0.1, 101)]
     )
-    def test_other_values_are_refused(self, annealing: Any) -> None:
+    def test_rejects_invalid_values(self, annealing: Any) -> None:
         with pytest.raises(ValueError, match="annealing"):
             BoostKMeans(3, annealing=annealing).fit(X)

@@ -1,4 +1,4 @@
-"""Checkpoints: whenever a fit is stopped, what goes on from its file ends as if it had not been."""
+"""Checkpoints: a fit that is stopped and resumed gives the result of an uninterrupted fit."""
 
 import shutil
 import time
@@ -13,10 +13,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 import crash
-from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord, _candidates
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord
 from boostkmeans._engine import checkpoint
-from boostkmeans._engine.run import Fit
-from boostkmeans._engine.schedule import Course
+from boostkmeans._engine.candidate_strategy import MISSING_BEFORE_0_7
+from boostkmeans._engine.checkpoint import Checkpoint
+from boostkmeans._engine.run import Run
+from boostkmeans._engine.schedule import Schedule
 from boostkmeans._storage.state import join_arrays, split_arrays
 from boostkmeans._storage.tensors import read_tensors, write_tensors
 from boostkmeans.baselines import RBK
@@ -28,13 +30,13 @@ SPARSE = sparse.random(2000, 3000, density=0.004, format="csr", random_state=0)
 TOPICS = np.random.default_rng(0).normal(size=(2500, 48)).astype(np.float32)[np.arange(15_000) % 2500]
 TOPICS += 0.5 * np.random.default_rng(1).normal(size=TOPICS.shape).astype(np.float32)
 
-# Settings that take every way through a fit, with the rows and weights for it.
+# Settings that together use every kind of start and step, with their rows and weights.
 FITS: dict[str, tuple[Any, Any, Any]] = {
     "default": (BoostKMeans(12, random_state=0), X, None),
     "annealed for long": (BoostKMeans(12, annealing=(0.1, 40), random_state=0), X, None),
     "three runs, weighted": (BoostKMeans(9, n_init=3, random_state=0), X, WEIGHTS),
     "a tree, candidates": (BoostKMeans(120, n_candidates=12, random_state=0), X, None),
-    "looking around": (BoostKMeans(2100, quality="fast", random_state=0), TOPICS, None),
+    "probes": (BoostKMeans(2100, quality="fast", random_state=0), TOPICS, None),
     "certified": (BoostKMeans(40, n_candidates=8, tol=0, random_state=0), X, None),
     "limits": (BoostKMeans(20, min_size=40, max_size=80, random_state=0), X, None),
     "limits, candidates": (BoostKMeans(20, max_size=70, n_candidates=5, random_state=0), X, None),
@@ -52,11 +54,12 @@ FITS: dict[str, tuple[Any, Any, Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def _written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "MOST_SHARE", 1e12)
+def _write_after_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "MAX_TIME_SHARE", 1e12)
 
 
 def result_of(model: Any) -> tuple[Any, ...]:
+    """Return everything that a resumed fit must reproduce exactly."""
     records = [(r.kind, r.moves, r.inertia, r.temperature, r.swaps, r.note) for r in model.history_]
     tree = getattr(model, "tree_", None)
     return (
@@ -66,21 +69,21 @@ def result_of(model: Any) -> tuple[Any, ...]:
 
 
 def copies_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Every checkpoint that is written from now on."""
+    """Return a list to which every checkpoint that is written from now on is added, as a copy."""
     copies: list[Path] = []
-    write = checkpoint.Keeper._write
+    write = Checkpoint._write
 
-    def write_and_copy(self: checkpoint.Keeper, state: Any) -> None:
+    def write_and_copy(self: Checkpoint, state: Any) -> None:
         write(self, state)
         copies.append(path.with_name(f"{len(copies)}.copy"))
         shutil.copy(path, copies[-1])
 
-    monkeypatch.setattr(checkpoint.Keeper, "_write", write_and_copy)
+    monkeypatch.setattr(Checkpoint, "_write", write_and_copy)
     return copies
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_from_every_checkpoint_it_ends_the_same(
+def test_resumes_from_every_checkpoint(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, rows, weights = FITS[name]
@@ -88,44 +91,44 @@ def test_from_every_checkpoint_it_ends_the_same(
     expected = result_of(model.set_params(checkpoint=None).fit(rows, sample_weight=weights))
     with monkeypatch.context() as patch:
         copies = copies_of(path, patch)
-        kept = model.set_params(checkpoint=path).fit(rows, sample_weight=weights)
-        assert result_of(kept) == expected
+        written = model.set_params(checkpoint=path).fit(rows, sample_weight=weights)
+        assert result_of(written) == expected
     assert len(copies) >= 5
     model.set_params(checkpoint=None)
     n_sweeps = [count_sweeps(monkeypatch, lambda: model.fit(rows, sample_weight=weights))]
     model.set_params(checkpoint=path)
     some = sorted({*range(3), *range(0, len(copies), len(copies) // 5), *range(-3, 0)})
-    for number in some:  # others: tests/crash.py
+    for number in some:  # tests/crash.py resumes from random moments.
         shutil.copy(copies[number], path)
         n_sweeps.append(count_sweeps(monkeypatch, lambda: model.fit(rows, sample_weight=weights)))
         assert result_of(model) == expected, number
-    assert n_sweeps[some.index(-1) + 1] == 0  # it has ended
+    assert n_sweeps[some.index(-1) + 1] == 0  # The last checkpoint is that of the completed fit.
     assert max(n_sweeps) == n_sweeps[0]
     assert "sweep" not in model.history_[-1].kind or min(n_sweeps[1:-1]) < n_sweeps[0]
     model.set_params(checkpoint=None)
 
 
 def count_sweeps(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> int:
-    """How many sweeps it makes."""
-    sweep, counted = Fit.sweep, []
+    """Return the number of sweeps that a call makes."""
+    sweep, counted = Run.sweep, []
 
-    def counting(self: Fit, *given: Any) -> Any:
+    def counting(self: Run, *args: Any, **options: Any) -> Any:
         counted.append(1)
-        return sweep(self, *given)
+        return sweep(self, *args, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Fit, "sweep", counting)
+        patch.setattr(Run, "sweep", counting)
         call()
     return len(counted)
 
 
 @pytest.mark.parametrize("max_time", [0.01, 0.02, 0.03, 0.05, 0.08])
-def test_in_slices_of_time_it_ends_the_same(max_time: float, tmp_path: Path) -> None:
+def test_resumes_after_time_limits(max_time: float, tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(6000, 8)).astype(np.float32)
     model = BoostKMeans(40, random_state=0)
     expected = result_of(model.fit(rows))
     model.set_params(checkpoint=tmp_path / "state", max_time=max_time)
-    for _ in range(60):  # a sweep that is cut is made again, so that the slices have to grow
+    for _ in range(60):  # An interrupted sweep is repeated, so that the time limit has to grow.
         model.fit(rows)
         if model.stop_reason_ != "max_time":
             break
@@ -134,21 +137,21 @@ def test_in_slices_of_time_it_ends_the_same(max_time: float, tmp_path: Path) -> 
     assert result_of(model.set_params(max_time=None).fit(rows)) == expected
 
 
-def test_a_repair_that_is_left_out_for_lack_of_time_is_made_later(
+def test_resumes_with_a_repair_that_was_skipped_for_lack_of_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = BoostKMeans(30, init="random-partition", random_state=0)
     expected = result_of(model.fit(X))
     assert any(record.swaps for record in model.history_)
     model.set_params(checkpoint=tmp_path / "state", max_time=1000.0)
-    with monkeypatch.context() as patch:  # a round of repair would take longer than there is time for
-        patch.setattr(Course, "_round_seconds", property(lambda _: 1e9, lambda *_: None))
+    with monkeypatch.context() as patch:  # A repair round would pass the deadline.
+        patch.setattr(Schedule, "_round_seconds", property(lambda _: 1e9, lambda *_: None))
         assert model.fit(X).stop_reason_ == "max_time"
         assert not any(record.swaps for record in model.history_)
     assert result_of(model.fit(X)) == expected
 
 
-def test_stopped_at_every_record_it_ends_the_same(tmp_path: Path) -> None:
+def test_resumes_after_a_callback_stopped_at_every_record(tmp_path: Path) -> None:
     model = BoostKMeans(12, tol=0, random_state=0)
     expected = result_of(model.fit(X))
     model.set_params(checkpoint=tmp_path / "state", callback=lambda record: True)
@@ -157,7 +160,7 @@ def test_stopped_at_every_record_it_ends_the_same(tmp_path: Path) -> None:
     assert result_of(model.set_params(callback=None).fit(X)) == expected
 
 
-def test_a_fit_is_not_lost_if_its_checkpoint_cannot_be_written(tmp_path: Path) -> None:
+def test_fit_continues_if_its_checkpoint_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     expected = BoostKMeans(12, random_state=0).fit(X).labels_
 
@@ -165,14 +168,14 @@ def test_a_fit_is_not_lost_if_its_checkpoint_cannot_be_written(tmp_path: Path) -
         shutil.rmtree(tmp_path / "folder", ignore_errors=True)
 
     model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "folder" / "state", callback=remove)
-    with pytest.warns(RuntimeWarning, match="goes on without it") as warned:
+    with pytest.warns(RuntimeWarning, match="The fit continues without it") as warned:
         model.fit(X)
     assert len(warned) == 1
     assert np.array_equal(model.labels_, expected)
-    model.save(tmp_path / "model")  # wherever the checkpoint was
+    model.save(tmp_path / "model")  # The model does not depend on the checkpoint.
 
 
-def test_a_finished_fit_is_not_made_again(tmp_path: Path) -> None:
+def test_completed_fit_is_not_repeated(tmp_path: Path) -> None:
     calls: list[SweepRecord] = []
     model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state", callback=calls.append)
     labels = model.fit(X).labels_.copy()
@@ -181,7 +184,7 @@ def test_a_finished_fit_is_not_made_again(tmp_path: Path) -> None:
     assert len(calls) == n_calls
 
 
-def test_without_a_seed_it_goes_on_with_the_numbers_of_the_file(tmp_path: Path) -> None:
+def test_resumes_with_the_random_numbers_of_the_file_without_a_seed(tmp_path: Path) -> None:
     path = tmp_path / "state"
     stop_after = 4
     seen: list[SweepRecord] = []
@@ -199,7 +202,7 @@ def test_without_a_seed_it_goes_on_with_the_numbers_of_the_file(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("how", ["callback", "Ctrl-C", "an error"])
-def test_what_is_stopped_from_outside_goes_on_as_if_it_had_not_been(how: str, tmp_path: Path) -> None:
+def test_resumes_after_a_stop_from_outside(how: str, tmp_path: Path) -> None:
     expected = result_of(BoostKMeans(12, random_state=0).fit(X))
     records: list[SweepRecord] = []
 
@@ -219,14 +222,14 @@ def test_what_is_stopped_from_outside_goes_on_as_if_it_had_not_been(how: str, tm
     else:
         with pytest.raises((KeyboardInterrupt, RuntimeError)):
             model.fit(X)
-    if how == "Ctrl-C":  # the best so far is there, and can be saved
+    if how == "Ctrl-C":  # The model is the best partition so far, and can be saved.
         assert model.stop_reason_ == "interrupted"
         model.save(tmp_path / "model")
         assert np.array_equal(BoostKMeans.load(tmp_path / "model").labels_, model.labels_)
     assert result_of(model.set_params(callback=None).fit(X)) == expected
 
 
-def test_seconds_go_on_from_where_they_were(tmp_path: Path) -> None:
+def test_resumed_history_continues_the_seconds(tmp_path: Path) -> None:
     path = tmp_path / "state"
     slow = BoostKMeans(12, random_state=0, checkpoint=path, callback=lambda _: time.sleep(0.05))
     slow.set_params(max_time=0.4).fit(X)
@@ -239,14 +242,17 @@ def test_seconds_go_on_from_where_they_were(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda m, x: m.set_params(n_clusters=13), "n_clusters is 12, that of this one 13"),
-        (lambda m, x: m.set_params(random_state=1), "random_state is 0, that of this one 1"),
+        (lambda m, x: m.set_params(n_clusters=13), "its n_clusters is 12, but this fit has 13"),
+        (lambda m, x: m.set_params(random_state=1), "its random_state is 0, but this fit has 1"),
         (lambda m, x: m.set_params(init=X[:12]), "its init is 'auto'"),
         (lambda m, x: x.__setitem__(0, 0.0), "its data is"),
-        (lambda m, x: x.__setitem__(slice(1, 4), x[5:8]), "its clusters are not of these rows"),
+        (
+            lambda m, x: x.__setitem__(slice(1, 4), x[5:8]),
+            "its cluster sums differ from those of the rows",
+        ),
     ],
 )
-def test_a_checkpoint_of_another_fit_is_refused(
+def test_rejects_the_checkpoint_of_another_fit(
     change: Callable[[Any, Any], Any], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "state"
@@ -259,21 +265,23 @@ def test_a_checkpoint_of_another_fit_is_refused(
     assert path.read_bytes() == before
 
 
-def test_other_weights_are_refused(tmp_path: Path) -> None:
+def test_rejects_other_weights(tmp_path: Path) -> None:
     model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state").fit(X, sample_weight=WEIGHTS)
     for weights in (8 * WEIGHTS, WEIGHTS + 1, None, np.full(len(X), 2.0)):
         with pytest.raises(ValueError, match="sample_weight"):
             model.fit(X, sample_weight=weights)
 
 
-def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+def test_numpy_integers_equal_python_integers(tmp_path: Path) -> None:
     path = tmp_path / "state"
     number: Any = np.int64(12)
     labels = BoostKMeans(number, random_state=0, checkpoint=path).fit(X).labels_
     assert np.array_equal(BoostKMeans(12, random_state=0, checkpoint=path).fit(X).labels_, labels)
 
 
-def test_of_sparse_rows_none_is_made_dense(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_rows_are_identified_without_dense_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wide = sparse.random(300, 40_000, density=1e-4, format="csr", random_state=0)
     monkeypatch.setattr("boostkmeans._data.rows.Rows.take", lambda *_: pytest.fail("made dense"))
     BoostKMeans(2, init=np.arange(300) % 2, checkpoint=tmp_path / "state").fit(wide)
@@ -286,24 +294,28 @@ def test_parameters_without_influence_may_change(tmp_path: Path) -> None:
     assert np.array_equal(model.labels_, labels)
 
 
-def test_writing_takes_little_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "MOST_SHARE", 1 / 20)
+def test_writing_takes_a_limited_share_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "MAX_TIME_SHARE", 1 / 20)
     copies = copies_of(tmp_path / "state", monkeypatch)
     model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state").fit(X)
-    assert 2 <= len(copies) < len(model.history_)  # the first, the last, few between
+    assert 2 <= len(copies) < len(model.history_)  # The first, the last, and few in between.
 
 
-def test_where_it_cannot_be_written_is_told_before_the_fit(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="no folder"):
+def test_rejects_unusable_checkpoints_before_the_fit(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="folder .* does not exist"):
         BoostKMeans(3, checkpoint=tmp_path / "none" / "state").fit(X)
     with pytest.raises(ValueError, match="checkpoint"):
         BoostKMeans(3, checkpoint=3).fit(X)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="no checkpoints"):
+    with pytest.raises(ValueError, match="does not support checkpoint"):
         BoostKMeans(3, checkpoint=tmp_path / "state").partial_fit(X)
     assert RBK(3, random_state=0).fit(X).stop_reason_ == "tree"
 
 
 def tampered(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Return a function that replaces a value of a state, or the first value of an array."""
+
     def change(state: dict[str, Any]) -> None:
         *places, last = name.split(".")
         for place in places:
@@ -324,59 +336,69 @@ TAMPERED = {
     "label below 0": tampered(LABELS, -1),
     "too few labels": tampered(LABELS, np.zeros(3, dtype=np.int32)),
     "labels of another type": tampered(LABELS, np.zeros(len(X))),
-    "composite that is no number": tampered("sweeps.fit.partition.composites", np.nan),
-    "a count above all": tampered("sweeps.fit.partition.counts", len(X) + 1),
-    "more clusters": tampered("sweeps.fit.n_clusters", 10**9),
-    "no inertia": tampered("sweeps.fit.inertia", None),
-    "a phase that there is not": tampered("sweeps.course.phase", "sleep"),
-    "rounds below 0": tampered("sweeps.course.repair_rounds", -1),
-    "a record that is none": tampered("sweeps.fit.history", [3]),
+    "composite that is NaN": tampered("sweeps.fit.partition.composites", np.nan),
+    "count above the number of rows": tampered("sweeps.fit.partition.counts", len(X) + 1),
+    "too many clusters": tampered("sweeps.fit.n_clusters", 10**9),
+    "missing inertia": tampered("sweeps.fit.inertia", None),
+    "unknown phase": tampered("sweeps.course.phase", "sleep"),
+    "negative number of rounds": tampered("sweeps.course.repair_rounds", -1),
+    "record that is a number": tampered("sweeps.fit.history", [3]),
     "runners-up out of range": tampered("sweeps.fit.candidates.runners_up", 10**6),
-    "random numbers": tampered("sweeps.rng.position", -5),
-    "no run": tampered("n_done", 1),
-    "no identity": tampered("identity", None),
-    "no stage": tampered("sweeps", None),
+    "position of random numbers below 0": tampered("sweeps.rng.position", -5),
+    "missing run": tampered("n_done", 1),
+    "missing identity": tampered("identity", None),
+    "missing stage": tampered("sweeps", None),
 }
 
 
-def kept_states(copies: list[Path]) -> list[Any]:
-    """What checkpoints hold."""
+def read_states(copies: list[Path]) -> list[Any]:
+    """Return the states in these checkpoints."""
     read = [read_tensors(copy, checkpoint.FORMAT, checkpoint.VERSION) for copy in copies]
     return [join_arrays(header, arrays) for _, header, arrays in read]
 
 
-def test_that_all_rows_are_to_look_around_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model, rows, _ = FITS["looking around"]
+def test_a_scheduled_full_sweep_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, rows, _ = FITS["probes"]
     copies = copies_of(tmp_path / "state", monkeypatch)
     clone(model).set_params(checkpoint=tmp_path / "state").fit(rows)
-    kept = [state["sweeps"]["fit"]["candidates"] for state in kept_states(copies) if "sweeps" in state]
-    assert any(one["everywhere"] and one["_rate"] > 0 for one in kept if one is not None)
+    stored = [state["sweeps"]["fit"]["candidates"] for state in read_states(copies) if "sweeps" in state]
+    assert any(one["everywhere"] and one["_rate"] > 0 for one in stored if one is not None)
 
 
-def test_of_a_version_that_did_not_look_around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def as_of_version_0_6(state: dict[str, Any]) -> None:
+    """Turn a state into one of a version without probes: it had fewer fields, some in other places."""
+    fit, course = state["sweeps"]["fit"], state["sweeps"]["course"]
+    plan, candidates = fit["plan"], fit["candidates"]
+    candidates["then_all"] = plan.pop("then_all")
+    for name in ("moves", "n_candidates", "looks_around"):
+        del plan[name]
+    for name in (*MISSING_BEFORE_0_7, "looks_around"):
+        del candidates[name]
+    del fit["tree"]
+    fit["stop_reason"], course["_imposed"] = course.pop("rest"), ""
+
+
+def test_resumes_a_checkpoint_of_version_0_6(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state"
     model = BoostKMeans(120, n_candidates=12, random_state=0, checkpoint=path)
     with monkeypatch.context() as patch:
         copies = copies_of(path, patch)
         expected = result_of(model.fit(X))
-    state = kept_states(copies)[len(copies) // 2]
-    for name in _candidates.NEW:
-        del state["sweeps"]["fit"]["candidates"][name]
+    state = read_states(copies)[len(copies) // 2]
+    as_of_version_0_6(state)
     write_tensors(path, checkpoint.FORMAT, checkpoint.VERSION, *split_arrays(state))
     assert count_sweeps(monkeypatch, lambda: model.fit(X)) > 0
     assert result_of(model) == expected
 
 
 @pytest.mark.parametrize("name", TAMPERED)
-def test_a_damaged_state_is_an_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejects_a_damaged_state(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state"
     model = BoostKMeans(120, n_candidates=12, random_state=0, checkpoint=path)
     with monkeypatch.context() as patch:
         copies = copies_of(path, patch)
         model.fit(X)
-    state = kept_states(copies)[-2]
+    state = read_states(copies)[-2]
     assert state["stage"] == "sweeps"
     TAMPERED[name](state)
     write_tensors(path, checkpoint.FORMAT, checkpoint.VERSION, *split_arrays(state))
@@ -399,7 +421,7 @@ def test_a_damaged_state_is_an_error(name: str, tmp_path: Path, monkeypatch: pyt
         ("priorities", np.nan),
     ],
 )
-def test_a_damaged_tree_is_an_error(
+def test_rejects_a_damaged_tree(
     name: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "state"
@@ -409,13 +431,13 @@ def test_a_damaged_tree_is_an_error(
         model.fit(X)
     _, header, arrays = read_tensors(copies[2], checkpoint.FORMAT, checkpoint.VERSION)
     state = join_arrays(header, arrays)
-    tampered(f"growth.{name}", value)(state)
+    tampered(f"tree.{name}", value)(state)
     write_tensors(path, checkpoint.FORMAT, checkpoint.VERSION, *split_arrays(state))
     with pytest.raises(DataFormatError):
         model.fit(X)
 
 
-def test_every_truncation_is_an_error(tmp_path: Path) -> None:
+def test_rejects_every_truncation(tmp_path: Path) -> None:
     path = tmp_path / "state"
     model = BoostKMeans(3, random_state=0, checkpoint=path)
     rows = X[:40, :2]
@@ -427,11 +449,11 @@ def test_every_truncation_is_an_error(tmp_path: Path) -> None:
             model.fit(rows)
 
 
-def test_kills_at_random_moments(tmp_path: Path) -> None:
+def test_resumes_after_kills_at_random_moments(tmp_path: Path) -> None:
     assert crash.kill_fits(3, tmp_path) > 0
 
 
-def test_states_come_back_as_they_were() -> None:
+def test_splitting_and_joining_arrays_restores_a_state() -> None:
     state = {
         "a": 1, "b": {"c": np.arange(3), "d": {"e": np.ones((2, 2))}, "f": None}, "g": [1.5, "x"],
         "h": float("inf"),
@@ -443,5 +465,5 @@ def test_states_come_back_as_they_were() -> None:
     labels: NDArray[Any] = back["b"]["c"]
     assert labels.tolist() == [0, 1, 2]
     assert (back["a"], back["b"]["f"], back["g"]) == (1, None, [1.5, "x"])
-    with pytest.raises(ValueError, match="within a value"):
+    with pytest.raises(ValueError, match="inside a field that is not an object"):
         join_arrays({"a": 1}, {"a.b": np.zeros(1)})

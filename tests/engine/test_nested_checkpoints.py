@@ -12,23 +12,23 @@ from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._data import memory
 from boostkmeans._engine import checkpoint
 from boostkmeans._steps.problem import stratified_indices
+from boostkmeans._storage.tensors import write_tensors
 from boostkmeans.io import open_vectors
 
 Estimator = BoostKMeans | BisectingBoostKMeans
 
 
 class Recorder:
-    """Keeps a copy of every checkpoint that a fit writes, and its stage."""
+    """Copies of all checkpoints that a fit writes, with their stages."""
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.files: list[tuple[str, Path]] = []
         self._folder = folder
-        self._write = checkpoint.write_tensors
         patch.setattr(checkpoint, "write_tensors", self)
         patch.setattr(checkpoint, "MAX_TIME_SHARE", np.inf)  # Write after every step.
 
     def __call__(self, path: Path, name: str, version: int, header: Any, arrays: Any) -> None:
-        self._write(path, name, version, header, arrays)
+        write_tensors(path, name, version, header, arrays)
         copy = self._folder / f"{len(self.files)}.checkpoint"
         shutil.copy(path, copy)
         self.files.append((header.get("stage", "finished"), copy))
@@ -55,7 +55,7 @@ def assert_resumes_everywhere(
 
 @pytest.fixture
 def limited(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A memory limit for 6,000 rows of 8 features, of which about 1,000 fit."""
+    """Return a memory limit into which about 1,000 of 6,000 rows with 8 features fit."""
     monkeypatch.setattr(memory, "PROCESS", 0)
     monkeypatch.setattr(memory, "MIN_BLOCK_ROWS", 64)
     return 6000 * memory.PER_STREAMED_ROW + 300_000

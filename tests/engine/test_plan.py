@@ -27,7 +27,7 @@ def plan(n: int = 100_000, d: int = 32, k: int = 100, **wishes: Any) -> Plan:
     return make_plan(RequestedSettings(**{**defaults, **wishes}), problem)
 
 
-def test_quality_is_effort() -> None:
+def test_quality_sets_the_effort() -> None:
     plans = [plan(quality=quality) for quality in ("fast", "balanced", "best")]
     rounds = [p.repair_rounds for p in plans]
     assert 0 < rounds[0] < rounds[1] < rounds[2]
@@ -35,7 +35,7 @@ def test_quality_is_effort() -> None:
     assert 0 == sweeps[0] < sweeps[1] < sweeps[2]
 
 
-def test_everything_can_be_set_by_hand() -> None:
+def test_explicit_parameters_override_the_plan() -> None:
     for quality in ("fast", "balanced", "best"):
         by_hand = plan(init="random", repair=7, annealing=(0.3, 12), n_candidates=5, quality=quality)
         assert by_hand.init == "random"
@@ -47,7 +47,7 @@ def test_everything_can_be_set_by_hand() -> None:
     assert (nothing.repair_rounds, nothing.annealing) == (0, None)
 
 
-def test_a_temperature_alone_is_enough() -> None:
+def test_accepts_a_temperature_alone() -> None:
     for quality in ("fast", "balanced", "best"):
         found = plan(annealing=0.3, quality=quality).annealing
         assert found is not None
@@ -55,7 +55,7 @@ def test_a_temperature_alone_is_enough() -> None:
         assert found.n_sweeps >= 10
 
 
-def test_start() -> None:
+def test_automatic_start() -> None:
     assert plan(k=10).init == SAMPLED
     assert plan(k=100).init == "bisecting"
     assert plan(k=100, repair=False).init == SAMPLED
@@ -63,13 +63,13 @@ def test_start() -> None:
     assert plan(init="k-means++").init == "k-means++"
 
 
-def test_a_given_start_is_refined_only() -> None:
+def test_given_start_is_only_refined() -> None:
     given = plan(init=np.zeros((100, 32)))
     assert (given.repair_rounds, given.annealing) == (0, None)
     assert plan(init=np.zeros((100, 32)), repair=True, annealing=0.1).repair_rounds > 0
 
 
-def test_few_sweeps_and_few_clusters() -> None:
+def test_plan_for_few_sweeps_and_few_clusters() -> None:
     assert plan(max_iter=10).annealing is None
     best = plan(max_iter=50, quality="best").annealing
     assert best is not None
@@ -79,7 +79,7 @@ def test_few_sweeps_and_few_clusters() -> None:
     assert plan(moves="first").annealing is None
 
 
-def test_the_first_record_says_what_was_chosen_and_why() -> None:
+def test_first_record_explains_the_plan() -> None:
     model = BoostKMeans(20, quality="best", random_state=0).fit(X)
     note = model.history_[0].note
     for word in (
@@ -92,7 +92,7 @@ def test_the_first_record_says_what_was_chosen_and_why() -> None:
     assert not any(r.note for r in model.history_[1:])
 
 
-def test_verbose_says_so_too(caplog: pytest.LogCaptureFixture) -> None:
+def test_verbose_logs_the_plan(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="boostkmeans"):
         BoostKMeans(20, random_state=0, verbose=1).fit(X)
     assert "start: bisecting" in caplog.text
@@ -100,14 +100,14 @@ def test_verbose_says_so_too(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("quality", ["good", None, 3])
-def test_other_qualities_are_refused(quality: Any) -> None:
+def test_rejects_unknown_quality(quality: Any) -> None:
     with pytest.raises(ValueError, match="quality"):
         BoostKMeans(3, quality=quality).fit(X)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 799, 800])
 @pytest.mark.parametrize("quality", ["fast", "balanced", "best"])
-def test_any_number_of_clusters(k: int, quality: str) -> None:
+def test_fits_any_number_of_clusters(k: int, quality: str) -> None:
     model = BoostKMeans(k, quality=quality, random_state=0).fit(X)
     assert len(np.unique(model.labels_)) == k
     if k == 800:

@@ -26,7 +26,7 @@ def assert_sound(model: BoostKMeans, X: NDArray[Any]) -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-def test_values_that_are_not_finite(value: float, dtype: Any) -> None:
+def test_rejects_values_that_are_not_finite(value: float, dtype: Any) -> None:
     X = np.random.default_rng(0).normal(size=(50, 3)).astype(dtype)
     model = BoostKMeans(3, random_state=0).fit(X)
     X[17, 2] = value
@@ -38,7 +38,7 @@ def test_values_that_are_not_finite(value: float, dtype: Any) -> None:
         BoostKMeans(3, metric="cosine").fit(X)
 
 
-def test_the_row_is_named_in_later_batches_too() -> None:
+def test_names_the_row_in_later_batches() -> None:
     X = np.zeros((9000, 2), dtype=np.float32)
     model = BoostKMeans(1).fit(X)
     X[8500, 1] = np.nan
@@ -48,7 +48,7 @@ def test_the_row_is_named_in_later_batches_too() -> None:
 
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_all_rows_equal(init: str, metric: str) -> None:
+def test_fits_equal_rows(init: str, metric: str) -> None:
     X = np.full((30, 4), 7.0)
     with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(1\) found smaller"):
         model = BoostKMeans(5, init=init, metric=metric, random_state=0).fit(X)
@@ -58,7 +58,7 @@ def test_all_rows_equal(init: str, metric: str) -> None:
 
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("scale", [1.0, 0.1, 1e30])
-def test_more_clusters_than_distinct_rows(init: str, scale: float) -> None:
+def test_warns_about_more_clusters_than_distinct_rows(init: str, scale: float) -> None:
     X = np.repeat(np.array([[0.0, 1], [2, 3], [5, 8]]), 7, axis=0) * scale
     with pytest.warns(ConvergenceWarning, match=r"distinct clusters \(3\)"):
         model = BoostKMeans(6, init=init, random_state=0, tol=0).fit(X)
@@ -69,7 +69,7 @@ def test_more_clusters_than_distinct_rows(init: str, scale: float) -> None:
 
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize("seed", range(10))
-def test_as_many_clusters_as_distinct_rows(init: str, seed: int) -> None:
+def test_finds_each_distinct_row(init: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(6, 2))
     X = points[rng.permutation(np.r_[np.arange(6), rng.integers(0, 6, 50)])]
@@ -79,7 +79,7 @@ def test_as_many_clusters_as_distinct_rows(init: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("init", INITS)
-def test_one_cluster_each_and_one_for_all(init: str) -> None:
+def test_one_cluster_and_one_cluster_per_row(init: str) -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     each = BoostKMeans(40, init=init, random_state=0).fit(X)
     assert_sound(each, X)
@@ -91,7 +91,7 @@ def test_one_cluster_each_and_one_for_all(init: str) -> None:
     assert one.inertia_ == pytest.approx(((X - X.mean(axis=0)) ** 2).sum())
 
 
-def test_rows_far_outside_of_what_was_fitted() -> None:
+def test_predicts_rows_far_outside_of_the_training_data() -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
     far = np.array([[1e25, 0, 0], [0, 0, 0], [0, -1e300, 0]])
     np.testing.assert_array_equal(BoostKMeans(1).fit(X).predict(far), [0, 0, 0])
@@ -99,12 +99,12 @@ def test_rows_far_outside_of_what_was_fitted() -> None:
     assert set(labels.tolist()) <= {0, 1}
 
 
-def test_absurd_numbers_of_threads() -> None:
+def test_accepts_any_number_of_threads() -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
     assert BoostKMeans(2, n_threads=10**12, random_state=0).fit(X).inertia_ > 0
 
 
-def test_one_row_and_one_column() -> None:
+def test_fits_one_row_and_one_column() -> None:
     assert_sound(BoostKMeans(1).fit([[3.0, 4.0]]), np.array([[3.0, 4.0]]))
     X = np.r_[np.zeros(10), np.ones(10)][:, None]
     model = BoostKMeans(2, random_state=0).fit(X)
@@ -112,7 +112,7 @@ def test_one_row_and_one_column() -> None:
     assert sorted(model.cluster_centers_[:, 0]) == [0.0, 1.0]
 
 
-def test_constant_columns() -> None:
+def test_ignores_constant_columns() -> None:
     X, planted = blobs(300, 6, 4)
     X[:, 1] = 1e9
     X[:, 4] = 0
@@ -130,7 +130,7 @@ def test_constant_columns() -> None:
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:The inertia is too large:RuntimeWarning")
-def test_huge_and_tiny_values(dtype: Any, scale: float) -> None:
+def test_fits_huge_and_tiny_values(dtype: Any, scale: float) -> None:
     X, planted = blobs(400, 5, 6)
     X = (X * scale).astype(dtype)
     model = BoostKMeans(6, random_state=0).fit(X)
@@ -142,14 +142,14 @@ def test_huge_and_tiny_values(dtype: Any, scale: float) -> None:
     np.testing.assert_allclose(found, expected[np.lexsort(expected.T)], rtol=1e-5, atol=1e-3 * scale)
 
 
-def test_an_inertia_that_float64_cannot_hold() -> None:
+def test_warns_about_an_inertia_that_overflows() -> None:
     X, _ = blobs(400, 5, 6)
     with pytest.warns(RuntimeWarning, match="inertia is too large"):
         model = BoostKMeans(6, random_state=0).fit(X * 1e200)
     assert model.inertia_ == np.inf
 
 
-def test_values_at_both_ends_of_float64() -> None:
+def test_fits_values_at_both_ends_of_float64() -> None:
     X = np.array([[1.7e308], [1.6e308], [-1.7e308], [-1.6e308]])
     with pytest.warns(RuntimeWarning, match="inertia is too large"):
         model = BoostKMeans(2, random_state=0).fit(X)
@@ -157,7 +157,7 @@ def test_values_at_both_ends_of_float64() -> None:
     assert same_partition(model.labels_, np.array([0, 0, 1, 1]))
 
 
-def test_one_far_row() -> None:
+def test_outlier_gets_its_own_cluster() -> None:
     X, _ = blobs(300, 3, 4)
     X[5] = 1e18
     for dtype in (np.float64, np.float32):
@@ -169,7 +169,7 @@ def test_one_far_row() -> None:
 @pytest.mark.parametrize(
     "dtype", [bool, np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint16, np.longdouble]
 )
-def test_other_types(dtype: Any) -> None:
+def test_accepts_other_dtypes(dtype: Any) -> None:
     X = np.random.default_rng(0).integers(0, 2, (100, 8)).astype(dtype)
     model = BoostKMeans(4, random_state=0).fit(X)
     assert_sound(model, X)
@@ -190,13 +190,15 @@ def test_other_types(dtype: Any) -> None:
         (np.array([[object(), 1.0]] * 9), TypeError, "float"),
     ],
 )
-def test_what_is_no_table_of_numbers(X: Any, error: type[Exception], message: str) -> None:
+def test_rejects_input_that_is_not_a_table_of_numbers(
+    X: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         BoostKMeans(2).fit(X)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_data_frames(library: str) -> None:
+def test_accepts_data_frames(library: str) -> None:
     module = pytest.importorskip(library)
     X, planted = blobs(200, 3, 4)
     frame = module.DataFrame({f"column{j}": X[:, j] for j in range(3)})
@@ -205,21 +207,21 @@ def test_data_frames(library: str) -> None:
     np.testing.assert_array_equal(model.predict(frame), model.labels_)
 
 
-def test_zero_rows_under_cosine() -> None:
+def test_fits_zero_rows_under_cosine() -> None:
     X = np.array([[1.0, 0], [2, 0], [0, 3], [0, 1], [0, 0]])
     model = BoostKMeans(2, metric="cosine", random_state=0).fit(X)
     assert_sound(model, X)
     assert model.labels_[0] == model.labels_[1] != model.labels_[2] == model.labels_[3]
 
 
-def test_rows_too_short_for_a_direction() -> None:
+def test_rejects_rows_too_short_for_a_direction() -> None:
     with pytest.raises(ValueError, match="Row 1 of X has length 1e-310"):
         BoostKMeans(1, metric="cosine").fit([[1.0, 0.0], [1e-310, 0.0]])
     with pytest.raises(ValueError, match="Row 1 of X has length inf"):
         BoostKMeans(1, metric="cosine").fit([[1.0, 0.0], [1.7e308, 1.7e308]])
 
 
-def test_weights_of_very_different_size() -> None:
+def test_fits_weights_of_very_different_size() -> None:
     X, _ = blobs(300, 3, 4)
     w = 10.0 ** np.random.default_rng(0).uniform(-30, 30, 300)
     model = BoostKMeans(4, random_state=0, tol=0).fit(X, sample_weight=w)
@@ -227,7 +229,7 @@ def test_weights_of_very_different_size() -> None:
     assert np.isfinite(model.inertia_)
 
 
-def test_not_fitted_and_wrong_width() -> None:
+def test_rejects_prediction_before_fit_and_wrong_width() -> None:
     with pytest.raises(NotFittedError):
         BoostKMeans(2).predict([[1.0]])
     by_hand = BoostKMeans(2)
@@ -239,7 +241,7 @@ def test_not_fitted_and_wrong_width() -> None:
         model.predict(np.zeros((4, 2)))
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was() -> None:
+def test_failed_fit_leaves_the_model_unchanged() -> None:
     X = np.random.default_rng(0).normal(size=(50, 3))
     model = BoostKMeans(3, random_state=0).fit(X)
     centres = model.cluster_centers_.copy()
@@ -252,7 +254,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was() -> None:
 
 @pytest.mark.parametrize("kind", [BoostKMeans, BisectingBoostKMeans, baselines.KMeans])
 @pytest.mark.parametrize("wrong", [np.full((9, 2), np.nan), np.zeros((1, 2)), np.zeros((9, 0))])
-def test_a_fit_that_fails_loses_nothing(kind: Any, wrong: NDArray[Any]) -> None:
+def test_failed_fit_keeps_the_fitted_attributes(kind: Any, wrong: NDArray[Any]) -> None:
     X = np.random.default_rng(0).normal(size=(50, 3))
     model = kind(3, random_state=0).fit(X)
     labels = model.predict(X)

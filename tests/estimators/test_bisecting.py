@@ -59,7 +59,7 @@ def check_order(tree: ClusterTree, priority: NDArray[Any]) -> None:
 @pytest.mark.parametrize("init", ["random-partition", "random", "k-means++"])
 @pytest.mark.parametrize("split", ["largest", "inertia"])
 @pytest.mark.parametrize("n_sections", [2, 3, 5])
-def test_nodes_add_up(isa: str, init: str, split: str, n_sections: int) -> None:
+def test_nodes_match_their_rows(isa: str, init: str, split: str, n_sections: int) -> None:
     X = np.random.default_rng(0).normal(size=(300, 7))
     model = fit(X, 20, init=init, split=split, n_sections=n_sections)
     tree = model.tree_
@@ -70,14 +70,14 @@ def test_nodes_add_up(isa: str, init: str, split: str, n_sections: int) -> None:
     np.testing.assert_array_equal(tree.labels, model.labels_)
 
 
-def test_nodes_add_up_where_sets_are_sampled(isa: str, sift: NDArray[np.uint8]) -> None:
+def test_nodes_match_their_rows_if_sets_are_sampled(isa: str, sift: NDArray[np.uint8]) -> None:
     for split in ("largest", "inertia"):
         tree = fit(sift, 12, split=split).tree_
         check_nodes(tree, sift)
         check_order(tree, tree.sizes if split == "largest" else tree.inertia)
 
 
-def test_weights() -> None:
+def test_fits_weighted_rows() -> None:
     X = np.random.default_rng(0).normal(size=(6000, 128))  # too many to be held: the first are sampled
     w = np.random.default_rng(1).integers(0, 4, 6000).astype(float)
     for n_sections in (2, 3):
@@ -88,7 +88,7 @@ def test_weights() -> None:
     check_order(fit(X, 9, w).tree_, fit(X, 9, w).tree_.weights)
 
 
-def test_rows_without_weight_go_to_the_nearest_leaf() -> None:
+def test_rows_without_weight_get_the_nearest_leaf() -> None:
     X, _ = blobs(200, 3, 4)
     w = np.r_[np.ones(150), np.zeros(50)]
     model = fit(X, 4, w)
@@ -96,7 +96,7 @@ def test_rows_without_weight_go_to_the_nearest_leaf() -> None:
 
 
 @pytest.mark.parametrize("split", ["largest", "inertia"])
-def test_a_cut_equals_stopping_early(split: str, sift: NDArray[np.uint8]) -> None:
+def test_cut_equals_a_smaller_tree(split: str, sift: NDArray[np.uint8]) -> None:
     X = sift[:6000]
     model = fit(X, 200, split=split)
     for k in (1, 2, 3, 17, 64, 199, 200):
@@ -106,7 +106,7 @@ def test_a_cut_equals_stopping_early(split: str, sift: NDArray[np.uint8]) -> Non
         np.testing.assert_allclose(model.tree_.centers[nodes], early.cluster_centers_, atol=1e-9)
 
 
-def test_cuts_of_more_sections() -> None:
+def test_cuts_trees_with_more_sections() -> None:
     X = np.random.default_rng(0).normal(size=(400, 5))
     model = fit(X, 11, n_sections=4)  # 1, 4, 7, 10, and then 2 of the last
     for k in (1, 4, 7, 10):
@@ -120,7 +120,7 @@ def test_cuts_of_more_sections() -> None:
 
 
 @pytest.mark.parametrize("n", [3000, 20_000])
-def test_any_number_of_threads_makes_the_same_tree(n: int) -> None:
+def test_tree_does_not_depend_on_threads(n: int) -> None:
     X = np.random.default_rng(0).normal(size=(n, 33)).astype(np.float32)
     one = fit(X, 150, split="inertia")
     for n_threads in (2, 3):
@@ -129,7 +129,7 @@ def test_any_number_of_threads_makes_the_same_tree(n: int) -> None:
         np.testing.assert_array_equal(one.tree_.children, other.tree_.children)
 
 
-def test_unit_offset_type_and_layout_do_not_matter(sift: NDArray[np.uint8]) -> None:
+def test_tree_does_not_depend_on_units_offset_dtype_or_layout(sift: NDArray[np.uint8]) -> None:
     plain = fit(sift[:5000], 50).labels_
     for other in (sift[:5000].astype(np.float32), sift[:5000].astype(np.float64) * 1e-20,
                   sift[:5000].astype(np.float64) + 2.0**30,
@@ -137,7 +137,7 @@ def test_unit_offset_type_and_layout_do_not_matter(sift: NDArray[np.uint8]) -> N
         np.testing.assert_array_equal(fit(other, 50).labels_, plain)
 
 
-def test_the_tree_finds_blobs_near_and_far() -> None:
+def test_finds_blobs_at_different_distances() -> None:
     X, planted = blobs(600, 5, 4)
     tight = np.r_[X, 1e9 + 1e-3 * X[:300]]  # far away, and a trillion times tighter than that is far
     labels = fit(tight, 5, split="inertia").labels_
@@ -151,7 +151,7 @@ def test_the_tree_finds_blobs_near_and_far() -> None:
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(2, 4), st.integers(0, 2**20))
-def test_small_and_equal_rows(n: int, k: int, n_sections: int, seed: int) -> None:
+def test_fits_few_and_equal_rows(n: int, k: int, n_sections: int, seed: int) -> None:
     X = np.random.default_rng(seed).integers(0, 3, size=(n, 2)).astype(float)
     k = min(k, n)
     distinct = len(np.unique(X, axis=0))
@@ -171,7 +171,7 @@ def test_small_and_equal_rows(n: int, k: int, n_sections: int, seed: int) -> Non
     assert model.cluster_centers_.shape == (model.tree_.n_leaves, 2)
 
 
-def test_equal_rows_end_the_work() -> None:
+def test_stops_splitting_equal_rows() -> None:
     X = np.ones((30_000, 130))
     with pytest.warns(ConvergenceWarning, match=r"\(1\) found smaller than n_clusters \(7\)"):
         assert fit(X, 7).cluster_centers_.tolist() == [[1] * 130]
@@ -182,7 +182,7 @@ def test_equal_rows_end_the_work() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_an_odd_row_among_many_equal_ones(seed: int) -> None:
+def test_separates_one_row_from_many_equal_ones(seed: int) -> None:
     X = np.zeros((20_000, 128), dtype=np.float32)
     X[19_999] = 1
     for n_sections in (2, 3, 5):  # of which only two can differ
@@ -196,7 +196,7 @@ def test_an_odd_row_among_many_equal_ones(seed: int) -> None:
 
 
 @pytest.mark.parametrize("init", ["random-partition", "random", "k-means++"])
-def test_no_section_is_empty(init: str) -> None:
+def test_sections_are_never_empty(init: str) -> None:
     for seed in range(20):
         tree = fit(np.array([[0.0], [1], [1]]), 3, n_sections=3, init=init, random_state=seed).tree_
         assert tree.sizes.tolist() == [3, 1, 1, 1]
@@ -205,7 +205,7 @@ def test_no_section_is_empty(init: str) -> None:
 
 
 @pytest.mark.parametrize("moves", ["best", "first"])
-def test_refinement_of_fewer_leaves_than_wanted(moves: str) -> None:
+def test_refines_fewer_leaves_than_requested(moves: str) -> None:
     with pytest.warns(ConvergenceWarning, match=r"\(1\) found"):
         model = fit(np.ones((10, 2)), 5, refine=True, moves=moves, n_candidates=2)
     assert model.predict(np.ones((3, 2)), tree=True).tolist() == [0, 0, 0]
@@ -217,21 +217,26 @@ def test_refinement_of_fewer_leaves_than_wanted(moves: str) -> None:
         assert model.cut(27).max() == 26
 
 
-def test_memory_mapped_rows(tmp_path: Path, sift: NDArray[np.uint8]) -> None:
+def test_fits_memory_mapped_rows(tmp_path: Path, sift: NDArray[np.uint8]) -> None:
     np.save(tmp_path / "rows.npy", sift)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     np.testing.assert_array_equal(fit(mapped, 100).labels_, fit(sift, 100).labels_)
 
 
-def test_ctrl_c_ends_the_tree() -> None:
+def test_interrupt_stops_the_tree() -> None:
     result = run_python("""
-import os, signal, threading, time
+import os, signal, threading
 import numpy as np
-from boostkmeans import BisectingBoostKMeans
+from boostkmeans import BisectingBoostKMeans, _core
 signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).normal(size=(300_000, 64)).astype(np.float32)
 model = BisectingBoostKMeans(50_000)
-threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SIGINT))).start()
+split = _core.split
+def split_and_interrupt(*given, **named):
+    _core.split = split
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return split(*given, **named)
+_core.split = split_and_interrupt
 try:
     model.fit(X)
 except KeyboardInterrupt:
@@ -240,7 +245,7 @@ except KeyboardInterrupt:
     assert result.stdout.split() == ["interrupted", "False"], result.stderr
 
 
-def test_as_many_clusters_as_rows() -> None:
+def test_one_cluster_per_row() -> None:
     X = np.random.default_rng(0).normal(size=(500, 2))
     model = fit(X, 500)
     assert model.inertia_ == pytest.approx(0, abs=1e-20)
@@ -248,14 +253,14 @@ def test_as_many_clusters_as_rows() -> None:
     assert fit(X, 1).labels_.tolist() == [0] * 500
 
 
-def test_a_split_is_a_good_one(sift: NDArray[np.uint8]) -> None:
+def test_split_is_close_to_the_best(sift: NDArray[np.uint8]) -> None:
     X = sift[:2000].astype(np.float64)
     ours = min(fit(X, 2, random_state=s).inertia_ for s in range(3))
     lloyd = KMeans(2, n_init=10, random_state=0).fit(X).inertia_
     assert ours <= lloyd * 1.002
 
 
-def test_below_scikit_learn(sift: NDArray[np.uint8]) -> None:
+def test_is_as_good_as_bisecting_kmeans_of_scikit_learn(sift: NDArray[np.uint8]) -> None:
     theirs = BisectingKMeans(100, bisecting_strategy="largest_cluster", random_state=0).fit(
         sift.astype(np.float64)
     )
@@ -265,7 +270,7 @@ def test_below_scikit_learn(sift: NDArray[np.uint8]) -> None:
 class TestRefinement:
     X = np.random.default_rng(0).normal(size=(150, 4))
 
-    def test_to_a_certified_optimum(self) -> None:
+    def test_refines_to_a_certified_optimum(self) -> None:
         for n_candidates in (None, 3):
             model = fit(self.X, 8, refine=True, tol=0, n_candidates=n_candidates)
             assert (model.converged_, model.stop_reason_) == (True, "certified")
@@ -274,26 +279,26 @@ class TestRefinement:
             assert model.history_[0].kind == "tree"
             assert model.n_iter_ == len(model.history_)
 
-    def test_lowers_the_inertia_and_keeps_the_tree(self) -> None:
+    def test_refinement_lowers_the_inertia_and_keeps_the_tree(self) -> None:
         plain, refined = fit(self.X, 8), fit(self.X, 8, refine=True)
         assert refined.inertia_ < plain.inertia_
         assert refined.history_[0].inertia == pytest.approx(plain.inertia_)
         np.testing.assert_array_equal(refined.cut(8), plain.labels_)
         np.testing.assert_array_equal(refined.tree_.centers, plain.tree_.centers)
 
-    def test_stops_after_so_many_sweeps(self) -> None:
+    def test_refine_limits_the_number_of_sweeps(self) -> None:
         model = fit(self.X, 8, refine=1, tol=0)
         assert (model.n_iter_, model.stop_reason_) == (2, "max_iter")
         assert fit(self.X, 8).n_iter_ == 1
         assert fit(self.X, 8).stop_reason_ == "tree"
 
-    def test_numpy_booleans(self) -> None:
+    def test_refine_accepts_numpy_booleans(self) -> None:
         assert fit(self.X, 8, refine=np.False_).stop_reason_ == "tree"
         every = fit(self.X, 8, refine=np.True_, tol=0)
         assert every.converged_
         assert every.n_iter_ == fit(self.X, 8, refine=True, tol=0).n_iter_ > 2
 
-    def test_callback_and_time(self) -> None:
+    def test_refinement_stops_on_callback_and_time_limit(self) -> None:
         seen: list[Any] = []
 
         def enough(record: Any) -> bool:
@@ -305,12 +310,12 @@ class TestRefinement:
         assert fit(self.X, 8, refine=True, max_time=1e-9).stop_reason_ == "max_time"
 
 
-def test_the_best_of_several_trees() -> None:
+def test_keeps_the_best_of_several_trees() -> None:
     X = np.random.default_rng(0).normal(size=(300, 4))
     assert fit(X, 8, n_init=5).inertia_ <= fit(X, 8).inertia_
 
 
-def test_cosine() -> None:
+def test_fits_cosine() -> None:
     X = np.abs(np.random.default_rng(0).normal(size=(500, 6)))
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     model = fit(X, 12, metric="cosine")
@@ -319,7 +324,7 @@ def test_cosine() -> None:
 
 
 @pytest.mark.parametrize("n_sections", [2, 3])
-def test_way_down_the_tree(isa: str, n_sections: int) -> None:
+def test_tree_prediction_follows_the_nearest_children(isa: str, n_sections: int) -> None:
     X = np.random.default_rng(0).normal(size=(400, 6))
     model = fit(X, 31, n_sections=n_sections)
     tree = model.tree_
@@ -334,7 +339,7 @@ def test_way_down_the_tree(isa: str, n_sections: int) -> None:
         model.predict(X, tree=True, n_candidates=3)
 
 
-def test_the_way_down_finds_blobs() -> None:
+def test_tree_prediction_finds_blobs() -> None:
     X, _ = blobs(2000, 4, 16)
     model = fit(X, 16)
     np.testing.assert_array_equal(model.predict(X, tree=True), model.labels_)
@@ -342,7 +347,7 @@ def test_the_way_down_finds_blobs() -> None:
 
 @pytest.mark.parametrize("n_sections", [2, 4])
 @pytest.mark.parametrize("split", ["largest", "inertia"])
-def test_linkage(n_sections: int, split: str) -> None:
+def test_linkage_is_valid_for_scipy(n_sections: int, split: str) -> None:
     X = np.random.default_rng(0).normal(size=(500, 3))
     model = fit(X, 30, n_sections=n_sections, split=split)
     Z = model.tree_.to_linkage()
@@ -362,6 +367,6 @@ def test_linkage(n_sections: int, split: str) -> None:
     [("n_sections", 1), ("n_sections", 2.5), ("init", "auto"), ("split", "smallest"), ("refine", 0),
      ("refine", "yes"), ("n_candidates", 0), ("n_candidates", "all"), ("n_clusters", 0)],
 )  # fmt: skip
-def test_bad_parameters(name: str, value: Any) -> None:
+def test_rejects_invalid_parameters(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"The '{name}' parameter of BisectingBoostKMeans must be"):
         fit(np.ones((5, 2)), **{"k": 2, name: value} if name != "n_clusters" else {"k": value})

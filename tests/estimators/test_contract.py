@@ -29,11 +29,11 @@ from sklearn_checks import expected_failures
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore")  # the checks warn on purpose, about themselves
 @pytest.mark.filterwarnings("default:Estimator:pytest.PytestUnraisableExceptionWarning")
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_pipeline_and_clone() -> None:
+def test_works_in_a_pipeline_and_can_be_cloned() -> None:
     X, _ = blobs(300, 4, 3)
     model = make_pipeline(StandardScaler(), BoostKMeans(3, random_state=0))
     labels = clone(model).fit_predict(X)
@@ -41,7 +41,7 @@ def test_pipeline_and_clone() -> None:
     assert model.fit(X).transform(X).shape == (300, 3)
 
 
-def test_set_output_and_feature_names() -> None:
+def test_supports_set_output_and_feature_names() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(blobs(60, 2, 3)[0], columns=["a", "b"])
     model = BoostKMeans(3, random_state=0).set_output(transform="pandas").fit(frame)
@@ -52,7 +52,7 @@ def test_set_output_and_feature_names() -> None:
         model.predict(frame.rename(columns={"a": "c"}))
 
 
-def test_transform_is_the_distance_to_each_centre() -> None:
+def test_transform_returns_distances_to_centres() -> None:
     X, _ = blobs(5000, 3, 4)
     model = BoostKMeans(4, random_state=0).fit(X)
     expected = np.linalg.norm(X[:, None, :] - model.cluster_centers_[None], axis=2)
@@ -61,7 +61,7 @@ def test_transform_is_the_distance_to_each_centre() -> None:
     assert model.transform(X.astype(np.float32)).dtype == np.float32
 
 
-def test_score_is_minus_the_inertia() -> None:
+def test_score_is_the_negative_inertia() -> None:
     X, _ = blobs(200, 3, 4)
     w = np.random.default_rng(0).uniform(0, 2, 200)
     model = BoostKMeans(4, random_state=0).fit(X, sample_weight=w)
@@ -96,7 +96,7 @@ def test_score_is_minus_the_inertia() -> None:
         ({"n_clusters": 31}, "n_samples=30 should be >= n_clusters=31"),
     ],
 )
-def test_wrong_parameters_are_named(parameters: dict[str, Any], message: str) -> None:
+def test_error_names_the_invalid_parameter(parameters: dict[str, Any], message: str) -> None:
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(ValueError, match=message):
         BoostKMeans(**{"n_clusters": 3, **parameters}).fit(X)
@@ -113,7 +113,7 @@ def test_wrong_parameters_are_named(parameters: dict[str, Any], message: str) ->
         (np.r_[1.0, 1.0, np.zeros(28)], "sample_weight has 2"),
     ],
 )
-def test_wrong_weights_are_named(weights: Any, message: str) -> None:
+def test_rejects_invalid_weights(weights: Any, message: str) -> None:
     X = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(ValueError, match=message):
         BoostKMeans(3).fit(X, sample_weight=weights)

@@ -1,4 +1,4 @@
-"""Same data in another form, same result."""
+"""Equivalent data, in other types, units, layouts or orders, gives the same result."""
 
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 import reference
-from boostkmeans import BoostKMeans, SweepRecord
+from boostkmeans import BoostKMeans
 from boostkmeans._data.rows import DTYPES, Rows
-from boostkmeans._data.weights import RowWeights
-from boostkmeans._engine.run import Fit
-from boostkmeans._engine.schedule import Course, StopRules
+from boostkmeans._engine.plan import Plan
+from boostkmeans._engine.run import LastSweep, Run
+from boostkmeans._engine.schedule import Schedule
+from boostkmeans._engine.stopping import StoppingCriteria
 from conftest import blobs, same_partition
-from factories import blank_partition
+from factories import make_problem
 
 
 def fitted(X: Any, weights: Any = None, **parameters: Any) -> BoostKMeans:
@@ -25,24 +26,31 @@ def fitted(X: Any, weights: Any = None, **parameters: Any) -> BoostKMeans:
 
 @pytest.fixture(scope="module")
 def rough() -> NDArray[np.float64]:
-    """Blobs that overlap: thousands of close decisions."""
+    """Return overlapping blobs, for which thousands of decisions are close."""
     return blobs(4000, 12, 20, spread=1.0)[0]
 
 
 @pytest.mark.usefixtures("isa")
-@pytest.mark.parametrize("moves", ["best", "first"])
-@pytest.mark.parametrize("init", ["auto", "random-partition", "random", "k-means++"])
-def test_threads(rough: NDArray[np.float64], moves: str, init: str) -> None:
-    one = fitted(rough, moves=moves, init=init, n_threads=1)
-    for n_threads in (2, 3, 8):
-        other = fitted(rough, moves=moves, init=init, n_threads=n_threads)
-        np.testing.assert_array_equal(other.labels_, one.labels_)
-        np.testing.assert_array_equal(other.cluster_centers_, one.cluster_centers_)
-        assert other.inertia_ == one.inertia_
+@pytest.mark.parametrize(
+    ("moves", "init", "n_threads"),
+    [
+        ("best", "auto", 2),
+        ("first", "random-partition", 3),
+        ("best", "random", 8),
+        ("first", "k-means++", 2),
+    ],
+)
+def test_result_does_not_depend_on_the_number_of_threads(
+    rough: NDArray[np.float64], moves: str, init: str, n_threads: int
+) -> None:
+    one, other = (fitted(rough, moves=moves, init=init, n_threads=n) for n in (1, n_threads))
+    np.testing.assert_array_equal(other.labels_, one.labels_)
+    np.testing.assert_array_equal(other.cluster_centers_, one.cluster_centers_)
+    assert other.inertia_ == one.inertia_
 
 
-def test_threads_on_large_data_with_weights() -> None:
-    X = np.random.default_rng(0).normal(size=(70_000, 20)).astype(np.float32)  # visited in runs
+def test_labels_of_weighted_runs_of_rows_do_not_depend_on_the_number_of_threads() -> None:
+    X = np.random.default_rng(0).normal(size=(70_000, 20)).astype(np.float32)  # Visited in runs.
     w = np.random.default_rng(1).uniform(0.5, 2, len(X))
     one = fitted(X, w, n_threads=1, max_iter=3)
     two = fitted(X, w, n_threads=2, max_iter=3)
@@ -50,7 +58,9 @@ def test_threads_on_large_data_with_weights() -> None:
 
 
 @pytest.mark.parametrize("exponent", [-1000, -100, -7, 1, 60, 400])
-def test_units_of_measurement_float64(rough: NDArray[np.float64], exponent: int) -> None:
+def test_unit_of_measurement_does_not_matter_in_float64(
+    rough: NDArray[np.float64], exponent: int
+) -> None:
     one = fitted(rough)
     other = fitted(np.ldexp(rough, exponent))
     np.testing.assert_array_equal(other.labels_, one.labels_)
@@ -59,12 +69,14 @@ def test_units_of_measurement_float64(rough: NDArray[np.float64], exponent: int)
 
 
 @pytest.mark.parametrize("exponent", [-100, -20, 3, 100])
-def test_units_of_measurement_float32(rough: NDArray[np.float64], exponent: int) -> None:
+def test_unit_of_measurement_does_not_matter_in_float32(
+    rough: NDArray[np.float64], exponent: int
+) -> None:
     X = rough.astype(np.float32)
     np.testing.assert_array_equal(fitted(np.ldexp(X, exponent)).labels_, fitted(X).labels_)
 
 
-def test_offset() -> None:
+def test_offset_does_not_matter() -> None:
     X, _ = blobs(4000, 12, 20, spread=1.0)
     here = fitted(X, init="random-partition")
     far = fitted(X + 1e6 * X.std(), init="random-partition")
@@ -73,8 +85,8 @@ def test_offset() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_types_of_the_same_integers(sift: NDArray[np.uint8], dtype: Any) -> None:
-    X = (sift[:3000] // 2).astype(dtype)  # values that every type holds
+def test_labels_of_integers_do_not_depend_on_the_type(sift: NDArray[np.uint8], dtype: Any) -> None:
+    X = (sift[:3000] // 2).astype(dtype)  # Values that every type can represent.
     np.testing.assert_array_equal(fitted(X).labels_, fitted(X.astype(np.float64)).labels_)
 
 
@@ -83,7 +95,7 @@ def test_float32_gives_the_inertia_of_float64(rough: NDArray[np.float64]) -> Non
     assert narrow.inertia_ == pytest.approx(wide.inertia_, rel=1e-6)
 
 
-def test_memory_layouts(rough: NDArray[np.float64], tmp_path: Path) -> None:
+def test_memory_layout_does_not_matter(rough: NDArray[np.float64], tmp_path: Path) -> None:
     expected = fitted(rough).labels_
     np.save(tmp_path / "rough.npy", rough)
     wide = np.zeros((len(rough), 30))
@@ -106,7 +118,7 @@ def test_memory_layouts(rough: NDArray[np.float64], tmp_path: Path) -> None:
         np.testing.assert_array_equal(fitted(X).labels_, expected, err_msg=name)
 
 
-def test_x_is_never_written_or_copied(rough: NDArray[np.float64]) -> None:
+def test_neither_writes_nor_copies_x(rough: NDArray[np.float64]) -> None:
     X = rough.astype(np.float32)
     before = X.copy()
     fitted(X, metric="cosine")
@@ -115,7 +127,7 @@ def test_x_is_never_written_or_copied(rough: NDArray[np.float64]) -> None:
 
 
 @pytest.mark.parametrize("value", [1.0, 3.0, 1e-200])
-def test_equal_weights_are_no_weights(rough: NDArray[np.float64], value: float) -> None:
+def test_equal_weights_equal_no_weights(rough: NDArray[np.float64], value: float) -> None:
     none, equal = fitted(rough), fitted(rough, np.full(len(rough), value))
     np.testing.assert_array_equal(none.labels_, equal.labels_)
     assert equal.inertia_ == pytest.approx(none.inertia_ * value, rel=1e-12)
@@ -130,13 +142,13 @@ def test_nearly_equal_weights_take_the_same_moves(rough: NDArray[np.float64]) ->
 
 
 @pytest.mark.parametrize("scale", [2.0**-600, 2.0**-3, 2.0**500])
-def test_the_unit_of_the_weights(rough: NDArray[np.float64], scale: float) -> None:
+def test_unit_of_the_weights_does_not_matter(rough: NDArray[np.float64], scale: float) -> None:
     w = np.random.default_rng(0).uniform(0.1, 3, len(rough))
     one, other = fitted(rough, w), fitted(rough, w * scale)
     np.testing.assert_array_equal(one.labels_, other.labels_)
 
 
-def test_weights_are_repeated_rows() -> None:
+def test_integer_weights_equal_repeated_rows() -> None:
     X, planted = blobs(600, 5, 6)
     w = np.random.default_rng(0).integers(0, 4, len(X))
     w[: 6 * 3] = 1
@@ -144,7 +156,7 @@ def test_weights_are_repeated_rows() -> None:
     weighted = fitted(X, w, n_clusters=6)
     plain = fitted(repeated, n_clusters=6)
     assert same_partition(np.repeat(weighted.labels_, w), plain.labels_)
-    assert same_partition(weighted.labels_, planted)  # rows without weight go to the nearest
+    assert same_partition(weighted.labels_, planted)  # Rows without weight belong to the nearest centre.
     assert weighted.inertia_ == pytest.approx(plain.inertia_, rel=1e-10)
     order = np.lexsort(weighted.cluster_centers_.T), np.lexsort(plain.cluster_centers_.T)
     np.testing.assert_allclose(
@@ -153,7 +165,7 @@ def test_weights_are_repeated_rows() -> None:
     assert weighted.inertia_ == pytest.approx(reference.inertia(X, weighted.labels_, w * 1.0))
 
 
-def test_order_of_the_rows() -> None:
+def test_order_of_the_rows_does_not_matter() -> None:
     X, planted = blobs(3000, 8, 10)
     shuffled = np.random.default_rng(0).permutation(len(X))
     assert same_partition(fitted(X[shuffled], n_clusters=10).labels_, planted[shuffled])
@@ -161,7 +173,7 @@ def test_order_of_the_rows() -> None:
     assert same_partition(fitted(X[by_cluster], n_clusters=10).labels_, planted[by_cluster])
 
 
-def test_cosine_is_euclidean_on_unit_rows(rough: NDArray[np.float64]) -> None:
+def test_cosine_equals_euclidean_on_unit_rows(rough: NDArray[np.float64]) -> None:
     X = rough * np.random.default_rng(0).uniform(1e-3, 1e3, (len(rough), 1))
     cosine, euclidean = fitted(X, metric="cosine"), fitted(normalize(rough))
     assert same_partition(cosine.labels_, euclidean.labels_)
@@ -170,30 +182,26 @@ def test_cosine_is_euclidean_on_unit_rows(rough: NDArray[np.float64]) -> None:
     np.testing.assert_allclose(cosine.transform(X), euclidean.transform(normalize(rough)), atol=1e-7)
 
 
-def whole_fit() -> Fit:
+def start_run() -> Run:
+    """Return a run that starts from a poor partition."""
     X = np.random.default_rng(0).normal(size=(20_000, 16))
-    rows = Rows.in_own_frame(X, "euclidean", 2)
+    problem = make_problem(Rows.in_own_frame(X, "euclidean", 2), 50, n_threads=2)
     labels = (np.arange(len(X)) % 50).astype(np.int32)
-    fit = Fit(
-        rows, RowWeights.of(None, len(X)), blank_partition(labels, 50, 16), np.random.RandomState(0),
-        n_threads=2, moves="best", began=0.0,
-    )  # fmt: skip
-    fit.begin()
-    return fit
+    return Run.start(problem, Plan(), labels, np.random.RandomState(0), began=0.0)
 
 
-def test_drift_of_the_composites() -> None:
-    fit = whole_fit()
-    Course(fit, StopRules(tol=0, max_iter=100)).run()
-    assert 0 < fit.drift < 1e-10
+def test_composites_hardly_drift() -> None:
+    run = start_run()
+    Schedule.for_run(run, StoppingCriteria(tol=0, max_iter=100)).execute()
+    assert 0 < run.drift < 1e-10
 
 
-def test_a_certificate_counts_from_fresh_composites_only() -> None:
-    fit = whole_fit()
-    expected = fit.partition.composites.copy()
-    zero_moves = SweepRecord(seconds=0.0, moves=0, inertia=fit.inertia, evaluations=0, kind="certify")
-    fit.partition.composites += 1e-3
-    fit._moves_since = 1
-    assert not fit.is_certificate(zero_moves)
-    np.testing.assert_array_equal(fit.partition.composites, expected)
-    assert fit.is_certificate(zero_moves)
+def test_a_certificate_requires_recomputed_composites() -> None:
+    run = start_run()
+    expected = run.partition.composites.copy()
+    run.last = LastSweep("certify", moves=0)
+    run.partition.composites += 1e-3
+    run._moves_since_recompute = 1
+    assert not run.confirms_certificate()
+    np.testing.assert_array_equal(run.partition.composites, expected)
+    assert run.confirms_certificate()

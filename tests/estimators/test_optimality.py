@@ -40,7 +40,7 @@ def test_no_move_improves_a_certified_partition(part: int) -> None:
 
 
 @pytest.mark.parametrize("far", [2**10, 2**12, 2**14, 2**20])
-def test_certified_in_tight_groups_far_apart(far: int) -> None:
+def test_certifies_tight_groups_far_apart(far: int) -> None:
     """Within a group, gains are near or below what float32 makes of |x|^2."""
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -53,7 +53,7 @@ def test_certified_in_tight_groups_far_apart(far: int) -> None:
 
 @given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from(["f8", "f4", "f2", "i1"]))
 @settings(max_examples=60)
-def test_certified_for_every_type_of_rows(seed: int, dtype: str) -> None:
+def test_certifies_every_dtype(seed: int, dtype: str) -> None:
     X, k = integer_problem(seed)
     X = X.clip(-100, 100)
     k = min(k, len(np.unique(X, axis=0)))
@@ -64,7 +64,7 @@ def test_certified_for_every_type_of_rows(seed: int, dtype: str) -> None:
 
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
-def test_weighted_optimum(seed: int) -> None:
+def test_certifies_weighted_rows(seed: int) -> None:
     """Integer weights: no move of a row with all of its weight lowers the weighted inertia."""
     X, k = integer_problem(seed)
     w = np.random.default_rng(seed).integers(1, 6, len(X)).astype(np.float64)
@@ -83,7 +83,7 @@ def test_weighted_optimum(seed: int) -> None:
 
 @pytest.mark.parametrize("far", [1e4, 1e8, 1e16, 1e21, 1e22, 1e23])
 @pytest.mark.parametrize("seed", range(5))
-def test_certified_beside_rows_far_away(far: float, seed: int) -> None:
+def test_certifies_data_with_outliers(far: float, seed: int) -> None:
     """What such a row leaves behind when it leaves a cluster, and what float32 makes of the others."""
     rng = np.random.default_rng(seed)
     X = np.r_[rng.normal(size=(100, 2)), [[far, 0.0], [far, far]]]
@@ -98,7 +98,7 @@ def test_certified_beside_rows_far_away(far: float, seed: int) -> None:
 
 
 @pytest.mark.parametrize("ratio", [1e-6, 1e-9, 1e-10, 1e-11])
-def test_certified_with_heavy_rows_beside_light_ones(ratio: float) -> None:
+def test_certifies_heavy_rows_next_to_light_ones(ratio: float) -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(30, 2))
@@ -113,7 +113,7 @@ def test_certified_with_heavy_rows_beside_light_ones(ratio: float) -> None:
             assert reference.inertia(X, moved, w) >= model.inertia_ * (1 - 1e-12)
 
 
-def test_large_values_neither_end_early_nor_rise() -> None:
+def test_large_values_do_not_stop_early() -> None:
     for seed in range(200):
         rng = np.random.default_rng(seed)
         X = rng.integers(-3, 4, (20, 2)) * 1e10 + rng.normal(size=(20, 2))
@@ -125,7 +125,7 @@ def test_large_values_neither_end_early_nor_rise() -> None:
 
 @pytest.mark.parametrize("moves", ["best", "first"])
 @pytest.mark.parametrize("init", ["random-partition", "random", "k-means++", "auto"])
-def test_history_falls_and_ends_at_the_inertia(moves: str, init: str) -> None:
+def test_history_decreases_to_the_final_inertia(moves: str, init: str) -> None:
     X, _ = blobs(3000, 8, 12, spread=2.0)
     plain: dict[str, Any] = {"repair": False, "annealing": 0}
     model = BoostKMeans(12, init=init, moves=moves, tol=0, random_state=0, **plain).fit(X)
@@ -142,7 +142,7 @@ def test_history_falls_and_ends_at_the_inertia(moves: str, init: str) -> None:
     assert seconds == sorted(seconds)
 
 
-def test_ends_below_lloyd_from_the_same_start() -> None:
+def test_beats_lloyd_from_the_same_start() -> None:
     X = np.random.default_rng(0).normal(size=(2000, 10))
     start = X[:50]
     lloyd = KMeans(50, init=start, n_init=1, tol=0, max_iter=1000).fit(X)
@@ -157,7 +157,7 @@ def test_ends_below_lloyd_from_the_same_start() -> None:
 @pytest.mark.parametrize("tol", [0, 1e-4, 0.1])
 @pytest.mark.parametrize("max_iter", [1, 100])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_predict_equals_labels(tol: float, max_iter: int, metric: str) -> None:
+def test_predict_of_the_training_data_equals_labels(tol: float, max_iter: int, metric: str) -> None:
     X, _ = blobs(4000, 6, 20, spread=1.0)
     model = BoostKMeans(20, tol=tol, max_iter=max_iter, metric=metric, random_state=0).fit(X)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
@@ -175,7 +175,7 @@ def test_stop_reasons() -> None:
     np.testing.assert_array_equal(short.predict(X), short.labels_)
 
 
-def test_callback_sees_each_sweep_and_can_stop() -> None:
+def test_callback_receives_each_sweep_and_can_stop() -> None:
     X, _ = blobs(3000, 8, 30, spread=1.0)
     seen = []
     model = BoostKMeans(30, random_state=0, tol=0, callback=lambda r: seen.append(r)).fit(X)
@@ -184,7 +184,7 @@ def test_callback_sees_each_sweep_and_can_stop() -> None:
     assert (stopped.stop_reason_, stopped.n_iter_) == ("callback", 1)
 
 
-def test_n_init_keeps_the_best() -> None:
+def test_keeps_the_best_of_several_runs() -> None:
     X = np.random.default_rng(0).normal(size=(500, 4))
     rng = np.random.RandomState(0)
     single = [BoostKMeans(20, random_state=rng).fit(X).inertia_ for _ in range(5)]
@@ -193,7 +193,7 @@ def test_n_init_keeps_the_best() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_default_finds_planted_blobs(seed: int) -> None:
+def test_defaults_find_planted_blobs(seed: int) -> None:
     X, planted = blobs(5000, 16, 32, seed=seed)
     model = BoostKMeans(32, random_state=seed).fit(X)
     assert model.inertia_ == pytest.approx(reference.inertia(X, planted), rel=1e-9)

@@ -26,7 +26,7 @@ HAND_WRITTEN = [
     page for page in PAGES if page.parent == DOCS and page.stem not in ("benchmarks", "paper", "peers")
 ]
 # Public modules whose names the reference must list.
-MODULES = ("baselines", "documents", "interop", "io", "metrics", "select")
+MODULES = ("baselines", "documents", "interop", "io", "metrics", "quantization", "select")
 # Sections of a version in Keep a Changelog.
 SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
@@ -135,7 +135,7 @@ def test_changelog_has_a_date_and_sections_for_each_version() -> None:
 
 def test_picture_of_the_readme_counts_stopped_settings() -> None:
     runs = {
-        "ours": [{"seconds": 1.0, "inertia": 1.0, "curve": [[0.5, 2.0]]}],
+        "boostkmeans": [{"seconds": 1.0, "inertia": 1.0, "curve": [[0.5, 2.0]]}],
         "faiss.Kmeans": [{"failure": "more than 30 s"}],
         "faiss.Kmeans, all rows": [{"seconds": 3.0, "inertia": 5.0}, {"seconds": 5.0, "inertia": 7.0}],
         "scikit-learn-intelex KMeans": [{"failure": "more than 30 s"}],

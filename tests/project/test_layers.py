@@ -12,17 +12,6 @@ import draw_layers
 ROOT = Path(__file__).parents[2]
 # The largest folder that a reader can still survey.
 MAX_FILES = 15
-# Imports that are still to be cured.
-KNOWN_CYCLES = (
-    ("boostkmeans._storage.tensors", "boostkmeans"),
-    ("boostkmeans.quantization._product_quantizer", "boostkmeans._models.quantizer_file"),
-    ("boostkmeans._estimators.bisecting", "boostkmeans._models.checks"),
-    ("boostkmeans._estimators.centre_model", "boostkmeans._models.model_file"),
-    ("boostkmeans._estimators.centre_model", "boostkmeans._estimators.to_sklearn"),
-    ("boostkmeans._steps.sampling", "boostkmeans._engine.run"),
-    ("boostkmeans._steps.seeding", "boostkmeans._engine.checkpoint"),
-    ("boostkmeans.cli", "boostkmeans.cli.app"),
-)
 
 
 def test_import_contracts_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,8 +22,6 @@ def test_import_contracts_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
 def test_modules_import_each_other_without_cycles() -> None:
     """Function-level and type-checking imports count, and so does the package itself."""
     graph = grimp.build_graph("boostkmeans", cache_dir=None)
-    for importer, imported in KNOWN_CYCLES:
-        graph.remove_import(importer=importer, imported=imported)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     try:
         TopologicalSorter(imports).prepare()

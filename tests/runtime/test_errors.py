@@ -153,3 +153,10 @@ def test_invalid_shapes() -> None:
     with pytest.raises(ParameterError) as raised:
         ProductQuantizer(2, 21).fit(X)
     assert "--n_centroids must be at most the number of rows" in raised.value.render(option)
+
+
+def test_shell_messages_do_not_mention_none() -> None:
+    with pytest.raises(ParameterError) as raised:
+        BoostKMeans(3, max_time=-1).fit(X)
+    assert "must be None or a float in the range (0, inf)" in str(raised.value)
+    assert raised.value.render(option) == "--max_time must be a number above 0. Got -1."

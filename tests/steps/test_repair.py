@@ -44,7 +44,7 @@ def repair(
 
 class TestRound:
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_a_merge_costs_what_it_says(self, weighted: bool) -> None:
+    def test_merge_costs_are_exact(self, weighted: bool) -> None:
         rng = np.random.default_rng(0)
         X, labels = rng.normal(size=(80, 3)), np.arange(80) % 5
         w = rng.uniform(0.1, 1, 80) if weighted else None
@@ -58,7 +58,7 @@ class TestRound:
             assert cost == pytest.approx(partition_of(X, merged, 5, w)[2] - before)
 
     @given(st.integers(0, 2**20), st.booleans(), st.integers(3, 12))
-    def test_swaps_gain_what_they_say(self, seed: int, weighted: bool, k: int) -> None:
+    def test_gains_of_swaps_are_exact(self, seed: int, weighted: bool, k: int) -> None:
         rng = np.random.default_rng(seed)
         n = int(rng.integers(k, 120))
         X = rng.normal(size=(n, 2)) * rng.choice([1, 20], size=(n, 1))
@@ -82,7 +82,7 @@ class TestRound:
         assert before - inertia == pytest.approx(swaps.gain, rel=1e-9, abs=1e-10 * before)
         assert swaps.gain > 0
 
-    def test_by_hand(self) -> None:
+    def test_swap_computed_by_hand(self) -> None:
         """Two clusters on {0, 1} and one on {100, 110}: merge the first two, split the third."""
         X = np.array([[0.0], [1], [100], [110]])
         rows, partition, _ = partition_of(X, np.array([0, 1, 2, 2]), 3)
@@ -95,7 +95,7 @@ class TestRound:
         assert swaps.gain == pytest.approx((50 - 0.5) * unit)
         assert repair(rows, new).improving_swaps(0.0) is None
 
-    def test_a_split_whose_own_merge_is_cheapest_does_not_end_the_search(self) -> None:
+    def test_continues_if_the_cheapest_merge_undoes_the_split(self) -> None:
         rows, partition, _ = partition_of(np.zeros((8, 1)), np.arange(8) % 4, 4)
         merges = np.array([0, 2]), np.array([2, 3]), np.array([1.0, 20.0])
         gains = np.array([10.0, 9, -np.inf, -np.inf])
@@ -109,12 +109,12 @@ class TestRound:
         ]  # fmt: skip
         assert len(round_.trial_swaps(2)) == 2
 
-    def test_little_gain_is_not_worth_it(self) -> None:
+    def test_ignores_small_gains(self) -> None:
         X = np.array([[0.0], [1], [100], [110]])
         rows, partition, inertia = partition_of(X, np.array([0, 1, 2, 2]), 3)
         assert repair(rows, partition).improving_swaps(inertia) is None
 
-    def test_an_empty_cluster_is_free(self) -> None:
+    def test_empty_cluster_costs_no_merge(self) -> None:
         X = np.array([[0.0], [1], [100], [110], [111]])
         rows, partition, _ = partition_of(X, np.array([0, 0, 1, 1, 1]), 3)
         round_ = repair(rows, partition)
@@ -122,12 +122,12 @@ class TestRound:
         assert swaps is not None
         assert sorted(round_.apply(swaps).counts) == [1, 2, 2]
 
-    def test_equal_rows_are_not_split(self) -> None:
+    def test_does_not_split_equal_rows(self) -> None:
         X = np.zeros((12, 2))
         rows, partition, _ = partition_of(X, np.arange(12) % 4, 4)
         assert repair(rows, partition).improving_swaps(0.0) is None
 
-    def test_within_limits(self) -> None:
+    def test_swaps_respect_size_limits(self) -> None:
         X = np.array([[0.0], [0.1], [1], [1.1], [100], [110], [120]])
         labels = np.array([0, 0, 1, 1, 2, 2, 2])
         rows, partition, _ = partition_of(X, labels, 3)
@@ -143,32 +143,32 @@ class TestRound:
 class TestFit:
     @pytest.mark.parametrize("init", ["random-partition", "random", "k-means++", "bisecting", "auto"])
     @pytest.mark.parametrize("quality", ["fast", "balanced", "best"])
-    def test_planted_blobs_are_found_from_any_start(self, init: str, quality: str) -> None:
+    def test_finds_planted_blobs_from_any_start(self, init: str, quality: str) -> None:
         for seed in range(5):
             X, planted = blobs(1500, 4, 25, seed=seed)
             model = BoostKMeans(25, init=init, quality=quality, random_state=seed).fit(X)
             assert same_partition(model.labels_, planted)
 
-    def test_without_it_they_are_not(self) -> None:
+    def test_misses_planted_blobs_without_repair(self) -> None:
         X, planted = blobs(1500, 4, 25)
         plain = BoostKMeans(25, init="random-partition", repair=False, annealing=0, random_state=0).fit(
             X
         )
         assert plain.inertia_ > 10 * reference.inertia(X, planted)
 
-    def test_many_blobs_by_candidates(self) -> None:
+    def test_finds_many_blobs_with_candidates(self) -> None:
         X, planted = blobs(6000, 8, 600)
         for parameters in ({"init": "random-partition"}, {"init": "auto", "annealing": 0}):
             model = BoostKMeans(600, n_candidates=32, random_state=0, **parameters).fit(X)
             assert model.inertia_ == pytest.approx(reference.inertia(X, planted), rel=1e-3)
 
-    def test_weights(self) -> None:
+    def test_repairs_weighted_rows(self) -> None:
         X, planted = blobs(1000, 3, 10)
         w = np.random.default_rng(0).integers(0, 4, 1000).astype(float)
         model = BoostKMeans(10, init="random-partition", random_state=0).fit(X, sample_weight=w)
         assert same_partition(model.labels_, planted)
 
-    def test_units_do_not_matter(self) -> None:
+    def test_result_does_not_depend_on_units(self) -> None:
         X, _ = blobs(800, 3, 10)
         first, second = (
             BoostKMeans(10, init="random-partition", random_state=0).fit(X * scale)
@@ -176,13 +176,13 @@ class TestFit:
         )
         np.testing.assert_array_equal(first.labels_, second.labels_)
 
-    def test_cosine(self) -> None:
+    def test_repairs_under_cosine(self) -> None:
         X, planted = blobs(800, 6, 8)
         X *= np.random.default_rng(0).uniform(0.1, 10, size=(800, 1))
         model = BoostKMeans(8, metric="cosine", init="random-partition", random_state=0).fit(X)
         assert same_partition(model.labels_, planted)
 
-    def test_records(self) -> None:
+    def test_records_swaps_in_the_history(self) -> None:
         X, _ = blobs(1500, 4, 25)
         model = BoostKMeans(25, init="random-partition", annealing=0, tol=0, random_state=0).fit(X)
         repairs = [r for r in model.history_ if r.kind == "repair"]
@@ -195,7 +195,7 @@ class TestFit:
         assert model.history_[-1].kind == "certify"
 
     @pytest.mark.parametrize("rounds", [0, 1, 2])
-    def test_rounds_are_limited(self, rounds: int) -> None:
+    def test_limits_the_number_of_rounds(self, rounds: int) -> None:
         X, _ = blobs(1500, 4, 25)
         model = BoostKMeans(25, init="random-partition", repair=rounds, random_state=0).fit(X)
         assert sum(r.kind == "repair" for r in model.history_) == rounds
@@ -207,7 +207,7 @@ class TestFit:
             assert model.n_iter_ == most
             assert model.stop_reason_ == "max_iter"
 
-    def test_clusters_of_a_given_start_keep_their_numbers(self) -> None:
+    def test_given_start_keeps_its_cluster_numbers(self) -> None:
         X, planted = blobs(500, 3, 10)
         centres = np.stack([X[planted == r].mean(axis=0) for r in range(10)])
         model = BoostKMeans(10, init=centres).fit(X)
@@ -215,12 +215,12 @@ class TestFit:
         assert {r.kind for r in model.history_} <= {"sweep", "certify"}
         assert "given start" in model.history_[0].note
 
-    def test_refinement_of_a_tree(self) -> None:
+    def test_repairs_a_refined_tree(self) -> None:
         X, planted = blobs(1600, 8, 40)
         tree = BisectingBoostKMeans(40, refine=True, random_state=0).fit(X)
         assert same_partition(tree.labels_, planted)
 
-    def test_the_tree_still_leads_to_the_right_cluster(self) -> None:
+    def test_tree_prediction_survives_repair(self) -> None:
         X, _ = blobs(1600, 8, 40)
         model = BisectingBoostKMeans(40, refine=True, random_state=0).fit(X)
         labels = model.predict(X, tree=True)
@@ -230,6 +230,6 @@ class TestFit:
         assert gaps <= exact + 2 * merged
 
     @pytest.mark.parametrize("value", ["always", -1, 1.5, None])
-    def test_other_values_are_refused(self, value: Any) -> None:
+    def test_rejects_invalid_values(self, value: Any) -> None:
         with pytest.raises(ValueError, match="repair"):
             BoostKMeans(3, repair=value).fit(np.eye(5))

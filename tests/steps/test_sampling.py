@@ -34,7 +34,7 @@ def fast(n_clusters: int = K, **parameters: Any) -> BoostKMeans:
     return BoostKMeans(n_clusters, quality="fast", random_state=0, **parameters)
 
 
-def test_a_sample_is_taken_of_many_rows() -> None:
+def test_samples_many_rows() -> None:
     X, _ = blobs(ROWS, 8, K)
     assert f"sample of {ROWS // 4} rows" in note_of(fast().fit(X))
     assert note_of(fast().fit(X)).endswith("then all rows")
@@ -42,7 +42,7 @@ def test_a_sample_is_taken_of_many_rows() -> None:
     assert "sample of" not in note_of(BoostKMeans(K, random_state=0).fit(X))
 
 
-def test_how_many_rows_are_enough() -> None:
+def test_sample_size() -> None:
     assert rows_to_draw(ROWS, K, "fast") == ROWS // 4
     assert rows_to_draw(ROWS - 1, K, "fast") is None
     assert rows_to_draw(8192 * K, K, "balanced") == 1024 * K
@@ -50,7 +50,7 @@ def test_how_many_rows_are_enough() -> None:
     assert rows_to_draw(10**9, K, "best") is None
 
 
-def test_defaults_begin_with_a_sample_of_very_many_rows() -> None:
+def test_defaults_sample_very_many_rows() -> None:
     X = np.random.default_rng(0).normal(size=(2 * 8192, 4))
     X[::2] += 1
     sampled, whole = BoostKMeans(2, random_state=0).fit(X), BoostKMeans(2, random_state=0).fit(X[:-1])
@@ -72,12 +72,12 @@ def test_defaults_begin_with_a_sample_of_very_many_rows() -> None:
         {"max_size": 1000},
     ],
 )
-def test_not_if_something_needs_all_rows(parameters: dict[str, Any]) -> None:
+def test_does_not_sample_if_all_rows_are_needed(parameters: dict[str, Any]) -> None:
     X, _ = blobs(ROWS, 8, K)
     assert "sample of" not in note_of(fast(max_iter=2, **parameters).fit(X))
 
 
-def test_it_ends_where_no_row_wants_to_move() -> None:
+def test_ends_in_a_certified_optimum() -> None:
     X, _ = blobs(ROWS, 8, K, spread=1.0)
     model = fast(tol=0, max_iter=300).fit(X)
     assert model.converged_
@@ -86,7 +86,7 @@ def test_it_ends_where_no_row_wants_to_move() -> None:
     assert model.inertia_ == pytest.approx(gaps.min(axis=1).sum(), rel=1e-9)
 
 
-def test_it_is_as_good_as_all_rows_from_the_beginning() -> None:
+def test_is_as_good_as_starting_with_all_rows() -> None:
     X = np.random.default_rng(0).normal(size=(20_000, 8))
     ratios = []
     for seed in range(5):
@@ -97,7 +97,7 @@ def test_it_is_as_good_as_all_rows_from_the_beginning() -> None:
     assert np.mean(ratios) < 1.003
 
 
-def test_on_any_number_of_threads_and_any_kind_of_rows() -> None:
+def test_result_does_not_depend_on_threads_or_storage() -> None:
     X, _ = blobs(ROWS, 8, K, spread=1.0)
     one = fast(n_threads=1).fit(X)
     for n_threads in (2, 5):
@@ -105,7 +105,7 @@ def test_on_any_number_of_threads_and_any_kind_of_rows() -> None:
     np.testing.assert_array_equal(one.labels_, fast().fit(sparse.csr_array(X)).labels_)
 
 
-def test_rows_without_weight_are_not_drawn() -> None:
+def test_never_draws_rows_without_weight() -> None:
     X, _ = blobs(ROWS, 8, K, spread=1.0)
     weights = np.ones(ROWS)
     weights[::3] = 0
@@ -116,7 +116,7 @@ def test_rows_without_weight_are_not_drawn() -> None:
     assert "sample of" not in note_of(fast(K).fit(X, sample_weight=weights))
 
 
-def test_fewer_distinct_rows_than_clusters() -> None:
+def test_fewer_distinct_rows_than_clusters_in_the_sample() -> None:
     X = np.repeat(np.arange(4.0), 400)[:, None]
     with pytest.warns(Warning, match="distinct clusters"):
         model = fast(6).fit(X)
@@ -124,7 +124,7 @@ def test_fewer_distinct_rows_than_clusters() -> None:
     assert model.inertia_ == 0
 
 
-def test_a_rare_cluster_that_the_sample_missed_is_found() -> None:
+def test_finds_a_rare_cluster_that_the_sample_missed() -> None:
     """Three far rows of thousands: repair is for the sample, but sweeps let far rows have their way."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, 4))
@@ -143,7 +143,7 @@ HEAVY_TAILS: dict[str, Callable[[np.random.Generator], NDArray[np.float64]]] = {
 
 
 @pytest.mark.parametrize("name", HEAVY_TAILS)
-def test_rare_rows_far_away_are_not_lost(name: str) -> None:
+def test_finds_rare_rows_far_away(name: str) -> None:
     """A sample has few of them: then all rows are clustered from the beginning."""
     X = HEAVY_TAILS[name](np.random.default_rng(0))
     model = fast(40).fit(X)
@@ -151,7 +151,7 @@ def test_rare_rows_far_away_are_not_lost(name: str) -> None:
     assert model.inertia_ < 1.1 * whole.inertia_
 
 
-def test_time_runs_out_in_the_sample() -> None:
+def test_time_limit_ends_the_sample() -> None:
     X = np.random.default_rng(0).normal(size=(60_000, 16))
     model = fast(100, max_time=1e-3).fit(X)
     assert model.stop_reason_ == "max_time"

@@ -30,14 +30,14 @@ class TestStarts:
         labels = start(np.zeros((103, 2)), 10).random_partition()
         assert sorted(np.bincount(labels)) == [10] * 7 + [11] * 3
 
-    def test_random_takes_the_nearest_of_k_rows(self) -> None:
+    def test_random_assigns_rows_to_the_nearest_of_k_rows(self) -> None:
         X = np.random.default_rng(0).normal(size=(500, 3))
         labels = start(X, 7).random_centres()
         chosen = np.random.RandomState(0).choice(500, 7, replace=False)
         gaps = ((X[:, None] - X[chosen][None]) ** 2).sum(axis=2)
         np.testing.assert_array_equal(labels, gaps.argmin(axis=1))
 
-    def test_rows_without_weight_are_no_centres(self) -> None:
+    def test_rows_without_weight_never_become_centres(self) -> None:
         X = np.random.default_rng(0).normal(size=(100, 2))
         w = np.r_[np.ones(10), np.zeros(90)]
         for seed in range(5):
@@ -55,7 +55,7 @@ class TestStarts:
         [(1000, 1000, SAMPLED), (70_000, 1000, SAMPLED),
          (70_000, 2000, "bisecting"), (70_000, 1100, "bisecting"), (20_000, 1025, "bisecting")],
     )  # fmt: skip
-    def test_auto(self, n: int, k: int, expected: str) -> None:
+    def test_auto_depends_on_the_number_of_clusters(self, n: int, k: int, expected: str) -> None:
         assert automatic_start(n, k, repaired=False)[0] == expected
         assert automatic_start(n, k, repaired=True)[0] == "bisecting"
 
@@ -63,14 +63,14 @@ class TestStarts:
         X, planted = blobs(20_000, 8, 16)
         assert same_partition(start(X, 16).bisecting(), planted)
 
-    def test_bisecting_leaves_no_row_out(self) -> None:
+    def test_bisecting_labels_every_row(self) -> None:
         X = np.random.default_rng(0).normal(size=(300, 3))
         w = np.random.default_rng(1).integers(0, 2, 300).astype(float)
         labels = start(X, 20, w).bisecting()
         assert labels.min() == 0
         assert (np.bincount(labels, weights=w, minlength=20) > 0).all()
 
-    def test_given_centres_and_labels(self) -> None:
+    def test_accepts_centres_and_labels(self) -> None:
         X, planted = blobs(300, 4, 5)
         centres = np.array([X[planted == r].mean(axis=0) for r in range(5)])
         for init in (centres, centres.tolist(), planted, planted.tolist(), lambda *_: centres):
@@ -78,7 +78,7 @@ class TestStarts:
             np.testing.assert_array_equal(model.labels_, planted)
             np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-9)
 
-    def test_directions_given_as_centres(self) -> None:
+    def test_accepts_directions_as_centres(self) -> None:
         X = np.r_[np.tile([3.0, 0.1], (20, 1)), np.tile([0.1, 5.0], (20, 1))]
         labels = []
         for length in (1e-3, 1.0, 1e3):
@@ -86,7 +86,7 @@ class TestStarts:
             labels.append(model.fit(X).labels_.tolist())
         assert labels == [[0] * 20 + [1] * 20] * 3
 
-    def test_callable_gets_what_scikit_learn_gives(self) -> None:
+    def test_callable_is_called_as_in_scikit_learn(self) -> None:
         X, planted = blobs(300, 4, 5)
         seen: list[Any] = []
 
@@ -97,12 +97,12 @@ class TestStarts:
         BoostKMeans(5, init=init, n_init=2).fit(X)
         assert seen == [((300, 4), 5, np.random.RandomState)] * 2
 
-    def test_labels_with_empty_clusters_are_filled(self) -> None:
+    def test_fills_empty_clusters_of_given_labels(self) -> None:
         X = np.random.default_rng(0).normal(size=(100, 3))
         model = BoostKMeans(10, init=np.zeros(100, dtype=int), tol=0, random_state=0).fit(X)
         assert (model.cluster_sizes_ > 0).all()
 
-    def test_the_farthest_rows_fill_empty_clusters(self) -> None:
+    def test_farthest_rows_fill_empty_clusters(self) -> None:
         X = np.array([[0.0], [1.0], [2.0], [50.0], [-30.0]])
         rows = Rows.in_own_frame(X, "euclidean", 1)
         partition = blank_partition(np.zeros(5, dtype=np.int32), 3, 1)
@@ -116,7 +116,7 @@ class TestStarts:
 class TestScikitLearnCases:
     """The hand-computed cases of scikit-learn's k-means tests that apply here."""
 
-    def test_four_points(self) -> None:
+    def test_finds_two_clusters_of_four_points(self) -> None:
         # sklearn/cluster/tests/test_k_means.py: test_kmeans_results
         X = np.array([[0, 0], [0.5, 0], [0.5, 1], [1, 1]])
         w = np.array([3, 1, 1, 3])
@@ -129,28 +129,28 @@ class TestScikitLearnCases:
                 model.cluster_centers_, [[0.125, 0], [0.875, 1]], rtol=1e-7, atol=1e-12
             )
 
-    def test_an_empty_cluster_is_relocated(self) -> None:
+    def test_relocates_an_empty_cluster(self) -> None:
         # test_kmeans_relocated_clusters: the second centre attracts nothing at first.
         X = np.array([[0, 0], [0.5, 0], [0.5, 1], [1, 1]])
         model = BoostKMeans(2, init=np.array([[0.5, 0.5], [3, 3]]), tol=0, random_state=0).fit(X)
         assert model.inertia_ == pytest.approx(0.25)
         assert same_partition(model.labels_, np.array([0, 0, 1, 1]))
 
-    def test_relocation_with_weights(self) -> None:
+    def test_relocates_several_empty_clusters(self) -> None:
         # test_relocate_empty_clusters: the farthest rows are -10, then -3.
         X = np.array([-10, -9.5, -9, -8.5, -8, -1, 1, 9, 9.5, 10], dtype=float)[:, None]
         model = BoostKMeans(3, init=np.array([-10.0, -10, -10])[:, None], tol=0, random_state=0).fit(X)
         assert (model.cluster_sizes_ > 0).all()
         assert model.inertia_ == pytest.approx(5.0)  # 2.5 + 2 + 0.5: the groups that one sees
 
-    def test_well_separated_classes(self) -> None:
+    def test_finds_well_separated_classes(self) -> None:
         centers = np.array([[0.0, 5, 0, 0, 0], [1, 1, 4, 0, 0], [1, 0, 0, 5, 1]])
         X, y = make_blobs(100, centers=centers, cluster_std=1.0, random_state=42)
         for init in ("random-partition", "random", "k-means++", centers):
             model = BoostKMeans(3, init=init, random_state=42, n_init=10).fit(X)
             assert v_measure_score(y, model.labels_) == 1.0
 
-    def test_unit_sample_weights_scale_nothing(self) -> None:
+    def test_scaling_all_weights_keeps_the_clusters(self) -> None:
         # test_scaled_weights: scaling all weights does not change the clusters.
         X, _ = blobs(200, 5, 4)
         w = np.random.default_rng(0).uniform(size=200)
@@ -159,7 +159,7 @@ class TestScikitLearnCases:
         np.testing.assert_array_equal(one.labels_, half.labels_)
         assert half.inertia_ == pytest.approx(0.5 * one.inertia_)
 
-    def test_k_of_one_is_the_mean(self) -> None:
+    def test_single_cluster_is_the_mean(self) -> None:
         X, _ = blobs(50, 3, 2)
         assert BoostKMeans(1).fit(X).inertia_ == pytest.approx(KMeans(1).fit(X).inertia_)
 
@@ -167,7 +167,7 @@ class TestScikitLearnCases:
 class TestPartialFit:
     """Batches: what went before counts, and stays."""
 
-    def test_the_first_batch_is_a_fit(self) -> None:
+    def test_first_batch_equals_fit(self) -> None:
         X, _ = blobs(300, 4, 5)
         one = BoostKMeans(5, random_state=0).fit(X)
         batch = BoostKMeans(5, random_state=0).partial_fit(X)
@@ -175,7 +175,7 @@ class TestPartialFit:
         assert batch.n_samples_seen_ == 300
 
     @pytest.mark.parametrize("weighted", [False, True])
-    def test_batches_of_blobs_add_up(self, weighted: bool) -> None:
+    def test_batches_equal_all_rows_for_separated_blobs(self, weighted: bool) -> None:
         X, planted = blobs(3000, 6, 8)
         w = np.random.default_rng(0).uniform(0.5, 3, 3000) if weighted else np.ones(3000)
         model = BoostKMeans(8, random_state=0)
@@ -192,13 +192,13 @@ class TestPartialFit:
         found = model.cluster_centers_[np.lexsort(model.cluster_centers_.T)]
         np.testing.assert_allclose(found, expected[np.lexsort(expected.T)], rtol=1e-9)
 
-    def test_later_batches_are_drawn_in_by_weight(self) -> None:
+    def test_later_batches_move_centres_by_their_weight(self) -> None:
         model = BoostKMeans(2, random_state=0).partial_fit(np.array([[0.0], [0], [0], [10], [10], [10]]))
         model.partial_fit(np.array([[2.0], [2.0], [2.0]]))  # by the weight of three, to 0
         assert sorted(model.cluster_centers_[:, 0]) == pytest.approx([1.0, 10.0])
         assert len(np.unique(model.labels_)) == 1
 
-    def test_cosine_batches(self) -> None:
+    def test_partial_fit_with_cosine(self) -> None:
         X, _ = blobs(400, 6, 4)
         model = BoostKMeans(4, metric="cosine", random_state=0)
         for batch in np.array_split(X, 4):
@@ -207,7 +207,7 @@ class TestPartialFit:
         assert (norms <= 1 + 1e-9).all()
         np.testing.assert_array_equal(model.predict(X * 3), model.predict(X))
 
-    def test_empty_clusters_stay_where_they_are(self) -> None:
+    def test_empty_clusters_keep_their_centres(self) -> None:
         X = np.repeat(np.array([[0.0, 10], [10, 0], [20, 20]]), 3, axis=0)
         with pytest.warns(ConvergenceWarning, match="distinct"):
             model = BoostKMeans(4, random_state=0).fit(X)
@@ -216,7 +216,7 @@ class TestPartialFit:
         np.testing.assert_array_equal(model.predict([[9.0, 9.0]]), before)
         assert all((centre == X).all(axis=1).any() for centre in model.cluster_centers_.round(9))
 
-    def test_partial_fit_after_fit_continues(self) -> None:
+    def test_partial_fit_continues_after_fit(self) -> None:
         X, _ = blobs(400, 6, 4)
         model = BoostKMeans(4, random_state=0).fit(X)
         before = model.cluster_centers_.copy()
@@ -227,7 +227,7 @@ class TestPartialFit:
 
 
 @pytest.mark.skipif(not (SHARED / "vision").exists(), reason="needs the shared data")
-def test_real_images_end_below_scikit_learn() -> None:
+def test_is_as_good_as_scikit_learn_on_images() -> None:
     with np.load(SHARED / "vision" / "mnist_70000x784_uint8.npz") as data:
         X = data["X"][:5000]
     ours = BoostKMeans(30, random_state=0, tol=0).fit(X)
@@ -235,7 +235,7 @@ def test_real_images_end_below_scikit_learn() -> None:
     assert ours.inertia_ < 1.002 * theirs.inertia_
 
 
-def test_real_vectors(sift: NDArray[np.uint8]) -> None:
+def test_is_as_good_as_scikit_learn_on_sift_vectors(sift: NDArray[np.uint8]) -> None:
     best = BoostKMeans(64, random_state=0, tol=0).fit(sift)
     first = BoostKMeans(64, random_state=0, tol=0, moves="first", max_iter=300).fit(sift)
     lloyd = KMeans(64, n_init=1, random_state=0, tol=0).fit(sift.astype(np.float32))

@@ -89,20 +89,17 @@ def memory_limit(source: RowSource) -> int:
     return default_memory_limit() if source.max_memory is None else source.max_memory
 
 
-def streamable(X: Any) -> RowSource | None:
-    """Return X as a row source that can be read in parts; None for arrays in memory and sparse rows."""
-    if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
-        return ArraySource(X)
-    return X if isinstance(X, RowSource) and not X.is_sparse else None
-
-
 def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:
-    """Return X as a row source if it is too large for the memory, else None."""
-    source = streamable(X)
-    if source is None:
+    """Return X as a row source if it is too large for the memory; None to load it.
+
+    Memory-mapped arrays and files can be streamed, but sparse rows must be in memory.
+    """
+    if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
+        X = ArraySource(X)
+    if not isinstance(X, RowSource) or X.is_sparse:
         return None
-    fits = estimate_memory(source, n_clusters, weighted=weighted).fits(memory_limit(source))
-    return None if fits else source
+    fits = estimate_memory(X, n_clusters, weighted=weighted).fits(memory_limit(X))
+    return None if fits else X
 
 
 def in_batches(source: RowSource, at_least: int) -> Iterator[tuple[int, Array]]:

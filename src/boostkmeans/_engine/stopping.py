@@ -31,11 +31,6 @@ class Outcome:
     complete: bool = True
     """False if the clock, a callback or Ctrl-C ended the run. A checkpoint resumes such a run."""
 
-    @property
-    def certified(self) -> bool:
-        """True if it is proved that no single move improves the partition."""
-        return self.reason is StopReason.CERTIFIED
-
 
 @dataclass(frozen=True)
 class StoppingCriteria:

@@ -249,7 +249,7 @@ class Clusterer(CentreModel):
             "n_iter_": len(run.history),
             "n_samples_seen_": len(labels),
             "stop_reason_": str(outcome.reason),
-            "converged_": outcome.certified,
+            "converged_": outcome.reason is StopReason.CERTIFIED,
         }
 
     @staticmethod
@@ -262,7 +262,7 @@ class Clusterer(CentreModel):
         assert outcome is not None
         return (
             weights.n_positive < rows.n_rows
-            and (not outcome.certified or run.problem.limits is not None)
+            and (outcome.reason is not StopReason.CERTIFIED or run.problem.limits is not None)
             and (outcome.reason is not StopReason.INTERRUPTED or rows.in_memory)
         )
 
@@ -320,7 +320,7 @@ def labels_are_nearest(run: Run) -> bool:
     on several equal centres, and for data so far from 0 that its centres are rounded.
     """
     partition, values, frame = run.partition, run.problem.row_weights, run.problem.rows.frame
-    if run.outcome is None or not run.outcome.certified:
+    if run.outcome is None or run.outcome.reason is not StopReason.CERTIFIED:
         return False
     if values is not None and values.min() < MIN_WEIGHT_SHARE * partition.weights.max():
         return False

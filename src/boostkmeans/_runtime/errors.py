@@ -166,19 +166,30 @@ class TooFewRowsError(StructuredError):
         Number of rows.
     n_clusters : int
         Number of clusters.
+    parameter : str, default="n_clusters"
+        Name of the parameter that sets the number of clusters.
+    remedy : str or Message, default=""
+        Advice for the user, as a full sentence.
     """
 
-    def __init__(self, n_rows: int, n_clusters: int) -> None:
+    def __init__(
+        self, n_rows: int, n_clusters: int, parameter: str = "n_clusters", *, remedy: Text = ""
+    ) -> None:
         self.n_rows = n_rows
         self.n_clusters = n_clusters
+        self.parameter = parameter
+        self.remedy = remedy
         super().__init__()
 
     def render(self, option: OptionName | None = None) -> str:
         """Return the message for Python or, with `option`, for the shell."""
         if option is None:
-            return f"n_samples={self.n_rows} should be >= n_clusters={self.n_clusters}."
-        of = f" of {self.source}" if self.source else ""
-        return f"{option('n_clusters')} {self.n_clusters} is more than the {self.n_rows:,} rows{of}."
+            text = f"n_samples={self.n_rows} should be >= {self.parameter}={self.n_clusters}."
+        else:
+            of = f" of {self.source}" if self.source else ""
+            name = option(self.parameter)
+            text = f"{name} {self.n_clusters} is more than the {self.n_rows:,} rows{of}."
+        return _sentences(text, _render(self.remedy, option))
 
 
 class DataFormatError(StructuredError):

@@ -85,9 +85,14 @@ def any_of(*options: Allowed | str | type[bool] | None) -> Allowed:
     names += ["a bool"] if types else []
     names += [option.expected for option in others]
     fields = [f"{{option_{number}}}" for number in range(len(names))]
-    template = f"{', '.join(fields[:-1])} or {fields[-1]}" if len(fields) > 1 else fields[0]
+    # In the shell, an option that is left out stands for None.
+    shell = [field for field, name in zip(fields, names, strict=True) if name != repr(None)]
     values: dict[str, Any] = {f"option_{number}": name for number, name in enumerate(names)}
-    return Allowed(accepts, Message(template, **values))
+    return Allowed(accepts, Message(_either(fields), shell=_either(shell), **values))
+
+
+def _either(fields: list[str]) -> str:
+    return f"{', '.join(fields[:-1])} or {fields[-1]}" if len(fields) > 1 else "".join(fields)
 
 
 def check_parameters(estimator: Any, allowed: Mapping[str, Allowed]) -> None:

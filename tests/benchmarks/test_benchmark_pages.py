@@ -1,0 +1,53 @@
+"""The generated pages about benchmarks equal what their scripts write from the result files."""
+
+import json
+from pathlib import Path
+
+import arena_report
+import large_k_report
+import report
+import run
+from arena import RESULT
+from page import DOCS
+from result_files import RESULTS, read_result
+
+
+def test_peers_page_is_up_to_date() -> None:
+    text = arena_report.page_text(read_result(RESULT))
+    assert text == (DOCS / "peers.md").read_text(), "run: python benchmarks/arena.py --report-only"
+
+
+def test_benchmarks_page_is_up_to_date() -> None:
+    text = report.page_text(report.read_results())
+    assert text == (DOCS / "benchmarks.md").read_text(), "run: python benchmarks/run.py --report-only"
+
+
+def test_every_result_file_belongs_to_a_benchmark() -> None:
+    benchmarks = {benchmark.__name__ for benchmark in run.BENCHMARKS}
+    assert len(benchmarks) == len(run.BENCHMARKS)
+    assert {path.stem for path in RESULTS.glob("*.json")} <= {*benchmarks, "peers"}
+
+
+def test_every_benchmark_has_a_section() -> None:
+    """A section without a result file is left out; all others have their own heading."""
+    results = report.read_results()
+    headings = [line for line in report.page_text(results).splitlines() if line.startswith("## ")]
+    assert len(headings) == len(set(headings)) == len(results) - 1  # peers.json has its own page.
+    assert report.page_text({}) == report.HEAD
+
+
+def test_old_labels_are_translated(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text(
+        json.dumps({"data": "made: normal 5 x 2", "rows": [{"ours": 1, "yours": "ours (fast)"}]})
+    )
+    assert read_result(path) == {
+        "data": "synthetic, normal 5 x 2",
+        "rows": [{"boostkmeans": 1, "yours": "boostkmeans (fast)"}],
+    }
+
+
+def test_scaling_plot_is_drawn(tmp_path: Path) -> None:
+    result = read_result(RESULTS / "scaling.json")
+    large_k_report.draw_scaling(result, tmp_path / "scaling.png")
+    assert (tmp_path / "scaling.png").stat().st_size > 1000

@@ -1,0 +1,129 @@
+"""Figures and page of the comparison with other libraries."""
+
+import json
+import math
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+import arena_plots
+import arena_report
+import comparison
+import peers
+from problems import PROBLEMS, Problem, normal
+
+Json = dict[str, Any]
+
+
+def make_run(seconds: float, inertia: float, curve: list[tuple[float, float]] | None = None) -> Json:
+    return {"seed": 0, "seconds": seconds, "inertia": inertia, "megabytes": 1.0, "curve": curve or []}
+
+
+@pytest.fixture
+def problem() -> Json:
+    """A problem on which boostkmeans falls below 100 after 2 seconds, and to 90 after 4 seconds."""
+    curve = [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)]
+    runs: Json = {name: [{"seed": 0, "failure": "not installed"}] for name in peers.CONTESTANTS}
+    runs["boostkmeans"] = [make_run(4.0, 90.0, curve)]
+    runs["scikit-learn KMeans"] = [make_run(8.0, 100.0)]
+    return {"data": "by hand", "kind": "dense", "n": 10, "d": 2, "k": 3, "limit": 60.0, "runs": runs}
+
+
+def test_time_to_equal_inertia(problem: Json) -> None:
+    assert comparison.seconds_to_inertia(problem, "boostkmeans", 100.0) == 2.0
+    assert comparison.seconds_to_inertia(problem, "boostkmeans", 90.0) == 4.0
+    assert math.isinf(comparison.seconds_to_inertia(problem, "boostkmeans", 89.0))
+    assert comparison.time_ratio(problem, "boostkmeans", "scikit-learn KMeans") == 4.0
+    assert comparison.is_first(problem, ["boostkmeans"])
+
+
+def test_faster_or_better_peer_is_first(problem: Json) -> None:
+    problem["runs"]["faiss.Kmeans"] = [make_run(1.5, 100.0)]  # boostkmeans needs 2 s to 100.
+    assert not comparison.is_first(problem, ["boostkmeans"])
+    assert arena_report.ratio_cell(problem, "faiss.Kmeans") == "**0.75 x**"
+    assert "faiss.Kmeans (0.75 x)" in arena_report.reasons({"a problem": problem})
+    problem["runs"]["faiss.Kmeans"] = [make_run(50.0, 80.0)]  # boostkmeans never reaches 80.
+    assert not comparison.is_first(problem, ["boostkmeans"])
+    assert arena_report.ratio_cell(problem, "faiss.Kmeans") == "**never**"
+
+
+def test_any_setting_of_boostkmeans_can_be_first(problem: Json) -> None:
+    problem["runs"]["faiss.Kmeans"] = [make_run(1.5, 100.0)]
+    problem["runs"]['boostkmeans, quality="fast"'] = [make_run(0.5, 98.0, [(0.5, 98.0)])]
+    assert comparison.is_first(problem, comparison.OWN)
+    assert not comparison.is_first(problem, ["boostkmeans"])
+
+
+def test_stopped_peer_is_not_compared(problem: Json) -> None:
+    problem["runs"]["fastkmeans"] = [{"seed": 0, "failure": "more than 60 s"}]
+    assert math.isnan(comparison.time_ratio(problem, "boostkmeans", "fastkmeans"))
+    assert arena_report.ratio_cell(problem, "fastkmeans") == "more than 60 s"
+    assert comparison.is_first(problem, ["boostkmeans"])
+    assert comparison.stopped_peers(problem) == ["fastkmeans"]
+
+
+def test_boostkmeans_is_not_first_without_finished_runs(problem: Json) -> None:
+    failed = [{"seed": 0, "failure": "more than 60 s"}]
+    without_own = {**problem, "runs": {**problem["runs"], "boostkmeans": failed}}
+    assert not comparison.is_first(without_own, comparison.OWN)
+    problem["runs"]["scikit-learn KMeans"] = failed
+    assert not comparison.is_first(problem, comparison.OWN)
+    assert "no peer within the limit" in arena_report.nearest_table({"a problem": problem})
+
+
+def test_plot_accepts_problem_without_finished_runs(problem: Json) -> None:
+    axis = mock.MagicMock()
+    problem["runs"] = {name: [{"failure": "more than 60 s"}] for name in problem["runs"]}
+    arena_plots.draw_problem(axis, problem)
+    axis.plot.assert_not_called()
+
+
+def test_time_after_last_record_counts(problem: Json) -> None:
+    problem["runs"]["boostkmeans"] = [make_run(5.0, 89.5, [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)])]
+    assert comparison.seconds_to_inertia(problem, "boostkmeans", 100.0) == 3.0
+    # Labels by the final centres are lower than the last record.
+    assert comparison.seconds_to_inertia(problem, "boostkmeans", 89.6) == 5.0
+
+
+def test_inertia_at_equal_time(problem: Json) -> None:
+    assert arena_report.equal_time_cell(problem, "scikit-learn KMeans") == "-10.00 %"
+    problem["runs"]["faiss.Kmeans"] = [make_run(0.5, 100.0)]
+    assert arena_report.equal_time_cell(problem, "faiss.Kmeans") == "no result yet"
+    assert arena_report.equal_time_cell(problem, "superkmeans") == "not installed"
+
+
+def test_report_is_written(problem: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    env = {"packages": {"boostkmeans": "1"}, "processor": "p", "instruction_set": "i", "n_threads": 2}
+    (tmp_path / "peers.json").write_text(
+        json.dumps({"environment": env, "problems": {"a problem": problem}})
+    )
+    monkeypatch.setattr(arena_report, "RESULT", tmp_path / "peers.json")
+    some = Problem("a problem", 3, partial(normal, 10, 2))
+    monkeypatch.setattr(arena_report, "PROBLEMS", [some])
+    monkeypatch.setattr(arena_report, "DOCS", tmp_path)
+    monkeypatch.setattr(arena_report, "IMAGES", tmp_path)
+    arena_report.write_report()
+    page = (tmp_path / "peers.md").read_text()
+    row = "| a problem | by hand | scikit-learn KMeans | 8 s | 2 s (boostkmeans) | 4 x | -10.00 % |"
+    assert row in page
+    assert (tmp_path / "peers.svg").exists()
+
+
+def test_growth_uses_existing_problems() -> None:
+    names = {problem.name for problem in PROBLEMS}
+    assert {name for pair in arena_report.GROWTH.values() for name in pair} <= names
+
+
+def test_page_tells_separate_measurements() -> None:
+    def measured_with(own: str, other: str) -> Json:
+        return {"runs": {"boostkmeans": [{"commit": own}], "faiss.Kmeans": [{"commit": other}]}}
+
+    together = measured_with("1" * 40, "1" * 40)
+    assert arena_report.measured_separately({"a": together}) == ""
+    separate = measured_with("2" * 40, "1" * 40)
+    note = arena_report.measured_separately({"a": together, "b": separate})
+    assert note.startswith("On 1 of 2 problems")
+    assert "1111111, 2222222" in note

@@ -1,0 +1,127 @@
+"""Plans of the paper's experiments, and their pages, which must equal what the scripts write."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import claims
+import experiment
+import run_paper
+
+EXPERIMENTS = {one.NAME: one for one in run_paper.EXPERIMENTS}
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_plan_has_distinct_runs_with_seeds(name: str, full: bool) -> None:
+    plan = EXPERIMENTS[name].plan(full)
+    assert plan
+    assert json.loads(json.dumps(plan)) == plan, "stored runs are compared with the plan"
+    assert len({json.dumps(run, sort_keys=True) for run in plan}) == len(plan)
+    assert all({"seed", "seeds"} & set(run) for run in plan)
+    assert plan == EXPERIMENTS[name].plan(full)
+
+
+def test_experiments_have_distinct_names_and_titles() -> None:
+    assert len(EXPERIMENTS) == len(run_paper.EXPERIMENTS)
+    assert len({one.TITLE for one in run_paper.EXPERIMENTS}) == len(EXPERIMENTS)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiment_page_is_up_to_date(name: str) -> None:
+    result = experiment.load_result(name)
+    assert result is not None
+    text = experiment.page_text(EXPERIMENTS[name], result)
+    remedy = f"run: python paper/run_paper.py --report-only {name}"
+    assert text == (DOCS / "paper" / f"{name}.md").read_text(), remedy
+
+
+def test_claims_page_is_up_to_date() -> None:
+    text = claims.page_text({name: experiment.load_result(name) for name in claims.EXPERIMENTS})
+    assert text == (DOCS / "paper.md").read_text(), "run: python paper/claims.py"
+
+
+def test_claims_cover_all_experiments() -> None:
+    assert set(claims.EXPERIMENTS) == set(EXPERIMENTS)
+
+
+class CountingExperiment:
+    """An experiment that counts its measurements."""
+
+    NAME = "counting"
+    TITLE = "Counting"
+    __file__ = "counting.py"
+
+    def __init__(self) -> None:
+        self.measured: list[int] = []
+
+    def plan(self, full: bool) -> list[experiment.Json]:
+        return [{"seed": seed} for seed in range(3)]
+
+    def measure(self, run: experiment.Json) -> experiment.Json:
+        if run["seed"] == 2 and len(self.measured) == 2:
+            self.measured.append(-1)
+            raise KeyboardInterrupt
+        self.measured.append(run["seed"])
+        return {"value": 2 * run["seed"]}
+
+    def page(self, result: experiment.Json) -> str:
+        return f"{len(result['runs'])} runs"
+
+
+@pytest.fixture
+def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CountingExperiment:
+    for name in ("RESULTS", "PAGES", "IMAGES"):
+        monkeypatch.setattr(experiment, name, tmp_path / name)
+    monkeypatch.setattr(experiment, "HERE", tmp_path / "paper")
+    return CountingExperiment()
+
+
+def test_interrupted_experiment_continues(counting: CountingExperiment, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        experiment.run_experiment(counting, full=False, remeasure=False)
+    result = experiment.load_result("counting")
+    assert result is not None
+    assert not result["complete"]
+    experiment.run_experiment(counting, full=False, remeasure=False)
+    assert counting.measured == [0, 1, -1, 2]
+    experiment.write_page(counting)
+    page = (tmp_path / "PAGES" / "counting.md").read_text()
+    assert page.startswith("# Counting\n")
+    assert page.endswith("3 runs\n")
+
+
+def test_remeasure_repeats_all_runs(counting: CountingExperiment) -> None:
+    counting.measured = [7, 7, 7]
+    for _ in range(2):
+        experiment.run_experiment(counting, full=False, remeasure=True)
+    assert counting.measured[3:] == [0, 1, 2, 0, 1, 2]
+
+
+def test_results_of_other_versions_are_set_aside(counting: CountingExperiment) -> None:
+    counting.measured = [7, 7, 7]
+    experiment.run_experiment(counting, full=False, remeasure=False)
+    path = experiment.path_of("counting", full=False)
+    stored = json.loads(path.read_text())
+    stored["environment"]["packages"]["numpy"] = "0.1"
+    path.write_text(json.dumps(stored))
+    experiment.run_experiment(counting, full=False, remeasure=False)
+    assert counting.measured[3:] == [0, 1, 2, 0, 1, 2]
+    assert path.with_suffix(".before").exists()
+
+
+def test_complete_full_result_is_preferred(counting: CountingExperiment) -> None:
+    assert experiment.load_result("counting") is None
+    for full, complete in ((False, True), (True, False)):
+        path = experiment.path_of("counting", full)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"size": "full" if full else "small", "complete": complete}))
+    found = experiment.load_result("counting")
+    assert found is not None
+    assert found["size"] == "small"
+    experiment.path_of("counting", full=True).write_text('{"size": "full", "complete": true}')
+    found = experiment.load_result("counting")
+    assert found is not None
+    assert found["size"] == "full"
