@@ -9,7 +9,7 @@ from boostkmeans.io._readers.sparse_store import READERS, LabelledMatrix, read_l
 
 
 def read_matrix(path: str | os.PathLike[str], format: str) -> LabelledMatrix:  # noqa: A002
-    """Read a sparse matrix into memory, with the labels that its file stores.
+    r"""Read a sparse matrix into memory, with the labels that its file stores.
 
     Use `open_vectors` for rows without labels, and for all other formats.
 
