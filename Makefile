@@ -13,7 +13,7 @@ QUIET := @tools/phase.sh --quiet
 PIP_INSTALL := $(PY) -m pip install --disable-pip-version-check
 DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 # Two workers: many tests wait for processes that they start.
-PYTEST := $(PY) -m pytest -n 2
+PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
 .PHONY: help demo test check lint tidy coverage stub layers hooks bench bench-parts docs paper paper-data paper-full \
   fuzz crash sanitize clean

@@ -1,14 +1,15 @@
-"""What several test files use."""
+"""Fixtures and helper functions that several test files use."""
 
 import importlib
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-# Two workers share the cores: threads of OpenMP that spin while they wait take them from the other one.
+# Two workers share the cores. By default, idle OpenMP threads spin and slow down the other worker.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
@@ -18,18 +19,30 @@ from numpy.typing import NDArray
 
 import boostkmeans
 
+# In a shell, background processes and their children ignore Ctrl-C: tests need it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The time of an example depends on the load of the machine, so that it must not fail a test.
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.load_profile("default")
 
-with mock.patch.dict(os.environ):  # measurements settle the threads of a process; tests keep theirs
+# The benchmarks set the number of threads when they are imported. The tests keep their own setting.
+with mock.patch.dict(os.environ):
     importlib.import_module("environment")
+# Larger data sets, if the machine has them.
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = Path(__file__).parents[1] / "examples" / "data" / "siftsmall.npz"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run slow tests first, so that no worker waits for one of them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(params=boostkmeans.instruction_sets())
 def isa(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each instruction set of this machine in turn."""
+    """Run the test once per instruction set of this machine."""
     name = str(request.param)
     monkeypatch.setenv("BOOSTKMEANS_ISA", name)
     return name
@@ -37,7 +50,7 @@ def isa(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="session")
 def sift() -> NDArray[np.uint8]:
-    """10,000 real SIFT descriptors, shipped with the project."""
+    """Return 10,000 SIFT descriptors, which the project contains."""
     with np.load(SAMPLE) as data:
         return np.asarray(data["base"])
 
@@ -45,20 +58,20 @@ def sift() -> NDArray[np.uint8]:
 def blobs(
     n: int, d: int, k: int, seed: int = 0, spread: float = 20.0
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """k unit normal blobs whose centres are `spread` apart in each column, and their labels."""
+    """Return normal blobs around k centres, about `spread` apart in each column, and their labels."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(n) % k).astype(np.int32)
     return spread * rng.normal(size=(k, d))[labels] + rng.normal(size=(n, d)), labels
 
 
 def same_partition(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Whether two labellings differ by the names of the clusters alone."""
+    """Return True if two labellings differ only by the numbers of the clusters."""
     pairs = np.unique(np.stack([a, b]), axis=1)
     return bool(len(np.unique(a)) == len(np.unique(b)) == pairs.shape[1])
 
 
 def run_python(code: str, timeout: float = 120.0, **env: str) -> subprocess.CompletedProcess[str]:
-    """A fresh interpreter: for what must not depend on this one."""
+    """Run code in a new interpreter, in which warnings are errors."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         capture_output=True, text=True, timeout=timeout, check=False, env={**os.environ, **env},

@@ -1,4 +1,4 @@
-"""The oracle: boost k-means in plain NumPy, float64, one row after the other. Nothing here is fast."""
+"""The oracle of the tests: boost k-means in plain NumPy and float64, row by row."""
 
 import math
 from fractions import Fraction
@@ -12,7 +12,7 @@ Labels = NDArray[np.int32]
 
 
 def composites_of(X: Floats, labels: Labels, k: int, w: Floats) -> tuple[Floats, Floats]:
-    """Sums and weights of the clusters."""
+    """Return the sums and the weights of the clusters."""
     D, W = np.zeros((k, X.shape[1])), np.zeros(k)
     np.add.at(D, labels, w[:, None] * X)
     np.add.at(W, labels, w)
@@ -20,7 +20,7 @@ def composites_of(X: Floats, labels: Labels, k: int, w: Floats) -> tuple[Floats,
 
 
 def costs(x: Floats, w: float, D: Floats, W: Floats) -> Floats:
-    """W / (W + w) |x - C|^2 of entering each cluster; 0 for an empty one."""
+    """Return the cost W / (W + w) |x - C|^2 of entering each cluster, which is 0 for an empty one."""
     C = D / np.where(W > 0, W, 1)[:, None]
     return np.asarray(W / (W + w) * ((x - C) ** 2).sum(axis=1))
 
@@ -29,7 +29,10 @@ def sweep(
     X: Floats, labels: Labels, k: int, order: list[int], block: int, w: Floats | None = None,
     rotation: NDArray[np.int64] | None = None, temperature: float = 0.0,
 ) -> tuple[Labels, int]:  # fmt: skip
-    """Rows propose block by block and are decided in order. With `rotation`: the first better one."""
+    """Visit rows block by block: all rows of a block propose, then their moves are decided in order.
+
+    Rows propose their best cluster or, with `rotation`, the first better one from that cluster on.
+    """
     ease = (1 - temperature) / (1 + temperature)
     w = np.ones(len(X)) if w is None else w
     labels = labels.copy()
@@ -61,7 +64,7 @@ def sweep(
 def propose(
     x: Floats, w: float, u: int, D: Floats, W: Floats, start: int | None, ease: float = 1.0
 ) -> int:
-    """The best cluster for a row, or the first better one from `start` on; its own if none is."""
+    """Return the best cluster of a row, or the first better one from `start` on, or its own."""
     if W[u] <= w or w <= 0:
         return u
     stay = W[u] / (W[u] - w) * ((x - D[u] / W[u]) ** 2).sum()
@@ -111,7 +114,7 @@ def _scaled_to_integers(X: NDArray[Any]) -> NDArray[np.object_]:
 
 
 def inertia(X: NDArray[Any], labels: Labels, w: NDArray[Any] | None = None) -> float:
-    """Sum of weighted squared distances of the rows to the means of their clusters."""
+    """Return the sum of weighted squared distances of the rows to the means of their clusters."""
     w = np.ones(len(X)) if w is None else w
     total = 0.0
     for r in np.unique(labels):

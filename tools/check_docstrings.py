@@ -13,15 +13,18 @@ from typing import Any
 from numpydoc.validate import ERROR_MSGS, validate
 
 ROOT = Path(__file__).parents[1]
+# Methods that other layers of the project call, but users do not.
+INTERNAL = {"for_partition", "render", "restore", "restored", "state"}
 # Areas whose docstrings are not rewritten yet.
-UNFINISHED = ("boostkmeans.",)
+UNFINISHED = ("boostkmeans.documents.",)
 
 
 def main() -> int:
     """Print every violation; return 1 if there are any."""
     checks = enabled_checks()
     violations = [line for name in public_names() for line in violations_of(name, checks)]
-    print(*violations, sep="\n" if violations else "")
+    for line in violations:
+        print(line)
     return int(bool(violations))
 
 
@@ -90,7 +93,8 @@ def _own_members(cls: type) -> Iterator[tuple[str, object]]:
         definition = inspect.getattr_static(cls, name)
         function = getattr(definition, "fget", None) or getattr(definition, "__func__", definition)
         is_ours = str(getattr(function, "__module__", "")).startswith("boostkmeans")
-        if not name.startswith("_") and is_ours and not inspect.isclass(definition):
+        is_public = not name.startswith("_") and name not in INTERNAL
+        if is_public and is_ours and not inspect.isclass(definition):
             yield name, definition
 
 

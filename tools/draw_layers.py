@@ -60,17 +60,26 @@ def declared_layers() -> list[str]:
 
 
 def layer_graph(layers: list[str]) -> dict[str, set[str]]:
-    """Return the direct imports between layers, including function-level and type-checking imports."""
+    """Return the direct imports between layers, including function-level and type-checking imports.
+
+    An import of the package itself counts as an import of every layer that provides a public name.
+    """
     modules = grimp.build_graph("boostkmeans", cache_dir=None)
+    public = modules.find_modules_directly_imported_by("boostkmeans")
     graph: dict[str, set[str]] = {layer: set() for layer in layers}
     for importer in modules.modules:
-        for imported in modules.find_modules_directly_imported_by(importer):
-            higher, lower = (
-                module.partition(".")[2].partition(".")[0] for module in (importer, imported)
-            )
-            if higher in graph and lower in graph and higher != lower:
-                graph[higher].add(lower)
+        imported = modules.find_modules_directly_imported_by(importer)
+        if "boostkmeans" in imported:
+            imported |= public
+        higher = layer_of(importer)
+        if higher in graph:
+            graph[higher] |= {layer_of(module) for module in imported} & graph.keys() - {higher}
     return graph
+
+
+def layer_of(module: str) -> str:
+    """Return the part of a module's name after "boostkmeans."."""
+    return [*module.split("."), ""][1]
 
 
 def without_implied(graph: Graph) -> dict[str, set[str]]:

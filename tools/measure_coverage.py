@@ -23,7 +23,7 @@ def main(pytest_arguments: list[str]) -> int:
     build()
     for old in [*BUILD.rglob("*.gcda"), *BUILD.glob("python*")]:
         old.unlink()
-    failed = run_tests(pytest_arguments or ["-n", "2", "-q"])
+    failed = run_tests(pytest_arguments or ["-n", "2", "--dist", "worksteal", "-q"])
     return int(any([failed, report_python(), report_cpp()]))
 
 

@@ -76,7 +76,7 @@ def small_problem(limit: float = 60.0) -> Problem:
 
 @pytest.fixture
 def attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[int]]]:
-    """The contestants and seeds that are measured; boostkmeans pretends to take 30 s."""
+    """Return the contestants and seeds that are measured; boostkmeans pretends to take 30 s."""
     calls: list[tuple[str, list[int]]] = []
 
     def attempt(problem: Problem, contestant: peers.Contestant, seeds: list[int]) -> list[Json]:

@@ -24,7 +24,7 @@ def make_run(seconds: float, inertia: float, curve: list[tuple[float, float]] | 
 
 @pytest.fixture
 def problem() -> Json:
-    """A problem on which boostkmeans falls below 100 after 2 seconds, and to 90 after 4 seconds."""
+    """Return a problem on which boostkmeans falls below 100 after 2 s, and to 90 after 4 s."""
     curve = [(1.0, 120.0), (2.0, 99.0), (4.0, 90.0)]
     runs: Json = {name: [{"seed": 0, "failure": "not installed"}] for name in peers.CONTESTANTS}
     runs["boostkmeans"] = [make_run(4.0, 90.0, curve)]

@@ -81,7 +81,7 @@ def test_info_of_other_files(tmp_path: Path) -> None:
     assert "folder" in fail(2, "info", tmp_path)
     BoostKMeans(3, random_state=0).fit(ROWS).save(tmp_path / "m")
     (tmp_path / "m").write_bytes((tmp_path / "m").read_bytes()[:-9])
-    assert "Fetch it again" in fail(3, "info", tmp_path / "m")
+    assert "save it again" in fail(3, "info", tmp_path / "m")
 
 
 # convert

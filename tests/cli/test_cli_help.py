@@ -152,6 +152,7 @@ def test_show_completion() -> None:
     assert "boostkmeans" in result.stdout
 
 
+@pytest.mark.slow
 def test_demo_runs_without_the_cli_extra() -> None:
     code = (
         "import sys; sys.modules['typer'] = sys.modules['rich'] = None\n"

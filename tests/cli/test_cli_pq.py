@@ -153,7 +153,7 @@ def test_train_errors(folder: Path, tmp_path: Path, X: NDArray[np.float32]) -> N
             [x, q, "--subspaces", 7],
             "--subspaces must be a divisor of the number of features (16). Got 7.",
         ),
-        ([x, q, "--centroids", 5_000], "--centroids must be at most the number of rows"),
+        ([x, q, "--centroids", 5_000], "--centroids 5000 is more than the 2,000 rows of"),
         ([x, q, "--centroids", 70_000], "--centroids"),
         ([x, q, "--bisecting", "--quality", "best"], "--quality has no effect on --bisecting"),
         ([x, "-"], "OUT must be a file"),

@@ -50,7 +50,7 @@ def test_characters_outside_of_the_encoding_are_escaped(monkeypatch: pytest.Monk
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stream)
     print_result("caf\xe9 \u2192")
-    assert stream.buffer.getvalue() == b"caf\\xe9 \\u2192\n"  # type: ignore[attr-defined]
+    assert stream.buffer.getvalue() == b"caf\\xe9 \\u2192\n"
 
 
 def test_infinity_and_nan_become_null() -> None:

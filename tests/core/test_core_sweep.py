@@ -79,7 +79,7 @@ def test_first_moves_match_the_reference(n: int, d: int, k: int, weighted: bool)
 
 
 def splitmix(seed: int, n: int) -> int:
-    """The n-th number of the core's random stream."""
+    """Return the n-th number of the core's random stream."""
     mask = 2**64 - 1
     z = (seed + (n + 1) * 0x9E3779B97F4A7C15) & mask
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask

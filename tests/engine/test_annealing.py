@@ -198,7 +198,7 @@ class TestFit:
         labels = (np.arange(len(X)) % 5).astype(np.int32)
         run = Run.start(problem, Plan(repair_rounds=1), labels, np.random.RandomState(0), began=0.0)
         schedule = Schedule.for_run(run, StoppingCriteria(tol=0, max_iter=100))
-        schedule.phase, schedule.rest_reason = Phase.REST, StopReason.CERTIFIED
+        schedule.phase, schedule.end_reason = Phase.REST, StopReason.CERTIFIED
         if stop is StopReason.MAX_ITER:
             run.n_sweeps = 100
         else:
@@ -206,7 +206,7 @@ class TestFit:
         schedule.execute()
         assert [record.kind for record in run.history[:1]] == (["repair"] if stop is None else [])
         assert run.outcome is not None
-        assert run.outcome.certified
+        assert run.outcome.reason is StopReason.CERTIFIED
 
     @pytest.mark.parametrize("stop", ["callback", "interrupt", "time"])
     def test_returns_the_best_partition_however_it_is_stopped(

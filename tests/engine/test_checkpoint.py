@@ -304,7 +304,7 @@ def test_writing_takes_a_limited_share_of_the_time(
 
 
 def test_rejects_unusable_checkpoints_before_the_fit(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="folder .* does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"folder .* does not exist"):
         BoostKMeans(3, checkpoint=tmp_path / "none" / "state").fit(X)
     with pytest.raises(ValueError, match="checkpoint"):
         BoostKMeans(3, checkpoint=3).fit(X)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What the process around a fit sees: signals, forks, threads, floating-point state, logging."""
+"""Effects of a fit on its process: signals, forks, threads, floating-point state, logging."""
 
 import logging
 import threading
@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from boostkmeans import BoostKMeans
+from boostkmeans._engine.run import Run
+from boostkmeans._engine.schedule import Schedule
 from boostkmeans._estimators import boost_kmeans, clusterer
 from boostkmeans._runtime.threads import resolve_threads
 from conftest import blobs, run_python
@@ -68,8 +70,8 @@ except KeyboardInterrupt:
     assert result.stdout == "interrupted\n"
 
 
-class TestInterruptedAtAwkwardMoments:
-    """Ctrl-C where a fit is not in a sweep."""
+class TestInterruptedBetweenSweeps:
+    """Ctrl-C while a fit is not in a sweep."""
 
     X = blobs(500, 4, 6, spread=1.0)[0]
 
@@ -80,12 +82,14 @@ class TestInterruptedAtAwkwardMoments:
     def test_during_the_final_assignment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         model = BoostKMeans(6, random_state=0, max_iter=1, tol=0)
         with monkeypatch.context() as patch:
-            patch.setattr(clusterer, "assigned", self.interrupt)
+            patch.setattr(clusterer, "assign_nearest", self.interrupt)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(self.X)
         assert model.stop_reason_ == "interrupted"
         assert (len(model.labels_), model.n_iter_, model.converged_) == (500, 1, False)
         assert model.predict(self.X).shape == (500,)
+        means = [self.X[model.labels_ == c].mean(axis=0) for c in range(6)]
+        np.testing.assert_allclose(model.cluster_centers_, means)
 
     def test_during_a_later_run(self) -> None:
         calls = []
@@ -105,9 +109,9 @@ class TestInterruptedAtAwkwardMoments:
     ) -> None:
         model = BoostKMeans(6, random_state=0).fit(self.X)
         before = {name: repr(value) for name, value in vars(model).items()}
-        for name in ("nearest", "Fit"):
+        for place, name in ((boost_kmeans, "nearest"), (Run, "start"), (Schedule, "execute")):
             with monkeypatch.context() as patch:
-                patch.setattr(boost_kmeans, name, self.interrupt)
+                patch.setattr(place, name, self.interrupt)
                 with pytest.raises(KeyboardInterrupt):
                     model.partial_fit(self.X[:50])
         assert {name: repr(value) for name, value in vars(model).items()} == before
@@ -128,7 +132,7 @@ swept.wait()
 
 
 def test_fits_columns_that_are_far_apart_in_memory() -> None:
-    # Fortran order, as data frames have it. The time limit is for an old bug: n^2 prefetches.
+    # Data frames have Fortran order. With n^2 prefetches, a former defect, this exceeds the time limit.
     result = run_python(
         """
 import numpy as np
@@ -150,7 +154,7 @@ from boostkmeans import BoostKMeans
 X = np.random.default_rng(0).normal(size=(20_000, 16))
 fit = lambda: BoostKMeans(50, random_state=0, n_threads=4, max_iter=3).fit(X)
 expected = fit().inertia_
-warnings.simplefilter("ignore")  # Python warns of forks in a process with threads: that is the point
+warnings.simplefilter("ignore")  # Python warns about forks in a process with threads.
 children = []
 for _ in range(8):
     pid = os.fork()
@@ -182,7 +186,7 @@ def test_fits_in_several_python_threads() -> None:
 
 
 def test_leaves_the_floating_point_state_unchanged() -> None:
-    # Denormals survive, and rounding is to nearest: what -ffast-math at link time would change.
+    # Denormals are kept, and rounding is to nearest. -ffast-math at link time would change this.
     result = run_python("""
 import numpy as np
 def state():
@@ -201,7 +205,7 @@ def test_import_prints_nothing_and_loads_little() -> None:
     result = run_python("""
 import sys
 import sklearn.metrics, sklearn.preprocessing
-before = set(sys.modules)  # scikit-learn itself may load rich
+before = set(sys.modules)  # scikit-learn may load rich.
 import boostkmeans
 heavy = {"matplotlib", "faiss", "typer", "rich"} & (set(sys.modules) - before)
 assert not heavy, heavy

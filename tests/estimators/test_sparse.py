@@ -1,4 +1,4 @@
-"""Sparse rows: the same results as dense ones, through the same code, and never a dense copy."""
+"""Sparse rows: they give the results of dense rows, and no dense copy is made."""
 
 import itertools
 from typing import Any
@@ -15,23 +15,25 @@ from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
 from boostkmeans._data import rows as rows_module
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps import neighbours as neighbours_module
+from boostkmeans._steps import partition as partition_module
 from boostkmeans._steps import repair as repair_module
-from boostkmeans._steps.limits import NO_LIMITS
 from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.repair import Repair
 from boostkmeans._steps.tree_builder import STARTS
 from conftest import SHARED, same_partition
-from factories import blank_partition
+from factories import blank_partition, make_partition, make_problem
 
-WAYS = [
+SETTINGS = [
     {}, {"init": "random-partition"}, {"init": "random"}, {"init": "k-means++"}, {"init": "bisecting"},
     {"init": "sampled-k-means++"}, {"metric": "cosine"}, {"moves": "first", "init": "random"},
     {"tol": 0.0}, {"n_clusters": 12, "n_candidates": 3}, {"quality": "best"}, {"max_size": 200},
     {"repair": True, "n_clusters": 20},
 ]  # fmt: skip
-# Every way, alternately without and with weights, and the defaults with both.
-WEIGHTED_WAYS = [({}, True), *((way, number % 2 == 1) for number, way in enumerate(WAYS))]
+# Half of the settings with weights, and the defaults with and without.
+WEIGHTED_SETTINGS = [({}, True), *((one, number % 2 == 1) for number, one in enumerate(SETTINGS))]
 TREES = [{}, {"init": "random"}, {"init": "k-means++"}, {"split": "inertia"}, {"n_sections": 3},
          {"refine": True}, {"metric": "cosine"}]  # fmt: skip
 
@@ -41,7 +43,7 @@ def noise(n: int = 400, d: int = 60, density: float = 0.15, seed: int = 0) -> An
 
 
 def topics(n: int, d: int, k: int, terms: int = 12, seed: int = 0) -> tuple[Any, NDArray[np.int32]]:
-    """Documents of k topics, each with terms of its own, and some that all share; and the topics."""
+    """Return documents of k topics with their own and shared terms, and the topic of each."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(n) % k).astype(np.int32)
     own = d // (k + 1)
@@ -58,44 +60,44 @@ def topics(n: int, d: int, k: int, terms: int = 12, seed: int = 0) -> tuple[Any,
 
 
 @pytest.fixture
-def sparsely(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However small a matrix is, its rows stay sparse."""
-    monkeypatch.setattr(rows_module, "MOST_CELLS_TO_EXPAND", 0)
-    monkeypatch.setattr(rows_module, "LEAST_DENSITY_TO_EXPAND", 2)
+def keep_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the rows of small and of dense matrices sparse, too."""
+    monkeypatch.setattr(rows_module, "MAX_EXPANDED_CELLS", 0)
+    monkeypatch.setattr(rows_module, "MIN_EXPANDED_DENSITY", 2)
 
 
 class TestSmallMatrices:
-    """Rows of these are expanded a few at a time: results are those of dense input, to the last bit."""
+    """Rows of small matrices are expanded while they are read. Results equal those of dense rows."""
 
-    @pytest.mark.parametrize(("way", "weighted"), WEIGHTED_WAYS)
-    def test_equals_the_dense_fit(self, way: dict[str, Any], weighted: bool) -> None:
+    @pytest.mark.parametrize(("setting", "weighted"), WEIGHTED_SETTINGS)
+    def test_fit_equals_that_of_dense_rows(self, setting: dict[str, Any], weighted: bool) -> None:
         X = noise()
         w = np.random.default_rng(1).uniform(0.5, 2, X.shape[0]) if weighted else None
-        way = {"n_clusters": 6, "random_state": 3, **way}
-        dense, found = (BoostKMeans(**way).fit(data, sample_weight=w) for data in (X.toarray(), X))
+        setting = {"n_clusters": 6, "random_state": 3, **setting}
+        dense, found = (BoostKMeans(**setting).fit(data, sample_weight=w) for data in (X.toarray(), X))
         np.testing.assert_array_equal(found.labels_, dense.labels_)
         np.testing.assert_array_equal(found.cluster_centers_, dense.cluster_centers_)
         assert found.inertia_ == dense.inertia_
         np.testing.assert_array_equal(found.predict(X), dense.predict(X.toarray()))
         np.testing.assert_array_equal(found.transform(X), dense.transform(X.toarray()))
 
-    @pytest.mark.parametrize("way", TREES)
-    def test_equals_the_dense_tree(self, way: dict[str, Any]) -> None:
+    @pytest.mark.parametrize("setting", TREES)
+    def test_tree_equals_that_of_dense_rows(self, setting: dict[str, Any]) -> None:
         X = noise()
         dense, found = (
-            BisectingBoostKMeans(9, random_state=3, **way).fit(data) for data in (X.toarray(), X)
+            BisectingBoostKMeans(9, random_state=3, **setting).fit(data) for data in (X.toarray(), X)
         )
         np.testing.assert_array_equal(found.labels_, dense.labels_)
         np.testing.assert_array_equal(found.predict(X, tree=True), dense.predict(X.toarray(), tree=True))
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("offset", [0.0, 1000.0])
-    def test_expands_matrices_that_are_hardly_sparse(self, dtype: str, offset: float) -> None:
+    def test_matrix_without_zeros_equals_dense_rows(self, dtype: str, offset: float) -> None:
         X = (np.random.default_rng(0).normal(size=(300, 20)) + offset).astype(dtype)
         dense, found = (BoostKMeans(5, random_state=0).fit(data) for data in (X, sparse.csr_matrix(X)))
         np.testing.assert_array_equal(found.labels_, dense.labels_)
 
-    def test_partial_fit_equals_dense(self) -> None:
+    def test_partial_fit_equals_that_of_dense_rows(self) -> None:
         X = noise(600)
         models = []
         for data in (X.toarray(), X):
@@ -107,22 +109,21 @@ class TestSmallMatrices:
         assert models[1].n_samples_seen_ == 600
 
 
-@pytest.mark.usefixtures("sparsely", "isa")
+@pytest.mark.usefixtures("keep_sparse", "isa")
 class TestCore:
-    """Rows that stay sparse against NumPy, for each instruction set."""
+    """Steps of the core over sparse rows, compared with NumPy for each instruction set."""
 
     @pytest.mark.parametrize(("n", "d", "k"), [(60, 5, 2), (150, 40, 7), (200, 300, 33), (300, 90, 140)])
     @pytest.mark.parametrize(("weighted", "exact"), [(False, False), (True, True)])
-    def test_sweep_matches_the_reference(
+    def test_sweep_equals_the_reference(
         self, n: int, d: int, k: int, weighted: bool, exact: bool
     ) -> None:
-        """The data has frequent terms and terms of a single row: both kinds of centres of terms."""
+        """Terms range from frequent to unique ones, so that long and short lines of centres occur."""
         X = noise(n, d, 0.2, seed=n)
         weights = np.random.default_rng(1).uniform(0.1, 5, n) if weighted else None
         labels = np.random.default_rng(2).permutation(np.arange(n) % k).astype(np.int32)
         rows = Rows.in_own_frame(X, "euclidean", 2)
-        partition = blank_partition(labels, k, d)
-        before, _ = partition.recompute(rows, weights, 2)
+        partition, before = Partition.from_labels(labels, k, rows, weights, 2)
         for s in range(3):
             order = np.random.default_rng(s).permutation(n)
             expected, expected_moves = reference.sweep(
@@ -138,7 +139,7 @@ class TestCore:
             assert swept.gain == pytest.approx(before - after, rel=1e-9, abs=1e-12)
             before = after
 
-    def test_nearest_and_distances_match_numpy(self) -> None:
+    def test_nearest_centres_and_distances_equal_the_reference(self) -> None:
         X, _ = topics(500, 80, 5)
         rows = Rows.in_own_frame(X, "euclidean", 2)
         centres = rows.frame.enter(np.random.default_rng(0).uniform(size=(37, 80)))
@@ -156,14 +157,13 @@ class TestCore:
         np.testing.assert_allclose(own, np.sort(gaps, axis=1)[:, 1])
         np.testing.assert_allclose(norms, (points**2).sum(axis=1))
 
-    def test_sums_and_inertia_match_numpy(self) -> None:
+    def test_recomputed_sums_equal_the_reference(self) -> None:
         X = noise(500, 40)
         labels = (np.arange(500) % 7).astype(np.int32)
         w = np.random.default_rng(0).uniform(0, 2, 500)
         rows = Rows.in_own_frame(X, "euclidean", 3)
-        partition = blank_partition(labels, 7, 40)
         inertias = np.empty(7)
-        total, _ = partition.recompute(rows, w, 3, inertias=inertias)
+        partition, total = Partition.from_labels(labels, 7, rows, w, 3, inertias=inertias)
         composites, weights = reference.composites_of(rows.frame.enter(X.toarray()), labels, 7, w)
         np.testing.assert_allclose(partition.composites, composites, atol=1e-13)
         np.testing.assert_allclose(partition.weights, weights)
@@ -172,7 +172,7 @@ class TestCore:
         assert inertias.sum() == pytest.approx(total)
 
     @pytest.mark.parametrize("n_trials", [1, 3, 40])
-    def test_plus_plus_assigns_the_nearest_chosen_row(self, n_trials: int) -> None:
+    def test_plus_plus_assigns_rows_to_the_nearest_seed(self, n_trials: int) -> None:
         X, _ = topics(700, 90, 6)
         rows = Rows.in_own_frame(X, "euclidean", 2)
         chosen, labels = _core.plus_plus(rows.core, None, 9, n_trials, 4, 2)
@@ -182,44 +182,44 @@ class TestCore:
         assert len(set(chosen.tolist())) == 9
 
 
-@pytest.mark.usefixtures("sparsely")
+@pytest.mark.usefixtures("keep_sparse")
 class TestFits:
-    """Fits of rows that stay sparse."""
+    """Fits of rows that are not expanded."""
 
-    @pytest.mark.parametrize(("way", "weighted"), WEIGHTED_WAYS)
-    def test_finds_planted_topics_as_dense_does(self, way: dict[str, Any], weighted: bool) -> None:
+    @pytest.mark.parametrize(("setting", "weighted"), WEIGHTED_SETTINGS)
+    def test_finds_the_topics_like_a_dense_fit(self, setting: dict[str, Any], weighted: bool) -> None:
         X, planted = topics(400, 180, 6)
         w = np.random.default_rng(1).uniform(0.5, 2, 400) if weighted else None
-        way = {"n_clusters": 6, "random_state": 0, **way}
-        dense, found = (BoostKMeans(**way).fit(data, sample_weight=w) for data in (X.toarray(), X))
+        setting = {"n_clusters": 6, "random_state": 0, **setting}
+        dense, found = (BoostKMeans(**setting).fit(data, sample_weight=w) for data in (X.toarray(), X))
         inertias = [record.inertia for record in found.history_]
         assert all(b <= a for a, b in itertools.pairwise(inertias))
-        scaled = X if way.get("metric") != "cosine" else _unit(X)
+        scaled = X if setting.get("metric") != "cosine" else _unit(X)
         assert found.inertia_ == pytest.approx(reference.inertia(scaled.toarray(), found.labels_, w))
         np.testing.assert_array_equal(found.predict(X), found.predict(X.toarray()))
         np.testing.assert_allclose(found.transform(X), found.transform(X.toarray()), atol=1e-7)
-        if way["n_clusters"] == 6 and same_partition(dense.labels_, planted):
+        if setting["n_clusters"] == 6 and same_partition(dense.labels_, planted):
             assert same_partition(found.labels_, planted)
         else:
             assert found.inertia_ == pytest.approx(dense.inertia_, rel=0.03)
 
-    @pytest.mark.parametrize("way", TREES)
-    def test_tree_is_as_good_as_dense(self, way: dict[str, Any]) -> None:
+    @pytest.mark.parametrize("setting", TREES)
+    def test_tree_is_as_good_as_that_of_dense_rows(self, setting: dict[str, Any]) -> None:
         X, _ = topics(400, 180, 8)
-        found = BisectingBoostKMeans(8, random_state=1, **way).fit(X)
-        dense = BisectingBoostKMeans(8, random_state=1, **way).fit(X.toarray())
+        found = BisectingBoostKMeans(8, random_state=1, **setting).fit(X)
+        dense = BisectingBoostKMeans(8, random_state=1, **setting).fit(X.toarray())
         assert found.inertia_ == pytest.approx(dense.inertia_, rel=0.05)
         assert len(found.tree_.sizes) == len(found.tree_.centers)
         tree = found.tree_
         np.testing.assert_allclose(
-            tree.centers[0], np.mean((_unit(X) if "metric" in way else X).toarray(), axis=0)
+            tree.centers[0], np.mean((_unit(X) if "metric" in setting else X).toarray(), axis=0)
         )
         np.testing.assert_array_equal(found.predict(X, tree=True), found.predict(X.toarray(), tree=True))
         assert found.cut(3).max() == 2
 
     @pytest.mark.parametrize("split", ["largest", "inertia"])
-    def test_tree_of_sampled_sets(self, split: str) -> None:
-        """More than a split holds: rows are sectioned by a sample, and measured afterwards."""
+    def test_large_sets_are_split_by_samples(self, split: str) -> None:
+        """A split that exceeds its memory fits a sample, and measures all rows afterwards."""
         X, planted = topics(1500, 25_000, 4, terms=7000)
         assert X.nnz * 12 > 2**26
         model = BisectingBoostKMeans(4, split=split, random_state=0).fit(X)
@@ -263,7 +263,7 @@ class TestFits:
     @given(seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from(["f8", "f4"]))
     @settings(max_examples=60)
     def test_no_move_improves_a_certified_partition(self, seed: int, dtype: str) -> None:
-        """In exact rational arithmetic."""
+        """The reference decides in exact rational arithmetic."""
         rng = np.random.default_rng(seed)
         n, d, k = int(rng.integers(3, 41)), int(rng.integers(2, 9)), int(rng.integers(1, 9))
         X = rng.integers(-3, 4, (n, d)) * (rng.random((n, d)) < 0.5)
@@ -274,9 +274,9 @@ class TestFits:
         assert model.stop_reason_ == "certified"
         assert reference.improving_move(X, model.labels_, k) is None
 
-    def test_result_does_not_depend_on_threads(self) -> None:
+    def test_labels_do_not_depend_on_the_number_of_threads(self) -> None:
         X, _ = topics(5000, 600, 9, terms=30)
-        assert X.nnz * 150 > 8 * 2e6  # what is worth eight threads
+        assert X.nnz * 150 > 8 * 2e6  # Enough work for eight threads.
         labels = [
             BoostKMeans(150, random_state=0, n_threads=n, metric="cosine", max_iter=12).fit(X).labels_
             for n in (1, 3, 8)
@@ -284,14 +284,14 @@ class TestFits:
         assert all((labels[0] == other).all() for other in labels[1:])
 
     @pytest.mark.parametrize("exponent", [-400, -3, 40, 400])
-    def test_result_does_not_depend_on_units(self, exponent: int) -> None:
+    def test_unit_of_measurement_does_not_matter(self, exponent: int) -> None:
         X, _ = topics(300, 100, 5)
         scaled = X.copy()
         scaled.data = np.ldexp(scaled.data, exponent)
         a, b = (BoostKMeans(8, random_state=0).fit(data) for data in (X, scaled))
         np.testing.assert_array_equal(a.labels_, b.labels_)
 
-    def test_weights_equal_repeated_rows(self) -> None:
+    def test_integer_weights_equal_repeated_rows(self) -> None:
         X, _ = topics(150, 60, 4)
         times = np.random.default_rng(0).integers(1, 4, 150)
         init = (np.arange(150) % 4).astype(np.int32)
@@ -300,14 +300,14 @@ class TestFits:
             reference.inertia(np.repeat(X.toarray(), times, axis=0), np.repeat(one.labels_, times))
         )
 
-    def test_clusters_empty_rows(self) -> None:
+    def test_empty_rows_share_a_cluster(self) -> None:
         X, _ = topics(200, 60, 4)
         X = sparse.vstack([X, sparse.csr_array((20, 60))]).tocsr()
         for metric in ("euclidean", "cosine"):
             model = BoostKMeans(5, metric=metric, random_state=0).fit(X)
             assert len(set(model.labels_[200:].tolist())) == 1
 
-    def test_partial_fit_weighs_earlier_batches(self) -> None:
+    def test_partial_fit_includes_earlier_batches(self) -> None:
         X, planted = topics(900, 120, 4)
         model = BoostKMeans(4, random_state=0)
         for begin in range(0, 900, 300):
@@ -325,12 +325,12 @@ def _unit(X: Any) -> Any:
     return scaled
 
 
-@pytest.mark.usefixtures("sparsely")
+@pytest.mark.usefixtures("keep_sparse")
 class TestManyClusters:
-    """Terms that are in few clusters have short lines, from 128 clusters on."""
+    """From 128 clusters, terms that occur in few clusters are stored as short lines of centres."""
 
     def problem(self) -> tuple[Any, NDArray[np.float64]]:
-        """Rows, and centres that have their terms in more clusters than rows have them."""
+        """Return rows, and centres with more nonzero values than the rows."""
         rng = np.random.default_rng(0)
         X = noise(1500, 300, 0.01, seed=1)
         centres = rng.uniform(size=(200, 300)) * (rng.random((200, 300)) < 0.2)
@@ -338,7 +338,7 @@ class TestManyClusters:
         return X, centres
 
     @pytest.mark.parametrize("n_candidates", [None, 60])
-    def test_predicts_the_nearest_centre(self, n_candidates: int | None) -> None:
+    def test_predicts_the_nearest_centres(self, n_candidates: int | None) -> None:
         X, centres = self.problem()
         model = BoostKMeans(200, init=centres, max_iter=1).fit(np.repeat(centres, 2, axis=0))
         gaps = ((X.toarray()[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
@@ -353,8 +353,7 @@ class TestManyClusters:
         X, _ = self.problem()
         labels = np.random.default_rng(2).permutation(np.arange(1500) % 200).astype(np.int32)
         rows = Rows.in_own_frame(X, "euclidean", 2)
-        partition = blank_partition(labels, 200, 300)
-        partition.recompute(rows, None, 2)
+        partition = make_partition(labels, 200, rows, n_threads=2)
         for s in range(3):
             order = np.random.default_rng(s).permutation(1500)
             expected, _ = reference.sweep(X.toarray(), partition.labels, 200, order.tolist(), 100)
@@ -363,12 +362,12 @@ class TestManyClusters:
             np.testing.assert_array_equal(partition.labels, expected)
 
 
-@pytest.mark.usefixtures("sparsely")
+@pytest.mark.usefixtures("keep_sparse")
 class TestTightClusters:
-    """Where |x|^2 is large against distances, these are not differences of large numbers."""
+    """Distances stay accurate if they are small compared with |x|."""
 
     @pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
-    def test_large_column_next_to_small_ones(self, far: float) -> None:
+    def test_certifies_rows_with_one_large_column(self, far: float) -> None:
         X = noise(200, 40, 0.5, seed=4).toarray()
         X[:, 7] = far
         dense = BoostKMeans(10, random_state=0, tol=0).fit(X)
@@ -379,8 +378,8 @@ class TestTightClusters:
 
     @pytest.mark.parametrize("apart", [0.0, 1e-8, 1e-4])
     @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-    def test_separates_copies_and_near_copies(self, apart: float, metric: str) -> None:
-        """More clusters than documents that differ: a fit still comes to an end."""
+    def test_fit_of_equal_and_nearly_equal_rows_ends(self, apart: float, metric: str) -> None:
+        """There are more clusters than different rows."""
         rng = np.random.default_rng(0)
         X = np.repeat(noise(50, 60, 0.2, seed=5).toarray(), 20, axis=0)
         X *= 1 + apart * rng.normal(size=X.shape)
@@ -397,10 +396,10 @@ class TestTightClusters:
         assert model.inertia_ <= limit * (X**2).sum()
 
 
-class TestBothKinds:
-    """Around the size from which on rows stay sparse, parts of a matrix are of the other kind."""
+class TestExpandedAndSparse:
+    """Near the size limit, the rows of a matrix stay sparse while those of its parts are expanded."""
 
-    def test_transform_batches_of_both_kinds(self) -> None:
+    def test_transforms_in_batches(self) -> None:
         rng = np.random.default_rng(0)
         model = BoostKMeans(3, random_state=0).fit(5.5 + rng.normal(size=(60, 1100)))
         X = noise(4500, 1100, 0.02)
@@ -410,7 +409,7 @@ class TestBothKinds:
         gaps = X[rows].toarray()[:, None] - model.cluster_centers_
         np.testing.assert_allclose(model.transform(X)[rows], np.linalg.norm(gaps, axis=2))
 
-    def test_partial_fit_equals_dense(self) -> None:
+    def test_partial_fit_combines_dense_and_sparse_batches(self) -> None:
         rng = np.random.default_rng(0)
         first = 5 + rng.normal(size=(400, 2200))
         batch = noise(2000, 2200, 0.19, seed=2)
@@ -423,7 +422,7 @@ class TestBothKinds:
         gaps = ((rows[:, None] - models[0].cluster_centers_) ** 2).sum(axis=2)
         np.testing.assert_array_equal(models[0].labels_[:50], gaps.argmin(axis=1))
 
-    def test_sample_is_stored_like_all_rows(self) -> None:
+    def test_sample_is_expanded_if_all_rows_are(self) -> None:
         dense = 3 + np.random.default_rng(0).normal(size=(5200, 1000))
         light = noise(4300, 1000, 0.05)
         X = sparse.vstack([sparse.csr_array(dense), light]).tocsr()
@@ -437,13 +436,13 @@ class TestBothKinds:
         np.testing.assert_array_equal(labels[:100], gaps.argmin(axis=1))
 
 
-@pytest.mark.usefixtures("sparsely")
+@pytest.mark.usefixtures("keep_sparse")
 class TestInput:
-    """What users have."""
+    """Matrices in all formats and types that users have."""
 
-    def test_accepts_every_kind_of_csr(self) -> None:
+    def test_accepts_all_types_of_csr_matrices(self) -> None:
         X, _ = topics(200, 90, 4)
-        X.data = np.round(X.data, 2).astype(np.float32).astype(np.float64)  # the same in both types
+        X.data = np.round(X.data, 2).astype(np.float32).astype(np.float64)  # Equal in both types.
         expected = BoostKMeans(6, random_state=0).fit(X).labels_
         for container in (sparse.csr_matrix, sparse.csr_array):
             for values in (np.float32, np.float64):
@@ -467,7 +466,7 @@ class TestInput:
         X, _ = topics(200, 90, 4)
         rng = np.random.default_rng(0)
         rows = np.repeat(np.arange(200), np.diff(X.indptr))
-        order = np.lexsort((rng.random(len(rows)), rows))  # within the rows, in any order
+        order = np.lexsort((rng.random(len(rows)), rows))  # Random order within each row.
         unsorted = sparse.csr_array((X.data[order], X.indices[order], X.indptr), shape=X.shape)
         halves = sparse.csr_array(
             (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape
@@ -482,7 +481,7 @@ class TestInput:
             np.testing.assert_array_equal(model.labels_, expected.labels_)
             np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_)
             for part, old in zip((given_.data, given_.indices, given_.indptr), before, strict=True):
-                np.testing.assert_array_equal(part, old)  # the user's arrays are as they were
+                np.testing.assert_array_equal(part, old)  # The user's arrays are unchanged.
 
     def test_accepts_integers(self) -> None:
         counts = sparse.csr_array(np.random.default_rng(0).poisson(0.3, (200, 40)))
@@ -492,9 +491,9 @@ class TestInput:
 
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
     @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-    def test_rejects_values_that_are_not_finite(self, value: float, metric: str) -> None:
+    def test_reports_the_place_of_a_value_that_is_not_finite(self, value: float, metric: str) -> None:
         X = noise(50, 20)
-        at = int(np.flatnonzero(X.indptr > 100)[0])  # somewhere in the middle
+        at = int(np.flatnonzero(X.indptr > 100)[0])  # A row in the middle.
         X.data[X.indptr[at]] = value
         column = X.indices[X.indptr[at]]
         with pytest.raises(ValueError, match=rf"row {at}, column {column}"):
@@ -503,7 +502,7 @@ class TestInput:
         with pytest.raises(ValueError, match=rf"row {at}, column {column}"):
             model.transform(X)
 
-    def test_rejects_invalid_matrices(self) -> None:
+    def test_rejects_inconsistent_matrices(self) -> None:
         X = noise(50, 20)
 
         def broken(part: str, i: int, value: int) -> Any:
@@ -518,8 +517,8 @@ class TestInput:
             with pytest.raises(ValueError, match=r"columns|starts|index|indptr|indices"):
                 BoostKMeans(3).fit(broken(part, i, value))
 
-    def test_never_creates_a_dense_copy(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Of a matrix that has 80 GB when it is dense; and no method that does so is called."""
+    def test_makes_no_dense_copy(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The dense matrix would need 80 GB. Methods that expand a matrix are not called, either."""
 
         def refuse(*_: Any, **__: Any) -> None:
             raise AssertionError("made dense")
@@ -545,56 +544,56 @@ class TestInput:
 
 
 class TestLargeCentres:
-    """What is done where k x d values are too many to be copied about."""
+    """Steps that avoid copies of k x d values, because these are very many."""
 
-    def problem(self) -> tuple[Rows, Partition]:
+    def start(self) -> tuple[Problem, Partition, float]:
+        """Return a problem, a partition that a repair improves, and its inertia."""
         X, _ = topics(2000, 300, 12, seed=3)
-        rows = Rows.in_own_frame(X, "euclidean", 2)
+        problem = make_problem(Rows.in_own_frame(X, "euclidean", 2), 20, n_threads=2)
         labels = BisectingBoostKMeans(20, random_state=0).fit(X).labels_
-        partition = blank_partition(labels, 20, 300)
-        partition.recompute(rows, None, 2)
-        return rows, partition
+        return problem, *Partition.from_labels(labels, 20, problem.rows, None, 2)
 
-    @pytest.mark.usefixtures("sparsely")
-    def test_repair_without_composites_of_the_halves(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        rows, partition = self.problem()
-        before, _ = partition.recompute(rows, None, 2)
-        whole = repair_module.Repair(rows, None, partition.copy(), NO_LIMITS, 5, 2)
-        monkeypatch.setattr(repair_module, "MOST_HALVES_VALUES", 0)
-        light = repair_module.Repair(rows, None, partition.copy(), NO_LIMITS, 5, 2)
+    @pytest.mark.usefixtures("keep_sparse")
+    def test_repair_without_composites_of_halves_is_the_same(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        problem, partition, before = self.start()
+        whole = Repair.plan(problem, partition.copy(), 5)
+        monkeypatch.setattr(repair_module, "MAX_HALVES_VALUES", 0)
+        light = Repair.plan(problem, partition.copy(), 5)
         assert light.halves.composites is None
         np.testing.assert_array_equal(light.halves.labels, whole.halves.labels)
         np.testing.assert_array_equal(light.halves.weights, whole.halves.weights)
         np.testing.assert_array_equal(light.halves.counts, whole.halves.counts)
         np.testing.assert_allclose(light.gains, whole.gains, rtol=1e-9, atol=1e-12)
-        swaps = whole.gaining(0.0)
+        swaps = whole.improving_swaps(0.0)
         assert swaps is not None
         for repair in (whole, light):
-            new = repair.swapped(swaps)
+            new = repair.apply(swaps)
             weights = new.weights.copy()
-            after, drift = new.recompute(rows, None, 2)
+            after, drift = new.recompute(problem.rows, None, 2)
             assert drift < 1e-10
             np.testing.assert_array_equal(new.weights, weights)
             assert before - after == pytest.approx(swaps.gain, rel=1e-9)
 
-    @pytest.mark.usefixtures("sparsely")
-    @pytest.mark.parametrize("attempt", [False, True])
-    def test_interrupted_repair_leaves_a_valid_partition(
-        self, monkeypatch: pytest.MonkeyPatch, attempt: bool
+    @pytest.mark.usefixtures("keep_sparse")
+    @pytest.mark.parametrize("trial", [False, True])
+    def test_interrupted_repair_leaves_a_consistent_model(
+        self, monkeypatch: pytest.MonkeyPatch, trial: bool
     ) -> None:
-        """Of large centres, the one that follows takes over the memory."""
-        monkeypatch.setattr(repair_module, "MOST_HALVES_VALUES", 0)
+        """With very large composites, the new partition takes over the memory of the old one."""
+        monkeypatch.setattr(repair_module, "MAX_HALVES_VALUES", 0)
         X, _ = topics(1500, 200, 12, seed=3)
-        original, calls = repair_module.Repair.swapped, [0]
+        original, calls = Repair.apply, [0]
 
-        def interrupted(self: Any, swaps: Any) -> Partition:
+        def interrupted(self: Repair, swaps: Any) -> Partition:
             calls[0] += 1
             new = original(self, swaps)
-            if not attempt or calls[0] > 2:
+            if not trial or calls[0] > 2:
                 raise KeyboardInterrupt
             return new
 
-        monkeypatch.setattr(repair_module.Repair, "swapped", interrupted)
+        monkeypatch.setattr(Repair, "apply", interrupted)
         model = BoostKMeans(14, random_state=1, n_threads=1, init="random", quality="best", max_iter=300)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X)
@@ -604,16 +603,18 @@ class TestLargeCentres:
         means = [dense[model.labels_ == c].mean(axis=0) for c in range(14)]
         np.testing.assert_allclose(model.cluster_centers_, means, atol=1e-9)
 
-    def test_compares_only_merges_that_look_cheap(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        rows, partition = self.problem()
-        everything = repair_module.Repair(rows, None, partition, NO_LIMITS, 5, 2)
-        monkeypatch.setattr(repair_module, "MOST_MERGE_VALUES", 1)
-        few = repair_module.Repair(rows, None, partition, NO_LIMITS, 5, 2)
+    def test_merge_costs_are_computed_for_the_cheapest_estimates(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        problem, partition, _ = self.start()
+        everything = Repair.plan(problem, partition, 5)
+        monkeypatch.setattr(repair_module, "MAX_MERGE_VALUES", 1)
+        few = Repair.plan(problem, partition, 5)
         assert len(few.merges[0]) == 20 < len(everything.merges[0])
         for found, expected in zip(few.merges, everything.merges, strict=True):
             np.testing.assert_allclose(found, expected[:20])
 
-    def test_sketch_preserves_distances(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_sketches_preserve_distances(self, monkeypatch: pytest.MonkeyPatch) -> None:
         rng = np.random.default_rng(0)
         groups = np.repeat(rng.normal(size=(10, 5000)), 4, axis=0)
         centres = groups + 0.3 * rng.normal(size=(40, 5000))
@@ -621,7 +622,7 @@ class TestLargeCentres:
         partition.weights[:] = rng.uniform(0.5, 5, 40)
         partition.composites[:] = centres * partition.weights[:, None]
         np.testing.assert_allclose(points_to_compare(partition), centres)
-        monkeypatch.setattr(neighbours_module, "MOST_VALUES", 0)
+        monkeypatch.setattr(neighbours_module, "MAX_EXACT_VALUES", 0)
         sketch = points_to_compare(partition)
         assert sketch.shape == (40, 1024)
         true = ((centres[:, None] - centres) ** 2).sum(axis=2)
@@ -632,33 +633,32 @@ class TestLargeCentres:
             np.sort(lists // 4, axis=1), np.arange(40)[:, None] // 4 * [1, 1, 1]
         )
 
-    @pytest.mark.usefixtures("sparsely")
-    def test_fits_large_centres(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from boostkmeans._engine import run
-
+    @pytest.mark.usefixtures("keep_sparse")
+    def test_fit_with_very_large_centres_finds_the_topics(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X, planted = topics(2000, 5000, 20, terms=30)
         model = BoostKMeans(20, random_state=0).fit(X)
-        for module, name in [(repair_module, "MOST_HALVES_VALUES"), (repair_module, "MOST_MERGE_VALUES"),
-                             (neighbours_module, "MOST_VALUES"), (run, "LARGE")]:  # fmt: skip
-            monkeypatch.setattr(module, name, 0)
+        monkeypatch.setattr(repair_module, "MAX_HALVES_VALUES", 0)
+        monkeypatch.setattr(repair_module, "MAX_MERGE_VALUES", 0)
+        monkeypatch.setattr(neighbours_module, "MAX_EXACT_VALUES", 0)
+        monkeypatch.setattr(partition_module, "MAX_COPIED_VALUES", 0)
         other = BoostKMeans(20, random_state=0).fit(X)
         assert same_partition(model.labels_, planted)
         assert same_partition(other.labels_, planted)
 
 
-def test_sparse_and_dense_fits_of_documents_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A set of the paper: fits that stay sparse end where dense ones do."""
+def test_fit_of_documents_is_as_good_as_a_dense_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The documents are one of the data sets of the paper."""
     path = SHARED / "cluto" / "tr31.npz"
     if not path.exists():
         pytest.skip("needs the document sets")
     X = sparse.csr_matrix(sparse.load_npz(path))
     inertias: dict[bool, list[float]] = {}
-    for sparsely in (False, True):
-        if sparsely:
-            monkeypatch.setattr(rows_module, "MOST_CELLS_TO_EXPAND", 0)
+    for stays_sparse in (False, True):
+        if stays_sparse:
+            monkeypatch.setattr(rows_module, "MAX_EXPANDED_CELLS", 0)
         else:
-            monkeypatch.setattr(rows_module, "MOST_CELLS_TO_EXPAND", 10**9)
-        inertias[sparsely] = [
+            monkeypatch.setattr(rows_module, "MAX_EXPANDED_CELLS", 10**9)
+        inertias[stays_sparse] = [
             BoostKMeans(10, metric="cosine", random_state=seed, quality="fast").fit(X).inertia_
             for seed in range(3)
         ]

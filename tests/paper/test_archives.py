@@ -24,7 +24,7 @@ ROWS = {"base": 30, "learn": 20, "query": 10}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder for archives; the shared folder does not exist."""
+    """Return an empty folder for archives; the shared folder does not exist."""
     monkeypatch.setenv("BOOSTKMEANS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("BOOSTKMEANS_SHARED", str(tmp_path / "shared"))
     (tmp_path / "data").mkdir()

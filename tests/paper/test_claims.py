@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from miniature_results import all_results, scalability_result, search_result
+from miniature_results import Json, all_results, scalability_result, search_result
 
 import claim
 import claims
@@ -71,7 +71,7 @@ def test_incomplete_results_are_judged_or_not_measured(name: str) -> None:
     runs = whole["runs"]
     failing = [{"run": run["run"], "failure": "more than 1 s"} for run in runs]
     for some in ([], runs[:1], runs[1:], runs[-1:], failing):
-        result = {name: {**whole, "runs": some}}
+        result: dict[str, Json | None] = {name: {**whole, "runs": some}}
         assert all(one.finding.verdict in claim.VERDICTS for one in claims.judge_all(result))
         assert claims.page_text(result)
     of_failing = claims.judge_all({name: {**whole, "runs": failing}})

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for data and pictures; all runs stay in this process."""
+    """Return a folder for data and pictures; all runs stay in this process."""
     monkeypatch.setenv("BOOSTKMEANS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("BOOSTKMEANS_SHARED", str(tmp_path / "shared"))
     for one in (experiment, *EXPERIMENTS):

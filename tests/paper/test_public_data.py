@@ -14,7 +14,7 @@ import public_data
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder for archives; the shared folder does not exist."""
+    """Return an empty folder for archives; the shared folder does not exist."""
     monkeypatch.setenv("BOOSTKMEANS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("BOOSTKMEANS_SHARED", str(tmp_path / "shared"))
     (tmp_path / "data").mkdir()

@@ -150,9 +150,9 @@ def test_invalid_shapes() -> None:
     assert "--n_subspaces must be a divisor of the number of features (4)." in raised.value.render(
         option
     )
-    with pytest.raises(ParameterError) as raised:
+    with pytest.raises(TooFewRowsError) as too_few:
         ProductQuantizer(2, 21).fit(X)
-    assert "--n_centroids must be at most the number of rows" in raised.value.render(option)
+    assert "--n_centroids 21 is more than the 20 rows." in too_few.value.render(option)
 
 
 def test_shell_messages_do_not_mention_none() -> None:

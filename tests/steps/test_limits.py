@@ -31,7 +31,7 @@ def balanced(partition: Partition, rows: Rows, limits: Limits) -> Partition:
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, float]]:
-    """The smallest and the largest weight of a cluster, after each sweep of each fit."""
+    """Return the smallest and the largest weight of a cluster after each sweep of each fit."""
     seen: list[tuple[float, float]] = []
     account = Run.account
 

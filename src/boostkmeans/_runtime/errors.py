@@ -158,7 +158,7 @@ class ParameterConflictError(StructuredError):
 
 
 class TooFewRowsError(StructuredError):
-    """The data have fewer rows than clusters are requested.
+    """The data have fewer rows than the requested number of clusters.
 
     Parameters
     ----------

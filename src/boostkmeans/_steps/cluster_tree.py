@@ -90,7 +90,18 @@ class ClusterTree:
         return _with_sums(self.children, self.parents, self.splits, self.clusters, partition, inertias)
 
     def cut(self, n_clusters: int) -> Labels:
-        """Return the label of each row when the tree had `n_clusters` leaves."""
+        """Return the label of each row when the tree had `n_clusters` leaves.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of leaves: for a binary tree, any number from 1 to `n_leaves`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Index of the leaf of each row, in the order of `cut_nodes`.
+        """
         if not len(self.labels):
             raise ValueError(
                 "This tree has no labels, because the model was saved without them. Use cut_nodes, or "
@@ -99,7 +110,18 @@ class ClusterTree:
         return self._ranks(n_clusters)[self.labels]
 
     def cut_nodes(self, n_clusters: int) -> Nodes:
-        """Return the leaves of the tree when it had `n_clusters` leaves, from left to right."""
+        """Return the leaves of the tree when it had `n_clusters` leaves, from left to right.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of leaves: for a binary tree, any number from 1 to `n_leaves`.
+
+        Returns
+        -------
+        nodes : ndarray of shape (n_clusters,)
+            Indices of the nodes.
+        """
         made = 1 + np.cumsum((self.children[self.splits] >= 0).sum(axis=1) - 1)
         n_splits = 0 if n_clusters == 1 else int(np.searchsorted(made, n_clusters)) + 1
         known = n_splits <= len(self.splits) and (n_splits == 0 or made[n_splits - 1] == n_clusters)
@@ -200,7 +222,7 @@ def _with_sums(
     centres[leaf] = partition.centres[clusters[leaf]]
     for nodes in levels(children)[::-1]:
         parts = children[nodes]
-        own = np.where(parts >= 0, weights[parts], 0.0)  # what fills up a line has no weight
+        own = np.where(parts >= 0, weights[parts], 0.0)  # Padding has no weight.
         weights[nodes] = own.sum(axis=1)
         share = own / weights[nodes][:, None]
         for section in range(parts.shape[1]):

@@ -137,7 +137,9 @@ class Partition:
         for block in rows.blocks():
             weights = None if row_weights is None else row_weights[block.where]
             if rows.in_memory:  # The core writes into the arrays, without another copy of them.
-                found = _core.recompute(block.rows.core, weights, self.view(), inertias, n_threads)
+                found = _core.recompute(
+                    block.rows.core, weights, self.view(), inertias=inertias, n_threads=n_threads
+                )
                 self.stale = False
                 return found
             total = _BlockSums(self.n_clusters) if total is None else total
@@ -232,9 +234,3 @@ def _merge_costs(a: Partition, b: Partition) -> Floats:
         costs[some] = np.einsum("ij,ij->i", gaps, gaps)
     costs[both] *= own * other / (own + other)
     return costs
-
-
-def into_centres(partition: Partition) -> Floats:
-    """Turn the composites into centres in place, and return them. The partition ends here."""
-    partition.composites /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
-    return partition.composites

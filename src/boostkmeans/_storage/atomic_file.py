@@ -20,6 +20,13 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
     """Raise the OSError that `atomic_write` would raise.
 
     Call it before a long computation, so that a bad path is not reported only at its end.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File that will be written.
+    force : bool
+        Whether an existing file may be replaced.
     """
     target = Path(path)
     if target.is_dir():
@@ -48,6 +55,18 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False) -> Iterat
 
     The content is written to a temporary file in the same folder, which is renamed at the end. An
     existing file is replaced only if `force` is True. A pipe or a device is written directly.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write.
+    force : bool, default=False
+        Whether an existing file may be replaced.
+
+    Yields
+    ------
+    file : binary file
+        The open temporary file.
     """
     check_target(path, force=force)
     target = Path(path).resolve()

@@ -119,7 +119,7 @@ def set_warning_subject(subject: str) -> None:
 
 @contextmanager
 def _short_warnings() -> Iterator[None]:
-    """Print each warning once, and at the end the number of times of repeated ones."""
+    """Print each warning once, and at the end how often repeated warnings occurred."""
     counts: Counter[str] = Counter()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -101,8 +101,23 @@ def batch_writer(
 ) -> Iterator[Callable[[Batch], None]]:
     """Return a function that appends batches of rows to an open file.
 
-    `shape` is that of all rows together, which need not be in memory at the same time. A value that the
-    format cannot hold raises DataFormatError.
+    A value that the format cannot hold raises DataFormatError.
+
+    Parameters
+    ----------
+    file : binary file
+        File that is open for writing.
+    format_name : str
+        Name of the format, one of `WRITABLE`.
+    shape : tuple of int
+        Number of rows and of features of all batches together.
+    dtype : dtype
+        Type of the values.
+
+    Yields
+    ------
+    write : callable
+        Function that appends an array of rows.
     """
     in_file = VECS_DTYPES.get(format_name) or BIN_DTYPES.get(format_name) or dtype
     done = 0
