@@ -1,1 +1,1 @@
-"""The run of a fit: problem, plan, schedule, history, checkpoint."""
+"""The runs of a fit: plan, run, schedule, stopping criteria, history, checkpoint."""

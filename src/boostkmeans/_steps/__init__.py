@@ -1,1 +1,1 @@
-"""What changes a partition: seeding, sweeps, repair, balancing, trees."""
+"""The problem, and the steps that change its partition: seeding, sweeps, repair, balancing, trees."""
