@@ -152,8 +152,8 @@ def summary(runs: list[Json], n: int, k: int) -> str:
 
 
 TEXT = """According to the paper, a row needs to be compared only with the k0 nearest of the k clusters
-after a few iterations, which "typically leads to 7~8 times speed-up while without significant performance
-degradation". The paper does not say for which k0 or k.
+after a few iterations, which "typically leads to 7~8 times speed-up while without significant
+performance degradation". The paper does not say for which k0 or k.
 
 Here BKM(rnd) makes {before} sweeps over all clusters. From this point, {timed} sweeps are timed, and
 their median is shown; some of them build new lists of neighbours. A whole fit continues from the same

@@ -174,7 +174,7 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
     requested, rows = context.requested, problem.rows
     if not rows.in_memory and (problem.limits is not None or callable(requested.init)):
         what = "A callable init needs" if callable(requested.init) else "Limits on sizes need"
-        raise ValueError(f"{what} all rows in memory, but the rows do not fit into it.")
+        raise ValueError(f"{what} all rows in memory, but the rows do not fit into memory.")
     n_drawn = sample_size(requested, problem)
     if n_drawn is not None:
         run = _start_from_sample(problem, context, n_drawn)

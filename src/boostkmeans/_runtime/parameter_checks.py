@@ -138,8 +138,8 @@ def check_n_clusters(n_clusters: int, n_rows: int, n_positive: int) -> None:
     if n_positive < n_clusters:
         raise ParameterConflictError(
             Message(
-                "{n_clusters} needs as many rows with a positive weight; {sample_weight} has "
-                "{n_positive}.",
+                "{n_clusters} is more than the number of rows with a positive weight in {sample_weight} "
+                "({n_positive}).",
                 n_clusters=Parameter("n_clusters", n_clusters),
                 sample_weight=Parameter("sample_weight"),
                 n_positive=n_positive,

@@ -65,7 +65,7 @@ class Limits:
         elif weights.values.max() > self.max_weight * (1 + ROUNDING):
             raise ParameterConflictError(
                 Message(
-                    "{sample_weight} has a row of weight {weight:g}, heavier than {max_size}.",
+                    "{sample_weight} contains the weight {weight:g}, which is more than {max_size}.",
                     sample_weight=Parameter("sample_weight"),
                     weight=weights.values.max() * weights.unit,
                     max_size=Parameter("max_size", self.max_weight * weights.unit),

@@ -81,7 +81,7 @@ def decode(
     if unknown:
         writer = escape_untrusted(header.string("library_version"))
         raise DataFormatError(
-            f"{estimator.__name__} has no such parameters: {', '.join(unknown)}. The file was written "
+            f"Unknown parameters of {estimator.__name__}: {', '.join(unknown)}. The file was written "
             f"by boostkmeans {writer}.",
             file=header.path,
             place=parameters.place,

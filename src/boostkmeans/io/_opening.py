@@ -241,7 +241,7 @@ def _check_path(path: str) -> None:
     if not path:
         raise ParameterError("path", "the name of a file, or '-' for standard input", path)
     if "://" in path and not Path(path).exists():
-        raise ValueError(f"{path} is an address, not a file. Download the file first.")
+        raise ValueError(f"{path} is a URL, not a file. Download the file first.")
     if path != "-" and Path(path).is_dir():
         is_dataset = any(Path(path).glob("*.parquet"))
         remedy = " Open its Parquet files one by one, or join them into one file." if is_dataset else ""

@@ -205,7 +205,7 @@ class Vectors:
             )
         if copy is False and (not self.is_mapped or np.dtype(dtype or self.dtype) != self.dtype):
             raise ValueError(
-                f"{self.name} cannot become an array of {np.dtype(dtype or self.dtype)} without a copy: "
+                f"{self.name} cannot be converted to {np.dtype(dtype or self.dtype)} without a copy: "
                 f"it must be {'converted' if self.is_mapped else 'decoded'}."
             )
         every: NDArray[Any] = np.asarray(self.load(), dtype=dtype)

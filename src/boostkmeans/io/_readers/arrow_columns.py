@@ -145,7 +145,7 @@ def _check_columns(
     if repeated:
         raise where.error(
             f"{counts[repeated[0]]} columns have the name {repeated[0]!r}.",
-            Message("Rename them, or name other columns with {key}.", key=Parameter("key")),
+            Message("Rename them, or select other columns with {key}.", key=Parameter("key")),
         )
     for one in key:
         if available[one] is None:

@@ -151,8 +151,8 @@ class ParquetStore(Store):
             done += len(rows)
         if done != len(target):
             raise self._file.location.within(f"row {first}").error(
-                f"The footer declares a group of {len(target)} rows here, but the group has another "
-                "number of rows. The file is damaged."
+                f"The footer declares a group of {len(target)} rows here, but the group has a "
+                "different number of rows. The file is damaged."
             )
 
     def _batches(self, reader: Any, groups: list[int]) -> Iterator[Any]:

@@ -181,7 +181,8 @@ def _open_contiguous(file: BinaryFile, dataset: Any) -> Store | None:
     shape = check_shape(where, tuple(int(n) for n in dataset.shape or ()))
     if dataset.external or dataset.is_virtual:
         raise where.error(
-            "The values are in other files, which are not read.", "Copy them into one file: h5repack."
+            "The values are stored in other files, which is not supported.",
+            "Copy them into one file with h5repack.",
         )
     n_bytes = shape[0] * shape[1] * dtype.itemsize
     is_compact = dataset.id.get_create_plist().get_layout() == _import_h5py().h5d.COMPACT

@@ -74,7 +74,9 @@ def row_groups(file: BinaryFile) -> list[RowGroup]:
     except (IndexError, KeyError, ValueError, TypeError, AttributeError) as error:
         raise _damaged(file, f"its footer cannot be parsed ({type(error).__name__})") from None
     if sum(group.n_rows for group in groups) != n_rows or any(group.n_rows < 0 for group in groups):
-        raise _damaged(file, f"it declares {n_rows} rows, but its groups have another number of rows")
+        raise _damaged(
+            file, f"it declares {n_rows} rows, but its groups have a different number of rows"
+        )
     return groups
 
 

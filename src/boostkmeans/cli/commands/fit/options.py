@@ -49,7 +49,9 @@ class FitSettings:
             "clusters of a bisecting tree."
         ),
     ] = Method.K_WAY
-    quality: Annotated[Quality | None, typer.Option(help="Effort (default: balanced).")] = None
+    quality: Annotated[
+        Quality | None, typer.Option(help="Trade-off between speed and distortion (default: balanced).")
+    ] = None
     init: Annotated[
         str | None,
         typer.Option(
