@@ -202,8 +202,8 @@ def random_state(rng: np.random.RandomState) -> State:
     name, key, position, has_gauss, gauss = rng.get_state(legacy=True)
     if name != GENERATOR:
         raise ValueError(
-            f"checkpoint needs a random_state with the generator {GENERATOR}, such as RandomState(seed). "
-            f"Got {name}."
+            f"checkpoint needs a random_state with the generator {GENERATOR}, such as RandomState(seed)."
+            f" Got {name}."
         )
     return {"key": key, "position": position, "has_gauss": has_gauss, "gauss": gauss}
 

@@ -110,7 +110,7 @@ def sparse_matrix(name: str, arrays: Mapping[str, Any], file_size: int) -> Any:
     if len(shape) != 2 or min(shape) < 0:
         raise where.error(f"{shape} is not the shape of a matrix.")
     if shape[0] > file_size * MAX_EXPANSION or shape[1] > MAX_COLUMNS:
-        raise where.error(f"The shape {shape} is too large for the size of the file.")
+        raise where.error(f"The shape {shape} is too large for this file.")
     if layout in ("bsr", "dia"):
         return _from_blocks(where, str(layout), arrays, shape)
     first, second, data = (arrays[one] for one in needed)
