@@ -21,7 +21,7 @@ CLASSES: tuple[type[CentreModel], ...] = (
     baselines.RBK,
     baselines.OnlineKMeans,
 )
-# A file names one of these classes. No other class is ever created from a file.
+# Classes that a file may name. Instances of other classes are never created from a file.
 ESTIMATORS = {estimator._model_name: estimator for estimator in CLASSES}
 
 

@@ -46,7 +46,7 @@ class OnlineKMeans(Baseline):
         Seed. With an int, results are reproducible.
     n_threads : int, default=None
         Number of threads for the initialization and the measurements. Rows are visited by one thread.
-        None uses all processors that this process may use.
+        None uses all processors available to this process.
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     random_state : int, RandomState or None, default=None
         Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
-        Number of threads of each call. None uses all processors that this process may use. Subspaces are
+        Number of threads of each call. None uses all processors available to this process. Subspaces are
         trained in parallel if the clusterer is `BoostKMeans` or `BisectingBoostKMeans`.
     verbose : int, default=0
         If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
@@ -439,7 +439,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     @property
     def _n_rounds(self) -> int:
-        """Number of rounds of rotation."""
+        """Number of rotation rounds."""
         is_true = isinstance(self.rotation, bool | np.bool_) and self.rotation
         return DEFAULT_ROUNDS if is_true else int(self.rotation)
 
@@ -467,7 +467,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         return _rotation.rotate(array, self.rotation_)
 
     def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Yield batches of validated and rotated rows, each with the number of its first row."""
+        """Yield batches of validated and rotated rows, each with the index of its first row."""
         if isinstance(X, RowSource) and X.shape[0] > 0:
             self._validate_source(X, reset=False, whole=False)
             for begin, batch in in_batches(X, at_least=BATCH_BYTES):

@@ -13,7 +13,8 @@ namespace boostkmeans {
 
 namespace {
 
-// Number of panels that are scored before scores are examined, so that the scores stay in the cache.
+// Number of panels that are scored before their scores are examined. The scores must fit into the
+// cache.
 constexpr std::int64_t kPanelsAtOnce = 8;
 // Number of scores that are skipped together if none is small enough.
 constexpr std::int64_t kChunk = 16;

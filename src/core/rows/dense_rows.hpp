@@ -125,7 +125,7 @@ class DenseRows {
     return distance(x, {y.values.get(), 1.0});
   }
 
-  // Save and restore the values of a composite that `add` changes, to the last bit.
+  // Save and exactly restore the values of a composite that `add` changes.
   std::int64_t saved_size() const { return source_.n_features; }
   void save(const Row&, const double* composite, double* cells) const {
     std::copy_n(composite, source_.n_features, cells);

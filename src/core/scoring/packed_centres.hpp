@@ -42,8 +42,8 @@ class PackedCentres {
   // for low precision.
   void gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count);
 
-  // Sets a centre to composite / weight. A cluster of weight 0 is empty, and every row gains by entering
-  // it.
+  // Sets a centre to composite / weight. A cluster of weight 0 is empty, and entering it costs
+  // nothing.
   void set(std::int64_t cluster, const double* composite, double weight);
 
   void set_never(std::int64_t cluster);

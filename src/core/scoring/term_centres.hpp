@@ -46,8 +46,8 @@ class TermCentres {
   // Fills all term rows from the composites (k x d). With `rows_move`, leaves room for entries that
   // moves add.
   void fill(const double* composites, bool rows_move, ThreadPool& pool);
-  // Sets weight and |composite|^2 of a cluster. A cluster of weight 0 is empty, and every row gains by
-  // entering it.
+  // Sets weight and |composite|^2 of a cluster. A cluster of weight 0 is empty, and entering it
+  // costs nothing.
   void set(std::int64_t cluster, double weight, double square);
   void set_never(std::int64_t cluster);
   void add_penalty(std::int64_t cluster, double penalty) { scalars_.add_penalty(cluster, penalty); }

@@ -47,8 +47,8 @@ class LocalFrameLoader {
   mutable DenseRows::Row fetched_;
 };
 
-// Separates the sections by s - 1 dot products. The section of a row x is the one with the largest x .
-// direction - threshold, where the last section has the value 0.
+// Separates s sections by s - 1 dot products. The section of a row x is the one with the largest x
+// . direction - threshold, where the last section has the value 0.
 struct DenseCut {
   LocalFrame frame;
   std::vector<float> directions;        // (s - 1) x step

@@ -20,7 +20,7 @@ class RowRange(Store):
         self.feature_names = whole.feature_names
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array."""
+        """Read rows into an array, starting with row `begin`."""
         self._whole.fill(self._begin + begin, target)
 
     def rows(self, begin: int, end: int) -> Any:

@@ -67,7 +67,7 @@ class ParquetStore(Store):
         self._check_size()
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array. The last group is kept for the next call."""
+        """Read rows into an array, starting with row `begin`. Cache the last group."""
         with self._lock:
             if self._spooled is None and self._has_large_groups():
                 self._spooled = self._spool()

@@ -57,7 +57,7 @@ class Hdf5Store(Store):
         self.dtype = np.dtype(dataset.dtype).newbyteorder("=")
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array."""
+        """Read rows into an array, starting with row `begin`."""
         self._file.check_unchanged()
         with self._lock, _hdf5_faults(self._file.location):
             if len(target):
