@@ -90,7 +90,7 @@ def exponent_for(spread: float) -> int:
 
 
 def _scale(points: Floats, exponent: int) -> Floats:
-    """Return points * 2**exponent, exactly. A product is faster than ldexp, if it is exact."""
+    """Return points * 2**exponent, exactly. ldexp is slower than a product."""
     use_product = abs(exponent) < MAX_FACTOR_EXPONENT
     result: Floats = points * math.ldexp(1.0, exponent) if use_product else np.ldexp(points, exponent)
     return result

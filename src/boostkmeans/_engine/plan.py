@@ -21,13 +21,13 @@ TEMPERATURE = 0.12
 TEMPERATURE_PER_EXPLAINED_SQUARE = 2.0
 # Number of annealed sweeps, by quality.
 ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
-# Range of cluster numbers for which "balanced" makes twice as many annealed sweeps. In this range,
+# Lower end of the range of n_clusters in which "balanced" makes twice as many annealed sweeps. There,
 # annealing gains more than trial swaps.
 LONGER_FROM_CLUSTERS = 65
 # Upper end of this range (exclusive).
 LONGER_BELOW_CLUSTERS = 512
-# Minimum of clusters times features for the longer annealing. Lloyd's k-means takes several times as
-# long.
+# Minimum product of clusters and features for the longer annealing. From there on, Lloyd's k-means takes
+# several times as long.
 LONGER_FROM_COST = 4096
 # Number of annealed sweeps if the user sets a temperature and `quality` implies no annealing.
 SWEEPS_IF_REQUESTED = 10

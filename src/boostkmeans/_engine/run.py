@@ -37,10 +37,11 @@ CERTIFY_BELOW_MOVES = 1 / 200
 CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
 # Minimum number of clusters for proposals in low precision.
 LOW_PRECISION_FROM_CLUSTERS = 256
-# Low precision is used if the last sweep moved more than this share of the rows.
+# Low precision is used only if the last sweep moved more than this share of the rows.
 LOW_PRECISION_ABOVE_MOVES = 1 / 20
-# Low precision is used if the inertia is more than this share of the sum of all squares. Products of
-# bytes are accurate to 1 % of the distance from the origin: see "Low precision" in docs/benchmarks.md.
+# Low precision is used only if the inertia is more than this share of the sum of all squares. Products
+# of bytes are accurate to 1 % of the distance from the origin: see "Low precision" in
+# docs/benchmarks.md.
 LOW_PRECISION_ABOVE_INERTIA = 1 / 8
 # Composites and inertia are recomputed from the labels after this number of moves per row.
 RECOMPUTE_AFTER_MOVES = 1

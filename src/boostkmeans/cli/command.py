@@ -1,4 +1,4 @@
-"""The frame of every command: errors, progress, input and the printed result."""
+"""Common parts of all commands: errors, progress, input and the printed result."""
 
 import json
 from collections.abc import Callable, Iterator

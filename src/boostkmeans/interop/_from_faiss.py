@@ -44,7 +44,8 @@ def centres_from_faiss(index: Any) -> Floats:
     if coarse.ntotal != n_lists:
         raise ValueError(f"The index has {n_lists} lists, but {coarse.ntotal} centres. Train it first.")
     try:
-        # If the coarse quantizer cannot reconstruct, reconstruct_n ends the process. This call raises.
+        # If the coarse quantizer cannot reconstruct, reconstruct_n would end the process. This call
+        # raises instead.
         coarse.reconstruct(0)
     except RuntimeError as error:
         raise TypeError(
@@ -58,7 +59,7 @@ def quantizer_from_faiss(index: Any) -> ProductQuantizer:
     """Return a fitted `ProductQuantizer` with the codebooks of a faiss index.
 
     The quantizer of an IndexIVFPQ encodes residuals, unless the index has `by_residual` False. The
-    training rows are unknown, so that `distortions_` are NaN.
+    training rows are unknown, so `distortions_` are NaN.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def codes_from_faiss(index: Any) -> Codes:
         Codes, in the form that `ProductQuantizer.encode` returns.
     """
     faiss = faiss_module()
-    # `index` must stay referenced meanwhile: it may own the inner index.
+    # Keep a reference to `index`, which may own the inner index.
     inner = _unwrap(index).index
     if not isinstance(inner, faiss.IndexPQ):
         raise TypeError(f"index must be an IndexPQ of faiss. Got {_name(inner)}.")
@@ -139,7 +140,7 @@ def _unwrap(index: Any) -> _InnerIndex:
 
 
 def _rotation_of(transform: Any) -> Floats | None:
-    """Return the rotation of a transform; None for scaling to unit length, which rotations keep."""
+    """Return the rotation of a transform; None for scaling to unit length."""
     faiss = faiss_module()
     if isinstance(transform, faiss.NormalizationTransform) and transform.norm == 2:
         return None

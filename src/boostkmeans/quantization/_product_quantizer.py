@@ -48,7 +48,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     """Product quantizer: compresses rows to codes of a few bytes.
 
     The features are divided into `n_subspaces` groups of equal width, and the rows are clustered in each
-    of these subspaces. The code of a row consists of the numbers of its nearest centroids. Use it to
+    of these subspaces. The code of a row consists of the indices of its nearest centroids. Use it to
     store many vectors in little memory and to search among them; `boostkmeans.interop` exports it to
     faiss. Distances computed from codes are approximate.
 
@@ -62,8 +62,8 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     clusterer : estimator, default=None
         Estimator that clusters the rows of a subspace: `BoostKMeans`, `BisectingBoostKMeans`, one of
         `boostkmeans.baselines`, or another estimator with `n_clusters` and `cluster_centers_`. It is
-        cloned. Its `n_clusters` is set, and its `random_state` and `n_threads` if they are None. None
-        means ``BoostKMeans(quality="fast", tol=1e-3)``.
+        cloned. `n_clusters` of the clone is set, and so are `random_state` and `n_threads` if they are
+        None. None means ``BoostKMeans(quality="fast", tol=1e-3)``.
     rotation : bool or int, default=False
         Number of rounds in which a rotation of the rows is learned together with the codebooks
         ("optimised product quantization"). True means 20 rounds, False means no rotation.
@@ -145,7 +145,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or Vectors
-            Training rows. Rows opened with `boostkmeans.io.open_vectors` are loaded as a whole.
+            Training rows. Rows opened with `boostkmeans.io.open_vectors` are loaded into memory.
         y : Ignored
             Not used, present for API consistency.
 

@@ -14,7 +14,7 @@ namespace {
 
 void sift_codes(const std::uint8_t* tables, int64_t n_subspaces, const std::uint8_t* columns,
                 int64_t step, int64_t count, std::uint8_t limit, std::uint64_t* masks) {
-  constexpr int kTogether = 8;  // number of vectors of codes for which a table is loaded once
+  constexpr int kTogether = 8;  // number of vectors of codes per load of a table
   const __m512i most = _mm512_set1_epi8(static_cast<char>(limit));
   for (int64_t begin = 0; begin < count; begin += kTogether * 64) {
     const int64_t left = (count - begin) / 64;

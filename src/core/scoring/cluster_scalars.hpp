@@ -38,7 +38,8 @@ class ClusterScalars {
   Buffer<float> norms, factors, inverse_weights;
 
  private:
-  // Stands for 1 / 0. It is large enough to make empty clusters free, and finite to avoid NaN.
+  // Replaces 1 / 0. It is large enough to make the cost of empty clusters 0, and finite to avoid
+  // NaN.
   static constexpr float kHuge = 1e30f;
 };
 

@@ -2,9 +2,9 @@
 //
 // Each term (column of the data) has a term row with its value in all composites. A row is scored
 // against all clusters by adding up the term rows of its terms. Composites are not divided by their
-// weights, so a move changes only the terms of the moved row, in two columns. A term that occurs in few
-// rows occurs in few clusters, and its term row is sparse. Most terms are like this, so that the other
-// term rows stay in the cache.
+// weights, so a move changes only the terms of the moved row, in two columns. A term that occurs in
+// few rows occurs in few clusters, and its term row is sparse. Most term rows are sparse, so the
+// few dense ones stay in the cache.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@ from boostkmeans.io._access.store import Store
 
 
 class RowRange(Store):
-    """The rows [begin, end) of another store, which it closes together with itself."""
+    """The rows [begin, end) of another store, which is closed together with this one."""
 
     def __init__(self, whole: Store, begin: int, end: int) -> None:
         self._whole = whole

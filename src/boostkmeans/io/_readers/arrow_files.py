@@ -23,10 +23,10 @@ from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import check_shape
 from boostkmeans.io._readers.parquet_footer import row_groups
 
-# Largest ratio of decoded bytes to bytes of the file. Runs of equal values take almost no room, so no
-# ratio is impossible, but a larger one would let a small damaged file exhaust the memory.
+# Largest ratio of decoded bytes to bytes of the file. Runs of equal values take almost no space, so any
+# ratio is possible, but a larger one would let a small damaged file exhaust the memory.
 MAX_EXPANSION = 10_000
-# Row groups are decoded as a whole. A file with larger groups is decoded once and spooled.
+# Row groups are decoded as a whole. A file with larger groups than this is decoded once and spooled.
 MAX_GROUP_BYTES = 1 << 28
 # Number of bytes that are decoded at a time. They stay in a processor's cache.
 BATCH_BYTES = 1 << 20
