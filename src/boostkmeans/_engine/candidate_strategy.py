@@ -20,7 +20,7 @@ MAX_USES = 4
 MAX_PROBE_COST = 1 / 20
 # Maximum share of the rows that a probe visits.
 MAX_PROBED_SHARE = 1 / 8
-# Values of fields that checkpoints of versions before 0.7 lack.
+# Defaults of fields that are missing in checkpoints of versions before 0.7.
 MISSING_BEFORE_0_7 = {
     "everywhere": False, "_cold_uses": 0, "least_gain": 0.0, "_gain": 0.0, "_rate": 0.0, "_spent": 0.0,
 }  # fmt: skip

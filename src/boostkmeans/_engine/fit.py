@@ -1,4 +1,4 @@
-"""Fit: several runs of a problem, of which the best is returned. Samples are fitted by the same code."""
+"""Fit: several runs of a problem, and the choice of the best. Samples are fitted by the same code."""
 
 import logging
 import time

@@ -90,7 +90,7 @@ class Annealing:
     temperature: float
     n_sweeps: int
     adapts: bool = False
-    """True if the temperature is lower for data of which clusters explain little."""
+    """True if the temperature is reduced when clusters explain little of the inertia."""
 
     def at(self, sweep: int, explained: float = 1.0) -> float:
         """Return the temperature of a sweep, counted from 0.

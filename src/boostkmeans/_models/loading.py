@@ -1,4 +1,4 @@
-"""`load_model`: the only function that knows every estimator class by its name in files."""
+"""`load_model`, which maps the class names in files to all estimator classes."""
 
 import os
 from typing import Any

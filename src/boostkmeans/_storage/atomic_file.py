@@ -138,7 +138,7 @@ def _move_into_place(temporary: Path, target: Path, force: bool) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Flush the folder to disk: without it, the new name could be lost in a crash."""
+    """Flush the folder to disk, because a crash could otherwise lose the new name."""
     if os.name != "posix":
         return
     with suppress(OSError):  # some file systems cannot sync folders

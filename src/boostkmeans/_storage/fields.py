@@ -69,7 +69,7 @@ class Fields:
         return value
 
     def boolean(self, name: str) -> bool:
-        """Return True or False."""
+        """Return the boolean in this field."""
         value = self._get(name)
         if not isinstance(value, bool):
             self.fail(name, "true or false", value)

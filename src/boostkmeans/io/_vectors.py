@@ -19,7 +19,7 @@ BATCH_BYTES = 1 << 24
 # Rows with at most this many bytes between them are read in one call: a system call takes about as long
 # as reading 64 KB.
 GAP_BYTES = 1 << 16
-# Largest number of bytes that one call reads for scattered rows. They stay in a processor's cache.
+# Largest number of bytes that one call reads for scattered rows. They fit into the cache of a processor.
 WINDOW_BYTES = 1 << 20
 
 

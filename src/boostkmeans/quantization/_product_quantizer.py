@@ -36,7 +36,7 @@ from boostkmeans.quantization._training import SubspaceTrainer
 
 # Number of rounds for rotation=True.
 DEFAULT_ROUNDS = 20
-# Settings of the default clusterer, chosen by the measurements under "Training of product quantizers" in
+# Settings of the default clusterer, based on the measurements under "Training of product quantizers" in
 # docs/benchmarks.md.
 DEFAULT_QUALITY = "fast"
 DEFAULT_TOL = 1e-3

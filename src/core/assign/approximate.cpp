@@ -14,7 +14,7 @@ namespace boostkmeans {
 
 namespace {
 
-// Number of rows of a group that share one gathering of its centres.
+// Number of rows of a task, for which a thread gathers the centres of a group once.
 constexpr std::int64_t kTaskRows = 8 * kBatchRows;
 
 struct Task {

@@ -1,4 +1,5 @@
-// Part of kernel.cpp: sums of table entries of codes, for instruction sets that look up tables of bytes.
+// Part of kernel.cpp: sums of the table entries that codes select, for instruction sets with byte
+// lookup.
 #pragma once
 
 #include "kernel/vectors.hpp"

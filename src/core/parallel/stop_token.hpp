@@ -38,7 +38,7 @@ class StopToken {
   Reason reason() const { return reason_.load(std::memory_order_relaxed); }
 
  private:
-  // In seconds. Calls must react to an interrupt within 200 ms, of which this is a tenth.
+  // In seconds: a tenth of the 200 ms within which a call must react to an interrupt.
   static constexpr double kInterval = 0.02;
 
   bool stop(Reason reason) {

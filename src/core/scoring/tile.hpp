@@ -193,7 +193,7 @@ class Tile<SparseRows> {
   std::vector<const float*> term_rows_;
   std::vector<float> factors_;
   std::vector<SparseRange> sparse_;
-  // x . composite of all rows, for the columns from first_ on.
+  // x . composite of all rows, for the columns starting at first_.
   Buffer<float> dots_;
   std::int64_t room_ = 0, first_ = 0, n_columns_ = 0;
   const float* scales_ = nullptr;

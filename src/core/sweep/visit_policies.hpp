@@ -90,8 +90,8 @@ class CandidatePolicy {
   }
 
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
-    // Maximum number of rows per gathering of centres. A large cluster is divided into several
-    // tasks, so that threads can share it.
+    // Maximum number of rows of a task, for which a thread gathers the centres once. A large
+    // cluster is divided into several tasks, so that threads can share it.
     constexpr std::int64_t kTaskRows = 8 * kBatchRows;
     while (next_ < visit_.n_clusters &&
            static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {

@@ -79,7 +79,7 @@ class Spool:
 
     @contextmanager
     def _room_for(self, n_bytes: int) -> Iterator[None]:
-        """Raise NoRoomError instead of other OSErrors."""
+        """Convert an OSError into NoRoomError."""
         try:
             yield
         except OSError as error:

@@ -28,7 +28,7 @@ from boostkmeans.io._readers.parquet_footer import row_groups
 MAX_EXPANSION = 10_000
 # Row groups are decoded as a whole. A file with larger groups than this is decoded once and spooled.
 MAX_GROUP_BYTES = 1 << 28
-# Number of bytes that are decoded at a time. They stay in a processor's cache.
+# Number of bytes that are decoded at a time. They fit into the cache of a processor.
 BATCH_BYTES = 1 << 20
 # Smallest number of rows that are decoded at a time: with fewer, the cost of a call dominates.
 MIN_BATCH_ROWS = 1024

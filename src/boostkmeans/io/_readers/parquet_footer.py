@@ -94,7 +94,7 @@ def _damaged(file: BinaryFile, reason: str) -> DataFormatError:
 def _structure(
     data: bytes, at: int, wanted: dict[int, Any] | None, depth: int
 ) -> tuple[dict[int, Any], int]:
-    """Parse a structure. Return its wanted fields by number, and the offset of its end."""
+    """Parse a structure. Return its required fields by ID, and the offset of its end."""
     found: dict[int, Any] = {}
     number = 0
     while True:

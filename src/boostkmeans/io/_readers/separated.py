@@ -43,7 +43,7 @@ WRONG_COUNT = re.compile(r"requires \d+ columns but (\d+) were found")
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Arguments of `open_vectors` for a table as text."""
+    """Arguments of `open_vectors` for a text table."""
 
     format_name: str
     key: list[str] | None

@@ -1,4 +1,4 @@
-"""Layout of a table as text: separator, header and columns, detected from its first lines."""
+"""Layout of a text table: separator, header and columns, detected from its first lines."""
 
 import csv
 import re
@@ -25,7 +25,7 @@ MAX_SHOWN = 40
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Columns of a table as text."""
+    """Columns of a text table."""
 
     separator: str | None
     """None if any white space separates cells."""
