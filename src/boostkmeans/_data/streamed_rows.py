@@ -101,8 +101,7 @@ class StreamedRows:
         return points
 
     def _pick(self, indices: NDArray[np.int64]) -> Array:
-        """Read some rows. Each read starts at the next requested row and spans a fixed number of
-        bytes."""
+        """Read some rows. A read starts at the next requested row and has a fixed number of bytes."""
         picked = np.empty((len(indices), self.n_features), dtype=read_type(self._source))
         at_once = max(1, BYTES_TO_PICK_FROM // self.row_bytes)
         at = 0
