@@ -9,7 +9,7 @@ from boostkmeans.io._readers.sparse_store import READERS, LabelledMatrix, read_l
 
 
 def read_matrix(path: str | os.PathLike[str], format: str) -> LabelledMatrix:  # noqa: A002
-    """Read a sparse matrix into memory, with the labels that its file stores.
+    r"""Read a sparse matrix into memory, with the labels that its file stores.
 
     Use `open_vectors` for rows without labels, and for all other formats.
 
@@ -36,7 +36,7 @@ def read_matrix(path: str | os.PathLike[str], format: str) -> LabelledMatrix:  #
     >>> from boostkmeans.io import read_matrix
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "some.svm")
-    ...     _ = path.write_text("1 1:2 3:1\\n2 2:4\\n")
+    ...     _ = path.write_text("1 1:2 3:1\n2 2:4\n")
     ...     found = read_matrix(path, "svmlight")
     >>> found.matrix.shape, found.row_labels.tolist()
     ((2, 3), [1.0, 2.0])
