@@ -30,7 +30,9 @@ def test_a_checkpointed_fit_releases_the_rows(tmp_path: Path) -> None:
         gc.enable()
 
 
-@pytest.mark.parametrize("parameters", [{}, {"quality": "fast"}, {"min_size": 599, "annealing": 0, "repair": False}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"quality": "fast"}, {"min_size": 599, "annealing": 0, "repair": False}]
+)
 def test_a_fit_without_time_resumes_as_if_uninterrupted(
     parameters: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
