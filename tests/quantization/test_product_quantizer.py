@@ -88,7 +88,7 @@ def test_best_quality_has_lower_distortion_than_lloyd(X: Rows) -> None:
         BisectingBoostKMeans(),
         BisectingBoostKMeans(refine=True),
         baselines.KMeans(),
-        baselines.MiniBatchKMeans(),
+        pytest.param(baselines.MiniBatchKMeans(), marks=pytest.mark.slow),
         baselines.BisectingKMeans(),
         baselines.OnlineKMeans(),
         baselines.RBK(),
@@ -287,13 +287,11 @@ def test_rows_of_file_give_same_codes_as_array(
 
 class TestErrors:
     def test_rejects_n_subspaces_that_does_not_divide_n_features(self, X: Rows) -> None:
-        with pytest.raises(
-            ValueError, match=r"n_subspaces=7 does not divide n_features=24\. .*\[1, 2, 3"
-        ):
+        with pytest.raises(ValueError, match=r"divisor of .* \(24\)\. Got 7 .*\[1, 2, 3"):
             ProductQuantizer(7, 4).fit(X)
 
     def test_rejects_fewer_rows_than_centroids(self, X: Rows) -> None:
-        with pytest.raises(ValueError, match="n_samples=255 should be >= n_centroids=256"):
+        with pytest.raises(ValueError, match=r"number of rows \(n_samples=255\)\. Got 256"):
             ProductQuantizer(4).fit(X[:255])
 
     @pytest.mark.parametrize("rotation", [False, 2])
@@ -379,7 +377,7 @@ class TestErrors:
     def test_failed_fit_keeps_fitted_state(self, X: Rows, wrong: Rows) -> None:
         made = ProductQuantizer(4, 8, random_state=0).fit(X)
         codes = made.encode(X)
-        with pytest.raises(ValueError, match=r"divide|NaN|n_samples"):
+        with pytest.raises(ValueError, match=r"divisor|NaN|n_samples"):
             made.fit(wrong)
         assert made.n_features_in_ == 24
         np.testing.assert_array_equal(made.encode(X), codes)
@@ -578,6 +576,7 @@ SLOW = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 @pytest.mark.parametrize("name", SLOW)

@@ -122,7 +122,7 @@ def cluster_documents(
     n_central : int, default=5
         Number of central documents per cluster.
     n_init : int, default=1
-        Number of runs with different random numbers. The run with the lowest inertia is kept.
+        Number of runs with different random numbers. The result is the run with the lowest inertia.
     quality : {"fast", "balanced", "best"}, default=None
         Quality of `BoostKMeans`, only for the methods "refined" and "k-way". None means "balanced".
     random_state : int, RandomState or None, default=None

@@ -168,7 +168,7 @@ def as_rows(matrix: Any, source: str, *, copy: bool = False) -> csr_array:
 
 
 def _as_strings(classes: Sequence[Any] | None) -> list[str | None] | None:
-    """Convert classes to strings. None, an unknown class, is kept."""
+    """Convert classes to strings. None, which means an unknown class, is not converted."""
     if classes is None:
         return None
     return [None if one is None else str(one) for one in classes]

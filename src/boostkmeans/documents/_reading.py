@@ -36,7 +36,7 @@ def read_corpus(
     encoding: str = "utf-8",
     progress: ProgressCallback | None = None,
 ) -> Corpus:
-    """Read documents from a folder or a file.
+    r"""Read documents from a folder or a file.
 
     Documents that cannot be used are listed in the attribute `skipped`; the others are read.
 

@@ -49,7 +49,7 @@ class Weighting:
     max_features: int | None = None
     """Maximum number of terms. The most frequent ones are used. None means no maximum."""
     sublinear_tf: bool = False
-    """Whether to replace a count by 1 + log(count). Values below 1 are not allowed."""
+    """If True, a count is replaced by 1 + log(count). Values below 1 are not allowed."""
     idf: str | None = None
     """Weight of a term in df of n documents. "smooth" is log((1 + n) / (1 + df)) + 1, as in
     scikit-learn. "plain" is log(n / df), as in CLUTO and the paper; it is 0 for terms in all documents.
@@ -230,7 +230,7 @@ def _select_columns(corpus: Corpus, options: Weighting) -> tuple[csr_array, list
 
 
 def _used_columns(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the columns with values, and for each value the index of its column among these."""
+    """Return the columns that have values, and the index among these of the column of each value."""
     if matrix.shape[1] > MAX_COUNTERS:
         columns, places = np.unique(matrix.indices, return_inverse=True)
         return columns, places

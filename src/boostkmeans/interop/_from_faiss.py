@@ -44,8 +44,7 @@ def centres_from_faiss(index: Any) -> Floats:
     if coarse.ntotal != n_lists:
         raise ValueError(f"The index has {n_lists} lists, but {coarse.ntotal} centres. Train it first.")
     try:
-        # If the coarse quantizer cannot reconstruct, reconstruct_n would end the process. This call
-        # raises instead.
+        # If the coarse quantizer cannot reconstruct, reconstruct_n ends the process. This call raises.
         coarse.reconstruct(0)
     except RuntimeError as error:
         raise TypeError(
@@ -110,7 +109,7 @@ def codes_from_faiss(index: Any) -> Codes:
         Codes, in the form that `ProductQuantizer.encode` returns.
     """
     faiss = faiss_module()
-    # Keep a reference to `index`, which may own the inner index.
+    # `index` must stay referenced meanwhile: it may own the inner index.
     inner = _unwrap(index).index
     if not isinstance(inner, faiss.IndexPQ):
         raise TypeError(f"index must be an IndexPQ of faiss. Got {_name(inner)}.")
@@ -140,7 +139,7 @@ def _unwrap(index: Any) -> _InnerIndex:
 
 
 def _rotation_of(transform: Any) -> Floats | None:
-    """Return the rotation of a transform; None for scaling to unit length."""
+    """Return the rotation of a transform, or None for scaling, which commutes with rotations."""
     faiss = faiss_module()
     if isinstance(transform, faiss.NormalizationTransform) and transform.norm == 2:
         return None

@@ -17,12 +17,7 @@ from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
-from boostkmeans._runtime.errors import (
-    Message,
-    NotFiniteError,
-    Parameter,
-    ParameterConflictError,
-)
+from boostkmeans._runtime.errors import Message, NotFiniteError, ParameterError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
@@ -481,23 +476,23 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         n, d = array.shape
         if d % self.n_subspaces:
             divisors = [m for m in range(1, d + 1) if d % m == 0]
-            raise ParameterConflictError(
-                Message(
-                    "{n_subspaces} does not divide n_features={d}.",
-                    shell="{n_subspaces} does not divide the {d} features.",
-                    n_subspaces=Parameter("n_subspaces", self.n_subspaces),
-                    d=d,
-                ),
+            raise ParameterError(
+                "n_subspaces",
+                f"a divisor of the number of features ({d})",
+                self.n_subspaces,
+                owner=type(self).__name__,
                 remedy=f"Choose one of {divisors}, or add columns of zeros.",
             )
         if n < self.n_centroids:
-            raise ParameterConflictError(
+            raise ParameterError(
+                "n_centroids",
                 Message(
-                    "n_samples={n} should be >= {n_centroids}.",
-                    shell="{n_centroids} is more than the {n} rows.",
-                    n_centroids=Parameter("n_centroids", self.n_centroids),
+                    "at most the number of rows (n_samples={n})",
+                    shell="at most the number of rows ({n})",
                     n=n,
                 ),
+                self.n_centroids,
+                owner=type(self).__name__,
                 remedy="Provide more rows, or use fewer centroids.",
             )
 
