@@ -1,5 +1,5 @@
-// Runs all of the core on small random data, every type and instruction set, several threads, for the
-// sanitizers (make sanitize). Checks only what a sanitizer does not: that results are consistent.
+// Runs all functions of the core on small random data, with every scalar type, every instruction set and
+// several threads, for the sanitizers (make sanitize). It only checks the results for consistency.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -13,7 +13,7 @@
 #include "assign/kmeans_plus_plus.hpp"
 #include "assign/nearest.hpp"
 #include "assign/neighbours.hpp"
-#include "assign/online.hpp"
+#include "baselines/online.hpp"
 #include "partition/partition.hpp"
 #include "rows/describe.hpp"
 #include "sweep/sweep.hpp"
@@ -37,7 +37,7 @@ struct Problem {
 
 std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(p.n * p.d * p.item));
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(random());
+  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
   // Floating-point types: clear the top exponent bits, so that all values are finite and moderate.
   if (p.scalar == Scalar::float64 || p.scalar == Scalar::float32 || p.scalar == Scalar::float16)
     for (std::size_t i = static_cast<std::size_t>(p.item) - 1; i < bytes.size();
@@ -46,9 +46,10 @@ std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) 
   return bytes;
 }
 
-// Lists by groups of three, sweeps over them, and rows to the nearest of a list.
+// Neighbour lists from groups of three centres, sweeps over these lists, and the nearest centre in a
+// list.
 template <class Rows>
-void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partition, Team& team) {
+void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partition, ThreadPool& pool) {
   const std::int64_t k = partition.n_clusters, length = std::min<std::int64_t>(4, k - 1);
   std::vector<std::int32_t> order(static_cast<std::size_t>(k)),
       lists(static_cast<std::size_t>(k * length));
@@ -58,22 +59,23 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
   const auto n_groups = static_cast<std::int64_t>(starts.size());
   starts.push_back(k);
   std::vector<std::int32_t> everywhere;
+  everywhere.reserve(static_cast<std::size_t>(n_groups * n_groups));
   for (std::int64_t i = 0; i < n_groups * n_groups; ++i)
     everywhere.push_back(static_cast<std::int32_t>(i % n_groups));
   neighbours(rows.kernel(), partition.composites, k, partition.n_features,
              {order.data(), starts.data(), everywhere.data(), n_groups, n_groups}, length, lists.data(),
-             team);
+             pool);
   std::vector<std::int64_t> changed(order.size(), -1), visited(order.size(), -1);
   std::vector<std::int32_t> runners_up(static_cast<std::size_t>(rows.n_rows()), 0);
   CandidateVisit visit{lists.data(),      length, changed.data(), visited.data(), 0, order.data(), k, 64,
                        runners_up.data(), false};
-  double inertia = recompute(rows, w, partition, nullptr, team).inertia;
+  double inertia = recompute(rows, w, partition, nullptr, pool).inertia;
   for (int s = 0; s < 4; ++s) {
     visit.by_runner_up = s == 2;
     Visit by_list = visit;
-    sweep(rows, w, partition, by_list, {.first = s == 1, .seed = 5}, team);
+    sweep(rows, w, partition, by_list, {.first = s == 1, .seed = 5}, pool);
     visit.clock = std::get<CandidateVisit>(by_list).clock;
-    const double after = recompute(rows, w, partition, nullptr, team).inertia;
+    const double after = recompute(rows, w, partition, nullptr, pool).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep over candidates lowers the inertia");
     inertia = after;
   }
@@ -82,108 +84,125 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
     row_groups[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) % n_groups);
   nearest_in_groups(rows, partition.composites, k, row_groups.data(),
                     {order.data(), starts.data(), everywhere.data(), n_groups, n_groups},
-                    runners_up.data(), team);
+                    runners_up.data(), pool);
 }
 
-// Sweeps that are relaxed, with penalties, and within limits, in which rows change places.
+// Sweeps with a temperature, with penalties, and within size limits with exchanges.
 template <class Rows>
 void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition, Visit& visit,
-                     Team& team) {
+                     ThreadPool& pool) {
   const std::int64_t k = partition.n_clusters;
-  sweep(rows, w, partition, visit, {.temperature = 0.3, .seed = 5}, team);
+  sweep(rows, w, partition, visit, {.temperature = 0.3, .seed = 5}, pool);
   std::vector<double> penalties;
+  penalties.reserve(static_cast<std::size_t>(k));
   for (std::int64_t c = 0; c < k; ++c) penalties.push_back(0.01 * static_cast<double>(c % 3));
-  sweep(rows, w, partition, visit, {.penalties = penalties.data(), .seed = 5}, team);
-  double inertia = recompute(rows, w, partition, nullptr, team).inertia;
-  const auto [least, most] = std::minmax_element(partition.weights, partition.weights + k);
-  const Limits limits{*least, *most};
+  sweep(rows, w, partition, visit, {.penalties = penalties.data(), .seed = 5}, pool);
+  double inertia = recompute(rows, w, partition, nullptr, pool).inertia;
+  const auto [min_weight, max_weight] = std::minmax_element(partition.weights, partition.weights + k);
+  const SizeLimits limits{*min_weight, *max_weight};
   for (int s = 0; s < 6; ++s) {
     sweep(rows, w, partition, visit,
-          {.first = s == 2, .exact = s == 5, .limits = limits, .exchange = s % 2 == 0, .seed = 5}, team);
+          {.first = s == 2, .exact = s == 5, .limits = limits, .exchange = s % 2 == 0, .seed = 5}, pool);
     for (std::int64_t c = 0; c < k; ++c) check(limits.allow(partition.weights[c]), "limits hold");
-    const double after = recompute(rows, w, partition, nullptr, team).inertia;
+    const double after = recompute(rows, w, partition, nullptr, pool).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep within limits lowers the inertia");
     inertia = after;
   }
 }
 
-// Two levels of splits, and the way down.
+// Ranges of members.
+struct Sets {
+  std::vector<std::int64_t> begins, ends;
+};
+
+// Splits sets, and returns those sections that can be split again.
 template <class Rows>
-void exercise_split(const Rows& rows, RowWeights w, const Partition& partition, Team& team) {
+Sets split_sets(const Rows& rows, RowWeights w, std::vector<std::int64_t>& members, const Sets& sets,
+                const SplitOptions& options, ThreadPool& pool) {
+  const std::int64_t s = options.sections.n_sections;
+  const std::size_t size = sets.begins.size() * static_cast<std::size_t>(s);
+  std::vector<std::int64_t> found(size);
+  std::vector<double> weights(size), inertias(size);
+  split(rows, w, members.data(), sets.begins.data(), sets.ends.data(),
+        static_cast<std::int64_t>(sets.begins.size()), options,
+        {found.data(), weights.data(), inertias.data()}, pool);
+  check(found.back() == sets.ends.back() || found.back() == -1,
+        "sections make up their set, unless its rows are equal");
+  Sets next;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto sections = static_cast<std::size_t>(s);
+    const std::int64_t begin = i % sections == 0 ? sets.begins[i / sections] : found[i - 1];
+    if (found[i] - begin < s) continue;
+    next.begins.push_back(begin);
+    next.ends.push_back(found[i]);
+  }
+  return next;
+}
+
+// Two levels of splits, and the descent of a tree.
+template <class Rows>
+void exercise_split(const Rows& rows, RowWeights w, const Partition& partition, ThreadPool& pool) {
   std::vector<std::int64_t> members;
   for (std::int64_t i = 0; i < rows.n_rows(); ++i)
     if (w[i] > 0.0) members.push_back(i);
-  for (const int start : {0, 1, 2})
+  for (const auto start :
+       {SectionStart::random_partition, SectionStart::random, SectionStart::plus_plus})
     for (const std::int64_t s : {2, 3}) {
-      std::vector<std::int64_t> begins{0}, ends{static_cast<std::int64_t>(members.size())};
-      for (int level = 0; level < 2 && !begins.empty(); ++level) {
-        const auto n = static_cast<std::int64_t>(begins.size());
-        std::vector<std::int64_t> found(static_cast<std::size_t>(n * s)), parts;
-        std::vector<double> weights(found.size()), inertias(found.size());
-        split(rows, w, members.data(), begins.data(), ends.data(), n,
-              {{s, static_cast<SectionStart>(start), 10, 1e-4}, 7, true},
-              {found.data(), weights.data(), inertias.data()}, team);
-        for (std::int64_t i = 0; i < n * s; ++i)
-          parts.push_back(i % s == 0 ? begins[static_cast<std::size_t>(i / s)]
-                                     : found[static_cast<std::size_t>(i - 1)]);
-        const std::int64_t end = found[static_cast<std::size_t>(n * s - 1)];
-        check(end == ends.back() || end == -1, "parts make up their set, unless its rows are equal");
-        begins.clear();
-        ends.clear();
-        for (std::size_t i = 0; i < parts.size(); ++i)
-          if (found[i] - parts[i] >= s) begins.push_back(parts[i]), ends.push_back(found[i]);
-      }
+      Sets sets{{0}, {static_cast<std::int64_t>(members.size())}};
+      for (int level = 0; level < 2 && !sets.begins.empty(); ++level)
+        sets = split_sets(rows, w, members, sets, {{s, start, 10, 1e-4}, 7, true}, pool);
     }
   const std::vector<std::int32_t> children{1, 2, -1, -1, -1, -1};
   std::vector<std::int32_t> leaves(static_cast<std::size_t>(rows.n_rows()));
   if (partition.n_clusters >= 3)
-    descend(rows, children.data(), 3, 2, partition.composites, leaves.data(), team);
+    descend(rows, children.data(), 3, 2, partition.composites, leaves.data(), pool);
 }
 
-// All that works on rows of any kind.
+// All functions that work on both kinds of rows.
 template <class Rows>
-void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, Team& team) {
+void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& pool) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
   std::vector<double> norms(static_cast<std::size_t>(n));
-  row_norms(rows, norms.data(), team);
+  row_norms(rows, norms.data(), pool);
 
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(k)), counts(chosen.size()), order;
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n)), near(labels.size());
-  plus_plus(rows, w, k, 15, 3, chosen.data(), labels.data(), team);
+  plus_plus(rows, w, k, 15, 3, chosen.data(), labels.data(), pool);
   std::vector<double> composites(static_cast<std::size_t>(k * d)), weights(chosen.size());
   const Partition partition{labels.data(), composites.data(), weights.data(), counts.data(), k, d};
-  double inertia = recompute(rows, w, partition, nullptr, team).inertia;
+  double inertia = recompute(rows, w, partition, nullptr, pool).inertia;
   for (std::int64_t run = 0; run * 4 < n; ++run) order.push_back(run);
   Visit visit = FullVisit{order.data(), static_cast<std::int64_t>(order.size()), 4, 64};
   for (int s = 0; s < 4; ++s) {
     const SweepResult result =
         sweep(rows, w, partition, visit,
-              {.first = s == 1, .exact = s == 3, .low_precision = s == 2, .seed = 5}, team);
-    const double after = recompute(rows, w, partition, nullptr, team).inertia;
+              {.first = s == 1, .exact = s == 3, .low_precision = s == 2, .seed = 5}, pool);
+    const double after = recompute(rows, w, partition, nullptr, pool).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep lowers the inertia");
-    check(result.evaluations == n * k, "all rows look at all clusters");
+    check(result.evaluations == n * k, "all rows are compared with all clusters");
     inertia = after;
   }
-  exercise_limits(rows, w, partition, visit, team);
-  exercise_candidates(rows, w, partition, team);
-  exercise_split(rows, w, partition, team);
+  exercise_limits(rows, w, partition, visit, pool);
+  exercise_candidates(rows, w, partition, pool);
+  exercise_split(rows, w, partition, pool);
   std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(n * k));
-  nearest(rows, composites.data(), k, nullptr, near.data(), gaps.data(), team);
-  own_distances(rows, composites.data(), k, near.data(), gaps.data(), norms.data(), team);
-  nearest(rows, composites.data(), k, near.data(), labels.data(), nullptr, team);
-  for (std::size_t i = 0; i < labels.size(); ++i) check(labels[i] != near[i], "the second is another");
-  all_distances(rows, composites.data(), k, all.data(), team);
+  nearest(rows, composites.data(), k, nullptr, near.data(), gaps.data(), pool);
+  distances_to_assigned(rows, composites.data(), k, near.data(), gaps.data(), norms.data(), pool);
+  nearest(rows, composites.data(), k, near.data(), labels.data(), nullptr, pool);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    check(labels[i] != near[i], "the second nearest centre is not the nearest");
+  all_distances(rows, composites.data(), k, all.data(), pool);
   std::vector<std::int64_t> rows_in_order(static_cast<std::size_t>(n));
   std::iota(rows_in_order.begin(), rows_in_order.end(), 0);
-  check(online_pass(rows, composites.data(), k, rows_in_order.data(), n, 0.01, team.watch()) == n,
-        "all rows have their turn");
+  check(online_pass(rows, composites.data(), k, rows_in_order.data(), n, 0.01, pool.stop_token()) == n,
+        "online k-means visits all rows");
 }
 
 void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weighted) {
   std::mt19937 random(7);
   const auto bytes = random_bytes(p, random);
-  const RowSource source{reinterpret_cast<const char*>(bytes.data()), p.d * p.item, p.item, p.d,
-                         p.scalar};
+  const StridedArray source{reinterpret_cast<const char*>(bytes.data()), p.d * p.item, p.item, p.d,
+                            p.scalar};
   std::vector<double> factors(static_cast<std::size_t>(p.n), 0.5), row_weights;
   const DenseRows rows(kernel, source, p.n, std::vector<double>(static_cast<std::size_t>(p.d), 0.25), 3,
                        weighted ? factors.data() : nullptr);
@@ -191,14 +210,14 @@ void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weight
     for (std::int64_t i = 0; i < p.n; ++i) row_weights.push_back(static_cast<double>(random() % 4));
   const RowWeights w{weighted ? row_weights.data() : nullptr};
 
-  Watch watch([] { return false; }, 1e9);
-  Team team(n_threads, watch);
-  check(describe(rows, team).bad_row == -1, "finite");
-  exercise_rows(rows, p.k, w, team);
+  StopToken stop_token([] { return false; }, 1e9);
+  ThreadPool pool(n_threads, stop_token);
+  check(describe(rows, pool).bad_row == -1, "all values are finite");
+  exercise_rows(rows, p.k, w, pool);
 }
 
-// A CSR matrix of these types, whose rows stay sparse, and are expanded. Some rows are empty, and most
-// terms are in few rows.
+// A CSR matrix of these types, whose rows stay sparse or are expanded. Some rows are empty, and most
+// terms occur in few rows.
 template <class Value, class Index>
 void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::int64_t k, int n_threads,
                      bool weighted) {
@@ -219,15 +238,15 @@ void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::
                          sizeof(Value) == 8, sizeof(Index) == 8, sizeof(Index) == 8};
   const RowWeights w{weighted ? row_weights.data() : nullptr};
   const double* by_row = weighted ? factors.data() : nullptr;
-  Watch watch([] { return false; }, 1e9);
-  Team team(n_threads, watch);
-  exercise_rows(SparseRows(kernel, source, n, d, 2, by_row), k, w, team);
+  StopToken stop_token([] { return false; }, 1e9);
+  ThreadPool pool(n_threads, stop_token);
+  exercise_rows(SparseRows(kernel, source, n, d, 2, by_row), k, w, pool);
   exercise_rows(
       DenseRows(kernel, source, n, std::vector<double>(static_cast<std::size_t>(d), 0.1), 2, by_row), k,
-      w, team);
+      w, pool);
 }
 
-// Codes of parts of rows, search among them, and the nearest rows, block by block.
+// Codes of subspaces, the search among them, and exact nearest neighbours, block by block.
 template <class Code>
 void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::int64_t n_centroids,
                     int n_threads) {
@@ -238,27 +257,29 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
   for (float& value : values) value = uniform(random);
   std::vector<double> centres(static_cast<std::size_t>(m * n_centroids * width));
   for (double& value : centres) value = static_cast<double>(uniform(random));
-  Watch watch([] { return false; }, 1e9);
-  Team team(n_threads, watch);
+  StopToken stop_token([] { return false; }, 1e9);
+  ThreadPool pool(n_threads, stop_token);
   std::vector<DenseRows> parts;
+  parts.reserve(static_cast<std::size_t>(m));
   for (std::int64_t j = 0; j < m; ++j)
     parts.emplace_back(kernel,
-                       RowSource{reinterpret_cast<const char*>(values.data() + j * width), m * width * 4,
-                                 4, width, Scalar::float32},
+                       StridedArray{reinterpret_cast<const char*>(values.data() + j * width),
+                                    m * width * 4, 4, width, Scalar::float32},
                        n, std::vector<double>(width, 0.0), 0, nullptr);
   std::vector<const DenseRows*> pointers;
+  pointers.reserve(parts.size());
   for (const DenseRows& part : parts) pointers.push_back(&part);
   std::vector<Code> codes(static_cast<std::size_t>(n * m));
-  encode(pointers, centres.data(), n_centroids, codes.data(), team);
+  encode(pointers, centres.data(), n_centroids, codes.data(), pool);
   std::vector<float> tables(static_cast<std::size_t>(n_queries * m * n_centroids));
   for (float& value : tables) value = uniform(random) + 1.0f;
   std::vector<std::int64_t> ids(static_cast<std::size_t>(n_queries * k));
   std::vector<float> distances(ids.size());
   search_codes(kernel, tables.data(), n_queries, codes.data(), {n, m, n_centroids}, k, ids.data(),
-               distances.data(), team);
+               distances.data(), pool);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    check(ids[i] >= 0 && ids[i] < n, "a code that was found is one of them");
-    check(i % k == 0 || distances[i - 1] <= distances[i], "the nearest come first");
+    check(ids[i] >= 0 && ids[i] < n, "the search returns numbers of codes");
+    check(i % k == 0 || distances[i - 1] <= distances[i], "the nearest codes come first");
   }
   std::vector<double> points(static_cast<std::size_t>(100 * width)),
       gaps(static_cast<std::size_t>(n * k), 1e300);
@@ -266,31 +287,31 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
   std::vector<std::int64_t> nearest(gaps.size(), -1);
   for (std::int64_t first = 0; first < 100; first += 33)
     nearest_rows(parts[0], points.data() + first * width, std::min<std::int64_t>(33, 100 - first), first,
-                 k, nearest.data(), gaps.data(), team);
-  check(*std::min_element(nearest.begin(), nearest.end()) >= 0, "all rows have neighbours");
+                 k, nearest.data(), gaps.data(), pool);
+  check(std::ranges::min(nearest) >= 0, "all rows have k neighbours");
 }
 
 void exercise_errors() {
-  Watch watch([] { return false; }, 1e9);
-  Team team(4, watch);
+  StopToken stop_token([] { return false; }, 1e9);
+  ThreadPool pool(4, stop_token);
   bool thrown = false;
   try {
-    team.for_each(1000, [](std::int64_t item, int) {
+    pool.for_each(1000, [](std::int64_t item, int) {
       if (item == 500) throw std::bad_alloc();
     });
   } catch (const std::bad_alloc&) {
     thrown = true;
   }
-  check(thrown, "an exception in a thread arrives");
+  check(thrown, "an exception in a thread is rethrown");
   std::atomic<int> done{0};
-  team.for_each(100, [&](std::int64_t, int) { ++done; });
-  check(done == 100, "the team works on after an exception");
+  pool.for_each(100, [&](std::int64_t, int) { ++done; });
+  check(done == 100, "the pool can be used after an exception");
 
   int asked = 0;
-  Watch impatient([&] { return ++asked > 0; }, 1e9);
-  Team other(4, impatient);
+  StopToken impatient([&] { return ++asked > 0; }, 1e9);
+  ThreadPool other(4, impatient);
   other.for_each(1'000'000, [](std::int64_t, int) {});
-  check(impatient.reason() == Watch::Reason::interrupted, "an interrupt stops the work");
+  check(impatient.reason() == StopToken::Reason::interrupted, "an interrupt stops the work");
 }
 
 }  // namespace
@@ -309,7 +330,7 @@ int main() {
           exercise(*kernel, {120, 131, 37, scalar, item}, n_threads, weighted);
           exercise(*kernel, {9000, 2, 4, scalar, item}, n_threads, weighted);
         }
-  // Sets that are too large to be held, so that they are split by a sample.
+  // Sets that are too large for the cache, so that they are split by a sample.
   for (int n = 0; const Kernel* kernel = available_kernel(n); ++n)
     for (const bool weighted : {false, true})
       exercise(*kernel, {4000, 300, 5, Scalar::uint8, 1}, 4, weighted);

@@ -22,7 +22,7 @@ ROWS = 4 * SAMPLE_SIZES["fast"][0] * K
 
 def rows_to_draw(n: int, k: int, quality: str) -> int | None:
     rows = cast(RowSet, SimpleNamespace(n_rows=n, max_sample=None))
-    requested = RequestedSettings("auto", "auto", "auto", "auto", quality, "best", 100, 1e-4)
+    requested = RequestedSettings("auto", "auto", "auto", "auto", quality, "best", 100)
     return sample_size(requested, Problem(rows, RowWeights.of(None, n), k, n_threads=1))
 
 

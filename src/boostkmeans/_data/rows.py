@@ -1,6 +1,6 @@
 """Rows: the one representation of data. An array or CSR matrix, seen through a frame, never copied.
 
-All passes over the data go block by block (`Rows.blocks`). Rows in memory are a single block;
+All passes over the data go block by block (`RowSet.blocks`). Rows in memory are a single block;
 `StreamedRows` reads one block after the other from a file.
 """
 

@@ -1,6 +1,6 @@
 """Candidate strategy: with which clusters rows are compared, sweep by sweep."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -13,7 +13,7 @@ from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.sweep import SweepResult
 from boostkmeans._storage.state import SavedState, State
 
-# Lists are rebuilt after 1, 2 and 4 sweeps, and then after every 4. The last of these sweeps goes by the
+# Lists are rebuilt after 1, 2 and 4 sweeps, and then after every 4. The last of these sweeps uses the
 # runners-up. See docs/paper/top_k0.md.
 MAX_USES = 4
 # A probe takes at most this share of the cost of the sweeps over the current lists, ...
@@ -42,10 +42,10 @@ class CandidateStrategy:
     compared with the neighbours of the best other cluster found so far, the *runner-up*. This helps rows
     at the border of their cluster, whose list is too short.
 
-    If all centres are about equally far from each other, as for many embeddings, neighbours say little.
-    Before lists are rebuilt, a *probe* therefore compares some rows with all clusters. If it gains more
-    for its cost than the sweeps over the lists did, the next sweep compares all rows with all clusters,
-    unless that costs more than all sweeps before.
+    If all centres are about equally far from each other, as for many embeddings, neighbours are poor
+    candidates. Before lists are rebuilt, a *probe* therefore compares some rows with all clusters. If it
+    gains more for its cost than the sweeps over the lists did, the next sweep compares all rows with all
+    clusters, unless that costs more than all sweeps before.
     """
 
     n_candidates: int
@@ -73,8 +73,8 @@ class CandidateStrategy:
     cost: float = 0.0
     """Cost of all sweeps so far, per row, in units of one cluster of a full sweep."""
 
-    def policy(self, problem: Problem, partition: Partition, *, first: bool) -> CandidatePolicy:
-        """Return the visit policy of the next sweep over candidates; rebuild expired lists."""
+    def refresh(self, problem: Problem, partition: Partition, *, first: bool) -> None:
+        """Rebuild expired lists, and allocate the runners-up, before a sweep over candidates."""
         if self.expired or self.lists is None:
             n_blocks, n_threads = problem.rows.n_blocks, problem.n_threads
             self.lists = NeighbourLists.build(partition, self.n_candidates, n_blocks, n_threads)
@@ -84,6 +84,10 @@ class CandidateStrategy:
             self.tried_runners_up = self.expired = False
         if self.runners_up is None and not first:  # moves="first" never computes the best cluster.
             self.runners_up = np.zeros(problem.rows.n_rows, dtype=np.int32)
+
+    def policy(self) -> CandidatePolicy:
+        """Return the visit policy of the next sweep over candidates."""
+        assert self.lists is not None, "refresh comes first"
         return CandidatePolicy(self.lists, self.runners_up, self.scope is Scope.RUNNERS_UP)
 
     def after_sweep(
@@ -185,8 +189,7 @@ class CandidateStrategy:
         cls, saved: SavedState, problem: Problem, plan: Plan, n_clusters: int
     ) -> "CandidateStrategy":
         """Return the strategy that `state` described."""
-        for name, value in MISSING_BEFORE_0_7.items():
-            saved.values.setdefault(name, value)
+        saved = replace(saved, values={**MISSING_BEFORE_0_7, **saved.values})
         found = cls(saved.integer("n_candidates"), plan.probes, saved.number("least_gain"))
         if saved.boolean("everywhere"):
             found.scope = Scope.ALL

@@ -28,7 +28,7 @@ MAX_TIME_SHARE = 1 / 20
 MAX_PAUSE = 60.0
 # Parameters that do not change the result of a completed fit.
 WITHOUT_INFLUENCE = ("n_threads", "verbose", "callback", "checkpoint", "max_time")
-# The stages of a run. A nested run, the fit of a sample, has the path of its parent and "sample/".
+# The stages of a run. The fit of a sample prefixes its stages with "sample/", once per level.
 TREE = "tree"
 SWEEPS = "sweeps"
 NESTED = "sample/"
@@ -76,7 +76,7 @@ class Checkpoint:
         return escape_untrusted(str(self._path))
 
     def begin_run(self, rng: np.random.RandomState, best: State | None) -> None:
-        """Begin or resume a run. `best` is the state of the best run before it."""
+        """Begin or resume a run. `best` is the state of the best completed run."""
         if self._saved is not None:
             set_random_state(rng, self._saved.child("rng_of_run"))
         self._run = {
@@ -86,8 +86,13 @@ class Checkpoint:
             "rng_of_run": random_state(rng),
         }
 
+    def end_run(self) -> None:
+        """End a run. A stored state that the run did not reach is dropped."""
+        self.n_done += 1
+        self._saved = None
+
     def take(self, stage: str, n_rows: int) -> SavedState | None:
-        """Return the stored state, once, if it belongs to this stage.
+        """Return and forget the stored state if it belongs to this stage.
 
         `n_rows` is the number of rows of the stage. It identifies stages of files of version 0.7.
         """
@@ -113,8 +118,11 @@ class Checkpoint:
         return isinstance(array, np.ndarray) and len(array) == n_rows
 
     def write(self, stage: str, state: Callable[[], State], *, now: bool = False) -> None:
-        """Write the state of a stage, unless the last write was a moment ago and `now` is False."""
-        if now or time.perf_counter() >= self._next_write:
+        """Write the state of a stage, unless the last write was a moment ago and `now` is False.
+
+        While earlier stages are repeated, the stored state is more advanced and stays.
+        """
+        if self._saved is None and (now or time.perf_counter() >= self._next_write):
             self._write({**self._run, "stage": stage, stage: state()})
 
     def finish(self, best: State) -> None:

@@ -78,7 +78,6 @@ class RequestedSettings:
     quality: str
     moves: str
     max_iter: int
-    tol: float
 
 
 @dataclass(frozen=True)

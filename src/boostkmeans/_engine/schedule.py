@@ -49,7 +49,7 @@ class Phase(StrEnum):
     DESCENT = "descent"
     """Sweeps that only lower the inertia."""
     REST = "rest"
-    """Sweeps gain little from here."""
+    """Decision whether to continue, to repair or to end."""
     REPAIR = "repair"
     END = "end"
 
@@ -65,25 +65,23 @@ class Schedule:
     run: Run
     criteria: StoppingCriteria
     phase: Phase = Phase.BEGINNING
-    rest_reason: StopReason | None = None
-    """Why sweeps came to rest; None while they continue."""
+    end_reason: StopReason | None = None
+    """Why the run is about to end, unless it continues from its best partition or by repair."""
     annealed: int = 0
     """Number of sweeps of the beginning so far."""
     repair_rounds: int = 0
     """Number of repair rounds left."""
     trial_swaps: int = 0
     """Number of trial swaps left."""
-    after_step: Callable[[bool], None] | None = None
-    """Called after each step, with True after the last one, to write a checkpoint."""
+    after_step: "Callable[[Schedule, bool], None] | None" = None
+    """Called with the schedule after each step, and with True after the last one, to write a
+    checkpoint."""
     _changed: bool = False
     """True if the current repair has changed the partition."""
     _quiet_sweeps: int = 0
     """Number of consecutive sweeps that gained little."""
     _stopped: StopReason | None = None
     """The criterion that stopped the run before its end: the callback or the deadline."""
-    _on_course: bool = True
-    """False once the deadline has changed the course of the run. Such a state is never checkpointed, so
-    that a resumed run gives the result of an uninterrupted one."""
     _round_seconds: float = 0.0
     """Duration of the last repair round."""
 
@@ -97,7 +95,7 @@ class Schedule:
         """Return the position in the schedule as plain values. The names are those of version 0.7."""
         return {
             "phase": str(self.phase),
-            "rest": "" if self.rest_reason is None else str(self.rest_reason),
+            "rest": "" if self.end_reason is None else str(self.end_reason),
             "annealed": self.annealed,
             "repair_rounds": self.repair_rounds,
             "attempts": self.trial_swaps,
@@ -106,21 +104,20 @@ class Schedule:
         }
 
     @classmethod
-    def restore(cls, saved: SavedState, run: Run, criteria: StoppingCriteria) -> "Schedule":
+    def restore(
+        cls, saved: SavedState, saved_run: SavedState, run: Run, criteria: StoppingCriteria
+    ) -> "Schedule":
         """Return the schedule that `state` described, for a restored run.
 
-        Version 0.7 stored the reason of the rest with the run, as if it were the outcome.
+        Version 0.7 stored the reason with the run, as if it were the outcome.
         """
-        rest = None if run.outcome is None else run.outcome.reason
-        if "rest" in saved.values:
-            text = saved.string("rest", ("", *StopReason))
-            rest = StopReason(text) if text else None
-        run.outcome = None
+        old = saved_run.string("stop_reason", ("", *StopReason))
+        reason = saved.string("rest", ("", *StopReason)) if "rest" in saved.values else old
         return cls(
             run,
             criteria,
             phase=Phase(saved.string("phase", tuple(Phase))),
-            rest_reason=rest,
+            end_reason=StopReason(reason) if reason else None,
             annealed=saved.integer("annealed"),
             repair_rounds=saved.integer("repair_rounds"),
             trial_swaps=saved.integer("attempts"),
@@ -150,21 +147,21 @@ class Schedule:
             run.interrupt()
             raise
         finally:
-            run.after_block = None  # It holds a reference cycle that would keep the rows in memory.
+            run.after_block = None  # It is part of a reference cycle that would keep the rows alive.
         run.finish(outcome)
         logger.debug("drift of the composites: %.1e", run.drift)
 
     def _checkpoint(self, *, last: bool) -> None:
-        if self._on_course and self.after_step is not None:
-            self.after_step(last)
+        if self.run.on_course and self.after_step is not None:
+            self.after_step(self, last)
 
     def _outcome(self) -> Outcome:
         """Return the outcome. A run that was stopped first returns to its best partition."""
-        if self._stopped is None and self._on_course:
-            assert self.rest_reason is not None
-            return Outcome(self.rest_reason)
+        if self._stopped is None and self.run.on_course:
+            assert self.end_reason is not None
+            return Outcome(self.end_reason)
         returned = self.run.return_to_best()
-        if self.rest_reason is StopReason.CERTIFIED and not returned:
+        if self.end_reason is StopReason.CERTIFIED and not returned:
             return Outcome(StopReason.CERTIFIED, complete=False)
         # Without `_stopped`, a repair was skipped because it would have passed the deadline.
         return Outcome(self._stopped or StopReason.MAX_TIME, complete=False)
@@ -193,8 +190,8 @@ class Schedule:
         repair_now = self.annealed == 0 or halfway
         self.annealed += 1
         self._check_stop(result.late)
-        self.rest_reason = self._limit_reason()
-        if self.rest_reason is not None:
+        self.end_reason = self._limit_reason()
+        if self.end_reason is not None:
             self.phase = Phase.REST
         elif repair_now:
             self.phase = Phase.EARLY_REPAIR
@@ -207,13 +204,13 @@ class Schedule:
         before = run.inertia
         result = run.sweep(self.criteria.deadline, probe=True)
         self._check_stop(result.late)
-        self.rest_reason = self._reason_to_rest(before, result.late)
-        if self.rest_reason in AT_REST and run.release_coincident():
-            self.rest_reason = self._limit_reason()
-        if self.rest_reason is not None:
+        self.end_reason = self._reason_to_end(before, result.late)
+        if self.end_reason in AT_REST and run.release_coincident():
+            self.end_reason = self._limit_reason()
+        if self.end_reason is not None:
             self.phase = Phase.REST
 
-    def _reason_to_rest(self, before: float, late: bool) -> StopReason | None:
+    def _reason_to_end(self, before: float, late: bool) -> StopReason | None:
         """Return why the descent ends with the last sweep; None if it continues."""
         run, tol = self.run, self.criteria.tol
         imposed = self._limit_reason()
@@ -251,9 +248,9 @@ class Schedule:
     def _rest(self) -> None:
         """Continue from the best partition so far, or with repair, or end."""
         self._quiet_sweeps = 0
-        may_continue = self.rest_reason in AT_REST and self._limit_reason() is None
+        may_continue = self.end_reason in AT_REST and self._limit_reason() is None
         if self.run.return_to_best() and may_continue:
-            self.rest_reason = None
+            self.end_reason = None
             self.phase = Phase.DESCENT
         else:
             self.phase = Phase.REPAIR if may_continue else Phase.END
@@ -261,12 +258,12 @@ class Schedule:
     def _repair_early(self) -> None:
         """Make a repair round within the beginning, which then continues."""
         if not self._repair_round():
-            self._end_repair(Phase.BEGINNING if self.rest_reason is None else Phase.REST)
+            self._end_repair(Phase.BEGINNING if self.end_reason is None else Phase.REST)
 
     def _repair(self) -> None:
         """Make a repair round. Sweeps follow the last round if anything changed."""
         if not self._repair_round():
-            then = Phase.DESCENT if self.rest_reason is None else Phase.REST
+            then = Phase.DESCENT if self.end_reason is None else Phase.REST
             self._end_repair(then if self._changed else Phase.END)
 
     def _end_repair(self, phase: Phase) -> None:
@@ -282,7 +279,7 @@ class Schedule:
             return False
         began = time.perf_counter()
         if began + self._round_seconds >= criteria.deadline:  # A partial round is useless.
-            self._on_course = False
+            self.run.on_course = False
             return False
         self.repair_rounds -= 1
         repair = Repair.plan(run.problem, run.partition, int(run.rng.randint(2**31 - 1)))
@@ -292,14 +289,14 @@ class Schedule:
             self._swap(repair, swaps)
             gained = True
         else:
-            gained = self.rest_reason in AT_REST and self._try_swaps(repair, min_gain)
+            gained = self.end_reason in AT_REST and self._try_swaps(repair, min_gain)
         self._round_seconds = time.perf_counter() - began
         if not gained:
             return False
         self._changed = True
         self._check_stop(late=False)
-        self.rest_reason = self._limit_reason()
-        return self.rest_reason is None
+        self.end_reason = self._limit_reason()
+        return self.end_reason is None
 
     def _try_swaps(self, repair: Repair, min_gain: float) -> bool:
         """Try swaps that do not improve at once. Keep the first one whose sweeps make up for it."""
@@ -317,7 +314,7 @@ class Schedule:
                 return True
             run.return_to_best()
             if time.perf_counter() >= self.criteria.deadline:
-                self._on_course = False
+                self.run.on_course = False
                 break
         return False
 
@@ -334,10 +331,10 @@ class Schedule:
         moves = evaluations = 0
         for policy in policies:
             options = run.options(self.criteria.deadline)
-            result = sweep(problem, run.partition, policy, options, run.rng)
+            result = sweep(problem, run.partition, policy=policy, options=options, rng=run.rng)
             moves, evaluations = moves + result.moves, evaluations + result.evaluations
             run.account(result)
-            self._on_course = self._on_course and not result.late
+            self.run.on_course = self.run.on_course and not result.late
             if result.late or result.gain <= SETTLED * run.inertia:
                 break
         if run.inertia < record_below:
@@ -347,7 +344,7 @@ class Schedule:
         """Ask the callback and the clock whether this is the last step."""
         criteria = self.criteria
         stop = criteria.callback is not None and criteria.callback(self.run.history[-1])
-        self._on_course = self._on_course and not late
+        self.run.on_course = self.run.on_course and not late
         if late or time.perf_counter() >= criteria.deadline:
             self._stopped = StopReason.MAX_TIME
         elif stop:
@@ -355,7 +352,7 @@ class Schedule:
 
 
 def settling_policies(lists: NeighbourLists, n_rows: int, moves: str) -> Iterator[CandidatePolicy]:
-    """Yield the policies of the sweeps around swapped clusters: one of them goes by the runners-up."""
+    """Yield the policies of the sweeps around swapped clusters: the fourth uses the runners-up."""
     if moves == "first":  # It never computes the best other cluster.
         yield from [CandidatePolicy(lists)] * MAX_SETTLING_SWEEPS
         return

@@ -18,7 +18,7 @@ class StopReason(StrEnum):
     MAX_TIME = "max_time"
     CALLBACK = "callback"
     INTERRUPTED = "interrupted"
-    """By Ctrl-C."""
+    """Ctrl-C stopped the run."""
     TREE = "tree"
     """A tree was built and not refined."""
 

@@ -15,7 +15,7 @@ from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.fit import Start, start_tree
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.run import Run
-from boostkmeans._engine.stopping import StopReason
+from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._estimators.model_layout import TREE_CLUSTERER
 from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer
@@ -252,12 +252,13 @@ class BisectingBoostKMeans(Clusterer):
     def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
         return Problem(rows, weights, self.n_clusters, n_threads)
 
-    def _result(self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool) -> dict[str, Any]:
+    def _result(
+        self, run: Run, outcome: Outcome, rows: RowSet, weights: RowWeights, *, relabel: bool
+    ) -> dict[str, Any]:
         assert run.tree is not None
-        assert run.outcome is not None
         # The leaves of a tree are not those of the nearest centres, by design.
-        relabel = relabel and run.outcome.reason is not StopReason.TREE
-        result = super()._result(run, rows, weights, relabel=relabel)
+        relabel = relabel and outcome.reason is not StopReason.TREE
+        result = super()._result(run, outcome, rows, weights, relabel=relabel)
         with np.errstate(over="ignore"):
             inertia = np.ldexp(run.tree.inertia, -2 * rows.frame.exponent) * weights.unit
         tree = replace(

@@ -112,8 +112,8 @@ class BoostKMeans(Clusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
-        Cluster of each row. It is that of the nearest centre, unless the fit was interrupted, ended with
-        candidates, or has limits on sizes.
+        Cluster of each row. This is the cluster with the nearest centre, unless the fit was interrupted,
+        ended with candidates, or has limits on sizes.
     cluster_centers_ : ndarray of shape (k, n_features), float64
         Means of the clusters after the last sweep.
     cluster_sizes_ : ndarray of shape (k,), int64
@@ -279,6 +279,7 @@ class BoostKMeans(Clusterer):
         Schedule.for_run(run, self._criteria(began)).execute()
         frame = Frame(rows.frame.shift, rows.frame.exponent, self.metric)
         in_frame = Rows.in_frame(array, frame, n_threads)
-        result = self._result(run, in_frame, weights, relabel=True)
+        assert run.outcome is not None
+        result = self._result(run, run.outcome, in_frame, weights, relabel=True)
         result["n_samples_seen_"] = self.n_samples_seen_ + batch.n_rows
         self.__dict__.update(result)

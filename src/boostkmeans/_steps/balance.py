@@ -148,7 +148,9 @@ class Balancing:
         lifted = None if penalties is None else penalties - penalties.min()
         unlimited = replace(self.problem, limits=None)
         options = SweepOptions(penalties=lifted)
-        sweep(unlimited, self.partition, self.policy(self.partition), options, self.rng)
+        sweep(
+            unlimited, self.partition, policy=self.policy(self.partition), options=options, rng=self.rng
+        )
 
     def _weights_of(self, members: Ints) -> Floats:
         weights = self.problem.row_weights

@@ -222,7 +222,7 @@ def _with_sums(
     centres[leaf] = partition.centres[clusters[leaf]]
     for nodes in levels(children)[::-1]:
         parts = children[nodes]
-        own = np.where(parts >= 0, weights[parts], 0.0)  # what fills up a line has no weight
+        own = np.where(parts >= 0, weights[parts], 0.0)  # Padding has no weight.
         weights[nodes] = own.sum(axis=1)
         share = own / weights[nodes][:, None]
         for section in range(parts.shape[1]):

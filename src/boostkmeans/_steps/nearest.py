@@ -21,7 +21,7 @@ def nearest(
     """
     labels = np.empty(rows.n_rows, dtype=np.int32)
     distances = np.empty(rows.n_rows)
-    _core.nearest(rows.core, centres, labels, distances, exclude, n_threads)
+    _core.nearest(rows.core, centres, labels, distances=distances, exclude=exclude, n_threads=n_threads)
     return labels, distances
 
 
@@ -42,7 +42,7 @@ def distances_to_assigned(
 ) -> tuple[Floats, Floats]:
     """Return the squared distance of each row to its assigned centre, and |x|^2, in the frame."""
     distances, norms = np.empty(rows.n_rows), np.empty(rows.n_rows)
-    _core.own_distances(rows.core, centres, labels, distances, norms, n_threads)
+    _core.distances_to_assigned(rows.core, centres, labels, distances, norms, n_threads=n_threads)
     return distances, norms
 
 

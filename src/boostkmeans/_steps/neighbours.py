@@ -162,5 +162,5 @@ def _search(
 ) -> Lists:
     found = np.empty((len(centres), n_neighbours), dtype=np.int32)
     groups = _core.Groups(order=order, starts=starts, lists=np.ascontiguousarray(lists))
-    _core.neighbours(centres, groups, found, instruction_set(), n_threads)
+    _core.neighbours(centres, groups, found, isa=instruction_set(), n_threads=n_threads)
     return found

@@ -32,8 +32,6 @@ class Partition:
     counts: NDArray[np.int64]
     stale: bool = False
     """True while the composites may not match the labels, because they are being overwritten."""
-    holds_centres: bool = False
-    """True once `into_centres` has replaced the composites."""
 
     @classmethod
     def from_labels(
@@ -139,7 +137,9 @@ class Partition:
         for block in rows.blocks():
             weights = None if row_weights is None else row_weights[block.where]
             if rows.in_memory:  # The core writes into the arrays, without another copy of them.
-                found = _core.recompute(block.rows.core, weights, self.view(), inertias, n_threads)
+                found = _core.recompute(
+                    block.rows.core, weights, self.view(), inertias=inertias, n_threads=n_threads
+                )
                 self.stale = False
                 return found
             total = _BlockSums(self.n_clusters) if total is None else total
@@ -234,14 +234,3 @@ def _merge_costs(a: Partition, b: Partition) -> Floats:
         costs[some] = np.einsum("ij,ij->i", gaps, gaps)
     costs[both] *= own * other / (own + other)
     return costs
-
-
-def into_centres(partition: Partition) -> Floats:
-    """Turn the composites into centres in place, and return them. The partition ends here.
-
-    Another call returns the same centres: Ctrl-C may interrupt the final assignment, which follows.
-    """
-    if not partition.holds_centres:
-        partition.composites /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
-        partition.holds_centres = True
-    return partition.composites

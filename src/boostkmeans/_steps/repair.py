@@ -291,5 +291,5 @@ def merge_costs(
     together = sizes[a] + sizes[b]
     shares = np.divide(sizes[a] * sizes[b], together, out=np.zeros(len(a)), where=together > 0)
     gaps = np.empty(len(a))
-    _core.pair_gaps(composites, weights, a, b, gaps, instruction_set(), n_threads)
+    _core.pair_distances(composites, weights, a, b, gaps, isa=instruction_set(), n_threads=n_threads)
     return np.asarray(gaps * shares)

@@ -153,6 +153,7 @@ class SweepProgress:
 def sweep(
     problem: Problem,
     partition: Partition,
+    *,
     policy: VisitPolicy,
     options: SweepOptions,
     rng: np.random.RandomState,

@@ -52,8 +52,8 @@ class TreeBuilder:
 
     The set with the highest priority (weight or inertia) is split first. A child never has a higher
     priority than its parent, and the result of a split does not depend on its time. Sets are therefore
-    split in batches, some of them in vain, and the splits are sorted afterwards into the order in which
-    a priority queue would have made them.
+    split in batches, some of which turn out not to be needed, and the splits are sorted afterwards into
+    the order in which a priority queue would have made them.
     """
 
     rows: Rows

@@ -21,7 +21,7 @@ class KMeans(ScikitLearnBaseline):
     init : {"random", "k-means++"} or array-like of shape (n_clusters, n_features), default="random"
         Initial centres: random rows, rows drawn by greedy k-means++, or the given centres.
     n_init : int, default=1
-        Number of runs with different initial centres. The run with the lowest inertia is kept.
+        Number of runs with different initial centres. The result is the run with the lowest inertia.
     max_iter : int, default=300
         Maximum number of iterations per run.
     tol : float, default=1e-4

@@ -31,7 +31,7 @@ class MiniBatchKMeans(ScikitLearnBaseline):
         Initial centres: random rows of the first batch, rows of it drawn by greedy k-means++, or the
         given centres.
     n_init : int, default=1
-        Number of runs with different initial centres. The run with the lowest inertia is kept.
+        Number of runs with different initial centres. The result is the run with the lowest inertia.
     max_iter : int, default=100
         Number of iterations (batches) per run.
     tol : float, default=0

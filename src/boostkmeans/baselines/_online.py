@@ -36,7 +36,7 @@ class OnlineKMeans(Baseline):
     decay : float, default=4e-4
         Decrease of the learning rate per iteration, until it is 0.
     n_init : int, default=1
-        Number of runs with different initial centres. The run with the lowest inertia is kept.
+        Number of runs with different initial centres. The result is the run with the lowest inertia.
     max_iter : int, default=100
         Maximum number of iterations per run.
     tol : float, default=0

@@ -139,7 +139,7 @@ def _unwrap(index: Any) -> _InnerIndex:
 
 
 def _rotation_of(transform: Any) -> Floats | None:
-    """Return the rotation of a transform; None for scaling to unit length, which rotations keep."""
+    """Return the rotation of a transform, or None for scaling, which commutes with rotations."""
     faiss = faiss_module()
     if isinstance(transform, faiss.NormalizationTransform) and transform.norm == 2:
         return None

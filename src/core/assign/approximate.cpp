@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "rows/thread_rows.hpp"
 #include "scoring/centre_traits.hpp"
 #include "scoring/row_batch.hpp"
 #include "support/rows_by_cluster.hpp"
@@ -13,20 +14,20 @@ namespace boostkmeans {
 
 namespace {
 
-// Rows of a group that share one gathering of its centres.
-constexpr std::int64_t kTaskRows = 8 * kPieceRows;
+// Number of rows of a group for which its centres are gathered once.
+constexpr std::int64_t kTaskRows = 8 * kBatchRows;
 
 struct Task {
   std::int64_t group, begin, end;
 };
 
 template <class Rows>
-struct Workplace {
-  Workplace(const Rows& rows, std::int64_t n_clusters, std::int64_t most)
-      : piece(rows),
-        gathered(gathered_centres(rows, n_clusters, most)) {}
-  Piece<Rows> piece;
-  typename Kind<Rows>::Gathered gathered;
+struct ThreadScratch {
+  ThreadScratch(const Rows& rows, std::int64_t n_clusters, std::int64_t max_centres)
+      : batch(rows),
+        gathered(gathered_centres(rows, n_clusters, max_centres)) {}
+  RowBatch<Rows> batch;
+  typename CentreTraits<Rows>::Gathered gathered;
   std::vector<std::int32_t> list;
 };
 
@@ -39,7 +40,7 @@ void each_listed(const Groups& groups, std::int64_t group, Body body) {
   }
 }
 
-std::vector<Task> tasks_of(const Members& members) {
+std::vector<Task> tasks_of(const RowsByCluster& members) {
   std::vector<Task> tasks;
   for (std::size_t g = 0; g + 1 < members.start.size(); ++g)
     for (std::int64_t at = members.start[g]; at < members.start[g + 1]; at += kTaskRows)
@@ -53,55 +54,57 @@ std::vector<Task> tasks_of(const Members& members) {
 template <class Rows>
 void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_clusters,
                        std::int32_t* row_groups, const Groups& groups, std::int32_t* labels,
-                       Team& team) {
+                       ThreadPool& pool) {
   const std::int64_t d = rows.n_features();
   auto table = centre_table(rows, n_clusters);
-  const Squares<Rows> squares(rows, centres, n_clusters, team);
-  fill_lines(table, centres, false, team);
-  team.for_each(n_clusters,
-                [&](std::int64_t c, int) { set_centre(table, c, centres + c * d, 1.0, squares.at(c)); });
-  const Members members = sort_by_cluster(row_groups, groups.n_groups, rows.n_rows());
+  const CompositeNorms<Rows> composite_norms(rows, centres, n_clusters, pool);
+  fill_term_rows(table, centres, false, pool);
+  pool.for_each(n_clusters, [&](std::int64_t c, int) {
+    set_centre(table, c, centres + c * d, 1.0, composite_norms.at(c));
+  });
+  const RowsByCluster members = sort_by_cluster(row_groups, groups.n_groups, rows.n_rows());
   const std::vector<Task> tasks = tasks_of(members);
-  std::int64_t most = 1;
+  std::int64_t max_centres = 1;
   for (std::int64_t g = 0; g < groups.n_groups; ++g) {
     std::int64_t n = 0;
     each_listed(groups, g,
                 [&](const std::int32_t* first, const std::int32_t* last) { n += last - first; });
-    most = std::max(most, n);
+    max_centres = std::max(max_centres, n);
   }
-  std::vector<std::unique_ptr<Workplace<Rows>>> places;
-  for (int t = 0; t < team.size(); ++t)
-    places.push_back(std::make_unique<Workplace<Rows>>(rows, n_clusters, most));
-  team.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
+  std::vector<std::unique_ptr<ThreadScratch<Rows>>> scratch_by_thread;
+  scratch_by_thread.reserve(static_cast<std::size_t>(pool.size()));
+  for (int t = 0; t < pool.size(); ++t)
+    scratch_by_thread.push_back(std::make_unique<ThreadScratch<Rows>>(rows, n_clusters, max_centres));
+  pool.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
     const Task& task = tasks[static_cast<std::size_t>(i)];
-    Workplace<Rows>& place = *places[static_cast<std::size_t>(thread)];
-    place.list.clear();
+    ThreadScratch<Rows>& scratch = *scratch_by_thread[static_cast<std::size_t>(thread)];
+    scratch.list.clear();
     each_listed(groups, task.group, [&](const std::int32_t* first, const std::int32_t* last) {
-      place.list.insert(place.list.end(), first, last);
+      scratch.list.insert(scratch.list.end(), first, last);
     });
-    place.gathered.gather(table, place.list.data(), static_cast<std::int64_t>(place.list.size()));
-    for (std::int64_t at = task.begin; at < task.end; at += kPieceRows) {
+    scratch.gathered.gather(table, scratch.list.data(), static_cast<std::int64_t>(scratch.list.size()));
+    for (std::int64_t at = task.begin; at < task.end; at += kBatchRows) {
       const std::int64_t* ids = members.rows.data() + at;
-      const std::int64_t count = std::min(kPieceRows, task.end - at);
-      place.piece.load(count, [=](std::int64_t r) { return ids[r]; });
-      if (!place.piece.scan(Rule::nearest, false, place.gathered, team.watch(), thread)) return;
+      const std::int64_t count = std::min(kBatchRows, task.end - at);
+      scratch.batch.load(count, [=](std::int64_t r) { return ids[r]; });
+      if (!scratch.batch.scan(Rule::nearest, false, scratch.gathered, pool.stop_token(), thread)) return;
       for (std::int64_t r = 0; r < count; ++r)
-        labels[ids[r]] = place.list[static_cast<std::size_t>(std::max(0, place.piece.index(r)))];
+        labels[ids[r]] = scratch.list[static_cast<std::size_t>(std::max(0, scratch.batch.index(r)))];
     }
   });
 }
 
 template <class Rows>
 void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_nodes,
-             std::int64_t n_sections, const double* centres, std::int32_t* leaves, Team& team) {
+             std::int64_t n_sections, const double* centres, std::int32_t* leaves, ThreadPool& pool) {
   const std::int64_t d = rows.n_features();
-  constexpr std::int64_t kBatch = 64;
-  const Squares<Rows> squares(rows, centres, n_nodes, team);
-  auto fetched = row_for_each_thread(rows, team);
-  team.for_each((rows.n_rows() + kBatch - 1) / kBatch, [&](std::int64_t batch, int thread) {
+  constexpr std::int64_t kDescendRows = 64;  // per task
+  const CompositeNorms<Rows> composite_norms(rows, centres, n_nodes, pool);
+  auto fetched = row_for_each_thread(rows, pool);
+  pool.for_each((rows.n_rows() + kDescendRows - 1) / kDescendRows, [&](std::int64_t task, int thread) {
     typename Rows::Row& x = fetched[static_cast<std::size_t>(thread)];
-    const std::int64_t end = std::min(rows.n_rows(), (batch + 1) * kBatch);
-    for (std::int64_t row = batch * kBatch; row < end; ++row) {
+    const std::int64_t end = std::min(rows.n_rows(), (task + 1) * kDescendRows);
+    for (std::int64_t row = task * kDescendRows; row < end; ++row) {
       rows.fetch(row, x);
       std::int32_t node = 0;
       while (children[node * n_sections] >= 0) {
@@ -110,8 +113,9 @@ void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_node
         for (std::int64_t s = 0; s < n_sections; ++s) {
           const std::int32_t child = children[node * n_sections + s];
           if (child < 0) break;
-          const double gap = rows.distance(x, {centres + child * d, 1.0, squares.at(child)});
-          if (gap < best) best = gap, next = child;
+          const double distance =
+              rows.distance(x, {centres + child * d, 1.0, composite_norms.at(child)});
+          if (distance < best) best = distance, next = child;
         }
         node = next;
       }
@@ -122,9 +126,9 @@ void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_node
 
 #define BK_INSTANTIATE(Rows)                                                                         \
   template void nearest_in_groups(const Rows&, const double*, std::int64_t, std::int32_t*,           \
-                                  const Groups&, std::int32_t*, Team&);                              \
+                                  const Groups&, std::int32_t*, ThreadPool&);                        \
   template void descend(const Rows&, const std::int32_t*, std::int64_t, std::int64_t, const double*, \
-                        std::int32_t*, Team&)
+                        std::int32_t*, ThreadPool&)
 BK_INSTANTIATE(DenseRows);
 BK_INSTANTIATE(SparseRows);
 #undef BK_INSTANTIATE

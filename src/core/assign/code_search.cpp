@@ -14,30 +14,33 @@ namespace boostkmeans {
 
 namespace {
 
-// Queries that go through a block of codes together, and the codes in it: both stay in a core's cache.
-// Fewer queries, if what they find takes much memory.
-constexpr std::int64_t kMostQueries = 32, kMostFound = 1 << 22, kBlock = 8192;
-// Units of work for each thread, at least, as long as there are blocks.
-constexpr std::int64_t kUnitsPerThread = 4;
-// Sums of bytes at most; the bound is put there. A code whose sum is larger is not looked at.
+// Number of codes in a block, and largest number of queries that search it together. Both fit into the
+// cache of a core.
+constexpr std::int64_t kBlock = 8192;
+constexpr std::int64_t kMaxQueries = 32;
+// Largest number of results that these queries store, which may limit the number of queries further.
+constexpr std::int64_t kMaxFound = 1 << 22;
+// Smallest number of tasks per thread, as long as there are blocks.
+constexpr std::int64_t kTasksPerThread = 4;
+// The bound on distances corresponds to this sum of bytes. Codes with a larger sum are skipped.
 constexpr float kLimit = 254.0f;
-// The bytes of a table are made anew once the bound has fallen to this share.
+// The tables of bytes are recomputed when the bound has fallen to this fraction.
 constexpr float kFallen = 0.97f;
-// What rounding may do to a sum in float32, relative to it, for each subspace.
+// Relative rounding error of a float32 sum, per subspace.
 constexpr float kRounding = 0x1p-22f;
 
-// The distances of one query, as they are and, below a bound, in bytes: rounded down, so that a sum of
-// bytes tells of a sum of distances that it is above the bound, and never wrongly.
+// The distances of one query, as float32 and as bytes. Bytes are rounded down, so that a code whose sum
+// of bytes exceeds kLimit is certainly farther than the bound.
 class Query {
  public:
   Query(const float* table, const CodeShape& shape, std::int64_t k)
       : table_(table),
         shape_(shape),
-        closest_(k),
+        top_k_(k),
         lowest_(static_cast<std::size_t>(shape.n_subspaces)) {
     for (std::int64_t j = 0; j < shape.n_subspaces; ++j) {
-      const float* line = table + j * shape.n_centroids;
-      lowest_[static_cast<std::size_t>(j)] = *std::min_element(line, line + shape.n_centroids);
+      const float* entries = table + j * shape.n_centroids;
+      lowest_[static_cast<std::size_t>(j)] = *std::min_element(entries, entries + shape.n_centroids);
       least_ += lowest_[static_cast<std::size_t>(j)];
     }
   }
@@ -49,7 +52,7 @@ class Query {
       sum += table_[j * shape_.n_centroids + code[j]];
     return sum;
   }
-  // Of some codes, one after the other: their sums do not wait for each other.
+  // Computes the distances of several codes at a time, so that their sums do not wait for each other.
   template <class Code, std::size_t count>
   void distances(const Code* codes, float (&sums)[count]) const {
     std::fill_n(sums, count, 0.0f);
@@ -58,17 +61,17 @@ class Query {
         sums[r] += table_[j * shape_.n_centroids +
                           codes[static_cast<std::int64_t>(r) * shape_.n_subspaces + j]];
   }
-  void look_at(float distance, std::int64_t id) {
-    if (distance < closest_.bound() || !closest_.is_full()) closest_.push(distance, id);
+  void offer(float distance, std::int64_t id) {
+    if (distance < top_k_.bound() || !top_k_.is_full()) top_k_.push(distance, id);
   }
-  Closest& closest() { return closest_; }
+  TopK& top_k() { return top_k_; }
 
-  // Brings the bytes up to date. False if they could tell nothing.
+  // Updates the bytes. Returns false if they would not exclude any code.
   bool refresh_bytes() {
-    const float bound = closest_.bound();
+    const float bound = top_k_.bound();
     if (!(bound < std::numeric_limits<float>::infinity())) return false;
     if (!bytes_.empty() && bound > kFallen * bytes_bound_) return true;
-    // Above the bound by more than what float32 may have rounded off the sums.
+    // Margin for the rounding errors of float32 sums.
     const float slack = kRounding * static_cast<float>(shape_.n_subspaces) * bound;
     const float room = bound - least_ + slack;
     const float scale = kLimit / room;
@@ -89,7 +92,7 @@ class Query {
  private:
   const float* table_;
   const CodeShape& shape_;
-  Closest closest_;
+  TopK top_k_;
   std::vector<float> lowest_;
   float least_ = 0.0f;
   std::vector<std::uint8_t> bytes_;
@@ -100,60 +103,61 @@ template <class Code>
 class CodeSearch {
  public:
   CodeSearch(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
-             const CodeShape& shape, std::int64_t k, Team& team)
+             const CodeShape& shape, std::int64_t k, ThreadPool& pool)
       : kernel_(kernel),
         codes_(codes),
         shape_(shape),
         k_(k),
-        team_(team),
+        pool_(pool),
         sifts_(kernel.sift_codes != nullptr && std::is_same_v<Code, std::uint8_t>),
         tables_(tables),
         n_queries_(n_queries),
-        group_(std::clamp<std::int64_t>(kMostFound / k, 1, kMostQueries)),
+        group_(std::clamp<std::int64_t>(kMaxFound / k, 1, kMaxQueries)),
         n_groups_((n_queries + group_ - 1) / group_) {
     const std::int64_t n_blocks = (shape.n_codes + kBlock - 1) / kBlock;
-    n_spans_ = std::clamp<std::int64_t>(kUnitsPerThread * team.size() / n_groups_, 1, n_blocks);
+    n_spans_ = std::clamp<std::int64_t>(kTasksPerThread * pool.size() / n_groups_, 1, n_blocks);
     blocks_per_span_ = (n_blocks + n_spans_ - 1) / n_spans_;
     found_.resize(static_cast<std::size_t>(n_queries * n_spans_));
   }
 
   void run(std::int64_t* ids, float* distances) {
-    team_.for_each(n_groups_ * n_spans_, [this](std::int64_t unit, int thread) {
-      search(unit % n_groups_, unit / n_groups_, thread);
+    pool_.for_each(n_groups_ * n_spans_, [this](std::int64_t task, int thread) {
+      search(task % n_groups_, task / n_groups_, thread);
     });
-    if (team_.watch().stopped()) return;
-    team_.for_each(n_queries_, [&](std::int64_t q, int) { write(q, ids + q * k_, distances + q * k_); });
+    if (pool_.stop_token().stopped()) return;
+    pool_.for_each(n_queries_, [&](std::int64_t q, int) { write(q, ids + q * k_, distances + q * k_); });
   }
 
  private:
-  using Found = Closest::Found;
+  using Found = TopK::Found;
 
-  // A group of queries, a span of codes.
+  // Searches a span of codes for a group of queries.
   void search(std::int64_t group, std::int64_t span, int thread) {
     const std::int64_t first = group * group_, last = std::min(n_queries_, first + group_);
     std::vector<Query> queries;
+    queries.reserve(static_cast<std::size_t>(last - first));
     for (std::int64_t q = first; q < last; ++q)
       queries.emplace_back(tables_ + q * shape_.n_subspaces * shape_.n_centroids, shape_, k_);
     const Buffer<std::uint8_t> columns(sifts_ ? shape_.n_subspaces * kBlock : 0);
     const std::int64_t end = std::min(shape_.n_codes, (span + 1) * blocks_per_span_ * kBlock);
     for (std::int64_t at = span * blocks_per_span_ * kBlock; at < end; at += kBlock) {
-      if (team_.watch().look(thread)) return;
+      if (pool_.stop_token().stop_requested(thread)) return;
       const std::int64_t count = std::min(kBlock, end - at);
-      bool turned = false;
+      bool transposed = false;
       for (Query& query : queries) {
         if (!sifts_ || !query.refresh_bytes()) {
           scan(query, at, count);
           continue;
         }
-        if (!turned) turn(at, count, columns.get());
-        turned = true;
+        if (!transposed) transpose(at, count, columns.get());
+        transposed = true;
         sift(query, at, count, columns.get());
       }
     }
     for (std::int64_t q = first; q < last; ++q) {
-      Closest& closest = queries[static_cast<std::size_t>(q - first)].closest();
-      closest.shrink();
-      found_[static_cast<std::size_t>(q * n_spans_ + span)] = closest.found();
+      TopK& top_k = queries[static_cast<std::size_t>(q - first)].top_k();
+      top_k.shrink();
+      found_[static_cast<std::size_t>(q * n_spans_ + span)] = top_k.found();
     }
   }
 
@@ -164,14 +168,14 @@ class CodeSearch {
     for (; i + kTogether <= count; i += kTogether) {
       float sums[kTogether];
       query.distances(codes_ + (first + i) * m, sums);
-      for (std::int64_t r = 0; r < kTogether; ++r) query.look_at(sums[r], first + i + r);
+      for (std::int64_t r = 0; r < kTogether; ++r) query.offer(sums[r], first + i + r);
     }
-    for (; i < count; ++i) query.look_at(query.distance(codes_ + (first + i) * m), first + i);
-    query.closest().shrink();
+    for (; i < count; ++i) query.offer(query.distance(codes_ + (first + i) * m), first + i);
+    query.top_k().shrink();
   }
 
-  // Codes by subspace. What fills up the block is ignored.
-  void turn(std::int64_t first, std::int64_t count, std::uint8_t* columns) const {
+  // Transposes a block of codes, so that the codes of each subspace are contiguous.
+  void transpose(std::int64_t first, std::int64_t count, std::uint8_t* columns) const {
     const std::int64_t m = shape_.n_subspaces;
     for (std::int64_t j = 0; j < m; ++j) {
       for (std::int64_t i = 0; i < count; ++i)
@@ -188,10 +192,9 @@ class CodeSearch {
     for (std::int64_t w = 0; w < n_masks; ++w)
       for (std::uint64_t mask = masks[w]; mask != 0; mask &= mask - 1) {
         const std::int64_t i = w * 64 + std::countr_zero(mask);
-        if (i < count)
-          query.look_at(query.distance(codes_ + (first + i) * shape_.n_subspaces), first + i);
+        if (i < count) query.offer(query.distance(codes_ + (first + i) * shape_.n_subspaces), first + i);
       }
-    query.closest().shrink();
+    query.top_k().shrink();
   }
 
   void write(std::int64_t q, std::int64_t* ids, float* distances) const {
@@ -211,7 +214,7 @@ class CodeSearch {
   const Code* codes_;
   const CodeShape& shape_;
   std::int64_t k_;
-  Team& team_;
+  ThreadPool& pool_;
   bool sifts_;
   const float* tables_;
   std::int64_t n_queries_, group_, n_groups_, n_spans_, blocks_per_span_;
@@ -223,13 +226,13 @@ class CodeSearch {
 template <class Code>
 void search_codes(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
                   const CodeShape& shape, std::int64_t k, std::int64_t* ids, float* distances,
-                  Team& team) {
-  CodeSearch<Code>(kernel, tables, n_queries, codes, shape, k, team).run(ids, distances);
+                  ThreadPool& pool) {
+  CodeSearch<Code>(kernel, tables, n_queries, codes, shape, k, pool).run(ids, distances);
 }
 
 #define BK_INSTANTIATE(Code)                                                                           \
   template void search_codes(const Kernel&, const float*, std::int64_t, const Code*, const CodeShape&, \
-                             std::int64_t, std::int64_t*, float*, Team&)
+                             std::int64_t, std::int64_t*, float*, ThreadPool&)
 BK_INSTANTIATE(std::uint8_t);
 BK_INSTANTIATE(std::uint16_t);
 #undef BK_INSTANTIATE

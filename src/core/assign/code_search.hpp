@@ -1,5 +1,4 @@
-// Search among the codes of a product quantizer: distances are sums of what tables say, one for each
-// subspace.
+// Search among the codes of a product quantizer. Distances are sums of table entries, one per subspace.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,13 @@ struct CodeShape {
   std::int64_t n_codes, n_subspaces, n_centroids;
 };
 
-// For each query (of which `tables` has n_subspaces x n_centroids distances) the k codes of the smallest
-// sums in float32, added from the first subspace on; equal ones by their number. Nearest first.
-// `Code` is std::uint8_t or std::uint16_t, below n_centroids; there are at least k codes.
+// Finds the k codes with the smallest sums for each query, nearest first, with ties in the order of
+// their numbers. `tables` has n_subspaces x n_centroids distances per query. Sums are in float32, in the
+// order of the subspaces. `Code` is std::uint8_t or std::uint16_t. Codes must be below n_centroids, and
+// there must be at least k codes.
 template <class Code>
 void search_codes(const Kernel& kernel, const float* tables, std::int64_t n_queries, const Code* codes,
                   const CodeShape& shape, std::int64_t k, std::int64_t* ids, float* distances,
-                  Team& team);
+                  ThreadPool& pool);
 
 }  // namespace boostkmeans

@@ -1,5 +1,5 @@
-// The k nearest of many points, exactly, for each row: float32 picks out who may be among them, float64
-// decides. For a few rows among many points that come block by block.
+// The exact k nearest points of each row. float32 distances exclude most points, float64 distances
+// decide. For a few rows and many points, which come in blocks.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 
 namespace boostkmeans {
 
-// `points` is n_points x d in the frame of the rows; the first of them has the number `first`. `ids` and
-// `distances` (n_rows x k, squared) have the nearest among all points before, nearest first, equal ones
-// by their number; where there were fewer, -1 and infinity.
+// Merges a block of points into the results. `points` is n_points x d in the frame of the rows, and its
+// first point has the number `first`. `ids` and `distances` (n_rows x k) contain the nearest points of
+// all blocks so far and their squared distances, nearest first, with ties in the order of their numbers.
+// They are padded with -1 and infinity.
 void nearest_rows(const DenseRows& rows, const double* points, std::int64_t n_points, std::int64_t first,
-                  std::int64_t k, std::int64_t* ids, double* distances, Team& team);
+                  std::int64_t k, std::int64_t* ids, double* distances, ThreadPool& pool);
 
 }  // namespace boostkmeans

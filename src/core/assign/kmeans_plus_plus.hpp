@@ -1,5 +1,6 @@
-// Greedy k-means++ (Arthur & Vassilvitskii 2007): each next centre is the best of several rows that
-// were drawn with probability proportional to their distance |x-C|^2 from the centres so far.
+// Greedy k-means++ (Arthur & Vassilvitskii 2007): each centre is the best of several candidate rows,
+// which are drawn with probability proportional to their squared distance |x-C|^2 from the nearest
+// chosen centre.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,10 @@
 
 namespace boostkmeans {
 
-// Fills `chosen` (k row numbers) and `labels` (the nearest of them for each row, in float32; equal
-// distances go to the centre chosen first).
+// Chooses n_clusters rows, each the best of n_trials candidates. `chosen` gets their row numbers,
+// `labels` the nearest of them for each row, by float32 distances. Ties go to the centre chosen first.
 template <class Rows>
 void plus_plus(const Rows& rows, RowWeights row_weights, std::int64_t n_clusters, std::int64_t n_trials,
-               std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels, Team& team);
+               std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels, ThreadPool& pool);
 
 }  // namespace boostkmeans

@@ -1,5 +1,5 @@
-// The nearest centre of each row, exactly: float32 finds it, and wherever its error could have hidden
-// another one, float64 decides. Equal distances go to the smaller index.
+// The exact nearest centre of each row. float32 distances find it, and float64 distances decide where
+// float32 errors could hide another one. Ties go to the smaller index.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,28 @@
 
 namespace boostkmeans {
 
-// `centres` is k x d in the frame of the rows. `exclude` (or null) names a centre per row that does not
-// count: with the nearest one there, the second nearest is found. `distances` (or null) gets |x-C|^2.
+// `centres` is k x d in the frame of the rows. `exclude` (or null) names one centre per row that is
+// skipped, for example the nearest centre, to find the second nearest. `distances` (or null) gets
+// |x-C|^2.
 template <class Rows>
 void nearest(const Rows& rows, const double* centres, std::int64_t n_clusters,
-             const std::int32_t* exclude, std::int32_t* labels, double* distances, Team& team);
+             const std::int32_t* exclude, std::int32_t* labels, double* distances, ThreadPool& pool);
 
-// The same for the parts of rows, each with centroids of its own (in its frame, one part after the
-// other): row i, part j at codes[i * parts + j].
+// The same for each subspace of the rows. `centres` has the centroids of each subspace in its frame, one
+// subspace after the other. The code of row i in subspace j is codes[i * n_subspaces + j].
 template <class Code>
-void encode(const std::vector<const DenseRows*>& parts, const double* centres, std::int64_t n_centroids,
-            Code* codes, Team& team);
+void encode(const std::vector<const DenseRows*>& subspaces, const double* centres,
+            std::int64_t n_centroids, Code* codes, ThreadPool& pool);
 
-// |x-C|^2 of all pairs, in float64: row i, centre j at out[i * n_clusters + j].
+// Computes |x-C|^2 of all pairs in float64. Row i and centre j are at out[i * n_clusters + j].
 template <class Rows>
 void all_distances(const Rows& rows, const double* centres, std::int64_t n_clusters, double* out,
-                   Team& team);
+                   ThreadPool& pool);
 
-// |x-C|^2 of each row and the centre that `labels` names, and |x|^2.
+// Computes |x-C|^2 of each row and the centre of its label, and |x|^2.
 template <class Rows>
-void own_distances(const Rows& rows, const double* centres, std::int64_t n_clusters,
-                   const std::int32_t* labels, double* distances, double* norms, Team& team);
+void distances_to_assigned(const Rows& rows, const double* centres, std::int64_t n_clusters,
+                           const std::int32_t* labels, double* distances, double* norms,
+                           ThreadPool& pool);
 
 }  // namespace boostkmeans

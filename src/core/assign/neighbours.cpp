@@ -14,33 +14,33 @@ namespace boostkmeans {
 
 namespace {
 
-// Panels that are scored before the nearest are picked out of them: a buffer that stays in the cache.
+// Number of panels that are scored before scores are examined, so that the scores stay in the cache.
 constexpr std::int64_t kPanelsAtOnce = 16;
 
-// The n smallest of a stream of values. Keeps those below a threshold, which falls whenever the buffer
-// is full.
-class Smallest {
+// The n smallest scores of a stream, and their columns. Collects scores below a threshold, which falls
+// whenever the buffer is full.
+class SmallestScores {
  public:
-  explicit Smallest(std::int64_t n) : n_(static_cast<std::size_t>(n)), found_(2 * n_ + kChunk) {}
+  explicit SmallestScores(std::int64_t n) : n_(static_cast<std::size_t>(n)), found_(2 * n_ + kChunk) {}
 
   void clear() {
     size_ = 0;
     threshold_ = std::numeric_limits<float>::infinity();
   }
-  // Values of columns [first, first + count).
+  // Adds the scores of columns [first, first + count).
   void add(const float* values, std::int64_t first, std::int64_t count) {
     for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(kChunk)) {
       const std::int64_t end = std::min(count, begin + static_cast<std::int64_t>(kChunk));
       std::size_t size = size_;
-      for (std::int64_t i = begin; i < end; ++i) {  // without a branch: who passes is hard to foresee
+      for (std::int64_t i = begin; i < end; ++i) {  // without a branch, which would be hard to predict
         found_[size] = {values[i], static_cast<std::int32_t>(first + i)};
-        size += values[i] < threshold_;
+        size += values[i] < threshold_ ? 1 : 0;
       }
       size_ = size;
       if (size_ > 2 * n_) shrink();
     }
   }
-  // Nearest first; equal ones by their number.
+  // Smallest first, with ties in the order of columns. Only the first size() entries are valid.
   const std::vector<std::pair<float, std::int32_t>>& sorted() {
     if (size_ > n_) shrink();
     std::sort(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(size_));
@@ -67,52 +67,56 @@ class Neighbours {
  public:
   Neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
              std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours, std::int32_t* out,
-             Team& team)
+             ThreadPool& pool)
       : kernel_(kernel),
         centres_(centres),
         n_features_(n_features),
         groups_(groups),
         n_neighbours_(n_neighbours),
         out_(out),
-        team_(team),
+        pool_(pool),
         rows_(kernel, source(centres, n_features), n_clusters,
               std::vector<double>(static_cast<std::size_t>(n_features), 0.0), 0, nullptr),
         packed_(kernel, pad(), n_features),
         cluster_at_(static_cast<std::size_t>(packed_.n_panels() * kernel.panel_width), -1) {}
 
   void run() {
-    team_.for_each(groups_.n_groups, [this](std::int64_t g, int) { pack_group(g); });
-    std::vector<std::unique_ptr<Workplace>> places;
-    for (int t = 0; t < team_.size(); ++t)
-      places.push_back(std::make_unique<Workplace>(rows_, kernel_, n_neighbours_));
-    std::vector<std::pair<std::int64_t, std::int64_t>> pieces;  // group, first row in the order
+    pool_.for_each(groups_.n_groups, [this](std::int64_t g, int) { pack_group(g); });
+    std::vector<std::unique_ptr<ThreadScratch>> scratch_by_thread;
+    scratch_by_thread.reserve(static_cast<std::size_t>(pool_.size()));
+    for (int t = 0; t < pool_.size(); ++t)
+      scratch_by_thread.push_back(std::make_unique<ThreadScratch>(rows_, kernel_, n_neighbours_));
+    // group, position of the first row in the order
+    std::vector<std::pair<std::int64_t, std::int64_t>> batches;
     for (std::int64_t g = 0; g < groups_.n_groups; ++g)
-      for (std::int64_t at = groups_.starts[g]; at < groups_.starts[g + 1]; at += kPieceRows)
-        pieces.emplace_back(g, at);
-    team_.for_each(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i, int thread) {
-      const auto [group, first] = pieces[static_cast<std::size_t>(i)];
-      search(group, first, *places[static_cast<std::size_t>(thread)]);
+      for (std::int64_t at = groups_.starts[g]; at < groups_.starts[g + 1]; at += kBatchRows)
+        batches.emplace_back(g, at);
+    pool_.for_each(static_cast<std::int64_t>(batches.size()), [&](std::int64_t i, int thread) {
+      const auto [group, first] = batches[static_cast<std::size_t>(i)];
+      search(group, first, *scratch_by_thread[static_cast<std::size_t>(thread)]);
     });
   }
 
  private:
-  struct Workplace {
-    Workplace(const DenseRows& rows, const Kernel& kernel, std::int64_t n_neighbours)
-        : piece(rows),
-          scores(kPieceRows * kPanelsAtOnce * kernel.panel_width) {
-      // One more than asked for: a centre finds itself too.
-      for (std::int64_t r = 0; r < kPieceRows; ++r) smallest.emplace_back(n_neighbours + 1);
+  struct ThreadScratch {
+    ThreadScratch(const DenseRows& rows, const Kernel& kernel, std::int64_t n_neighbours)
+        : batch(rows),
+          scores(kBatchRows * kPanelsAtOnce * kernel.panel_width) {
+      // One more than requested, because each centre also finds itself.
+      smallest.reserve(static_cast<std::size_t>(kBatchRows));
+      for (std::int64_t r = 0; r < kBatchRows; ++r) smallest.emplace_back(n_neighbours + 1);
     }
-    Piece<DenseRows> piece;
+    RowBatch<DenseRows> batch;
     Buffer<float> scores;
-    std::vector<Smallest> smallest;
+    std::vector<SmallestScores> smallest;
   };
 
-  static RowSource source(const double* centres, std::int64_t n_features) {
+  static StridedArray source(const double* centres, std::int64_t n_features) {
     return {reinterpret_cast<const char*>(centres), n_features * 8, 8, n_features, Scalar::float64};
   }
 
-  // Each group begins with a panel of its own. Returns the number of columns.
+  // Assigns panels to groups, such that each group starts with a new panel. Returns the number of
+  // columns.
   std::int64_t pad() {
     const std::int64_t width = kernel_.panel_width;
     panels_.push_back(0);
@@ -137,31 +141,31 @@ class Neighbours {
     }
   }
 
-  void search(std::int64_t group, std::int64_t first, Workplace& place) {
-    const std::int64_t count = std::min(kPieceRows, groups_.starts[group + 1] - first);
-    place.piece.load(count, [&](std::int64_t r) { return groups_.order[first + r]; });
-    for (std::int64_t r = 0; r < count; ++r) place.smallest[static_cast<std::size_t>(r)].clear();
+  void search(std::int64_t group, std::int64_t first, ThreadScratch& scratch) {
+    const std::int64_t count = std::min(kBatchRows, groups_.starts[group + 1] - first);
+    scratch.batch.load(count, [&](std::int64_t r) { return groups_.order[first + r]; });
+    for (std::int64_t r = 0; r < count; ++r) scratch.smallest[static_cast<std::size_t>(r)].clear();
     for (std::int64_t i = 0; i < groups_.list_length; ++i) {
       const std::int32_t other = groups_.lists[group * groups_.list_length + i];
-      if (other >= 0) look_into(other, count, place);
+      if (other >= 0) search_group(other, count, scratch);
     }
     for (std::int64_t r = 0; r < count; ++r)
-      write(groups_.order[first + r], place.smallest[static_cast<std::size_t>(r)]);
+      write(groups_.order[first + r], scratch.smallest[static_cast<std::size_t>(r)]);
   }
 
-  void look_into(std::int64_t group, std::int64_t count, Workplace& place) {
+  void search_group(std::int64_t group, std::int64_t count, ThreadScratch& scratch) {
     const std::int64_t end = panels_[static_cast<std::size_t>(group) + 1];
     const std::int64_t width = kernel_.panel_width, stride = kPanelsAtOnce * width;
     for (std::int64_t p = panels_[static_cast<std::size_t>(group)]; p < end; p += kPanelsAtOnce) {
       const std::int64_t stop = std::min(end, p + kPanelsAtOnce);
-      kernel_.score(place.piece.view(), packed_.view(), p, stop, place.scores.get(), stride);
+      kernel_.score(scratch.batch.view(), packed_.view(), p, stop, scratch.scores.get(), stride);
       for (std::int64_t r = 0; r < count; ++r)
-        place.smallest[static_cast<std::size_t>(r)].add(place.scores.get() + r * stride, p * width,
-                                                        (stop - p) * width);
+        scratch.smallest[static_cast<std::size_t>(r)].add(scratch.scores.get() + r * stride, p * width,
+                                                          (stop - p) * width);
     }
   }
 
-  void write(std::int32_t cluster, Smallest& smallest) const {
+  void write(std::int32_t cluster, SmallestScores& smallest) const {
     std::int32_t* out = out_ + cluster * n_neighbours_;
     std::int64_t n = 0;
     const auto& found = smallest.sorted();
@@ -178,30 +182,30 @@ class Neighbours {
   const Groups& groups_;
   std::int64_t n_neighbours_;
   std::int32_t* out_;
-  Team& team_;
+  ThreadPool& pool_;
   DenseRows rows_;
-  std::vector<std::int64_t> panels_;  // where each group begins
-  Centres packed_;
-  std::vector<std::int32_t> cluster_at_;  // by column
+  std::vector<std::int64_t> panels_;  // by group: its first panel
+  PackedCentres packed_;
+  std::vector<std::int32_t> cluster_at_;  // by column: its centre, or -1
 };
 
 }  // namespace
 
 void neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
                 std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
-                std::int32_t* out, Team& team) {
-  Neighbours(kernel, centres, n_clusters, n_features, groups, n_neighbours, out, team).run();
+                std::int32_t* out, ThreadPool& pool) {
+  Neighbours(kernel, centres, n_clusters, n_features, groups, n_neighbours, out, pool).run();
 }
 
-void pair_gaps(const Kernel& kernel, const double* composites, const double* weights,
-               std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
-               std::int64_t n_pairs, double* out, Team& team) {
+void pair_distances(const Kernel& kernel, const double* composites, const double* weights,
+                    std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
+                    std::int64_t n_pairs, double* out, ThreadPool& pool) {
   const auto weight = [=](std::int64_t c) { return weights[c] > 0.0 ? weights[c] : 1.0; };
-  team.for_each(n_pairs, [&](std::int64_t i, int) {
+  pool.for_each(n_pairs, [&](std::int64_t i, int) {
     const double u = weight(a[i]), v = weight(b[i]);
-    const double gap = kernel.distance(composites + a[i] * n_features, composites + b[i] * n_features,
-                                       u / v, n_features);
-    out[i] = gap / (u * u);
+    const double scaled = kernel.distance(composites + a[i] * n_features, composites + b[i] * n_features,
+                                          u / v, n_features);
+    out[i] = scaled / (u * u);
   });
 }
 

@@ -1,8 +1,8 @@
 // The nearest other centres of each centre.
 //
-// Centres come in groups, and each group with a list of groups in which its centres look. With all
-// groups in every list the result is exact; with the nearest ones it is nearly so, at a cost that grows
-// with k and not with its square.
+// Centres are divided into groups, and each group has a list of groups to search. If every list contains
+// all groups, the result is exact. If lists contain the nearest groups, the result is almost exact, and
+// the time grows in proportion to k instead of its square.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace boostkmeans {
 
 struct Groups {
   const std::int32_t* order;   // k: centres, group by group
-  const std::int64_t* starts;  // n_groups + 1: where each group begins in `order`
-  const std::int32_t* lists;   // n_groups x list_length: where to look; a group that is -1 is left out
+  const std::int64_t* starts;  // n_groups + 1: start of each group in `order`
+  const std::int32_t* lists;   // n_groups x list_length: groups to search, padded with -1
   std::int64_t n_groups;
   std::int64_t list_length;
 };
 
-// `out`: k x n_neighbours, nearest first. Where a centre saw fewer, its list is filled up with -1.
+// `out` (k x n_neighbours) gets the neighbours of each centre, nearest first, padded with -1.
 void neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
                 std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
-                std::int32_t* out, Team& team);
+                std::int32_t* out, ThreadPool& pool);
 
-// |C_a - C_b|^2 in float64 of pairs of centres, C = composite / weight (or the composite itself, if that
-// is 0).
-void pair_gaps(const Kernel& kernel, const double* composites, const double* weights,
-               std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
-               std::int64_t n_pairs, double* out, Team& team);
+// Computes |C_a - C_b|^2 of pairs of centres in float64, with C = composite / weight, or C = composite
+// if the weight is 0.
+void pair_distances(const Kernel& kernel, const double* composites, const double* weights,
+                    std::int64_t n_features, const std::int64_t* a, const std::int64_t* b,
+                    std::int64_t n_pairs, double* out, ThreadPool& pool);
 
 }  // namespace boostkmeans

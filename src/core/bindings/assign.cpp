@@ -3,7 +3,7 @@
 #include "assign/kmeans_plus_plus.hpp"
 #include "assign/nearest.hpp"
 #include "assign/neighbours.hpp"
-#include "assign/online.hpp"
+#include "baselines/online.hpp"
 #include "bindings/centres.hpp"
 #include "bindings/module.hpp"
 
@@ -43,23 +43,24 @@ void find_neighbours(const Matrix<const double>& centres, const BoundGroups& bou
   bound.check(k);
   require(length_of(out) == k && n_neighbours > 0, "out must have one row per centre");
   run(n_threads, static_cast<double>(k) * static_cast<double>(k * n_neighbours), kNoDeadline,
-      [&](Team& team) {
+      [&](ThreadPool& pool) {
         neighbours(kernel_named(isa), centres.data(), k, length_of(centres, 1), bound.groups,
-                   n_neighbours, out.data(), team);
+                   n_neighbours, out.data(), pool);
       });
 }
 
-void find_pair_gaps(const Matrix<const double>& composites, const Vector<const double>& weights,
-                    const Vector<const std::int64_t>& a, const Vector<const std::int64_t>& b,
-                    const Vector<double>& out, const std::string& isa, int n_threads) {
+void find_pair_distances(const Matrix<const double>& composites, const Vector<const double>& weights,
+                         const Vector<const std::int64_t>& a, const Vector<const std::int64_t>& b,
+                         const Vector<double>& out, const std::string& isa, int n_threads) {
   require(weights.shape(0) == composites.shape(0), "weights must have one value per composite");
   require(a.shape(0) == b.shape(0) && out.shape(0) == a.shape(0),
           "a, b and out must have one value per pair");
   const std::int64_t d = length_of(composites, 1);
-  run(n_threads, static_cast<double>(a.size()) * static_cast<double>(d), kNoDeadline, [&](Team& team) {
-    pair_gaps(kernel_named(isa), composites.data(), weights.data(), d, a.data(), b.data(), length_of(a),
-              out.data(), team);
-  });
+  run(n_threads, static_cast<double>(a.size()) * static_cast<double>(d), kNoDeadline,
+      [&](ThreadPool& pool) {
+        pair_distances(kernel_named(isa), composites.data(), weights.data(), d, a.data(), b.data(),
+                       length_of(a), out.data(), pool);
+      });
 }
 
 void nearest_centres(const Rows& rows, const Matrix<const double>& centres,
@@ -70,9 +71,9 @@ void nearest_centres(const Rows& rows, const Matrix<const double>& centres,
               (!exclude || length_of(*exclude) == n),
           "labels, distances and exclude must have one value per row");
   require(!exclude || k > 1, "exclude requires at least two centres");
-  run(n_threads, rows.size() * static_cast<double>(k), kNoDeadline, [&](Team& team) {
+  run(n_threads, rows.size() * static_cast<double>(k), kNoDeadline, [&](ThreadPool& pool) {
     rows.visit([&](const auto& x) {
-      nearest(x, centres.data(), k, data_or_null(exclude), labels.data(), data_or_null(distances), team);
+      nearest(x, centres.data(), k, data_or_null(exclude), labels.data(), data_or_null(distances), pool);
     });
   });
 }
@@ -82,8 +83,8 @@ void distances_to_centres(const Rows& rows, const Matrix<const double>& centres,
   const std::int64_t k = count_centres(centres, rows);
   require(length_of(out) == rows.n_rows() && length_of(out, 1) == k,
           "out must have shape (rows, centres)");
-  run(n_threads, rows.size() * static_cast<double>(k), kNoDeadline, [&](Team& team) {
-    rows.visit([&](const auto& x) { all_distances(x, centres.data(), k, out.data(), team); });
+  run(n_threads, rows.size() * static_cast<double>(k), kNoDeadline, [&](ThreadPool& pool) {
+    rows.visit([&](const auto& x) { all_distances(x, centres.data(), k, out.data(), pool); });
   });
 }
 
@@ -95,22 +96,22 @@ void nearest_of_groups(const Rows& rows, const Matrix<const double>& centres,
   require(length_of(row_groups) == n && length_of(labels) == n,
           "row_groups and labels must have one value per row");
   run(n_threads, rows.size() * static_cast<double>(bound.groups.list_length), kNoDeadline,
-      [&](Team& team) {
+      [&](ThreadPool& pool) {
         rows.visit([&](const auto& x) {
-          nearest_in_groups(x, centres.data(), k, row_groups.data(), bound.groups, labels.data(), team);
+          nearest_in_groups(x, centres.data(), k, row_groups.data(), bound.groups, labels.data(), pool);
         });
       });
 }
 
-void distances_to_own(const Rows& rows, const Matrix<const double>& centres,
-                      const Vector<const std::int32_t>& labels, const Vector<double>& distances,
-                      const Vector<double>& norms, int n_threads) {
+void find_assigned_distances(const Rows& rows, const Matrix<const double>& centres,
+                             const Vector<const std::int32_t>& labels, const Vector<double>& distances,
+                             const Vector<double>& norms, int n_threads) {
   const std::int64_t k = count_centres(centres, rows), n = rows.n_rows();
   require(length_of(labels) == n && length_of(distances) == n && length_of(norms) == n,
           "labels, distances and norms must have one value per row");
-  run(n_threads, rows.size(), kNoDeadline, [&](Team& team) {
+  run(n_threads, rows.size(), kNoDeadline, [&](ThreadPool& pool) {
     rows.visit([&](const auto& x) {
-      own_distances(x, centres.data(), k, labels.data(), distances.data(), norms.data(), team);
+      distances_to_assigned(x, centres.data(), k, labels.data(), distances.data(), norms.data(), pool);
     });
   });
 }
@@ -121,10 +122,10 @@ std::int64_t pass_online(const Rows& rows, const Matrix<double>& centres,
           "centres must have one column per feature of the rows");
   require(rate >= 0.0 && rate < 1.0, "rate must lie in [0, 1)");
   std::int64_t visited = 0;
-  run(1, 0.0, kNoDeadline, [&](Team& team) {
+  run(1, 0.0, kNoDeadline, [&](ThreadPool& pool) {
     visited = rows.visit([&](const auto& x) {
       return online_pass(x, centres.data(), length_of(centres), order.data(), length_of(order), rate,
-                         team.watch());
+                         pool.stop_token());
     });
   });
   return visited;
@@ -139,9 +140,9 @@ auto seed_plus_plus(const Rows& rows, const Weights& row_weights, std::int64_t n
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(n_clusters), 0);
   auto labels = to_numpy<std::int32_t>(n, [&](std::int32_t* to) {
     std::fill_n(to, n, 0);
-    run(n_threads, rows.size() * static_cast<double>(n_trials), kNoDeadline, [&](Team& team) {
+    run(n_threads, rows.size() * static_cast<double>(n_trials), kNoDeadline, [&](ThreadPool& pool) {
       rows.visit(
-          [&](const auto& x) { plus_plus(x, w, n_clusters, n_trials, seed, chosen.data(), to, team); });
+          [&](const auto& x) { plus_plus(x, w, n_clusters, n_trials, seed, chosen.data(), to, pool); });
     });
   });
   return std::make_tuple(to_numpy(chosen), labels);
@@ -153,37 +154,35 @@ void bind_assign(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<BoundGroups>(
       m, "Groups",
-      "Centres in groups of neighbours: group g is order[starts[g]:starts[g + 1]]. Row g "
-      "of lists names the groups to search for members of group g, padded with -1.")
+      "Centres in groups of neighbours: group g is order[starts[g]:starts[g + 1]]. Row g of lists "
+      "names the groups to search for members of group g, padded with -1.")
       .def(
           nb::init<Vector<const std::int32_t>, Vector<const std::int64_t>, Matrix<const std::int32_t>>(),
           nb::kw_only(), "order"_a, "starts"_a, "lists"_a);
   m.def("neighbours", &find_neighbours, "centres"_a, "groups"_a, "out"_a.noconvert(), "isa"_a,
         "n_threads"_a,
-        "Find the nearest other centres of each centre, nearest first, in place. Rows of out are padded "
-        "with -1.");
-  m.def("pair_gaps", &find_pair_gaps, "composites"_a, "weights"_a, "a"_a, "b"_a, "out"_a.noconvert(),
-        "isa"_a, "n_threads"_a, "Compute the squared distances between pairs of centres, in place.");
+        "Find the nearest other centres of each centre, nearest first, in place. Rows of out are "
+        "padded with -1.");
+  m.def("pair_distances", &find_pair_distances, "composites"_a, "weights"_a, "a"_a, "b"_a,
+        "out"_a.noconvert(), "isa"_a, "n_threads"_a,
+        "Compute the squared distances between pairs of centres, in place.");
   m.def("nearest", &nearest_centres, "rows"_a, "centres"_a, "labels"_a.noconvert(),
         "distances"_a.noconvert().none(), "exclude"_a.none(), "n_threads"_a,
-        "Find the nearest centre of each row, other than exclude, and its squared distance, exactly and "
-        "in "
-        "place.");
+        "Find the nearest centre of each row, other than exclude, and its squared distance, exactly "
+        "and in place.");
   m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a.noconvert(), "n_threads"_a,
         "Compute the squared distances of all rows to all centres, in place.");
-  m.def("own_distances", &distances_to_own, "rows"_a, "centres"_a, "labels"_a, "distances"_a.noconvert(),
-        "norms"_a.noconvert(), "n_threads"_a,
-        "Compute the squared distance of each row to the centre of its label, and its squared norm, in "
-        "place.");
+  m.def("distances_to_assigned", &find_assigned_distances, "rows"_a, "centres"_a, "labels"_a,
+        "distances"_a.noconvert(), "norms"_a.noconvert(), "n_threads"_a,
+        "Compute the squared distance of each row to the centre of its label, and its squared norm, "
+        "in place.");
   m.def("online_pass", &pass_online, "rows"_a, "centres"_a.noconvert(), "order"_a, "rate"_a,
-        "Move the nearest centre of each row towards the row, one row after the other, in place. Return "
-        "the "
-        "number of rows visited.");
+        "Move the nearest centre of each row towards the row, one row after the other, in place. "
+        "Return the number of rows visited.");
   m.def("nearest_in_groups", &nearest_of_groups, "rows"_a, "centres"_a, "row_groups"_a.noconvert(),
         "groups"_a, "labels"_a.noconvert(), "n_threads"_a,
-        "Find the nearest centre of each row among those in the groups that are listed for the group of "
-        "the "
-        "row, in place.");
+        "Find the nearest centre of each row among those in the groups that are listed for the group "
+        "of the row, in place.");
   m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a, "n_trials"_a,
         "seed"_a, "n_threads"_a,
         "Choose rows by greedy k-means++. Return (chosen rows, label of each row).");

@@ -5,11 +5,9 @@ NB_MODULE(_core, m) {
   using namespace boostkmeans;
   nanobind::set_leak_warnings(false);  // daemon threads may still run when the interpreter shuts down
   m.doc() =
-      "Compiled core of boostkmeans. Private. Functions check dtypes and shapes of their arguments but "
-      "trust "
-      "the values: labels, row numbers, orders, lists and codes must lie in their ranges. CsrMatrix "
-      "checks "
-      "the indices of a sparse matrix once.";
+      "Compiled core of boostkmeans. Private. Functions check dtypes and shapes of their arguments "
+      "but trust the values: labels, row numbers, orders, lists and codes must lie in their ranges. "
+      "CsrMatrix checks the indices of a sparse matrix once.";
   bind_rows(m);
   bind_sweep(m);
   bind_assign(m);

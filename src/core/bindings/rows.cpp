@@ -1,4 +1,4 @@
-// Bindings of rows and of what is computed from rows and labels alone.
+// Bindings of rows, of their statistics, and of the recomputation of partitions.
 #include "bindings/rows.hpp"
 
 #include "bindings/module.hpp"
@@ -17,14 +17,15 @@ std::vector<std::string> instruction_sets() {
 
 auto describe_rows(const Rows& rows, int n_threads) {
   Description found;
-  run(n_threads, rows.size(), kNoDeadline, [&](Team& team) { found = describe(rows.dense(), team); });
+  run(n_threads, rows.size(), kNoDeadline,
+      [&](ThreadPool& pool) { found = describe(rows.dense(), pool); });
   return std::make_tuple(to_numpy(found.low), to_numpy(found.high), found.bad_row);
 }
 
 auto norms_of_rows(const Rows& rows, int n_threads) {
   return to_numpy<double>(rows.n_rows(), [&](double* norms) {
     run(n_threads, rows.size(), kNoDeadline,
-        [&](Team& team) { rows.visit([&](const auto& x) { row_norms(x, norms, team); }); });
+        [&](ThreadPool& pool) { rows.visit([&](const auto& x) { row_norms(x, norms, pool); }); });
   });
 }
 
@@ -34,17 +35,17 @@ auto recompute_partition(const Rows& rows, const Weights& row_weights, const Par
   const RowWeights w = row_weights_of(row_weights, rows);
   require(!inertias || length_of(*inertias) == partition.n_clusters,
           "inertias must have one value per cluster");
-  Recomputed result;
-  run(n_threads, rows.size(), kNoDeadline, [&](Team& team) {
+  RecomputeResult result;
+  run(n_threads, rows.size(), kNoDeadline, [&](ThreadPool& pool) {
     result = rows.visit(
-        [&](const auto& x) { return recompute(x, w, partition, data_or_null(inertias), team); });
+        [&](const auto& x) { return recompute(x, w, partition, data_or_null(inertias), pool); });
   });
   return std::make_tuple(result.inertia, result.drift);
 }
 
 auto members_of_clusters(const Vector<const std::int32_t>& labels, std::int64_t n_clusters) {
   require(n_clusters > 0, "n_clusters must be positive");
-  const Members sorted = sort_by_cluster(labels.data(), n_clusters, length_of(labels));
+  const RowsByCluster sorted = sort_by_cluster(labels.data(), n_clusters, length_of(labels));
   return std::make_tuple(to_numpy(sorted.rows), to_numpy(sorted.start));
 }
 
@@ -54,14 +55,14 @@ void bind_rows(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<CsrMatrix>(
       m, "CsrMatrix",
-      "CSR matrix that keeps its arrays. The constructor checks all indices, in parallel, "
-      "so that several Rows can be built from it without further checks.")
+      "CSR matrix that keeps its arrays. The constructor checks all indices, in parallel, so that "
+      "several Rows can be built from it without further checks.")
       .def(nb::init<nb::handle, nb::handle, nb::handle, std::int64_t, int>(), nb::kw_only(), "values"_a,
            "columns"_a, "starts"_a, "n_features"_a, "n_threads"_a = 1);
   nb::class_<Rows>(
       m, "Rows",
-      "Rows of an array or a CSR matrix, read as (x * factor - shift) * 2**exponent. Rows of a "
-      "CSR matrix stay sparse if shift is None; otherwise they are expanded when they are read.")
+      "Rows of an array or a CSR matrix, read as (x * factor - shift) * 2**exponent. Rows of a CSR "
+      "matrix stay sparse if shift is None; otherwise they are expanded when they are read.")
       .def(nb::init<nb::handle, const Rows::Shift&, int, Rows::Factors, const std::string&>(), "array"_a,
            nb::kw_only(), "shift"_a.none(), "exponent"_a = 0, "factors"_a = nb::none(), "isa"_a = "")
       .def_prop_ro("n_rows", &Rows::n_rows)
@@ -69,8 +70,8 @@ void bind_rows(nb::module_& m) {
       .def_prop_ro("isa", [](const Rows& rows) { return std::string(rows.kernel().name); });
   nb::class_<PartitionView>(
       m, "PartitionView",
-      "Labels, composites, weights and counts of a partition, which native functions "
-      "change in place. Labels must lie in [0, n_clusters); this is not checked.")
+      "Labels, composites, weights and counts of a partition, which native functions change in place. "
+      "Labels must lie in [0, n_clusters); this is not checked.")
       .def(nb::init<Vector<std::int32_t>, Matrix<double>, Vector<double>, Vector<std::int64_t>>(),
            nb::kw_only(), "labels"_a.noconvert(), "composites"_a.noconvert(), "weights"_a.noconvert(),
            "counts"_a.noconvert())
@@ -78,18 +79,17 @@ void bind_rows(nb::module_& m) {
   m.def("instruction_sets", &instruction_sets,
         "Return the names of the instruction sets that this machine supports, the baseline first.");
   m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,
-        "Return the minimum and the maximum of each column, and the first row with a value that is not "
-        "finite, or -1.");
+        "Return the minimum and the maximum of each column, and the first row with a value that is "
+        "not finite, or -1.");
   m.def("row_norms", &norms_of_rows, "rows"_a, "n_threads"_a,
         "Return the Euclidean length of each row.");
   m.def("recompute", &recompute_partition, "rows"_a, "row_weights"_a.none(), "partition"_a,
         "inertias"_a.noconvert().none(), "n_threads"_a,
-        "Recompute composites, weights and counts (and the inertia of each cluster) from the labels, in "
-        "place. Return (inertia, drift).");
+        "Recompute composites, weights and counts (and the inertia of each cluster) from the labels, "
+        "in place. Return (inertia, drift).");
   m.def("members", &members_of_clusters, "labels"_a, "n_clusters"_a,
-        "Return the row numbers sorted by cluster, and the start of each cluster in them, followed by "
-        "their "
-        "number.");
+        "Return the row numbers sorted by cluster, and the start of each cluster in them, followed "
+        "by their number.");
 }
 
 }  // namespace boostkmeans

@@ -32,10 +32,12 @@ class ArrayView {
   }
   ~ArrayView() { PyBuffer_Release(&view_); }
   ArrayView(const ArrayView&) = delete;
+  ArrayView(ArrayView&&) = delete;
   ArrayView& operator=(const ArrayView&) = delete;
+  ArrayView& operator=(ArrayView&&) = delete;
 
   std::int64_t n_rows() const { return view_.shape[0]; }
-  RowSource source() const {
+  StridedArray source() const {
     return {static_cast<const char*>(view_.buf), view_.strides[0], view_.strides[1], view_.shape[1],
             scalar()};
   }
@@ -52,7 +54,7 @@ class ArrayView {
       default: throw nb::type_error("rows must be float64, float32, float16, uint8 or int8");
     }
   }
-  Py_buffer view_;
+  Py_buffer view_{};
 };
 
 inline const Kernel& kernel_named(const std::string& name) {
@@ -102,8 +104,9 @@ class CsrMatrix {
   void check_indices(int n_threads) const {
     const auto n_values = static_cast<std::int64_t>(std::min(values_.size(), columns_.size()));
     CsrFault fault = CsrFault::none;
-    run(n_threads, static_cast<double>(n_values + n_rows()), kNoDeadline,
-        [&](Team& team) { fault = find_csr_fault(source_, n_rows(), n_features_, n_values, team); });
+    run(n_threads, static_cast<double>(n_values + n_rows()), kNoDeadline, [&](ThreadPool& pool) {
+      fault = find_csr_fault(source_, n_rows(), n_features_, n_values, pool);
+    });
     require(fault != CsrFault::starts, "starts must begin with 0, ascend, and stay within the values");
     require(fault != CsrFault::columns, "the columns of a row must ascend and lie in [0, n_features)");
   }
@@ -156,7 +159,7 @@ class Rows {
     const double* factors = data_or_null(factors_);
     if (!nb::isinstance<CsrMatrix>(array)) {
       array_ = std::make_unique<ArrayView>(array);
-      const RowSource source = array_->source();
+      const StridedArray source = array_->source();
       return DenseRows(kernel, source, array_->n_rows(), values_of(shift, source.n_features), exponent,
                        factors);
     }
@@ -166,7 +169,8 @@ class Rows {
     return DenseRows(kernel, matrix_->source(), n, values_of(shift, d), exponent, factors);
   }
   static std::vector<double> values_of(const Shift& shift, std::int64_t n_features) {
-    require(shift && length_of(*shift) == n_features, "shift must have one value per feature");
+    if (!shift || length_of(*shift) != n_features)
+      throw nb::value_error("shift must have one value per feature");
     return {shift->data(), shift->data() + shift->size()};
   }
 

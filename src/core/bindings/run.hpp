@@ -24,27 +24,29 @@ inline bool in_main_thread() {
 // Releases the GIL for its lifetime. Before Python 3.14, a daemon thread that acquires the GIL while the
 // interpreter shuts down is unwound by force, which would abort the process at the first destructor.
 // Such a thread sleeps here until the process ends.
-class Unlocked {
+class ReleaseGil {
  public:
-  Unlocked() : state_(PyEval_SaveThread()) {}
-  ~Unlocked() {
+  ReleaseGil() : state_(PyEval_SaveThread()) {}
+  ~ReleaseGil() {
     try {
       PyEval_RestoreThread(state_);
     } catch (...) {
       for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
     }
   }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
+  ReleaseGil(const ReleaseGil&) = delete;
+  ReleaseGil(ReleaseGil&&) = delete;
+  ReleaseGil& operator=(const ReleaseGil&) = delete;
+  ReleaseGil& operator=(ReleaseGil&&) = delete;
 
  private:
   PyThreadState* state_;
 };
 
-// Runs `work(team)` without the GIL and returns true if the deadline ended it. Raises KeyboardInterrupt
+// Runs `work(pool)` without the GIL and returns true if the deadline ended it. Raises KeyboardInterrupt
 // (or the exception of another signal handler) after the work has stopped in a consistent state.
 inline bool run(int n_threads, double operations, double seconds_left, auto work) {
-  Watch watch(
+  StopToken stop_token(
       [polls = in_main_thread()] {
         if (!polls) return false;
         nb::gil_scoped_acquire lock;
@@ -52,12 +54,12 @@ inline bool run(int n_threads, double operations, double seconds_left, auto work
       },
       seconds_left);
   {
-    const Unlocked unlocked;
-    Team team(threads_for(operations, n_threads), watch);
-    work(team);
+    const ReleaseGil released;
+    ThreadPool pool(threads_for(operations, n_threads), stop_token);
+    work(pool);
   }
-  if (watch.reason() == Watch::Reason::interrupted) throw nb::python_error();
-  return watch.reason() == Watch::Reason::deadline;
+  if (stop_token.reason() == StopToken::Reason::interrupted) throw nb::python_error();
+  return stop_token.reason() == StopToken::Reason::deadline;
 }
 
 }  // namespace boostkmeans

@@ -29,7 +29,8 @@ void encode_rows(const std::vector<const Rows*>& subspaces, const Cube<const dou
   }
   run(n_threads,
       static_cast<double>(codes.size()) * static_cast<double>(centres.shape(1) * centres.shape(2)),
-      kNoDeadline, [&](Team& team) { encode(dense, centres.data(), n_centroids, codes.data(), team); });
+      kNoDeadline,
+      [&](ThreadPool& pool) { encode(dense, centres.data(), n_centroids, codes.data(), pool); });
 }
 
 void find_nearest_rows(const Rows& rows, const Matrix<const double>& points, std::int64_t first,
@@ -40,8 +41,8 @@ void find_nearest_rows(const Rows& rows, const Matrix<const double>& points, std
   require(k > 0 && length_of(ids) == rows.n_rows(), "ids must have one row per row");
   require(distances.shape(0) == ids.shape(0) && distances.shape(1) == ids.shape(1),
           "ids and distances must have the same shape");
-  run(n_threads, rows.size() * static_cast<double>(n), kNoDeadline, [&](Team& team) {
-    nearest_rows(rows.dense(), points.data(), n, first, k, ids.data(), distances.data(), team);
+  run(n_threads, rows.size() * static_cast<double>(n), kNoDeadline, [&](ThreadPool& pool) {
+    nearest_rows(rows.dense(), points.data(), n, first, k, ids.data(), distances.data(), pool);
   });
 }
 
@@ -60,9 +61,9 @@ void search_in_codes(const Cube<const float>& tables, const Matrix<const Code>& 
   require(distances.shape(0) == ids.shape(0) && distances.shape(1) == ids.shape(1),
           "ids and distances must have the same shape");
   const double work = static_cast<double>(n_queries) * static_cast<double>(codes.size());
-  run(n_threads, work, kNoDeadline, [&](Team& team) {
+  run(n_threads, work, kNoDeadline, [&](ThreadPool& pool) {
     search_codes(kernel_named(isa), tables.data(), n_queries, codes.data(), shape, k, ids.data(),
-                 distances.data(), team);
+                 distances.data(), pool);
   });
 }
 
@@ -76,14 +77,12 @@ void bind_search(nb::module_& m) {
         "n_threads"_a);
   m.def("nearest_rows", &find_nearest_rows, "rows"_a, "points"_a, "first"_a, "ids"_a.noconvert(),
         "distances"_a.noconvert(), "n_threads"_a,
-        "Find the nearest points of each row, exactly, and merge them into ids and distances, in place. "
-        "The "
-        "points are numbered from first.");
-  m.def(
-      "search_codes", &search_in_codes<std::uint8_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
-      "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a,
-      "Find the codes with the smallest sums of table entries for each query, nearest first, in place. "
-      "Codes must be smaller than the number of centroids; this is not checked.");
+        "Find the nearest points of each row, exactly, and merge them into ids and distances, in "
+        "place. The points are numbered from first.");
+  m.def("search_codes", &search_in_codes<std::uint8_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
+        "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a,
+        "Find the codes with the smallest sums of table entries for each query, nearest first, in "
+        "place. Codes must be smaller than the number of centroids; this is not checked.");
   m.def("search_codes", &search_in_codes<std::uint16_t>, "tables"_a.noconvert(), "codes"_a.noconvert(),
         "ids"_a.noconvert(), "distances"_a.noconvert(), "isa"_a, "n_threads"_a);
 }

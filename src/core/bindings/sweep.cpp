@@ -124,9 +124,9 @@ BoundSweepResult sweep_partition(const Rows& rows, const Weights& row_weights, c
         bound->check(rows, partition, options);
         BoundSweepResult result;
         result.late = run(n_threads, rows.size() * bound->comparisons_per_row(partition), seconds_left,
-                          [&](Team& team) {
+                          [&](ThreadPool& pool) {
                             static_cast<SweepResult&>(result) = rows.visit([&](const auto& x) {
-                              return sweep(x, w, partition, bound->visit, options, team);
+                              return sweep(x, w, partition, bound->visit, options, pool);
                             });
                           });
         return result;
@@ -140,16 +140,15 @@ void bind_sweep(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<BoundFullVisit>(m, "FullVisit",
                              "Visit of rows that are compared with all clusters. Runs of run_rows "
-                             "neighbouring rows are visited in the given order; block_rows rows propose "
-                             "before the first of them is decided.")
+                             "neighbouring rows are visited in the given order; block_rows rows "
+                             "propose before the first of them is decided.")
       .def(nb::init<Vector<const std::int64_t>, std::int64_t, std::int64_t>(), nb::kw_only(), "order"_a,
            "run_rows"_a, "block_rows"_a);
   nb::class_<BoundCandidateVisit>(
       m, "CandidateVisit",
       "Visit of rows, cluster by cluster, that are compared with the clusters in the list of their "
-      "cluster "
-      "only. Clusters are skipped if nothing in their list changed since they were visited. With "
-      "by_runner_up, rows are visited with their runner-up and compared with its list.")
+      "cluster only. Clusters are skipped if nothing in their list changed since they were visited. "
+      "With by_runner_up, rows are visited with their runner-up and compared with its list.")
       .def(nb::init<Matrix<const std::int32_t>, Vector<std::int64_t>, Vector<std::int64_t>, std::int64_t,
                     Vector<const std::int32_t>, std::int64_t, std::optional<Vector<std::int32_t>>,
                     bool>(),
@@ -159,8 +158,8 @@ void bind_sweep(nb::module_& m) {
                    "Number of blocks decided so far. A sweep advances it.");
   nb::class_<BoundSweepOptions>(
       m, "SweepOptions",
-      "Rules by which the rows of a sweep move. The constructor raises ValueError "
-      "for values that exclude each other.")
+      "Rules by which the rows of a sweep move. The constructor raises ValueError for values that "
+      "exclude each other.")
       .def(nb::init<bool, bool, bool, double, double, double, bool, std::optional<Vector<const double>>,
                     std::uint64_t>(),
            nb::kw_only(), "first"_a = false, "exact"_a = false, "low_precision"_a = false,

@@ -46,9 +46,9 @@ auto split_sets(const Rows& rows, const Weights& row_weights, const Vector<std::
   std::vector<double> weights(static_cast<std::size_t>(size)), inertias(static_cast<std::size_t>(size));
   auto found = to_numpy<std::int64_t>(size, [&](std::int64_t* out) {
     const SplitResult result{out, weights.data(), inertias.data()};
-    run(n_threads, work, kNoDeadline, [&](Team& team) {
+    run(n_threads, work, kNoDeadline, [&](ThreadPool& pool) {
       rows.visit([&](const auto& x) {
-        split(x, w, members.data(), begins.data(), ends.data(), n_sets, options, result, team);
+        split(x, w, members.data(), begins.data(), ends.data(), n_sets, options, result, pool);
       });
     });
   });
@@ -61,11 +61,11 @@ void descend_tree(const Rows& rows, const Matrix<const std::int32_t>& children,
   const std::int64_t n_nodes = count_centres(centres, rows), n_sections = length_of(children, 1);
   require(length_of(children) == n_nodes && n_sections > 0, "children must have one row per node");
   require(length_of(leaves) == rows.n_rows(), "leaves must have one value per row");
-  // Typical number of nodes on the way down.
+  // Typical depth of a tree, to estimate the work.
   constexpr double kDepth = 20.0;
-  run(n_threads, rows.size() * kDepth, kNoDeadline, [&](Team& team) {
+  run(n_threads, rows.size() * kDepth, kNoDeadline, [&](ThreadPool& pool) {
     rows.visit([&](const auto& x) {
-      descend(x, children.data(), n_nodes, n_sections, centres.data(), leaves.data(), team);
+      descend(x, children.data(), n_nodes, n_sections, centres.data(), leaves.data(), pool);
     });
   });
 }
@@ -77,18 +77,15 @@ void bind_tree(nb::module_& m) {
   nb::class_<SplitOptions>(m, "SplitOptions", "How sets of rows are split into sections.")
       .def(nb::new_(&split_options), nb::kw_only(), "n_sections"_a, "init"_a, "max_passes"_a, "tol"_a,
            "seed"_a, "with_inertias"_a);
-  m.def(
-      "split", &split_sets, "rows"_a, "row_weights"_a.none(), "members"_a.noconvert(), "begins"_a,
-      "ends"_a, "options"_a, "n_threads"_a,
-      "Split sets of rows into sections. Set i is members[begins[i]:ends[i]], which is reordered so "
-      "that "
-      "its sections are ranges. Return (ends, weights, inertias) of the sections, each of length sets x "
-      "sections. The ends are -1 where all rows of a set are equal.");
+  m.def("split", &split_sets, "rows"_a, "row_weights"_a.none(), "members"_a.noconvert(), "begins"_a,
+        "ends"_a, "options"_a, "n_threads"_a,
+        "Split sets of rows into sections. Set i is members[begins[i]:ends[i]], which is reordered so "
+        "that its sections are ranges. Return (ends, weights, inertias) of the sections, each of "
+        "length sets x sections. The ends are -1 where all rows of a set are equal.");
   m.def("descend", &descend_tree, "rows"_a, "children"_a, "centres"_a, "leaves"_a.noconvert(),
         "n_threads"_a,
-        "Find the leaf of each row, in place: from node 0, always to the nearest child. Children must "
-        "have "
-        "larger numbers than their parents; this is not checked.");
+        "Find the leaf of each row, in place: from node 0, always to the nearest child. Children "
+        "must have larger numbers than their parents; this is not checked.");
 }
 
 }  // namespace boostkmeans

@@ -1,28 +1,25 @@
-// Part of kernel.cpp: scores in low precision, where the instruction set multiplies bytes.
+// Part of kernel.cpp: scores in low precision, for instruction sets that multiply bytes.
 #pragma once
 
 #include "kernel/vectors.hpp"
 
-#if defined(BK_VNNI)
-#include <immintrin.h>  // always inlined: no code that the linker could share
+#ifdef BK_VNNI
+#include <immintrin.h>  // always inlined, so that no code is left for the linker to share
 #endif
 
 namespace boostkmeans {
 namespace {
 
-#if defined(BK_VNNI)
+#ifdef BK_VNNI
 
 constexpr bool kMultipliesBytes = true;
 
-// As `distances`, from the bytes of the tile and of the panel that begins with column `first`.
+// Computes the same as `distances`, from the bytes of the tile and of the panel that starts with column
+// `first`.
 [[gnu::noinline]] void byte_distances(const TileView& tile, int64_t row, const PanelView& panels,
                                       int64_t first, float (&out)[kRows][kWidth]) {
   const int32_t* panel = panels.quads + first * ((tile.n_features + 3) / 4);
-  __m512i acc[kRows][kVectors];
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) acc[r][v] = _mm512_setzero_si512();
+  __m512i acc[kRows][kVectors] = {};
   for (int64_t begin = 0; begin < tile.n_features; begin += kChunkColumns) {
     const int32_t* a = tile.quads + begin / kChunkColumns * kQuadChunkSize + row * kQuadStride;
     const int64_t left = tile.n_features - begin;

@@ -1,26 +1,25 @@
-// Part of kernel.cpp: sums of bytes that codes look up in tables, where the instruction set does that.
+// Part of kernel.cpp: sums of table entries of codes, for instruction sets that look up tables of bytes.
 #pragma once
 
 #include "kernel/vectors.hpp"
 
-#if defined(BK_VBMI)
-#include <immintrin.h>  // always inlined: no code that the linker could share
+#ifdef BK_VBMI
+#include <immintrin.h>  // always inlined, so that no code is left for the linker to share
 #endif
 
 namespace boostkmeans {
 namespace {
 
-#if defined(BK_VBMI)
+#ifdef BK_VBMI
 
 void sift_codes(const std::uint8_t* tables, int64_t n_subspaces, const std::uint8_t* columns,
                 int64_t step, int64_t count, std::uint8_t limit, std::uint64_t* masks) {
-  constexpr int kTogether = 8;  // vectors of codes that share a loading of the table
+  constexpr int kTogether = 8;  // number of vectors of codes for which a table is loaded once
   const __m512i most = _mm512_set1_epi8(static_cast<char>(limit));
   for (int64_t begin = 0; begin < count; begin += kTogether * 64) {
     const int64_t left = (count - begin) / 64;
     const int n = static_cast<int>(left < kTogether ? left : kTogether);
-    __m512i sums[kTogether];
-    for (int v = 0; v < kTogether; ++v) sums[v] = _mm512_setzero_si512();
+    __m512i sums[kTogether] = {};
     for (int64_t j = 0; j < n_subspaces; ++j) {
       const std::uint8_t* table = tables + j * kByteCentroids;
       const __m512i a = _mm512_loadu_si512(table), b = _mm512_loadu_si512(table + 64),

@@ -1,4 +1,4 @@
-// Which copies of the kernel this build has, and which of them this machine can run.
+// The kernels of this build, and those that this machine supports.
 #include <cstring>
 
 #include "kernel/kernel.hpp"

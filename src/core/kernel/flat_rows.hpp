@@ -16,7 +16,7 @@ float flat_shift(float* x, const float* shift, int64_t n) {
   return sum_lanes(total);
 }
 
-// Some rows in float32 before they join the sums: a mean needs no more.
+// Adds some rows in float32 before it adds them to the float64 sums. This is precise enough for a mean.
 void flat_sum(const float* rows, int64_t step, int64_t count, const float* weights, int64_t n,
               double* sums) {
   constexpr int64_t kTogether = 16;
@@ -37,7 +37,7 @@ void flat_sum(const float* rows, int64_t step, int64_t count, const float* weigh
   }
 }
 
-// Some rows at once, so that their sums do not wait for each other.
+// Computes several dot products at a time, so that their sums do not wait for each other.
 template <int count>
 inline void dots_of(const float* rows, int64_t step, const float* vector, int64_t n, float* out) {
   Floats sums[count]{};

@@ -1,8 +1,9 @@
-// The inner loops, compiled once for each instruction set: CMake sets BK_ISA (a name), BK_VECTOR
-// (bytes in a vector), BK_ROWS and BK_VECTORS (the register block: rows, and vectors in a panel).
+// The inner loops, compiled once for each instruction set. CMake sets BK_ISA (its name), BK_VECTOR
+// (bytes per vector), BK_ROWS and BK_VECTORS (the register block: rows, and vectors per panel).
 //
-// Written with the compiler's vector types, so that one text serves all of them. Reductions name
-// their order themselves: no flag here lets the compiler change what is computed.
+// The code uses the vector types of the compiler, so that the same source serves all instruction sets.
+// The order of reductions is written out, because no compiler flag used here allows the compiler to
+// reorder sums.
 #include "kernel/code_tables.hpp"
 #include "kernel/flat_rows.hpp"
 #include "kernel/load_rows.hpp"
@@ -20,33 +21,33 @@ namespace boostkmeans {
 
 extern const Kernel BK_NAME(BK_ISA);
 const Kernel BK_NAME(BK_ISA) = {
-    BK_TEXT(BK_ISA),
-    kLanes,
-    kWidth,
-    kRows,
-    kMultipliesBytes,
-    load_rows,
-    load_row,
-    pack,
-    score,
-    sparse_dots,
-    scan,
-    reset,
-    reduce,
-    seed,
-    tile_distance,
-    distance,
-    dot,
-    add,
-    flat_shift,
-    flat_sum,
-    flat_dots,
-    flat_centre,
-    flat_dot,
-    flat_add,
-    kSiftCodes,
-    describe,
-    describe_floats,
+    .name = BK_TEXT(BK_ISA),
+    .lanes = kLanes,
+    .panel_width = kWidth,
+    .block_rows = kRows,
+    .multiplies_bytes = kMultipliesBytes,
+    .load_rows = load_rows,
+    .load_row = load_row,
+    .pack = pack,
+    .score = score,
+    .sparse_dots = sparse_dots,
+    .scan = scan,
+    .reset = reset,
+    .reduce = reduce,
+    .seed = seed,
+    .tile_distance = tile_distance,
+    .distance = distance,
+    .dot = dot,
+    .add = add,
+    .flat_shift = flat_shift,
+    .flat_sum = flat_sum,
+    .flat_dots = flat_dots,
+    .flat_centre = flat_centre,
+    .flat_dot = flat_dot,
+    .flat_add = flat_add,
+    .sift_codes = kSiftCodes,
+    .describe = describe,
+    .describe_floats = describe_floats,
 };
 
 }  // namespace boostkmeans

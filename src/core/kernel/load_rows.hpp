@@ -1,4 +1,4 @@
-// Part of kernel.cpp: rows of any type, as float32 into a tile and as float64.
+// Part of kernel.cpp: loads rows of any scalar type, as float32 into a tile or as float64.
 #pragma once
 
 #include "kernel/vectors.hpp"
@@ -14,8 +14,8 @@ inline float to_float(float x) { return x; }
 inline float to_float(double x) { return static_cast<float>(x); }
 inline float to_float(std::uint8_t x) { return x; }
 inline float to_float(std::int8_t x) { return x; }
-// The exponent is shifted to where float32 has it and then put right by an exact product, which
-// serves denormals too; only infinities and NaN need their own exponent.
+// Moves the exponent to its position in float32 and corrects it by an exact multiplication, which also
+// handles denormals. Only infinities and NaN need a separate exponent.
 inline float to_float(Half h) {
   const std::uint32_t magnitude = static_cast<std::uint32_t>(h.bits & 0x7fffu) << 13;
   const std::uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
@@ -34,12 +34,12 @@ inline double to_double(T x) {
   return to_float(x);
 }
 
-// Calls body(j, value) for columns [begin, end) of a row; contiguous ones vectorise.
+// Calls body(j, value) for columns [begin, end) of a row. The loop over contiguous columns vectorises.
 template <class T, class Body>
-inline void each_value(const RowSource& source, int64_t row, int64_t begin, int64_t end, Body body) {
+inline void each_value(const StridedArray& source, int64_t row, int64_t begin, int64_t end, Body body) {
   const char* at = source.data + row * source.row_stride;
   const int64_t step = source.column_stride;
-  T value;
+  T value{};
   if (step == static_cast<int64_t>(sizeof(T))) {
     at += begin * static_cast<int64_t>(sizeof(T));
     const int64_t count = end - begin;
@@ -55,8 +55,8 @@ inline void each_value(const RowSource& source, int64_t row, int64_t begin, int6
   }
 }
 
-// Contiguous float32 rows of a whole number of vectors: the common case, and the one that counts where
-// there is little else to do than to load.
+// Loads contiguous float32 rows of whole vectors. This is the common case, and loading takes most of the
+// time where there is little to compute.
 inline float load_vectors(const char* from, const float* shift, float scale, int64_t n,
                           int64_t chunk_step, float* out) {
   Floats total{};
@@ -73,9 +73,10 @@ inline float load_vectors(const char* from, const float* shift, float scale, int
   return sum_lanes(total);
 }
 
-// Less than a vector: to read back as one what was just written value by value would stall.
+// Loads a row that is shorter than a vector. Reading back a vector that was just written value by value
+// would stall, so the norm is computed value by value, too.
 template <class T>
-inline float load_short_row(const RowSource& source, const Frame& frame, int64_t row, float* out) {
+inline float load_short_row(const StridedArray& source, const Frame& frame, int64_t row, float* out) {
   const float scale = static_cast<float>(frame.scale[0]);
   const float* shift = frame.shift32;
   float total = 0.0f;
@@ -89,11 +90,11 @@ inline float load_short_row(const RowSource& source, const Frame& frame, int64_t
 }
 
 template <class T>
-inline float load_narrow_row(const RowSource& source, const Frame& frame, int64_t row, double factor,
+inline float load_narrow_row(const StridedArray& source, const Frame& frame, int64_t row, double factor,
                              int64_t chunk_step, float* out) {
-  // float32 rounds the difference just as float64 rounded to float32 would, as long as nothing was
-  // rounded before it: the row and the shift are float32, the row factor is 1.
-  const bool narrow = sizeof(T) < 8 && frame.narrow;  // so that no such code is made for float64
+  // float32 arithmetic rounds the difference in the same way as float64 arithmetic rounded to float32,
+  // provided that nothing was rounded before: row and shift are float32, and the row factor is 1.
+  const bool narrow = sizeof(T) < 8 && frame.narrow;  // so that float64 rows need no such code
   if constexpr (sizeof(T) == 4)
     if (narrow && source.column_stride == static_cast<int64_t>(sizeof(T)) &&
         source.n_features % kLanes == 0)
@@ -128,7 +129,7 @@ inline float load_narrow_row(const RowSource& source, const Frame& frame, int64_
 }
 
 template <class T>
-void load_row_of(const RowSource& source, const Frame& frame, int64_t row, double factor,
+void load_row_of(const StridedArray& source, const Frame& frame, int64_t row, double factor,
                  double* __restrict out) {
   const double scale = frame.scale[0], rest = frame.scale[1];
   const double* __restrict shift = frame.shift;
@@ -148,7 +149,7 @@ inline auto dispatch(Scalar scalar, Call call) {
   return call(std::int8_t{});
 }
 
-void load_rows(const RowSource& s, const Frame& f, const int64_t* rows, int64_t count,
+void load_rows(const StridedArray& s, const Frame& f, const int64_t* rows, int64_t count,
                const double* factors, Layout layout, float* out, float* norms) {
   dispatch(s.scalar, [&]<class T>(T) {
     for (int64_t r = 0; r < count; ++r)
@@ -157,7 +158,7 @@ void load_rows(const RowSource& s, const Frame& f, const int64_t* rows, int64_t 
   });
 }
 
-void load_row(const RowSource& s, const Frame& f, int64_t row, double factor, double* out) {
+void load_row(const StridedArray& s, const Frame& f, int64_t row, double factor, double* out) {
   dispatch(s.scalar, [&]<class T>(T) { load_row_of<T>(s, f, row, factor, out); });
 }
 

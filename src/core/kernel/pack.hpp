@@ -1,4 +1,4 @@
-// Part of kernel.cpp: rows turned into columns.
+// Part of kernel.cpp: packs rows as columns.
 #pragma once
 
 #include "kernel/vectors.hpp"
@@ -6,8 +6,8 @@
 namespace boostkmeans {
 namespace {
 
-// Of two vectors, exchanges the upper `half` of each group of 2 * half lanes in `a` with the lower one
-// in `b`.
+// Exchanges the upper `half` of each group of 2 * half lanes of `a` with the lower half of the group of
+// `b`.
 template <int half, std::size_t... I>
 inline void exchange_as(Floats& a, Floats& b, std::index_sequence<I...>) {
   const Floats low = __builtin_shufflevector(a, b, ((I & half) ? kLanes + I - half : I)...);
@@ -15,7 +15,7 @@ inline void exchange_as(Floats& a, Floats& b, std::index_sequence<I...>) {
   a = low;
 }
 
-// A square of kLanes vectors: lane i of vector j becomes lane j of vector i.
+// Transposes a square of kLanes vectors: lane i of vector j becomes lane j of vector i.
 inline void transpose(Floats (&square)[kLanes]) {
   halve<kLanes / 2>([&](auto half) {
 #pragma GCC unroll 16
@@ -25,7 +25,7 @@ inline void transpose(Floats (&square)[kLanes]) {
   });
 }
 
-// One vector of columns, `to` and then `kWidth` further for each feature.
+// Packs kLanes columns. Feature j is stored at to + j * kWidth.
 void pack_lanes(const float* const (&from)[kLanes], int64_t n_features, float* to) {
   for (int64_t j = 0; j < n_features; j += kLanes) {
     Floats square[kLanes];
@@ -47,8 +47,8 @@ void pack(const float* table, int64_t step, const int32_t* columns, int64_t coun
   for (int64_t first = 0; first < count; first += kLanes) {
     const int64_t panel = first / kWidth, vector = first % kWidth;
     const float* from[kLanes];
-    for (int64_t i = 0; i < kLanes;
-         ++i)  // padding repeats a column: its norm keeps it from being chosen
+    // Padding repeats the last column. Its infinite norm keeps it from being chosen.
+    for (int64_t i = 0; i < kLanes; ++i)
       from[i] = table + columns[first + i < count ? first + i : count - 1] * step;
     pack_lanes(from, n_features, panels + panel * kWidth * n_features + vector);
   }

@@ -1,4 +1,4 @@
-// Part of kernel.cpp: tiles of rows against panels of centres.
+// Part of kernel.cpp: scores tiles of rows against panels of centres.
 #pragma once
 
 #include "kernel/byte_products.hpp"
@@ -7,9 +7,9 @@
 namespace boostkmeans {
 namespace {
 
-// out[r] = |x_r|^2 + norms + x_r . panel = |x_r - C|^2 for kRows rows from `row` on. A function of its
-// own (not inlined) keeps the register block in registers, whatever is done with it afterwards. If
-// `fetching`, each feature asks for another bit of memory ahead.
+// Computes out[r] = |x_r|^2 + norms + x_r . panel = |x_r - C|^2 for the kRows rows from `row` on. The
+// function is not inlined, so that the register block stays in registers whatever the caller does with
+// the result. If `fetching`, it prefetches `ahead_step` bytes per feature, starting at `ahead`.
 template <int V, bool fetching = false>
 [[gnu::noinline]] void distances(const TileView& tile, int64_t row, const float* panel,
                                  const float* norms, float (&out)[kRows][V * kLanes],
@@ -45,7 +45,7 @@ template <int V, bool fetching = false>
     for (int v = 0; v < V; ++v) store(out[r] + v * kLanes, acc[r][v]);
 }
 
-// What a vector of clusters costs a row, given |x-C|^2.
+// The cost of each cluster of a vector for a row, given |x-C|^2.
 template <Rule rule, bool weighted>
 inline Floats cost_of(Floats distance, float weight, const float* factors, const float* inverse) {
   if constexpr (rule == Rule::nearest) return distance;
@@ -53,16 +53,16 @@ inline Floats cost_of(Floats distance, float weight, const float* factors, const
   return distance / (1.0f + weight * load<Floats>(inverse));
 }
 
-// A vector of clusters, one to a lane, as a row sees them.
-struct Offer {
-  Floats cost;    // best of the clusters that share the lane; infinite for the row's own
-  Floats second;  // rule nearest: the second best
-  Ints index;     // rule first: how far behind the rotation, or INT32_MAX
+// The best cluster of each lane for a row.
+struct LaneBest {
+  Floats cost;    // infinite for the row's own cluster
+  Floats second;  // rule nearest: the second smallest cost
+  Ints index;     // the cluster; rule first: its distance from the rotation, or INT32_MAX
 };
 
 template <Rule rule, bool weighted>
-inline Offer offer(const TileView& tile, const PanelView& panels, int64_t row, int64_t cluster, Ints id,
-                   const float* found) {
+inline LaneBest lane_best(const TileView& tile, const PanelView& panels, int64_t row, int64_t cluster,
+                          Ints id, const float* found) {
   const float weight = weighted ? tile.weights[row] : 1.0f;
   const Floats cost = cost_of<rule, weighted>(load<Floats>(found), weight, panels.factors + cluster,
                                               panels.inverse_weights + cluster);
@@ -79,7 +79,7 @@ inline Offer offer(const TileView& tile, const PanelView& panels, int64_t row, i
 }
 
 template <Rule rule>
-inline Offer better_of(const Offer& a, const Offer& b) {
+inline LaneBest better_of(const LaneBest& a, const LaneBest& b) {
   if constexpr (rule == Rule::first) {
     return {a.cost, a.second, b.index < a.index ? b.index : a.index};
   } else {
@@ -92,18 +92,18 @@ inline Offer better_of(const Offer& a, const Offer& b) {
 }
 
 template <Rule rule>
-inline void update(const LaneState& state, int64_t at, const Offer& offer) {
-  Offer old{};
+inline void update(const LaneState& state, int64_t at, const LaneBest& offer) {
+  LaneBest old{};
   old.index = load<Ints>(state.index + at);
   if constexpr (rule != Rule::first) old.cost = load<Floats>(state.best + at);
   if constexpr (rule == Rule::nearest) old.second = load<Floats>(state.second + at);
-  const Offer kept = better_of<rule>(old, offer);
+  const LaneBest kept = better_of<rule>(old, offer);
   store(state.index + at, kept.index);
   if constexpr (rule != Rule::first) store(state.best + at, kept.cost);
   if constexpr (rule == Rule::nearest) store(state.second + at, kept.second);
 }
 
-// The same for sparse rows, whose dot products are there already.
+// Computes the same as `distances` for sparse rows, whose dot products are known.
 template <int V>
 inline void distances_from_dots(const TileView& tile, int64_t row, int64_t first, const float* norms,
                                 float (&out)[kRows][V * kLanes]) {
@@ -116,7 +116,7 @@ inline void distances_from_dots(const TileView& tile, int64_t row, int64_t first
   }
 }
 
-// In low precision if panels and kernel have it.
+// Uses low precision if the panels and the kernel provide it.
 inline void distances_to_panel(const TileView& tile, int64_t row, const PanelView& panels, int64_t first,
                                float (&found)[kRows][kWidth]) {
   if (kMultipliesBytes && panels.quads != nullptr)
@@ -139,11 +139,12 @@ void scan_as(const TileView& tile, const PanelView& panels, int64_t begin, int64
       alignas(BK_VECTOR) float found[kRows][kWidth];
       distances_to_panel(tile, row, panels, first, found);
       for (int r = 0; r < kRows; ++r) {
-        Offer kept = offer<rule, weighted>(tile, panels, row + r, first, ids, found[r]);
+        LaneBest kept = lane_best<rule, weighted>(tile, panels, row + r, first, ids, found[r]);
 #pragma GCC unroll 4
         for (int v = 1; v < kVectors; ++v)
-          kept = better_of<rule>(kept, offer<rule, weighted>(tile, panels, row + r, first + v * kLanes,
-                                                             ids + v * kLanes, found[r] + v * kLanes));
+          kept =
+              better_of<rule>(kept, lane_best<rule, weighted>(tile, panels, row + r, first + v * kLanes,
+                                                              ids + v * kLanes, found[r] + v * kLanes));
         update<rule>(state, (row + r) * kLanes, kept);
       }
     }

@@ -6,32 +6,33 @@
 namespace boostkmeans {
 namespace {
 
-// Columns of which the sums are kept in registers.
+// Number of vectors of sums that fit into registers.
 constexpr int kSparseVectors = BK_VECTOR == 64 ? 16 : 8;
 
 template <int V>
-inline void add_lines(const float* const* lines, const float* values, int64_t count, int64_t begin,
-                      float* out) {
+inline void add_term_rows(const float* const* term_rows, const float* values, int64_t count,
+                          int64_t begin, float* out) {
   Floats sums[V] = {};
   for (int64_t t = 0; t < count; ++t) {
-    const float* line = lines[t] + begin;
-    // Else the compiler keeps one address for each vector, and has no registers left for that.
-    __asm__("" : "+r"(line));
+    const float* term_row = term_rows[t] + begin;
+    // Without this, the compiler keeps one address per vector and runs out of registers.
+    __asm__("" : "+r"(term_row));
     const Floats x = splat(values[t]);
 #pragma GCC unroll 16
-    for (int v = 0; v < V; ++v) sums[v] += x * load<Floats>(line + v * kLanes);
+    for (int v = 0; v < V; ++v) sums[v] += x * load<Floats>(term_row + v * kLanes);
   }
 #pragma GCC unroll 16
   for (int v = 0; v < V; ++v) store(out + begin + v * kLanes, sums[v]);
 }
 
-void sparse_dots(const float* const* lines, const float* values, int64_t count, int64_t n, float* out) {
+void sparse_dots(const float* const* term_rows, const float* values, int64_t count, int64_t n,
+                 float* out) {
   int64_t c = 0;
   for (; c + kSparseVectors * kLanes <= n; c += kSparseVectors * kLanes)
-    add_lines<kSparseVectors>(lines, values, count, c, out);
-  for (; c + 4 * kLanes <= n; c += 4 * kLanes) add_lines<4>(lines, values, count, c, out);
-  for (; c + 2 * kLanes <= n; c += 2 * kLanes) add_lines<2>(lines, values, count, c, out);
-  for (; c < n; c += kLanes) add_lines<1>(lines, values, count, c, out);
+    add_term_rows<kSparseVectors>(term_rows, values, count, c, out);
+  for (; c + 4 * kLanes <= n; c += 4 * kLanes) add_term_rows<4>(term_rows, values, count, c, out);
+  for (; c + 2 * kLanes <= n; c += 2 * kLanes) add_term_rows<2>(term_rows, values, count, c, out);
+  for (; c < n; c += kLanes) add_term_rows<1>(term_rows, values, count, c, out);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Part of kernel.cpp: what is decided and kept in float64.
+// Part of kernel.cpp: float64 arithmetic of decisions and composites.
 #pragma once
 
 #include "kernel/vectors.hpp"
@@ -6,7 +6,7 @@
 namespace boostkmeans {
 namespace {
 
-// Sums term(j, lanes) over whole vectors with four accumulators, then the rest one by one.
+// Sums term(j) over whole vectors with four accumulators, then last(j) over the remaining columns.
 template <class Term, class Last>
 inline double sum_terms(int64_t n, Term term, Last last) {
   Doubles a{}, b{}, c{}, d{};
@@ -66,8 +66,7 @@ void add(double* __restrict composite, const double* __restrict x, double weight
   for (int64_t j = 0; j < n; ++j) composite[j] += weight * x[j];
 }
 
-// The same for float32 rows of n values, n whole vectors: all rows of a vector of columns, then the
-// next.
+// Handles all rows of one vector of columns, then the next vector.
 void describe_floats(const char* rows, int64_t row_stride, int64_t count, int64_t n, float* low,
                      float* high, float* poison) {
   Floats trouble{};

@@ -1,8 +1,8 @@
-// Part of kernel.cpp: vectors of the width that BK_VECTOR sets, and the register block.
+// Part of kernel.cpp: vector types of BK_VECTOR bytes, and the size of the register block.
 #pragma once
 
 #include <cstddef>
-#include <utility>  // std::index_sequence: a type, no code
+#include <utility>  // std::index_sequence, which is a type and contains no code
 
 #include "kernel/kernel.hpp"
 
@@ -17,12 +17,12 @@ constexpr int kWideLanes = BK_VECTOR / 8;
 constexpr int kRows = BK_ROWS;
 constexpr int kVectors = BK_VECTORS;
 constexpr int kWidth = kLanes * kVectors;
-static_assert(kPieceRows % kRows == 0 && kChunkColumns % kLanes == 0);
+static_assert(kBatchRows % kRows == 0 && kChunkColumns % kLanes == 0);
 
 typedef float Floats __attribute__((vector_size(BK_VECTOR)));
 typedef int32_t Ints __attribute__((vector_size(BK_VECTOR)));
 typedef double Doubles __attribute__((vector_size(BK_VECTOR)));
-typedef float HalfFloats __attribute__((vector_size(BK_VECTOR / 2)));  // as many as Doubles
+typedef float HalfFloats __attribute__((vector_size(BK_VECTOR / 2)));  // as many values as Doubles
 
 constexpr float kInfinity = __builtin_inff();
 
@@ -38,7 +38,7 @@ inline void store(T* to, const Vector& v) {
   __builtin_memcpy(to, &v, sizeof v);
 }
 
-// x - 0, not x + 0: that is x itself, even for -0, so that the compiler leaves it away.
+// x - 0 equals x even for x = -0, unlike x + 0, so the compiler can remove the subtraction.
 inline Floats splat(float x) { return x - Floats{}; }
 inline Ints splat(int32_t x) { return x - Ints{}; }
 inline Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
@@ -49,13 +49,13 @@ inline Vector rotate_as(const Vector& v, std::index_sequence<I...>) {
   return __builtin_shufflevector(v, v, ((I + step) % sizeof...(I))...);
 }
 
-// Lane i takes the value of lane i + step.
+// Lane i gets the value of lane i + step.
 template <int step, class Vector>
 inline Vector rotate(const Vector& v) {
   return rotate_as<step>(v, std::make_index_sequence<sizeof(Vector) / sizeof(v[0])>());
 }
 
-// fold(step) for step = lanes/2, ..., 2, 1, each a constant.
+// Calls fold(step) for step = lanes / 2, ..., 2, 1, each as a compile-time constant.
 template <int step, class Fold>
 inline void halve(Fold fold) {
   if constexpr (step > 0) {

@@ -1,25 +1,29 @@
-// When to stop early: Ctrl-C, or a deadline. Only the calling thread asks; the others look.
+// Early termination of native work: Ctrl-C or a deadline.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <utility>
 
 namespace boostkmeans {
 
-class Watch {
+// Tells all threads of a call when to stop. Only the calling thread polls for interrupts and the
+// deadline; the other threads read the result.
+class StopToken {
  public:
   using Clock = std::chrono::steady_clock;
-  enum class Reason { none, interrupted, deadline };
+  enum class Reason : std::uint8_t { none, interrupted, deadline };
 
-  // `interrupted` may be expensive (it takes Python's lock), so it is asked every kInterval.
-  Watch(std::function<bool()> interrupted, double seconds_left)
+  // `interrupted` may be expensive (it acquires the GIL), so it is called once per kInterval at most.
+  StopToken(std::function<bool()> interrupted, double seconds_left)
       : interrupted_(std::move(interrupted)),
         start_(Clock::now()),
         seconds_left_(seconds_left) {}
 
-  // For the calling thread. True once the work has to stop.
-  bool check() {
+  // For the calling thread: checks for interrupts and the deadline. Returns true if the work must stop.
+  bool poll() {
     if (stopped()) return true;
     const double now = std::chrono::duration<double>(Clock::now() - start_).count();
     if (now >= seconds_left_) return stop(Reason::deadline);
@@ -27,13 +31,14 @@ class Watch {
     next_ = now + kInterval;
     return interrupted_() && stop(Reason::interrupted);
   }
-  // For any thread of a team, of which 0 is the calling one.
-  bool look(int thread) { return thread == 0 ? check() : stopped(); }
+  // For any thread of a pool. Thread 0 is the calling thread, which polls.
+  bool stop_requested(int thread) { return thread == 0 ? poll() : stopped(); }
   bool stopped() const { return reason() != Reason::none; }
   Reason reason() const { return reason_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr double kInterval = 0.02;  // seconds; a tenth of the promised 200 ms
+  // In seconds. A tenth of the 200 ms within which a call promises to react.
+  static constexpr double kInterval = 0.02;
 
   bool stop(Reason reason) {
     reason_.store(reason, std::memory_order_relaxed);
@@ -43,7 +48,7 @@ class Watch {
   std::function<bool()> interrupted_;
   Clock::time_point start_;
   double seconds_left_;
-  double next_ = 0.0;
+  double next_ = 0.0;  // earliest time of the next call of `interrupted_`, in seconds since the start
   std::atomic<Reason> reason_{Reason::none};
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#if defined(__linux__)
+#ifdef __linux__
 #include <pthread.h>
 #include <sched.h>
 #endif
@@ -11,18 +11,19 @@ namespace boostkmeans {
 
 namespace {
 
-// A new thread may share its parent's processor for milliseconds until the scheduler spreads them:
-// longer than many calls take. So each one is sent to a processor of its own when it starts, and set
-// free to go anywhere at once.
-class Spread {
+// Moves new threads to processors of their own. Without this, a new thread may share the processor of
+// its parent until the scheduler spreads them, which takes milliseconds: longer than many calls. Each
+// thread is bound to one processor when it starts and unbound immediately.
+class CpuSpreader {
  public:
-#if defined(__linux__)
-  Spread() { known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0; }
+#ifdef __linux__
+  CpuSpreader() : known_(sched_getaffinity(0, sizeof allowed_, &allowed_) == 0) {}
 
-  void send(std::thread& thread, int number) const {
+  // `number` counts threads from 1. Processors are counted from that of the calling thread.
+  void spread(std::thread& thread, int number) const {
     const int n_allowed = known_ ? CPU_COUNT(&allowed_) : 1;
     if (n_allowed < 2) return;
-    int skip = number % n_allowed;  // counted from the caller's own processor on
+    int skip = number % n_allowed;
     int cpu = sched_getcpu();
     while (skip > 0) {
       cpu = (cpu + 1) % CPU_SETSIZE;
@@ -36,28 +37,33 @@ class Spread {
   }
 
  private:
-  cpu_set_t allowed_;
-  bool known_ = false;
+  cpu_set_t allowed_{};
+  bool known_;
 #else
-  void send(std::thread&, int) const {}
+  void spread(std::thread&, int) const {}
 #endif
 };
 
-// About 50 microseconds of multiply-adds: what starting and joining a thread costs.
+// Number of operations for which a thread pays off: about 50 microseconds of multiply-adds, which is the
+// time that starting and joining a thread takes.
 constexpr double kWorthAThread = 2e6;
-// Neighbouring items go to the same thread, as long as every thread gets several shares: threads that
-// take turns write to the same cache lines.
-constexpr std::int64_t kSharesPerThread = 8, kMaxGrain = 16;
-// The bit of the gate that says that a round is open; those below it count who joined.
+// A thread takes several neighbouring items at a time, because threads that alternate write to the same
+// cache lines. Every thread still gets at least this many shares, so that the load is balanced ...
+constexpr std::int64_t kSharesPerThread = 8;
+// ... and a share has at most this many items.
+constexpr std::int64_t kMaxGrain = 16;
+// Bit of the gate that is set while a round is open. The bits below it count the threads that joined.
 constexpr std::uint64_t kOpen = std::uint64_t{1} << 31;
-// How often a thread looks before it sleeps. Rounds follow each other within microseconds.
+// Number of times that a waiting thread reads a value before it sleeps. Rounds often follow each other
+// within microseconds.
 constexpr int kSpins = 2000;
 
+// Returns when the value is no longer `old`.
 template <class T>
 void wait_while(const std::atomic<T>& value, T old) {
   for (int i = 0; i < kSpins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
-#if defined(__x86_64__)
+#ifdef __x86_64__
     __builtin_ia32_pause();
 #endif
   }
@@ -66,30 +72,31 @@ void wait_while(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-Team::Team(int n_threads, Watch& watch) : watch_(watch) {
+ThreadPool::ThreadPool(int n_threads, StopToken& stop_token) : stop_token_(stop_token) {
   threads_.reserve(static_cast<std::size_t>(std::max(0, n_threads - 1)));
   try {
-    const Spread spread;
+    const CpuSpreader spreader;
     for (int i = 1; i < n_threads; ++i) {
       threads_.emplace_back([this, i] { serve(i); });
-      spread.send(threads_.back(), i);
+      spreader.spread(threads_.back(), i);
     }
   } catch (...) {
-    close();  // the system has no more threads: let go of those it gave
+    close();  // the system has no more threads: join those that were started
     throw;
   }
 }
 
-Team::~Team() { close(); }
+ThreadPool::~ThreadPool() { close(); }
 
-void Team::close() {
+void ThreadPool::close() {
   closing_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (auto& thread : threads_) thread.join();
 }
 
-void Team::serve(int thread) {
+// Waits for rounds and works on them until the pool closes.
+void ThreadPool::serve(int thread) {
   std::uint32_t seen = 0;
   for (;;) {
     wait_while(round_, seen);
@@ -102,21 +109,22 @@ void Team::serve(int thread) {
   }
 }
 
-// Whether the round was still open: then this thread is one that is waited for.
-bool Team::join(std::uint32_t round) {
+// Returns true if the round was still open. The calling thread then waits for this thread.
+bool ThreadPool::join(std::uint32_t round) {
   std::uint64_t gate = gate_.load(std::memory_order_acquire);
   while ((gate >> 32) == round && (gate & kOpen) != 0)
     if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) return true;
   return false;
 }
 
-void Team::work(int thread) {
+// Takes shares of items until none are left, a stop is requested or a thread has failed.
+void ThreadPool::work(int thread) {
   try {
     for (std::int64_t first = 0; first < n_items_;) {
       first = next_.fetch_add(grain_, std::memory_order_relaxed);
       for (std::int64_t item = first; item < std::min(first + grain_, n_items_); ++item) {
         if (failed_.load(std::memory_order_relaxed)) return;
-        if (watch_.look(thread)) return;
+        if (stop_token_.stop_requested(thread)) return;
         (*body_)(item, thread);
       }
     }
@@ -125,7 +133,7 @@ void Team::work(int thread) {
   }
 }
 
-void Team::for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body) {
+void ThreadPool::for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body) {
   body_ = &body;
   n_items_ = n_items;
   grain_ = std::clamp<std::int64_t>(n_items / (kSharesPerThread * size()), 1, kMaxGrain);

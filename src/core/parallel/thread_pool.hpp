@@ -1,4 +1,4 @@
-// Threads that live as long as one call: started by the constructor, joined by the destructor.
+// Threads that live as long as one call: the constructor starts them, the destructor joins them.
 #pragma once
 
 #include <atomic>
@@ -8,23 +8,27 @@
 #include <thread>
 #include <vector>
 
-#include "kernel/kernel.hpp"
 #include "parallel/stop_token.hpp"
+#include "support/alignment.hpp"
 
 namespace boostkmeans {
 
-class Team {
+class ThreadPool {
  public:
-  Team(int n_threads, Watch& watch);
-  ~Team();
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
+  ThreadPool(int n_threads, StopToken& stop_token);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool(ThreadPool&&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  ThreadPool& operator=(ThreadPool&&) = delete;
 
+  // Number of threads, including the calling thread.
   int size() const { return static_cast<int>(threads_.size()) + 1; }
-  Watch& watch() const { return watch_; }
+  StopToken& stop_token() const { return stop_token_; }
 
-  // body(item, thread) for every item, in no particular order, until the watch says stop. The
-  // calling thread takes its share. An exception in any thread is thrown here, after all have ended.
+  // Calls body(item, thread) for all items in [0, n_items), in no particular order, until a stop is
+  // requested. The calling thread is thread 0. If a call throws, the exception is rethrown here after
+  // all threads have finished.
   void for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body);
 
  private:
@@ -33,31 +37,26 @@ class Team {
   bool join(std::uint32_t round);
   void close();
 
-  Watch& watch_;
+  StopToken& stop_token_;
   std::vector<std::thread> threads_;
+  // The current round, that is, the current call of for_each.
   const std::function<void(std::int64_t, int)>* body_ = nullptr;
   std::int64_t n_items_ = 0;
-  std::int64_t grain_ = 1;
+  std::int64_t grain_ = 1;  // number of neighbouring items that a thread takes at a time
   std::atomic<std::uint32_t> round_{0};
-  // Who takes part in a round: its number, whether it is open, and how many joined. A thread that has no
-  // processor when its turn comes joins late or not at all, and nobody waits for it.
+  // Number of the round (upper 32 bits), whether it is open (one bit), and the number of threads that
+  // joined it. A thread that gets no processor time joins late or not at all, and the round does not
+  // wait for it.
   std::atomic<std::uint64_t> gate_{0};
-  std::atomic<std::uint32_t> finished_{0};
+  std::atomic<std::uint32_t> finished_{0};  // threads that joined the round and are done
   std::atomic<bool> closing_{false};
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
-  alignas(kAlignment) std::atomic<std::int64_t> next_{0};  // written by all: on a line of its own
+  // Next item. All threads write it, so it has a cache line of its own.
+  alignas(kAlignment) std::atomic<std::int64_t> next_{0};
 };
 
-// A row to be fetched, for each thread.
-template <class Rows>
-std::vector<typename Rows::Row> row_for_each_thread(const Rows& rows, const Team& team) {
-  std::vector<typename Rows::Row> fetched;
-  for (int t = 0; t < team.size(); ++t) fetched.emplace_back(rows);
-  return fetched;
-}
-
-// As many threads as the work feeds: below kWorthAThread operations each, starting one costs more.
+// Number of threads, at most n_threads, that pay off for work of this many operations.
 int threads_for(double operations, int n_threads);
 
 }  // namespace boostkmeans

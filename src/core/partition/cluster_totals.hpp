@@ -1,4 +1,4 @@
-// What the two ways of recomputing a partition share: sums take their place, and what is reported of it.
+// Totals of clusters, for the two ways to recompute a partition.
 #pragma once
 
 #include <algorithm>
@@ -6,17 +6,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernel/kernel.hpp"
 #include "partition/partition.hpp"
 
 namespace boostkmeans {
 
-// Of a cluster, or of some of its members.
-struct Totals {
+// Totals of a cluster, or of some of its members.
+struct ClusterTotals {
   double weight = 0.0, inertia = 0.0;
-  double change = 0.0;  // the largest change of the composite
+  double change = 0.0;  // largest absolute change of a value of the composite
   std::int64_t count = 0;
 
-  void operator+=(const Totals& other) {
+  void operator+=(const ClusterTotals& other) {
     weight += other.weight;
     inertia += other.inertia;
     change = std::max(change, other.change);
@@ -24,9 +25,10 @@ struct Totals {
   }
 };
 
-// Puts a cluster's sums in place, and remembers by how much they change its composite.
+// Stores the sum of a cluster as its composite, and records the change. An empty cluster keeps its
+// composite.
 inline void put_in_place(const Partition& partition, std::int64_t cluster, const double* sum,
-                         Totals& totals) {
+                         ClusterTotals& totals) {
   double* composite = partition.composite(cluster);
   if (totals.count > 0)
     for (std::int64_t j = 0; j < partition.n_features; ++j) {
@@ -37,13 +39,14 @@ inline void put_in_place(const Partition& partition, std::int64_t cluster, const
   partition.counts[cluster] = totals.count;
 }
 
-// The drift of a cluster is the change of its composite by W times the root of the members' mean
-// square: what its members could add up to, however near to the origin its centre is.
-inline Recomputed report_of(const Kernel& kernel, const Partition& partition,
-                            const std::vector<Totals>& clusters, double* inertias) {
-  Recomputed result;
+// Adds up the inertia, and computes the drift. The drift of a cluster is the change of its composite,
+// divided by W times the root mean square norm of its members. The divisor is the length that the
+// composite could have, even if the centre is near the origin.
+inline RecomputeResult report_of(const Kernel& kernel, const Partition& partition,
+                                 const std::vector<ClusterTotals>& clusters, double* inertias) {
+  RecomputeResult result;
   for (std::int64_t c = 0; c < partition.n_clusters; ++c) {
-    const Totals& cluster = clusters[static_cast<std::size_t>(c)];
+    const ClusterTotals& cluster = clusters[static_cast<std::size_t>(c)];
     result.inertia += cluster.inertia;
     if (inertias != nullptr) inertias[c] = cluster.inertia;
     if (cluster.count == 0) continue;

@@ -4,15 +4,16 @@
 namespace boostkmeans {
 
 template <class Rows>
-Recomputed recompute(const Rows& rows, RowWeights row_weights, const Partition& partition,
-                     double* inertias, Team& team) {
+RecomputeResult recompute(const Rows& rows, RowWeights row_weights, const Partition& partition,
+                          double* inertias, ThreadPool& pool) {
   if constexpr (!Rows::kSparse)
-    if (RecomputationInOrder::n_pieces(rows, partition) > 0)
-      return RecomputationInOrder(rows, row_weights, partition, inertias, team).run();
-  return RecomputationByCluster<Rows>(rows, row_weights, partition, inertias, team).run();
+    if (RecomputationInOrder::n_slices(rows, partition) > 0)
+      return RecomputationInOrder(rows, row_weights, partition, inertias, pool).run();
+  return RecomputationByCluster<Rows>(rows, row_weights, partition, inertias, pool).run();
 }
 
-template Recomputed recompute(const DenseRows&, RowWeights, const Partition&, double*, Team&);
-template Recomputed recompute(const SparseRows&, RowWeights, const Partition&, double*, Team&);
+template RecomputeResult recompute(const DenseRows&, RowWeights, const Partition&, double*, ThreadPool&);
+template RecomputeResult recompute(const SparseRows&, RowWeights, const Partition&, double*,
+                                   ThreadPool&);
 
 }  // namespace boostkmeans

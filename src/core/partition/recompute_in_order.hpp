@@ -1,4 +1,5 @@
-// Recomputing a partition row by row, in the order of memory: for clusters whose sums stay in a cache.
+// Recomputes a partition row by row, in the order of memory, if the sums of all clusters fit into a
+// cache.
 #pragma once
 
 #include <algorithm>
@@ -8,86 +9,92 @@
 #include "parallel/thread_pool.hpp"
 #include "partition/cluster_totals.hpp"
 #include "rows/dense_rows.hpp"
+#include "rows/thread_rows.hpp"
 #include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
-// Rows are summed in pieces, each of which has sums of all clusters; these are added in order, so that
-// the sums depend on the data alone. A piece has more rows than there are sums, so that adding them up
-// costs little.
+// Sums the rows of each slice by cluster, and then adds the sums of the slices in order, so that the
+// result does not depend on the number of threads. A slice has more rows than clusters, so that adding
+// the slices takes little time.
 class RecomputationInOrder {
  public:
-  // How many pieces; 0 where it is better to go cluster by cluster.
-  static std::int64_t n_pieces(const DenseRows& rows, const Partition& partition) {
-    // All that a piece has fits into the cache of a core, and all pieces into 32 MB. Fewer pieces than
-    // that would leave threads without work.
-    constexpr std::int64_t kMostNumbers = 1 << 17, kFewestPieces = 8, kMostPieces = 32;
-    constexpr std::int64_t kLeastRows = 256, kRowsByCluster = 8;
-    if (partition.n_clusters > kMostNumbers / (partition.n_features + kNumbersOfTotals)) return 0;
-    const std::int64_t least = std::max(kLeastRows, kRowsByCluster * partition.n_clusters);
-    const std::int64_t n_pieces = std::min(rows.n_rows() / least, kMostPieces);
-    return n_pieces < kFewestPieces ? 0 : n_pieces;
+  // Number of slices, or 0 if it is faster to recompute cluster by cluster.
+  static std::int64_t n_slices(const DenseRows& rows, const Partition& partition) {
+    // Numbers that a slice stores: 1 MB, so that they fit into the cache of a core.
+    constexpr std::int64_t kMaxNumbers = 1 << 17;
+    // Fewer slices would leave threads without work. More would take more than 32 MB.
+    constexpr std::int64_t kMinSlices = 8;
+    constexpr std::int64_t kMaxSlices = 32;
+    // Smallest number of rows in a slice, in total and per cluster.
+    constexpr std::int64_t kMinRows = 256;
+    constexpr std::int64_t kRowsPerCluster = 8;
+    if (partition.n_clusters > kMaxNumbers / (partition.n_features + kNumbersOfTotals)) return 0;
+    const std::int64_t min_rows = std::max(kMinRows, kRowsPerCluster * partition.n_clusters);
+    const std::int64_t n_slices = std::min(rows.n_rows() / min_rows, kMaxSlices);
+    return n_slices < kMinSlices ? 0 : n_slices;
   }
 
   RecomputationInOrder(const DenseRows& rows, RowWeights row_weights, const Partition& partition,
-                       double* inertias, Team& team)
+                       double* inertias, ThreadPool& pool)
       : rows_(rows),
         row_weights_(row_weights),
         partition_(partition),
         inertias_(inertias),
-        team_(team),
-        n_pieces_(n_pieces(rows, partition)),
-        sums_(n_pieces_ * size_of_sums()),
-        totals_(static_cast<std::size_t>(n_pieces_ * partition.n_clusters)),
-        fetched_(row_for_each_thread(rows, team)) {}
+        pool_(pool),
+        n_slices_(n_slices(rows, partition)),
+        sums_(n_slices_ * size_of_sums()),
+        totals_(static_cast<std::size_t>(n_slices_ * partition.n_clusters)),
+        fetched_(row_for_each_thread(rows, pool)) {}
 
-  Recomputed run() {
-    team_.for_each(n_pieces_, [this](std::int64_t p, int t) { sum_piece(p, t); });
-    if (team_.watch().stopped()) return {};
-    for (std::int64_t c = 0; c < partition_.n_clusters; ++c) join_pieces(c);
-    team_.for_each(n_pieces_, [this](std::int64_t p, int t) { measure_piece(p, t); });
+  RecomputeResult run() {
+    pool_.for_each(n_slices_, [this](std::int64_t p, int t) { sum_slice(p, t); });
+    if (pool_.stop_token().stopped()) return {};
+    for (std::int64_t c = 0; c < partition_.n_clusters; ++c) join_slices(c);
+    pool_.for_each(n_slices_, [this](std::int64_t p, int t) { measure_slice(p, t); });
     return report();
   }
 
  private:
-  static constexpr std::int64_t kNumbersOfTotals = sizeof(Totals) / sizeof(double);
+  static constexpr std::int64_t kNumbersOfTotals = sizeof(ClusterTotals) / sizeof(double);
 
   std::int64_t size_of_sums() const { return partition_.n_clusters * partition_.n_features; }
-  double* sum(std::int64_t piece, std::int64_t cluster) {
-    return sums_.get() + piece * size_of_sums() + cluster * partition_.n_features;
+  double* sum(std::int64_t slice, std::int64_t cluster) {
+    return sums_.get() + slice * size_of_sums() + cluster * partition_.n_features;
   }
-  Totals* totals_of(std::int64_t piece) { return totals_.data() + piece * partition_.n_clusters; }
+  ClusterTotals* totals_of(std::int64_t slice) { return totals_.data() + slice * partition_.n_clusters; }
 
-  // use(row, weight, cluster) for the rows of a piece that weigh something, until the watch says stop.
+  // Calls use(row, weight, cluster) for the rows of a slice with positive weight, until a stop is
+  // requested.
   template <class Use>
-  void for_each_row(std::int64_t piece, int thread, const Use& use) {
-    constexpr std::int64_t kValuesBetweenLooks = 1 << 20;
-    const std::int64_t rows_between =
-        std::max<std::int64_t>(kValuesBetweenLooks / rows_.n_features(), 1);
-    const std::int64_t end = rows_.n_rows() * (piece + 1) / n_pieces_;
-    for (std::int64_t row = rows_.n_rows() * piece / n_pieces_; row < end; ++row) {
-      if (row % rows_between == 0 && team_.watch().look(thread)) return;
+  void for_each_row(std::int64_t slice, int thread, const Use& use) {
+    constexpr std::int64_t kValuesBetweenPolls = 1 << 20;
+    const std::int64_t rows_between_polls =
+        std::max<std::int64_t>(kValuesBetweenPolls / rows_.n_features(), 1);
+    const std::int64_t end = rows_.n_rows() * (slice + 1) / n_slices_;
+    for (std::int64_t row = rows_.n_rows() * slice / n_slices_; row < end; ++row) {
+      if (row % rows_between_polls == 0 && pool_.stop_token().stop_requested(thread)) return;
       if (const double w = row_weights_[row]; w > 0.0) use(row, w, partition_.labels[row]);
     }
   }
 
-  void sum_piece(std::int64_t piece, int thread) {
+  void sum_slice(std::int64_t slice, int thread) {
     DenseRows::Row& fetched = fetched_[static_cast<std::size_t>(thread)];
-    Totals* totals = totals_of(piece);
-    std::fill_n(sum(piece, 0), size_of_sums(), 0.0);
-    for_each_row(piece, thread, [&](std::int64_t row, double w, std::int64_t cluster) {
+    ClusterTotals* totals = totals_of(slice);
+    std::fill_n(sum(slice, 0), size_of_sums(), 0.0);
+    for_each_row(slice, thread, [&](std::int64_t row, double w, std::int64_t cluster) {
       rows_.fetch(row, fetched);
-      rows_.add(fetched, w, sum(piece, cluster));
+      rows_.add(fetched, w, sum(slice, cluster));
       totals[cluster].weight += w;
       ++totals[cluster].count;
     });
   }
 
-  void join_pieces(std::int64_t cluster) {
-    Totals& whole = totals_of(0)[cluster];
-    for (std::int64_t piece = 1; piece < n_pieces_; ++piece) {
-      add_to(sum(0, cluster), sum(piece, cluster));
-      whole += totals_of(piece)[cluster];
+  void join_slices(std::int64_t cluster) {
+    ClusterTotals& whole = totals_of(0)[cluster];
+    for (std::int64_t slice = 1; slice < n_slices_; ++slice) {
+      add_to(sum(0, cluster), sum(slice, cluster));
+      whole += totals_of(slice)[cluster];
     }
     put_in_place(partition_, cluster, sum(0, cluster), whole);
   }
@@ -96,10 +103,10 @@ class RecomputationInOrder {
     for (std::int64_t j = 0; j < partition_.n_features; ++j) whole[j] += part[j];
   }
 
-  void measure_piece(std::int64_t piece, int thread) {
+  void measure_slice(std::int64_t slice, int thread) {
     DenseRows::Row& fetched = fetched_[static_cast<std::size_t>(thread)];
-    Totals* totals = totals_of(piece);
-    for_each_row(piece, thread, [&](std::int64_t row, double w, std::int64_t cluster) {
+    ClusterTotals* totals = totals_of(slice);
+    for_each_row(slice, thread, [&](std::int64_t row, double w, std::int64_t cluster) {
       rows_.fetch(row, fetched);
       const Centre centre =
           rows_.centre(partition_.composite(cluster), 1.0 / partition_.weights[cluster]);
@@ -107,11 +114,11 @@ class RecomputationInOrder {
     });
   }
 
-  Recomputed report() {
-    std::vector<Totals> clusters(totals_of(0), totals_of(0) + partition_.n_clusters);
-    for (std::int64_t piece = 1; piece < n_pieces_; ++piece)
+  RecomputeResult report() {
+    std::vector<ClusterTotals> clusters(totals_of(0), totals_of(0) + partition_.n_clusters);
+    for (std::int64_t slice = 1; slice < n_slices_; ++slice)
       for (std::int64_t c = 0; c < partition_.n_clusters; ++c)
-        clusters[static_cast<std::size_t>(c)].inertia += totals_of(piece)[c].inertia;
+        clusters[static_cast<std::size_t>(c)].inertia += totals_of(slice)[c].inertia;
     return report_of(rows_.kernel(), partition_, clusters, inertias_);
   }
 
@@ -119,10 +126,10 @@ class RecomputationInOrder {
   RowWeights row_weights_;
   const Partition& partition_;
   double* inertias_;
-  Team& team_;
-  std::int64_t n_pieces_;
-  Buffer<double> sums_;                  // by piece and cluster
-  std::vector<Totals> totals_;           // by piece and cluster
+  ThreadPool& pool_;
+  std::int64_t n_slices_;
+  Buffer<double> sums_;                  // by slice and cluster
+  std::vector<ClusterTotals> totals_;    // by slice and cluster
   std::vector<DenseRows::Row> fetched_;  // by thread
 };
 

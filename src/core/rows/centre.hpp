@@ -1,12 +1,12 @@
-// A centre as a row is measured against it.
+// A centre, as rows compute their distance to it.
 #pragma once
 
 namespace boostkmeans {
 
 struct Centre {
-  const double* composite;
-  double inverse;       // of the weight: C = composite * inverse
-  double square = 0.0;  // |composite|^2, which sparse rows need
+  const double* composite = nullptr;
+  double inverse = 0.0;  // 1 / weight: the centre is C = composite * inverse
+  double square = 0.0;   // |composite|^2, which only sparse rows need
 };
 
 }  // namespace boostkmeans

@@ -7,14 +7,14 @@ namespace boostkmeans {
 
 namespace {
 
-// Number of rows that one thread checks at a time.
+// Number of rows per task.
 constexpr std::int64_t kBatch = 4096;
 
-// body(begin, end) returns true if rows [begin, end) are valid. Returns true if all rows are.
+// Returns true if body(begin, end), which checks rows [begin, end), returns true for all tasks.
 template <class Body>
-bool all_valid(std::int64_t n_rows, Team& team, Body body) {
+bool all_valid(std::int64_t n_rows, ThreadPool& pool, Body body) {
   std::atomic<bool> valid{true};
-  team.for_each((n_rows + kBatch - 1) / kBatch, [&](std::int64_t batch, int) {
+  pool.for_each((n_rows + kBatch - 1) / kBatch, [&](std::int64_t batch, int) {
     if (!body(batch * kBatch, std::min(n_rows, (batch + 1) * kBatch)))
       valid.store(false, std::memory_order_relaxed);
   });
@@ -24,9 +24,9 @@ bool all_valid(std::int64_t n_rows, Team& team, Body body) {
 }  // namespace
 
 CsrFault find_csr_fault(const CsrSource& source, std::int64_t n_rows, std::int64_t n_features,
-                        std::int64_t n_values, Team& team) {
+                        std::int64_t n_values, ThreadPool& pool) {
   const bool starts =
-      source.start(0) == 0 && all_valid(n_rows, team, [&](std::int64_t begin, std::int64_t end) {
+      source.start(0) == 0 && all_valid(n_rows, pool, [&](std::int64_t begin, std::int64_t end) {
         bool valid = true;
         for (std::int64_t row = begin; row < end; ++row)
           valid &= source.start(row) <= source.start(row + 1) && source.start(row + 1) <= n_values;
@@ -35,7 +35,7 @@ CsrFault find_csr_fault(const CsrSource& source, std::int64_t n_rows, std::int64
   if (!starts) return CsrFault::starts;
   bool columns_are_valid = true;
   source.as_typed([&](const auto*, const auto* columns) {
-    columns_are_valid = all_valid(n_rows, team, [&](std::int64_t begin, std::int64_t end) {
+    columns_are_valid = all_valid(n_rows, pool, [&](std::int64_t begin, std::int64_t end) {
       bool valid = true;
       for (std::int64_t row = begin; row < end; ++row) {
         std::int64_t last = -1;

@@ -8,12 +8,12 @@
 
 namespace boostkmeans {
 
-enum class CsrFault : int { none, starts, columns };
+enum class CsrFault : std::uint8_t { none, starts, columns };
 
-// Which indices could lead to memory outside of the matrix or break the order of columns, in parallel:
-// starts must begin with 0, ascend and not exceed n_values; the columns of each row must ascend strictly
-// and lie in [0, n_features).
+// Checks in parallel that starts begin with 0, ascend and do not exceed n_values, and that the columns
+// of each row ascend strictly and lie in [0, n_features). Returns the first kind of index that is at
+// fault.
 CsrFault find_csr_fault(const CsrSource& source, std::int64_t n_rows, std::int64_t n_features,
-                        std::int64_t n_values, Team& team);
+                        std::int64_t n_values, ThreadPool& pool);
 
 }  // namespace boostkmeans

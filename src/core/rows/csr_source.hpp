@@ -1,15 +1,15 @@
-// A CSR matrix as it lies in the user's memory.
+// A CSR matrix in the memory of the caller.
 #pragma once
 
 #include <cstdint>
 
 namespace boostkmeans {
 
-// The columns of a row ascend, none is there twice.
+// The columns of each row ascend strictly.
 struct CsrSource {
   const void* values;   // float64 or float32
   const void* columns;  // int64 or int32
-  const void* starts;   // n + 1, int64 or int32: where each row begins
+  const void* starts;   // n + 1 values, int64 or int32: the start of each row, and the end of the last
   bool wide_values, wide_columns, wide_starts;
 
   std::int64_t start(std::int64_t row) const {
@@ -18,7 +18,7 @@ struct CsrSource {
   }
   std::int64_t length(std::int64_t row) const { return start(row + 1) - start(row); }
 
-  // body(values, columns), as the types are.
+  // Calls body(values, columns) with pointers of the actual types.
   template <class Body>
   void as_typed(Body body) const {
     const auto with_values = [&](const auto* typed) {

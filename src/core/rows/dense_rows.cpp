@@ -9,16 +9,16 @@ namespace boostkmeans {
 
 namespace {
 
-// The largest powers of two that are safe as one factor in float32 and in float64.
+// Powers of two up to these exponents are safe as a single factor in float32 and in float64.
 constexpr int kNarrowExponent = 120;
 constexpr int kWideExponent = 1000;
 
-RowSource expanded_source(const char* data, std::int64_t n_features, bool wide) {
+StridedArray expanded_source(const char* data, std::int64_t n_features, bool wide) {
   const std::int64_t item = wide ? 8 : 4;
   return {data, n_features * item, item, n_features, wide ? Scalar::float64 : Scalar::float32};
 }
 
-// Some rows as a dense array of the type of the values.
+// Returns some rows as a dense array with the scalar type of the values.
 Buffer<char> expand(const CsrSource& csr, const std::int64_t* rows, std::int64_t count,
                     std::int64_t n_features) {
   const std::int64_t bytes = n_features * (csr.wide_values ? 8 : 4);
@@ -36,7 +36,7 @@ Buffer<char> expand(const CsrSource& csr, const std::int64_t* rows, std::int64_t
 
 }  // namespace
 
-DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t n_rows,
+DenseRows::DenseRows(const Kernel& kernel, const StridedArray& source, std::int64_t n_rows,
                      std::vector<double> shift, int scale_exponent, const double* factors)
     : kernel_(kernel),
       source_(source),
@@ -46,50 +46,49 @@ DenseRows::DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t
   const int first = std::clamp(scale_exponent, -kWideExponent, kWideExponent);
   scale_[0] = std::ldexp(1.0, first);
   scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
-  // Where nothing would be rounded twice, float32 arithmetic serves: see load_narrow_row in
-  // kernel_rows.hpp.
+  // float32 arithmetic serves if nothing is rounded twice: see load_narrow_row in kernel/load_rows.hpp.
   const auto fits = [](double x) {
     return std::abs(x) <= static_cast<double>(std::numeric_limits<float>::max()) &&
            x == static_cast<double>(static_cast<float>(x));
   };
   narrow_ = source.scalar != Scalar::float64 && factors == nullptr &&
-            std::abs(scale_exponent) <= kNarrowExponent &&
-            std::all_of(shift_.begin(), shift_.end(), fits);
+            std::abs(scale_exponent) <= kNarrowExponent && std::ranges::all_of(shift_, fits);
   plain_ = source.scalar == Scalar::float32 && source.column_stride == 4 && factors == nullptr &&
            source.data != nullptr && scale_exponent == 0 && source.n_features % kernel.lanes == 0 &&
-           std::all_of(shift_.begin(), shift_.end(), [](double x) { return x == 0.0; });
+           std::ranges::all_of(shift_, [](double x) { return x == 0.0; });
   if (narrow_) {
     shift32_.resize(shift_.size());
-    std::transform(shift_.begin(), shift_.end(), shift32_.begin(),
-                   [](double x) { return static_cast<float>(x); });
+    std::ranges::transform(shift_, shift32_.begin(), [](double x) { return static_cast<float>(x); });
   }
 }
 
 DenseRows::DenseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
-                     std::vector<double> shift, int scale_exponent, const double* factors)
+                     const std::vector<double>& shift, int scale_exponent, const double* factors)
     : DenseRows(kernel,
                 expanded_source(nullptr, static_cast<std::int64_t>(shift.size()), source.wide_values),
                 n_rows, shift, scale_exponent, factors) {
   csr_ = source;
 }
 
-void DenseRows::load_expanded(const std::int64_t* rows, std::int64_t count, Layout layout, float* out,
-                              float* norms) const {
-  const Buffer<char> array = expand(*csr_, rows, count, source_.n_features);
+void DenseRows::load_expanded(const CsrSource& csr, const std::int64_t* rows, std::int64_t count,
+                              Layout layout, float* out, float* norms) const {
+  const Buffer<char> array = expand(csr, rows, count, source_.n_features);
   std::vector<std::int64_t> order;
   std::vector<double> factors;
+  order.reserve(static_cast<std::size_t>(count));
+  factors.reserve(static_cast<std::size_t>(count));
   for (std::int64_t r = 0; r < count; ++r) {
     order.push_back(r);
     factors.push_back(factor(rows[r]));
   }
-  kernel_.load_rows(expanded_source(array.get(), source_.n_features, csr_->wide_values), frame(),
+  kernel_.load_rows(expanded_source(array.get(), source_.n_features, csr.wide_values), frame(),
                     order.data(), count, factors_ == nullptr ? nullptr : factors.data(), layout, out,
                     norms);
 }
 
-void DenseRows::fetch_expanded(std::int64_t row, double* out) const {
-  const Buffer<char> array = expand(*csr_, &row, 1, source_.n_features);
-  kernel_.load_row(expanded_source(array.get(), source_.n_features, csr_->wide_values), frame(), 0,
+void DenseRows::fetch_expanded(const CsrSource& csr, std::int64_t row, double* out) const {
+  const Buffer<char> array = expand(csr, &row, 1, source_.n_features);
+  kernel_.load_row(expanded_source(array.get(), source_.n_features, csr.wide_values), frame(), 0,
                    factor(row), out);
 }
 
@@ -103,7 +102,7 @@ void DenseRows::load_bytes(const std::int64_t* rows, std::int64_t count, std::in
       to[(n + 3) / 4 - 1] = 0;
       std::memcpy(to, row + begin, static_cast<std::size_t>(n));
       if (flip != 0)
-        for (std::int64_t j = 0; j < (n + 3) / 4; ++j) to[j] ^= flip;  // what fills up meets zeros
+        for (std::int64_t j = 0; j < (n + 3) / 4; ++j) to[j] ^= flip;  // padding is multiplied by zeros
     }
   }
 }

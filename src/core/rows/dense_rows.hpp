@@ -1,8 +1,8 @@
-// Dense rows of any supported type, in the user's own memory, seen through a frame.
+// Dense rows of any supported scalar type in the memory of the caller, read through a frame.
 //
-// This is the seam that other kinds of rows share (see sparse_rows.hpp). The algorithms ask for two
-// things only: a piece of rows in float32, to be scored (see piece.hpp), and one row in float64, to be
-// moved: `fetch` it, then measure its `distance` to a centre or `add` it to a composite.
+// SparseRows has the same interface. Algorithms use rows in two ways. They load batches in float32 to
+// score them (see row_batch.hpp). And they `fetch` single rows in float64, to compute a `distance` to a
+// centre or to `add` them to a composite.
 #pragma once
 
 #include <algorithm>
@@ -15,73 +15,86 @@
 #include "rows/centre.hpp"
 #include "rows/csr_source.hpp"
 #include "support/aligned_buffer.hpp"
+#include "support/alignment.hpp"
 
 namespace boostkmeans {
+
+static_assert(static_cast<std::int64_t>(kAlignment) >= kMaxVectorBytes,
+              "buffers must be aligned to whole vectors");
 
 class DenseRows {
  public:
   static constexpr bool kSparse = false;
 
-  // One row, in float64, in the frame.
+  // One row in the frame, in float64.
   class Row {
    public:
     explicit Row(const DenseRows& rows) : values(rows.n_features()) {}
     Buffer<double> values;
   };
 
-  // `factors` has a factor for each row (cosine: 1 / |x|), or is null.
-  DenseRows(const Kernel& kernel, const RowSource& source, std::int64_t n_rows,
+  // `factors` has one factor per row (1 / |x| for the cosine metric), or is null.
+  DenseRows(const Kernel& kernel, const StridedArray& source, std::int64_t n_rows,
             std::vector<double> shift, int scale_exponent, const double* factors);
-  // Rows of a CSR matrix that are expanded when they are loaded: for a matrix that is small, or hardly
-  // sparse. What is computed is the same as for a dense array, to the last bit.
+  // Rows of a CSR matrix that are expanded when they are loaded, for matrices that are small or not very
+  // sparse. Results are the same as for a dense array, to the last bit.
   DenseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
-            std::vector<double> shift, int scale_exponent, const double* factors);
+            const std::vector<double>& shift, int scale_exponent, const double* factors);
 
   const Kernel& kernel() const { return kernel_; }
   std::int64_t n_rows() const { return n_rows_; }
   std::int64_t n_features() const { return source_.n_features; }
   std::int64_t n_values() const { return n_rows_ * n_features(); }
 
+  // Loads rows in float32, and |x|^2 of each.
   void load(const std::int64_t* rows, std::int64_t count, Layout layout, float* out,
             float* norms) const {
-    if (csr_) return load_expanded(rows, count, layout, out, norms);
-    kernel_.load_rows(source_, frame(), rows, count, factors_, layout, out, norms);
+    if (csr_)
+      load_expanded(*csr_, rows, count, layout, out, norms);
+    else
+      kernel_.load_rows(source_, frame(), rows, count, factors_, layout, out, norms);
   }
-  // Whether rows can be scored in low precision: they are bytes, of which the kernel takes products.
+  // Returns true if rows can be scored in low precision: they are bytes, and the kernel multiplies
+  // bytes.
   bool are_bytes() const {
-    constexpr std::int64_t kMostColumns = 1 << 16;  // 255 * 127 for each still fits into 32 bits
+    constexpr std::int64_t kMaxColumns = 1 << 16;  // sums of 255 * 127 per column fit into 32 bits
     return (source_.scalar == Scalar::uint8 || source_.scalar == Scalar::int8) && narrow_ &&
-           source_.column_stride == 1 && source_.n_features <= kMostColumns && kernel_.multiplies_bytes;
+           source_.column_stride == 1 && source_.n_features <= kMaxColumns && kernel_.multiplies_bytes;
   }
-  // The bytes of some rows, as 0 to 255, four columns in each value; zeros fill up the last one. In the
-  // frame, x = (byte - byte_shift()[j]) * byte_scale().
+  // Loads the bytes of rows, as 0 to 255, four columns in each value, padded with zeros. In the frame, x
+  // = (byte - byte_shift(j)) * byte_scale().
   void load_bytes(const std::int64_t* rows, std::int64_t count, std::int32_t* quads) const;
   double byte_shift(std::int64_t column) const {
     return shift_[static_cast<std::size_t>(column)] + (source_.scalar == Scalar::int8 ? 128.0 : 0.0);
   }
   double byte_scale() const { return scale_[0]; }
   void fetch(std::int64_t row, Row& out) const {
-    if (csr_) return fetch_expanded(row, out.values.get());
-    kernel_.load_row(source_, frame(), row, factor(row), out.values.get());
+    if (csr_)
+      fetch_expanded(*csr_, row, out.values.get());
+    else
+      kernel_.load_row(source_, frame(), row, factor(row), out.values.get());
   }
-  // The values of rows from this one on, if they are float32, side by side in whole vectors, and the
-  // frame leaves them as they are; else null.
+  // Returns a pointer to the values from this row on if they are contiguous float32 values, a row is a
+  // whole number of vectors, and the frame does not change them. Otherwise returns null.
   const char* plain_floats(std::int64_t row) const {
     return plain_ ? source_.data + row * source_.row_stride : nullptr;
   }
   std::int64_t row_stride() const { return source_.row_stride; }
-  // Asks for a row that will be loaded soon, so that memory works while the processor computes. Rows
-  // that lie scattered (Fortran order) share their cache lines with neighbours: nothing to ask for.
+  // Prefetches a row that will be loaded soon. Does nothing if the columns of a row are scattered
+  // (Fortran order): its cache lines are shared with neighbouring rows.
   void prefetch(std::int64_t row) const {
     if (csr_ || source_.column_stride < 0 || source_.column_stride > kWidestScalar) return;
     const std::int64_t bytes = source_.n_features * source_.column_stride;
-    const auto begin = reinterpret_cast<std::uintptr_t>(source_.data + row * source_.row_stride);
-    const auto end = begin + static_cast<std::uintptr_t>(bytes);
-    // From the beginning of a line on: a row seldom begins with one, and then it ends in one more.
-    for (std::uintptr_t at = begin / kCacheLine * kCacheLine; at < end; at += kCacheLine)
-      __builtin_prefetch(reinterpret_cast<const char*>(at), 0, 2);
+    const char* begin = source_.data + row * source_.row_stride;
+    // Most rows start within a cache line. The first line is then partly used, and the others begin
+    // before multiples of kCacheLine bytes.
+    const auto skip = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin) %
+                                                static_cast<std::uintptr_t>(kCacheLine));
+    __builtin_prefetch(begin, 0, 2);
+    for (std::int64_t at = kCacheLine - skip; at < bytes; at += kCacheLine)
+      __builtin_prefetch(begin + at, 0, 2);
   }
-  // The same for rows that lie one after the other, as a piece of memory: where it begins and its bytes.
+  // Memory of consecutive rows, for prefetching: its start and its number of bytes.
   std::pair<const char*, std::int64_t> extent(std::int64_t first, std::int64_t count) const {
     const bool together = source_.row_stride > 0 && source_.column_stride > 0 &&
                           source_.row_stride < 2 * source_.n_features * source_.column_stride;
@@ -93,9 +106,11 @@ class DenseRows {
   double distance(const Row& x, const Centre& centre) const {
     return kernel_.distance(x.values.get(), centre.composite, centre.inverse, source_.n_features);
   }
-  // How far such a distance may be off, as a difference of larger numbers: here it is none.
+  // Bound on the rounding error of a distance that is computed as a difference of larger numbers.
+  // Distances of dense rows are not.
   double noise(const Row&, double) const { return 0.0; }
-  // Returns by how much |composite|^2 changes; here, where nobody needs it, 0.
+  // composite += weight * x. Returns the change of |composite|^2, or 0 here, because dense rows do not
+  // need it.
   double add(const Row& x, double weight, double* composite) const {
     kernel_.add(composite, x.values.get(), weight, source_.n_features);
     return 0.0;
@@ -103,13 +118,15 @@ class DenseRows {
   double norm(const Row& x) const {
     return kernel_.dot(x.values.get(), x.values.get(), source_.n_features);
   }
-  // Products in x . C: what its rounding depends on.
+  // Number of products in x . C, which determines its rounding error.
   std::int64_t n_products(std::int64_t) const { return source_.n_features; }
-  // |x - y|^2: 0 if and only if they are equal.
-  double gap(const Row& x, const Row& y) const { return distance(x, {y.values.get(), 1.0}); }
+  // |x - y|^2, which is 0 if and only if the rows are equal.
+  double distance_between(const Row& x, const Row& y) const {
+    return distance(x, {y.values.get(), 1.0});
+  }
 
-  // What `add` changes of a composite, to be put back later, to the last bit.
-  std::int64_t most_cells() const { return source_.n_features; }
+  // Save and restore the values of a composite that `add` changes, to the last bit.
+  std::int64_t saved_size() const { return source_.n_features; }
   void save(const Row&, const double* composite, double* cells) const {
     std::copy_n(composite, source_.n_features, cells);
   }
@@ -118,22 +135,22 @@ class DenseRows {
   }
 
  private:
-  static constexpr std::uintptr_t kCacheLine = 64;
+  static constexpr std::int64_t kCacheLine = 64;
   static constexpr std::int64_t kWidestScalar = 8;
 
-  void load_expanded(const std::int64_t* rows, std::int64_t count, Layout layout, float* out,
-                     float* norms) const;
-  void fetch_expanded(std::int64_t row, double* out) const;
+  void load_expanded(const CsrSource& csr, const std::int64_t* rows, std::int64_t count, Layout layout,
+                     float* out, float* norms) const;
+  void fetch_expanded(const CsrSource& csr, std::int64_t row, double* out) const;
   double factor(std::int64_t row) const { return factors_ == nullptr ? 1.0 : factors_[row]; }
   Frame frame() const { return {shift_.data(), shift32_.data(), {scale_[0], scale_[1]}, narrow_}; }
 
   const Kernel& kernel_;
-  RowSource source_;  // without data, if rows are expanded
+  StridedArray source_;  // without data if rows are expanded
   std::optional<CsrSource> csr_;
   std::int64_t n_rows_;
   std::vector<double> shift_;
   std::vector<float> shift32_;
-  double scale_[2];
+  double scale_[2] = {1.0, 1.0};
   bool narrow_;
   bool plain_ = false;
   const double* factors_;

@@ -5,17 +5,18 @@
 #include <limits>
 
 #include "rows/sparse_rows.hpp"
+#include "rows/thread_rows.hpp"
 #include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
 namespace {
 
-constexpr std::int64_t kBatchRows = 1024;
+constexpr std::int64_t kRowsPerTask = 1024;
 
-// What one thread has seen.
-struct Part {
-  explicit Part(const DenseRows& rows)
+// Minimum and maximum of each column, over the rows that one thread has read.
+struct ThreadRanges {
+  explicit ThreadRanges(const DenseRows& rows)
       : low(rows.n_features()),
         high(rows.n_features()),
         low32(rows.n_features()),
@@ -47,24 +48,25 @@ std::int64_t first_bad_row(const DenseRows& rows, DenseRows::Row& x) {
 
 }  // namespace
 
-Description describe(const DenseRows& rows, Team& team) {
+Description describe(const DenseRows& rows, ThreadPool& pool) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
-  std::vector<Part> parts;
-  for (int t = 0; t < team.size(); ++t) parts.emplace_back(rows);
-  team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
-    Part& part = parts[static_cast<std::size_t>(thread)];
-    if (const char* floats = rows.plain_floats(batch * kBatchRows)) {
+  std::vector<ThreadRanges> by_thread;
+  by_thread.reserve(static_cast<std::size_t>(pool.size()));
+  for (int t = 0; t < pool.size(); ++t) by_thread.emplace_back(rows);
+  pool.for_each((n + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t batch, int thread) {
+    ThreadRanges& mine = by_thread[static_cast<std::size_t>(thread)];
+    if (const char* floats = rows.plain_floats(batch * kRowsPerTask)) {
       float poison = 0.0f;
       rows.kernel().describe_floats(floats, rows.row_stride(),
-                                    std::min(kBatchRows, n - batch * kBatchRows), d, part.low32.get(),
-                                    part.high32.get(), &poison);
-      part.poison += static_cast<double>(poison);
+                                    std::min(kRowsPerTask, n - batch * kRowsPerTask), d,
+                                    mine.low32.get(), mine.high32.get(), &poison);
+      mine.poison += static_cast<double>(poison);
       return;
     }
-    for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
-      rows.fetch(row, part.fetched);
-      rows.kernel().describe(part.fetched.values.get(), d, part.low.get(), part.high.get(),
-                             &part.poison);
+    for (std::int64_t row = batch * kRowsPerTask; row < std::min(n, (batch + 1) * kRowsPerTask); ++row) {
+      rows.fetch(row, mine.fetched);
+      rows.kernel().describe(mine.fetched.values.get(), d, mine.low.get(), mine.high.get(),
+                             &mine.poison);
     }
   });
 
@@ -72,38 +74,38 @@ Description describe(const DenseRows& rows, Team& team) {
   result.low.assign(static_cast<std::size_t>(d), std::numeric_limits<double>::infinity());
   result.high.assign(static_cast<std::size_t>(d), -std::numeric_limits<double>::infinity());
   bool finite = true;
-  for (const Part& part : parts) {
-    finite = finite && std::isfinite(part.poison);
+  for (const ThreadRanges& mine : by_thread) {
+    finite = finite && std::isfinite(mine.poison);
     for (std::size_t j = 0; j < result.low.size(); ++j) {
       const auto i = static_cast<std::int64_t>(j);
-      result.low[j] = std::min({result.low[j], part.low[i], static_cast<double>(part.low32[i])});
-      result.high[j] = std::max({result.high[j], part.high[i], static_cast<double>(part.high32[i])});
+      result.low[j] = std::min({result.low[j], mine.low[i], static_cast<double>(mine.low32[i])});
+      result.high[j] = std::max({result.high[j], mine.high[i], static_cast<double>(mine.high32[i])});
     }
   }
-  if (!finite) result.bad_row = first_bad_row(rows, parts[0].fetched);
+  if (!finite) result.bad_row = first_bad_row(rows, by_thread[0].fetched);
   return result;
 }
 
-// How many values of a row are there to be read.
+// Number of stored values of a row.
 namespace {
 std::int64_t n_values(const DenseRows& rows, const DenseRows::Row&) { return rows.n_features(); }
 std::int64_t n_values(const SparseRows&, const SparseRows::Row& x) { return x.count; }
 }  // namespace
 
 template <class Rows>
-void row_norms(const Rows& rows, double* norms, Team& team) {
+void row_norms(const Rows& rows, double* norms, ThreadPool& pool) {
   const std::int64_t n = rows.n_rows();
-  auto fetched = row_for_each_thread(rows, team);
-  team.for_each((n + kBatchRows - 1) / kBatchRows, [&](std::int64_t batch, int thread) {
+  auto fetched = row_for_each_thread(rows, pool);
+  pool.for_each((n + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t batch, int thread) {
     typename Rows::Row& row_of = fetched[static_cast<std::size_t>(thread)];
-    for (std::int64_t row = batch * kBatchRows; row < std::min(n, (batch + 1) * kBatchRows); ++row) {
+    for (std::int64_t row = batch * kRowsPerTask; row < std::min(n, (batch + 1) * kRowsPerTask); ++row) {
       rows.fetch(row, row_of);
       double* x = row_of.values.get();
       const std::int64_t d = n_values(rows, row_of);
       double largest = 0.0;
       for (std::int64_t j = 0; j < d; ++j) largest = std::max(largest, std::abs(x[j]));
       if (largest > 0.0 && std::isfinite(largest)) {
-        // A power of two, so that rows which need no care are not rounded differently.
+        // Scaling by a power of two does not change the rounding.
         const int exponent = std::ilogb(largest);
         for (std::int64_t j = 0; j < d; ++j) x[j] = std::scalbn(x[j], -exponent);
         norms[row] = std::scalbn(std::sqrt(rows.kernel().dot(x, x, d)), exponent);
@@ -114,7 +116,7 @@ void row_norms(const Rows& rows, double* norms, Team& team) {
   });
 }
 
-template void row_norms(const DenseRows&, double*, Team&);
-template void row_norms(const SparseRows&, double*, Team&);
+template void row_norms(const DenseRows&, double*, ThreadPool&);
+template void row_norms(const SparseRows&, double*, ThreadPool&);
 
 }  // namespace boostkmeans

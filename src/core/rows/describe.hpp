@@ -1,4 +1,4 @@
-// How far the data reaches, and whether it is finite, in one pass.
+// Statistics of rows: ranges of columns, and norms.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 namespace boostkmeans {
 
 struct Description {
-  std::vector<double> low, high;  // by column
+  std::vector<double> low, high;  // minimum and maximum of each column
   std::int64_t bad_row = -1;      // the first row with a value that is not finite
 };
 
-Description describe(const DenseRows& rows, Team& team);
+Description describe(const DenseRows& rows, ThreadPool& pool);
 
-// |x| of each row, without overflow or underflow on the way.
+// Computes |x| of each row without intermediate overflow or underflow.
 template <class Rows>
-void row_norms(const Rows& rows, double* norms, Team& team);
+void row_norms(const Rows& rows, double* norms, ThreadPool& pool);
 
 }  // namespace boostkmeans

@@ -8,7 +8,7 @@ namespace boostkmeans {
 
 namespace {
 
-constexpr int kWideExponent = 1000;  // of a power of two that is safe as one factor
+constexpr int kWideExponent = 1000;  // a power of two up to this exponent is safe as a single factor
 
 }  // namespace
 
@@ -24,11 +24,11 @@ SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64
   scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
   for (std::int64_t row = 0; row < n_rows; ++row) longest_ = std::max(longest_, length(row));
   frequencies_.assign(static_cast<std::size_t>(n_features), 0);
-  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t kMax = std::numeric_limits<std::int32_t>::max();
   source.as_typed([&](const auto*, const auto* columns) {
     for (std::int64_t t = 0; t < n_values(); ++t) {
       std::int32_t& frequency = frequencies_[static_cast<std::size_t>(columns[t])];
-      frequency += frequency < kMost;
+      if (frequency < kMax) ++frequency;
     }
   });
   Row x(*this);
@@ -38,7 +38,7 @@ SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64
   }
 }
 
-// In float64 up to the last step, whatever the types.
+// Computes in float64 and rounds once, at the end.
 template <class Value>
 void SparseRows::load_terms(std::int64_t row, std::int32_t* columns, Value* values) const {
   const std::int64_t begin = source_.start(row), count = length(row);
@@ -64,17 +64,19 @@ float SparseRows::load(std::int64_t row, std::int32_t* columns, float* values) c
 }
 
 void SparseRows::prefetch(std::int64_t row) const {
-  constexpr std::int64_t kCacheLine = 64, kMost = 8;  // lines; the processor asks for more by itself
+  constexpr std::int64_t kCacheLine = 64;
+  // Number of cache lines after which the processor continues by itself.
+  constexpr std::int64_t kMaxLines = 8;
   const std::int64_t begin = source_.start(row), count = length(row);
   source_.as_typed([&](const auto* values, const auto* columns) {
-    const auto ask = [&](const auto* from) {
+    const auto prefetch_from = [&](const auto* from) {
       const auto bytes = count * static_cast<std::int64_t>(sizeof *from);
       const char* at = reinterpret_cast<const char*>(from);
-      for (std::int64_t i = 0; i < std::min(bytes, kMost * kCacheLine); i += kCacheLine)
+      for (std::int64_t i = 0; i < std::min(bytes, kMaxLines * kCacheLine); i += kCacheLine)
         __builtin_prefetch(at + i, 0, 2);
     };
-    ask(values + begin);
-    ask(columns + begin);
+    prefetch_from(values + begin);
+    prefetch_from(columns + begin);
   });
 }
 
@@ -95,7 +97,7 @@ double SparseRows::small_distance(const Row& x, const Centre& centre) const {
   return sum;
 }
 
-double SparseRows::gap(const Row& x, const Row& y) const {
+double SparseRows::distance_between(const Row& x, const Row& y) const {
   double sum = 0.0;
   std::int64_t i = 0, j = 0;
   while (i < x.count || j < y.count) {
@@ -103,8 +105,8 @@ double SparseRows::gap(const Row& x, const Row& y) const {
     const bool there = i == x.count || (j < y.count && y.columns[j] <= x.columns[i]);
     const double difference = (here ? x.values[i] : 0.0) - (there ? y.values[j] : 0.0);
     sum += difference * difference;
-    i += here;
-    j += there;
+    if (here) ++i;
+    if (there) ++j;
   }
   return sum;
 }

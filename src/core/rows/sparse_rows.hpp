@@ -1,7 +1,7 @@
-// Sparse rows (CSR) in the user's own memory, seen through a frame that has no shift.
+// Sparse rows (CSR) in the memory of the caller, read through a frame without shift.
 //
-// The same seam as DenseRows. A row is its terms: column and value of what is not zero. It is measured
-// against a composite by |x|^2 - 2 x.C + |C|^2, so that whoever measures has to know |C|^2.
+// SparseRows has the same interface as DenseRows. A row is a list of terms: the columns and values that
+// are not zero. Its distance to a centre is |x|^2 - 2 x . C + |C|^2, so callers must know |C|^2.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class SparseRows {
  public:
   static constexpr bool kSparse = true;
 
-  // One row, in float64, in the frame.
+  // One row in the frame, in float64.
   class Row {
    public:
     explicit Row(const SparseRows& rows) : columns(rows.longest()), values(rows.longest()) {}
@@ -28,7 +28,7 @@ class SparseRows {
     double norm = 0.0;  // |x|^2
   };
 
-  // `factors` has a factor for each row (cosine: 1 / |x|), or is null.
+  // `factors` has one factor per row (1 / |x| for the cosine metric), or is null.
   SparseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows, std::int64_t n_features,
              int scale_exponent, const double* factors);
 
@@ -36,18 +36,18 @@ class SparseRows {
   std::int64_t n_rows() const { return n_rows_; }
   std::int64_t n_features() const { return n_features_; }
   std::int64_t n_values() const { return source_.start(n_rows_); }
-  // Rows that have a value in a column.
+  // Number of rows that have a value in this column.
   std::int64_t frequency(std::int64_t column) const {
     return frequencies_[static_cast<std::size_t>(column)];
   }
-  // Terms of the row that has the most of them.
+  // Number of terms of the longest row.
   std::int64_t longest() const { return longest_; }
   std::int64_t length(std::int64_t row) const { return source_.length(row); }
 
   void fetch(std::int64_t row, Row& out) const;
-  // The same in float32, and |x|^2. Room for `length(row)` terms is needed.
+  // Loads a row in float32 and returns |x|^2. There must be room for `length(row)` terms.
   float load(std::int64_t row, std::int32_t* columns, float* values) const;
-  // Asks for a row that will be fetched soon.
+  // Prefetches a row that will be fetched soon.
   void prefetch(std::int64_t row) const;
 
   Centre centre(const double* composite, double inverse) const {
@@ -58,7 +58,7 @@ class SparseRows {
     const double gap = x.norm - 2.0 * dot + centre.square * centre.inverse * centre.inverse;
     return gap < kTrusted * x.norm ? small_distance(x, centre) : gap;
   }
-  // How far such a distance may be off, as a difference of larger numbers.
+  // Bound on the rounding error of a distance that is computed as a difference of larger numbers.
   double noise(const Row& x, double distance) const {
     constexpr double kRounding = 32 * 0x1p-53;
     return distance < kTrusted * x.norm ? 0.0 : kRounding * x.norm;
@@ -68,7 +68,7 @@ class SparseRows {
     for (std::int64_t t = 0; t < x.count; ++t) sum += x.values[t] * composite[x.columns[t]];
     return sum;
   }
-  // Returns by how much |composite|^2 changes.
+  // composite += weight * x. Returns the change of |composite|^2.
   double add(const Row& x, double weight, double* composite) const {
     double change = 0.0;
     for (std::int64_t t = 0; t < x.count; ++t) {
@@ -80,13 +80,13 @@ class SparseRows {
     return change;
   }
   double norm(const Row& x) const { return x.norm; }
-  // Products in x . C: what its rounding depends on.
+  // Number of products in x . C, which determines its rounding error.
   std::int64_t n_products(std::int64_t row) const { return length(row); }
-  // |x - y|^2: 0 if and only if they are equal.
-  double gap(const Row& x, const Row& y) const;
+  // |x - y|^2, which is 0 if and only if the rows are equal.
+  double distance_between(const Row& x, const Row& y) const;
 
-  // What `add` changes of a composite, to be put back later, to the last bit.
-  std::int64_t most_cells() const { return longest_; }
+  // Save and restore the values of a composite that `add` changes, to the last bit.
+  std::int64_t saved_size() const { return longest_; }
   void save(const Row& x, const double* composite, double* cells) const {
     for (std::int64_t t = 0; t < x.count; ++t) cells[t] = composite[x.columns[t]];
   }
@@ -95,8 +95,7 @@ class SparseRows {
   }
 
  private:
-  // A distance below this share of |x|^2 is computed from all features, without differences of large
-  // numbers.
+  // A distance below this fraction of |x|^2 is computed from all features instead of as a difference.
   static constexpr double kTrusted = 1e-9;
 
   double small_distance(const Row& x, const Centre& centre) const;
@@ -109,7 +108,7 @@ class SparseRows {
 
   std::vector<std::int32_t> frequencies_;
   std::vector<double> norms_;
-  double scale_[2];
+  double scale_[2] = {1.0, 1.0};
   const double* factors_;
 };
 

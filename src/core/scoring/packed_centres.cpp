@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t quads_of(std::int64_t n_features) { return (n_features + 3) / 4; }
 
-// -2 C in bytes, what they are to be multiplied with, and what to take off before. Returns |C|^2.
+// Rounds -2 C to bytes such that x . -2 C = scale * (x . bytes - offset). Returns |C|^2.
 float to_bytes(const DenseRows& rows, const double* composite, double inverse, std::int32_t* quads,
                float& scale, float& offset) {
   constexpr double kLargest = 127.0;
@@ -45,25 +45,25 @@ float pack_column(const double* composite, double inverse, std::int64_t n_featur
   return static_cast<float>(norm);
 }
 
-Centres::Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
-                 const DenseRows* bytes)
+PackedCentres::PackedCentres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
+                             const DenseRows* bytes)
     : kernel_(kernel),
       width_(kernel.panel_width),
       n_clusters_(n_clusters),
       n_features_(n_features),
       n_panels_((n_clusters + width_ - 1) / width_),
       bytes_(bytes),
-      values_(bytes ? 0 : n_panels_ * width_ * n_features),
-      quads_(bytes ? n_panels_ * width_ * quads_of(n_features) : 0),
-      vectors_(n_panels_ * width_),
+      values_(bytes != nullptr ? 0 : n_panels_ * width_ * n_features),
+      quads_(bytes != nullptr ? n_panels_ * width_ * quads_of(n_features) : 0),
+      scalars_(n_panels_ * width_),
       byte_scales_(n_panels_ * width_),
       byte_offsets_(n_panels_ * width_) {
-  std::fill_n(values_.get(), bytes ? 0 : n_panels_ * width_ * n_features, 0.0f);
-  std::fill_n(quads_.get(), bytes ? n_panels_ * width_ * quads_of(n_features) : 0, 0);
+  std::fill_n(values_.get(), bytes != nullptr ? 0 : n_panels_ * width_ * n_features, 0.0f);
+  std::fill_n(quads_.get(), bytes != nullptr ? n_panels_ * width_ * quads_of(n_features) : 0, 0);
   for (std::int64_t c = n_clusters; c < n_panels_ * width_; ++c) set_never(c);
 }
 
-void Centres::set(std::int64_t cluster, const double* composite, double weight) {
+void PackedCentres::set(std::int64_t cluster, const double* composite, double weight) {
   const std::int64_t first = cluster / width_ * width_, column = cluster % width_;
   float norm = 0.0f;
   if (bytes_ != nullptr) {
@@ -76,17 +76,17 @@ void Centres::set(std::int64_t cluster, const double* composite, double weight) 
     norm = pack_column(composite, inverse_of(weight), n_features_, width_,
                        values_.get() + first * n_features_ + column);
   }
-  vectors_.set(cluster, norm, weight);
+  scalars_.set(cluster, norm, weight);
 }
 
-void Centres::set_never(std::int64_t cluster) {
-  vectors_.set_never(cluster);
+void PackedCentres::set_never(std::int64_t cluster) {
+  scalars_.set_never(cluster);
   byte_scales_[cluster] = byte_offsets_[cluster] = 0.0f;
 }
 
-void Centres::gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count) {
+void PackedCentres::gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count) {
   kernel_.pack(table.values_.get(), table.step_, clusters, count, n_features_, values_.get());
-  for (std::int64_t i = 0; i < count; ++i) vectors_.copy(i, table.vectors_, clusters[i]);
+  for (std::int64_t i = 0; i < count; ++i) scalars_.copy(i, table.scalars_, clusters[i]);
   n_clusters_ = count;
   n_panels_ = (count + width_ - 1) / width_;
   for (std::int64_t c = count; c < n_panels_ * width_; ++c) set_never(c);
@@ -97,25 +97,25 @@ CentreTable::CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int
       n_features_(n_features),
       step_(flat_layout(n_features).row_step),
       values_(n_clusters * step_),
-      vectors_(n_clusters) {}
+      scalars_(n_clusters) {}
 
 void CentreTable::set(std::int64_t cluster, const double* composite, double weight) {
   float* row = values_.get() + cluster * step_;
   const float norm = kernel_.flat_centre(composite, inverse_of(weight), n_features_, row);
   std::fill_n(row + n_features_, step_ - n_features_, 0.0f);
-  vectors_.set(cluster, norm, weight);
+  scalars_.set(cluster, norm, weight);
 }
 
 void CentreTable::set_never(std::int64_t cluster) {
   std::fill_n(values_.get() + cluster * step_, step_, 0.0f);
-  vectors_.set_never(cluster);
+  scalars_.set_never(cluster);
 }
 
-PanelView Centres::view() const {
+PanelView PackedCentres::view() const {
   return {values_.get(),
-          vectors_.norms.get(),
-          vectors_.factors.get(),
-          vectors_.inverse_weights.get(),
+          scalars_.norms.get(),
+          scalars_.factors.get(),
+          scalars_.inverse_weights.get(),
           static_cast<std::int32_t>(n_clusters_),
           bytes_ != nullptr ? quads_.get() : nullptr,
           byte_scales_.get(),

@@ -1,51 +1,53 @@
-// The centres of a partition, packed in float32 for the kernel. They are what proposals are made
-// from; decisions use the composites themselves.
+// The centres of a partition in float32, packed for the kernel. Proposals are made from them. Decisions
+// use the float64 composites.
 #pragma once
 
 #include <cstdint>
 
 #include "kernel/kernel.hpp"
 #include "rows/dense_rows.hpp"
-#include "scoring/cluster_terms.hpp"
+#include "scoring/cluster_scalars.hpp"
 #include "support/aligned_buffer.hpp"
 
 namespace boostkmeans {
 
-// Writes -2 * C, C = composite * inverse, feature by feature, `step` values apart; returns |C|^2 of the
-// centre as it was rounded.
+// Writes -2 * C with C = composite * inverse, feature by feature, `step` values apart. Returns |C|^2 of
+// the rounded centre.
 float pack_column(const double* composite, double inverse, std::int64_t n_features, std::int64_t step,
                   float* column);
 
-// Centres one after the other, as flat float32 rows: -2 * C, and what goes with it.
+// Centres as flat float32 rows, -2 * C each, together with their scalars.
 class CentreTable {
  public:
   CentreTable(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features);
   void set(std::int64_t cluster, const double* composite, double weight);
   void set_never(std::int64_t cluster);
-  void add_penalty(std::int64_t cluster, double penalty) { vectors_.add_penalty(cluster, penalty); }
+  void add_penalty(std::int64_t cluster, double penalty) { scalars_.add_penalty(cluster, penalty); }
 
  private:
-  friend class Centres;
+  friend class PackedCentres;
   const Kernel& kernel_;
   std::int64_t n_features_, step_;
   Buffer<float> values_;
-  ClusterVectors vectors_;
+  ClusterScalars scalars_;
 };
 
-class Centres {
+class PackedCentres {
  public:
-  // `bytes`: the rows, if they are to be scored in low precision; or null.
-  Centres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
-          const DenseRows* bytes = nullptr);
+  // `bytes` points to the rows if they are scored in low precision, and is null otherwise.
+  PackedCentres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
+                const DenseRows* bytes = nullptr);
 
-  // These centres := some of a table, at most as many as there were at first. Not in low precision.
+  // Replaces all centres by some centres of a table, at most as many as the constructor was given. Not
+  // for low precision.
   void gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count);
 
-  // Centre r := composite / weight; a weight of 0 makes an empty cluster, which attracts any row.
+  // Sets a centre to composite / weight. A cluster of weight 0 is empty, and every row gains by entering
+  // it.
   void set(std::int64_t cluster, const double* composite, double weight);
 
   void set_never(std::int64_t cluster);
-  void add_penalty(std::int64_t cluster, double penalty) { vectors_.add_penalty(cluster, penalty); }
+  void add_penalty(std::int64_t cluster, double penalty) { scalars_.add_penalty(cluster, penalty); }
 
   std::int64_t n_panels() const { return n_panels_; }
   std::int64_t n_clusters() const { return n_clusters_; }
@@ -59,9 +61,9 @@ class Centres {
   std::int64_t n_features_;
   std::int64_t n_panels_;
   const DenseRows* bytes_;
-  Buffer<float> values_;        // empty if in low precision
-  Buffer<std::int32_t> quads_;  // empty unless in low precision
-  ClusterVectors vectors_;
+  Buffer<float> values_;        // empty for low precision
+  Buffer<std::int32_t> quads_;  // empty unless for low precision
+  ClusterScalars scalars_;
   Buffer<float> byte_scales_, byte_offsets_;
 };
 

@@ -1,4 +1,4 @@
-// One thread's workplace: a piece of rows in float32, and what scoring it against centres found.
+// A batch of rows in float32, and the result of scoring it against centres. Each thread has its own.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +12,28 @@
 namespace boostkmeans {
 
 template <class Rows>
-class Piece {
+class RowBatch {
  public:
-  // `low`: rows are scored in low precision, for which they must be bytes.
-  explicit Piece(const Rows& rows, bool low = false)
+  // Low precision requires rows of bytes.
+  explicit RowBatch(const Rows& rows, bool low_precision = false)
       : rows_(rows),
-        tile_(rows, low),
+        tile_(rows, low_precision),
         lanes_(rows.kernel().lanes),
-        norms_(kPieceRows),
-        own_(kPieceRows),
-        stay_(kPieceRows),
-        weights_(kPieceRows),
-        rotation_(kPieceRows),
-        best_(kPieceRows * lanes_),
-        second_(kPieceRows * lanes_),
-        index_(kPieceRows * lanes_) {}
+        norms_(kBatchRows),
+        own_(kBatchRows),
+        stay_(kBatchRows),
+        weights_(kBatchRows),
+        rotation_(kBatchRows),
+        best_(kBatchRows * lanes_),
+        second_(kBatchRows * lanes_),
+        index_(kBatchRows * lanes_) {}
 
-  // Loads rows ids(0) ... ids(count - 1); all other columns of the piece get neutral values.
+  // Loads rows ids(0) ... ids(count - 1). Resets the other inputs of the scan to neutral values.
   template <class Ids>
   void load(std::int64_t count, Ids ids) {
     const std::int64_t block = rows_.kernel().block_rows;
     n_padded_ = (count + block - 1) / block * block;
-    std::int64_t rows[kPieceRows];
+    std::int64_t rows[kBatchRows];
     for (std::int64_t r = 0; r < count; ++r) rows[r] = ids(r);
     tile_.load(rows, count, n_padded_, norms_.get());
     for (std::int64_t r = 0; r < n_padded_; ++r) {
@@ -44,43 +44,44 @@ class Piece {
     }
   }
 
-  // Asks for the rows of the piece that comes next.
+  // Prefetches rows ids(0) ... ids(count - 1), which will be loaded next.
   template <class Ids>
   void prefetch(std::int64_t count, Ids ids) const {
     for (std::int64_t r = 0; r < count; ++r) rows_.prefetch(ids(r));
   }
 
-  // What `scan` begins with. If `gap` is asked for before, it is cheaper afterwards.
+  // Prepares the scan. `distance_to` is cheaper afterwards.
   template <class Centres>
-  void meet(Centres& centres) {
+  void prepare(Centres& centres) {
     const std::int64_t end = std::min(panels_at_once(centres), centres.n_panels());
-    tile_.meet(centres, 0, end * rows_.kernel().panel_width);
+    tile_.prepare(centres, 0, end * rows_.kernel().panel_width);
   }
-  // Scores the piece against all centres; false if the watch stopped it.
+  // Scores the batch against all centres. Returns false if a stop was requested.
   template <class Centres>
-  bool scan(Rule rule, bool weighted, Centres& centres, Watch& watch, int thread) {
+  bool scan(Rule rule, bool weighted, Centres& centres, StopToken& stop_token, int thread) {
     const Kernel& kernel = rows_.kernel();
     const std::int64_t step = panels_at_once(centres);
     kernel.reset(rule, n_padded_, state());
     for (std::int64_t p = 0; p < centres.n_panels(); p += step) {
-      if (p > 0 && watch.look(thread)) return false;
+      if (p > 0 && stop_token.stop_requested(thread)) return false;
       const std::int64_t end = std::min(p + step, centres.n_panels());
       const std::int64_t first = p * kernel.panel_width, count = (end - p) * kernel.panel_width;
-      if (!tile_.has_met(centres, first, count)) tile_.meet(centres, first, count);
+      if (!tile_.is_prepared(centres, first, count)) tile_.prepare(centres, first, count);
       kernel.scan(rule, weighted, view(), centres.view(), p, end, state());
     }
     kernel.reduce(rule, n_padded_, state());
     return true;
   }
-  // Prepares `view` for the first of these columns.
+  // Prepares `view` for the first n_columns columns.
   template <class Columns>
-  void meet_columns(Columns& columns, std::int64_t n_columns) {
-    tile_.meet(columns, 0, n_columns);
+  void prepare_columns(Columns& columns, std::int64_t n_columns) {
+    tile_.prepare(columns, 0, n_columns);
   }
-  // |x - C|^2 of a row and the centre of its cluster, about as exactly as it is scored.
+  // |x - C|^2 of a row and the centre of its cluster, about as precise as its scores.
   template <class Table>
-  double gap(std::int64_t r, const Centre& centre, const Table& table, std::int64_t cluster) const {
-    return tile_.gap(r, centre, table, cluster);
+  double distance_to(std::int64_t r, const Centre& centre, const Table& table,
+                     std::int64_t cluster) const {
+    return tile_.distance_to(r, centre, table, cluster);
   }
 
   float norm(std::int64_t r) const { return norms_[r]; }
@@ -101,16 +102,16 @@ class Piece {
   }
 
  private:
-  // Bounds the time between two looks at the watch to some tens of milliseconds.
+  // Number of panels between two polls of the stop token, which take some tens of milliseconds.
   template <class Centres>
   std::int64_t panels_at_once(const Centres& centres) const {
     constexpr double kOperations = 1e9;
     const double panel =
-        static_cast<double>(kPieceRows * rows_.n_values()) / static_cast<double>(rows_.n_rows()) *
+        static_cast<double>(kBatchRows * rows_.n_values()) / static_cast<double>(rows_.n_rows()) *
         static_cast<double>(centres.n_clusters()) / static_cast<double>(centres.n_panels());
     const auto timely =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(kOperations / std::max(1.0, panel)));
-    return std::min(timely, Tile<Rows>::kMostPanels);
+    return std::min(timely, Tile<Rows>::kMaxPanels);
   }
   LaneState state() const { return {best_.get(), second_.get(), index_.get()}; }
 
@@ -126,8 +127,9 @@ class Piece {
   Buffer<std::int32_t> index_;
 };
 
-// How far float32 distances |x-C|^2 up to `distance` may be off: the worst case of a sum of n products,
-// with room for the rounding of x and C themselves, and for products that underflow. |C| <= |x| + |x-C|.
+// Bound on the error of float32 distances |x-C|^2 up to `distance`: the worst case for a sum of n
+// products, with a margin for the rounding of x and C and for products that underflow. Uses |C| <= |x| +
+// |x-C|.
 inline double float32_error(double norm, double distance, std::int64_t n_products) {
   constexpr double kUnit = 0x1p-24, kSmallestNormal = 0x1p-126;
   const double reach = 2.0 * std::sqrt(norm) + std::sqrt(distance);

@@ -7,198 +7,203 @@ namespace boostkmeans {
 
 namespace {
 
-// A line is short up to that share of the clusters, if there are so many that whole ones cost more.
-constexpr double kLongestShort = 1.0 / 2.0;
-constexpr std::int64_t kClustersForShort = 128;
-constexpr std::int64_t kSpare = 4;
-// What is left of a value after that share of it was taken away is rounding.
+// A term row is sparse if it has entries for at most this fraction of the clusters ...
+constexpr double kMaxSparseFraction = 1.0 / 2.0;
+// ... and there are at least this many clusters, so that dense term rows would be slower.
+constexpr std::int64_t kMinClustersForSparse = 128;
+// Additional entries that each sparse term row has room for, because of rounding errors.
+constexpr std::int64_t kSpareEntries = 4;
+// A value that is below this fraction of the last change is a rounding error of a sum that became 0.
 constexpr double kRounding = 1e-9;
 
 }  // namespace
 
-SparseCentres::SparseCentres(const SparseRows& rows, std::int64_t n_clusters)
+TermCentres::TermCentres(const SparseRows& rows, std::int64_t n_clusters)
     : rows_(rows),
       width_(rows.kernel().panel_width),
       n_clusters_(n_clusters),
       n_features_(rows.n_features()),
       n_panels_((n_clusters + width_ - 1) / width_),
       step_(n_panels_ * width_),
-      lines_(0),
+      term_rows_(0),
       entries_(0),
-      vectors_(step_),
+      scalars_(step_),
       scales_(step_) {
   for (std::int64_t c = 0; c < step_; ++c) set_never(c);
 }
 
-void SparseCentres::fill(const double* composites, bool rows_move, Team& team) {
-  constexpr std::int64_t kTerms = 64;  // so that reading and writing both go over whole cache lines
-  const std::int64_t n_blocks = (n_features_ + kTerms - 1) / kTerms;
+void TermCentres::fill(const double* composites, bool rows_move, ThreadPool& pool) {
+  // a multiple of the cache line, so that reads and writes use whole lines
+  constexpr std::int64_t kTermsPerTask = 64;
+  const std::int64_t n_blocks = (n_features_ + kTermsPerTask - 1) / kTermsPerTask;
   const auto each_value = [&](std::int64_t block, auto body) {
-    const std::int64_t end = std::min(n_features_, (block + 1) * kTerms);
+    const std::int64_t end = std::min(n_features_, (block + 1) * kTermsPerTask);
     for (std::int64_t c = 0; c < n_clusters_; ++c)
-      for (std::int64_t j = block * kTerms; j < end; ++j) body(j, c, composites[c * n_features_ + j]);
+      for (std::int64_t j = block * kTermsPerTask; j < end; ++j)
+        body(j, c, composites[c * n_features_ + j]);
   };
   counts_.assign(static_cast<std::size_t>(n_features_), 0);
-  const bool may_be_short = n_clusters_ >= kClustersForShort;
-  if (may_be_short)
-    team.for_each(n_blocks, [&](std::int64_t block, int) {
+  const bool may_be_sparse = n_clusters_ >= kMinClustersForSparse;
+  if (may_be_sparse)
+    pool.for_each(n_blocks, [&](std::int64_t block, int) {
       each_value(block, [this](std::int64_t j, std::int64_t, double value) {
-        counts_[static_cast<std::size_t>(j)] += value != 0.0;
+        if (value != 0.0) ++counts_[static_cast<std::size_t>(j)];
       });
     });
-  make_room(rows_move, may_be_short);
-  team.for_each(n_blocks, [&](std::int64_t block, int) {
+  make_room(rows_move, may_be_sparse);
+  pool.for_each(n_blocks, [&](std::int64_t block, int) {
     each_value(block, [this](std::int64_t j, std::int64_t c, double value) {
-      const std::int64_t at = places_[static_cast<std::size_t>(j)];
+      const std::int64_t at = offsets_[static_cast<std::size_t>(j)];
       if (at >= 0)
-        lines_[at + c] = static_cast<float>(value);
+        term_rows_[at + c] = static_cast<float>(value);
       else if (value != 0.0)
-        set_short(j, c, static_cast<float>(value));
+        set_sparse(j, c, static_cast<float>(value));
     });
   });
 }
 
-// A row that enters a cluster may bring its terms there, so that lines grow: a term is in no more
-// clusters than rows have it, but for what rounding leaves behind.
-void SparseCentres::make_room(bool rows_move, bool may_be_short) {
-  const auto limit = static_cast<std::int64_t>(kLongestShort * static_cast<double>(n_clusters_));
-  places_.clear();
-  most_.clear();
-  std::int64_t n_lines = 0, n_short = 0;
+// Allocates the term rows. Rows that enter a cluster may bring new terms, so sparse term rows have spare
+// room: the number of clusters that contain a term is at most the number of rows that contain it, apart
+// from rounding errors.
+void TermCentres::make_room(bool rows_move, bool may_be_sparse) {
+  const auto limit = static_cast<std::int64_t>(kMaxSparseFraction * static_cast<double>(n_clusters_));
+  offsets_.clear();
+  capacities_.clear();
+  std::int64_t n_term_rows = 0, n_entries = 0;
   for (std::int64_t j = 0; j < n_features_; ++j) {
     const std::int64_t now = counts_[static_cast<std::size_t>(j)];
-    const std::int64_t room = rows_move ? std::max(now, rows_.frequency(j)) + kSpare : now;
-    const bool is_short = may_be_short && room <= limit;
-    places_.push_back(is_short ? ~n_short : n_lines * step_);
-    most_.push_back(static_cast<std::int32_t>(is_short ? room : 0));
-    n_short += is_short ? room : 0;
-    n_lines += is_short ? 0 : 1;
+    const std::int64_t room = rows_move ? std::max(now, rows_.frequency(j)) + kSpareEntries : now;
+    const bool is_sparse = may_be_sparse && room <= limit;
+    offsets_.push_back(is_sparse ? ~n_entries : n_term_rows * step_);
+    capacities_.push_back(static_cast<std::int32_t>(is_sparse ? room : 0));
+    n_entries += is_sparse ? room : 0;
+    n_term_rows += is_sparse ? 0 : 1;
   }
-  has_short_lines_ = n_lines < n_features_;
+  has_sparse_term_rows_ = n_term_rows < n_features_;
   counts_.assign(counts_.size(), 0);
-  lines_ = Buffer<float>(n_lines * step_);
-  entries_ = Buffer<Entry>(n_short);
-  for (std::int64_t i = 0; i < n_lines; ++i)
-    std::fill(lines_.get() + i * step_ + n_clusters_, lines_.get() + (i + 1) * step_, 0.0f);
+  term_rows_ = Buffer<float>(n_term_rows * step_);
+  entries_ = Buffer<TermEntry>(n_entries);
+  for (std::int64_t i = 0; i < n_term_rows; ++i)
+    std::fill(term_rows_.get() + i * step_ + n_clusters_, term_rows_.get() + (i + 1) * step_, 0.0f);
 }
 
-void SparseCentres::set(std::int64_t cluster, double weight, double square) {
+void TermCentres::set(std::int64_t cluster, double weight, double square) {
   const double inverse = inverse_of(weight);
-  vectors_.set(cluster, static_cast<float>(square * inverse * inverse), weight);
+  scalars_.set(cluster, static_cast<float>(square * inverse * inverse), weight);
   scales_[cluster] = static_cast<float>(-2.0 * inverse);
 }
 
-void SparseCentres::set_never(std::int64_t cluster) {
-  vectors_.set_never(cluster);
+void TermCentres::set_never(std::int64_t cluster) {
+  scalars_.set_never(cluster);
   scales_[cluster] = 0.0f;
 }
 
-void SparseCentres::set_term(std::int64_t term, std::int64_t cluster, double value, double step) {
-  const std::int64_t at = places_[static_cast<std::size_t>(term)];
+void TermCentres::set_term(std::int64_t term, std::int64_t cluster, double value, double step) {
+  const std::int64_t at = offsets_[static_cast<std::size_t>(term)];
   if (at >= 0)
-    lines_[at + cluster] = static_cast<float>(value);
+    term_rows_[at + cluster] = static_cast<float>(value);
   else
-    set_short(term, cluster,
-              std::abs(value) <= kRounding * std::abs(step) ? 0.0f : static_cast<float>(value));
+    set_sparse(term, cluster,
+               std::abs(value) <= kRounding * std::abs(step) ? 0.0f : static_cast<float>(value));
 }
 
-// Should a line ever be full, it lacks a cluster, and rows may miss a move.
-void SparseCentres::set_short(std::int64_t term, std::int64_t cluster, float value) {
-  Entry* entries = entries_.get() + ~places_[static_cast<std::size_t>(term)];
+// If a sparse term row is full, the entry is dropped. Rows may then miss a move.
+void TermCentres::set_sparse(std::int64_t term, std::int64_t cluster, float value) {
+  TermEntry* entries = entries_.get() + ~offsets_[static_cast<std::size_t>(term)];
   std::int32_t& count = counts_[static_cast<std::size_t>(term)];
-  Entry* end = entries + count;
-  Entry* at = entries + (ShortLine{entries, count}.from(cluster) - entries);
+  TermEntry* end = entries + count;
+  TermEntry* at = entries + (SparseTermRow{entries, count}.from(cluster) - entries);
   const bool has = at != end && at->cluster == cluster;
   if (has && value != 0.0f) {
     at->value = value;
   } else if (has) {
     std::move(at + 1, end, at);
     --count;
-  } else if (value != 0.0f && count < most_[static_cast<std::size_t>(term)]) {
+  } else if (value != 0.0f && count < capacities_[static_cast<std::size_t>(term)]) {
     std::move_backward(at, end, end + 1);
     *at = {static_cast<std::int32_t>(cluster), value};
     ++count;
   }
 }
 
-void SparseCentres::clear(std::int64_t cluster) {
+void TermCentres::clear(std::int64_t cluster) {
   for (std::int64_t j = 0; j < n_features_; ++j) set_term(j, cluster, 0.0, 0.0);
 }
 
-float SparseCentres::value(std::int64_t term, std::int64_t cluster) const {
-  if (const float* line = this->line(term)) return line[cluster];
-  const ShortLine line = short_line(term);
-  const Entry* at = line.from(cluster);
-  return at != line.end() && at->cluster == cluster ? at->value : 0.0f;
+float TermCentres::value(std::int64_t term, std::int64_t cluster) const {
+  if (const float* term_row = this->term_row(term)) return term_row[cluster];
+  const SparseTermRow term_row = sparse_term_row(term);
+  const TermEntry* at = term_row.from(cluster);
+  return at != term_row.end() && at->cluster == cluster ? at->value : 0.0f;
 }
 
-PanelView SparseCentres::view() const {
-  return {nullptr, vectors_.norms.get(), vectors_.factors.get(), vectors_.inverse_weights.get(),
+PanelView TermCentres::view() const {
+  return {nullptr, scalars_.norms.get(), scalars_.factors.get(), scalars_.inverse_weights.get(),
           static_cast<std::int32_t>(n_clusters_)};
 }
 
-GatheredCentres::GatheredCentres(const SparseRows& rows, std::int64_t n_clusters,
-                                 std::int64_t most_gathered)
+GatheredTermCentres::GatheredTermCentres(const SparseRows& rows, std::int64_t n_clusters,
+                                         std::int64_t max_gathered)
     : width_(rows.kernel().panel_width),
-      step_((most_gathered + width_ - 1) / width_ * width_),
-      line_of_(static_cast<std::size_t>(rows.n_features()), nullptr),
+      step_((max_gathered + width_ - 1) / width_ * width_),
+      term_row_of_(static_cast<std::size_t>(rows.n_features()), nullptr),
       column_(static_cast<std::size_t>(n_clusters), -1),
-      vectors_(step_),
+      scalars_(step_),
       scales_(step_) {}
 
-void GatheredCentres::gather(const SparseCentres& table, const std::int32_t* clusters,
-                             std::int64_t count) {
-  for (const std::int64_t term : terms_) line_of_[static_cast<std::size_t>(term)] = nullptr;
+void GatheredTermCentres::gather(const TermCentres& table, const std::int32_t* clusters,
+                                 std::int64_t count) {
+  for (const std::int64_t term : terms_) term_row_of_[static_cast<std::size_t>(term)] = nullptr;
   terms_.clear();
-  std::fill(column_.begin(), column_.end(), -1);
+  std::ranges::fill(column_, -1);
   table_ = &table;
   clusters_ = clusters;
   n_clusters_ = count;
   n_panels_ = (count + width_ - 1) / width_;
   for (std::int64_t i = 0; i < count; ++i) {
-    vectors_.copy(i, table.vectors_, clusters[i]);
+    scalars_.copy(i, table.scalars_, clusters[i]);
     scales_[i] = table.scales_[clusters[i]];
     column_[static_cast<std::size_t>(clusters[i])] = static_cast<std::int32_t>(i);
   }
   for (std::int64_t i = count; i < n_panels_ * width_; ++i) {
-    vectors_.set_never(i);
+    scalars_.set_never(i);
     scales_[i] = 0.0f;
   }
 }
 
-const float* GatheredCentres::line(std::int64_t term) {
-  float*& line = line_of_[static_cast<std::size_t>(term)];
-  if (line == nullptr) {
-    line = new_line();
+const float* GatheredTermCentres::term_row(std::int64_t term) {
+  float*& term_row = term_row_of_[static_cast<std::size_t>(term)];
+  if (term_row == nullptr) {
+    term_row = new_term_row();
     terms_.push_back(term);
-    fill_line(term, line);
+    fill_term_row(term, term_row);
   }
-  return line;
+  return term_row;
 }
 
-void GatheredCentres::fill_line(std::int64_t term, float* line) const {
-  if (const float* from = table_->line(term)) {
-    for (std::int64_t i = 0; i < n_clusters_; ++i) line[i] = from[clusters_[i]];
-    std::fill(line + n_clusters_, line + n_panels_ * width_, 0.0f);
+void GatheredTermCentres::fill_term_row(std::int64_t term, float* term_row) const {
+  if (const float* from = table_->term_row(term)) {
+    for (std::int64_t i = 0; i < n_clusters_; ++i) term_row[i] = from[clusters_[i]];
+    std::fill(term_row + n_clusters_, term_row + n_panels_ * width_, 0.0f);
     return;
   }
-  std::fill(line, line + n_panels_ * width_, 0.0f);
-  const ShortLine from = table_->short_line(term);
-  for (const Entry* entry = from.entries; entry != from.end(); ++entry) {
+  std::fill(term_row, term_row + n_panels_ * width_, 0.0f);
+  const SparseTermRow from = table_->sparse_term_row(term);
+  for (const TermEntry* entry = from.entries; entry != from.end(); ++entry) {
     const std::int32_t column = column_[static_cast<std::size_t>(entry->cluster)];
-    if (column >= 0) line[column] = entry->value;
+    if (column >= 0) term_row[column] = entry->value;
   }
 }
 
-float* GatheredCentres::new_line() {
+float* GatheredTermCentres::new_term_row() {
   const auto n = static_cast<std::int64_t>(terms_.size());
-  if (n == static_cast<std::int64_t>(blocks_.size()) * kLinesInBlock)
-    blocks_.emplace_back(kLinesInBlock * step_);
-  return blocks_[static_cast<std::size_t>(n / kLinesInBlock)].get() + n % kLinesInBlock * step_;
+  if (n == static_cast<std::int64_t>(blocks_.size()) * kTermRowsInBlock)
+    blocks_.emplace_back(kTermRowsInBlock * step_);
+  return blocks_[static_cast<std::size_t>(n / kTermRowsInBlock)].get() + n % kTermRowsInBlock * step_;
 }
 
-PanelView GatheredCentres::view() const {
-  return {nullptr, vectors_.norms.get(), vectors_.factors.get(), vectors_.inverse_weights.get(),
+PanelView GatheredTermCentres::view() const {
+  return {nullptr, scalars_.norms.get(), scalars_.factors.get(), scalars_.inverse_weights.get(),
           static_cast<std::int32_t>(n_clusters_)};
 }
 

@@ -1,4 +1,4 @@
-// Memory aligned to whole vectors. Not initialised: whoever asks for it fills it.
+// Memory that is aligned to whole vectors.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,11 @@
 #include <memory>
 #include <new>
 
-#include "kernel/kernel.hpp"
+#include "support/alignment.hpp"
 
 namespace boostkmeans {
 
+// An aligned array of a fixed size. Its values are not initialised.
 template <class T>
 class Buffer {
  public:

@@ -1,20 +1,23 @@
-// The rows of each cluster.
+// Rows sorted by their cluster.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
 namespace boostkmeans {
 
-struct Members {
-  std::vector<std::int64_t> rows;   // row numbers by cluster, ascending within it
+// The rows of cluster c are rows[start[c]] to rows[start[c + 1] - 1].
+struct RowsByCluster {
+  std::vector<std::int64_t> rows;   // n: row numbers, ascending within each cluster
   std::vector<std::int64_t> start;  // k + 1
 };
 
-inline Members sort_by_cluster(const std::int32_t* labels, std::int64_t n_clusters,
-                               std::int64_t n_rows) {
-  Members sorted;
+// Counting sort of the rows by their labels, which must lie in [0, n_clusters).
+inline RowsByCluster sort_by_cluster(const std::int32_t* labels, std::int64_t n_clusters,
+                                     std::int64_t n_rows) {
+  RowsByCluster sorted;
   sorted.start.assign(static_cast<std::size_t>(n_clusters) + 1, 0);
   auto& start = sorted.start;
   for (std::int64_t i = 0; i < n_rows; ++i) ++start[static_cast<std::size_t>(labels[i]) + 1];

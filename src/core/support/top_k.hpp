@@ -1,8 +1,8 @@
-// The n closest of a stream. Those below a bound are kept, and the bound falls whenever there are too
-// many.
+// The n smallest distances of a stream.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -10,21 +10,24 @@
 
 namespace boostkmeans {
 
-class Closest {
+// Collects distances below a bound. When its buffer is full, it drops all but the n smallest and lowers
+// the bound.
+class TopK {
  public:
   using Found = std::pair<float, std::int64_t>;  // distance, number
 
-  explicit Closest(std::int64_t n) : n_(static_cast<std::size_t>(n)), most_(2 * n_ + kSlack) {}
+  explicit TopK(std::int64_t n) : n_(static_cast<std::size_t>(n)), capacity_(2 * n_ + kSlack) {}
 
-  // What is not below it need not be pushed, if numbers ascend and there are as many as that already.
+  // Once the collection is full, a distance that is not below the bound need not be pushed, provided
+  // that numbers ascend.
   float bound() const { return bound_; }
   bool is_full() const { return found_.size() >= n_; }
 
   void push(float distance, std::int64_t id) {
     found_.emplace_back(distance, id);
-    if (found_.size() == most_) shrink();
+    if (found_.size() == capacity_) shrink();
   }
-  // Leaves the n closest; the bound is then the distance of the last, if there are as many.
+  // Drops all but the n smallest. The bound becomes the largest of these, if there are n.
   void shrink() {
     if (found_.size() < n_) return;
     const auto last = found_.begin() + static_cast<std::ptrdiff_t>(n_ - 1);
@@ -35,9 +38,10 @@ class Closest {
   const std::vector<Found>& found() const { return found_; }
 
  private:
+  // Room beyond 2 n, so that a small n does not shrink after every few distances.
   static constexpr std::size_t kSlack = 64;
 
-  std::size_t n_, most_;
+  std::size_t n_, capacity_;
   std::vector<Found> found_;
   float bound_ = std::numeric_limits<float>::infinity();
 };

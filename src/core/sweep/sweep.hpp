@@ -1,7 +1,9 @@
-// One pass over the rows in which each may move to a better cluster: proposals are made in parallel,
-// block by block, from float32 centres; then decided one after the other, in the order of the visit,
-// in float64, from the composites as they are at that moment. Every accepted move raises the
-// objective, whatever the proposal was; the result does not depend on the number of threads.
+// A sweep visits the rows once and moves each to a better cluster.
+//
+// Rows are handled in blocks. The rows of a block propose moves in parallel, by float32 centres. Then
+// the proposals are decided one after the other, in the order of the visit, in float64 and by the
+// current composites. Every accepted move raises the objective, even if a proposal was inaccurate, and
+// the result does not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,7 @@ namespace boostkmeans {
 struct FullVisit {
   const std::int64_t* order;  // runs of rows, in the order of the visit
   std::int64_t n_runs;
-  std::int64_t run_rows;    // run r is rows [r * run_rows, (r + 1) * run_rows), cut at n
+  std::int64_t run_rows;    // run r is rows [r * run_rows, (r + 1) * run_rows), truncated at n
   std::int64_t block_rows;  // number of rows that propose before the first of them is decided
 };
 
@@ -44,35 +46,34 @@ struct CandidateVisit {
 using Visit = std::variant<FullVisit, CandidateVisit>;
 
 struct SweepOptions {
-  bool first =
-      false;  // move to the first improving cluster, searched from a random one, not to the best
+  bool first = false;  // move to the first improving cluster from a random start instead of the best one
   // Certify a local optimum: find the best cluster in float64 wherever float32 cannot decide. Takes
-  // precedence over `first` and `low_precision`; requires a FullVisit.
+  // precedence over `first` and `low_precision`. Requires a FullVisit.
   bool exact = false;
-  // Score bytes as bytes, where rows and kernel allow it. A CandidateVisit ignores this.
+  // Score rows of bytes in low precision, if the kernel supports it. A CandidateVisit ignores this.
   bool low_precision = false;
-  // Above 0, a row also moves where this costs little: the cost of staying is multiplied by
-  // (1 + temperature), that of moving by (1 - temperature). Must be 0 if `exact`.
+  // If positive, a row also moves where this raises the inertia a little: the cost of staying is
+  // multiplied by (1 + temperature), the cost of moving by (1 - temperature). Must be 0 if `exact`.
   double temperature = 0.0;
-  Limits limits = {};
-  // If true, rows are also compared with clusters that are full. A row that would move there looks for
-  // another row that makes room (or takes its place, if its own cluster is at the lower limit), and both
-  // move if the two moves together are a gain. If false, rows are not compared with full clusters.
+  SizeLimits limits = {};
+  // If true, rows are also compared with clusters that are full. A row that would move to one is
+  // combined with another row that makes room (or takes its place, if its own cluster is at the lower
+  // limit), and both move if this is a gain. If false, rows are not compared with full clusters.
   bool exchange = false;
-  // k, or null: cost of being in a cluster, in addition to the distance. High penalties drive away rows
+  // k, or null: cost of being in a cluster, added to the cost of the distance. Penalties drive away rows
   // that are nearly as close to another cluster. Not with `exact`, nor with limits.
   const double* penalties = nullptr;
-  std::uint64_t seed = 0;  // of the random cluster at which `first` starts
+  std::uint64_t seed = 0;  // determines the random start of `first`
 };
 
 struct SweepResult {
   std::int64_t moves = 0;
   double gain = 0.0;             // decrease of the inertia
-  std::int64_t evaluations = 0;  // distances between rows and clusters, for all rows that were decided
+  std::int64_t evaluations = 0;  // number of distances, for all rows that were decided
 };
 
 template <class Rows>
 SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition, Visit& visit,
-                  const SweepOptions& options, Team& team);
+                  const SweepOptions& options, ThreadPool& pool);
 
 }  // namespace boostkmeans

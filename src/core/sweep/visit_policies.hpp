@@ -1,8 +1,8 @@
-// What a sweep asks for, block by block: which rows are next, and which clusters they look at. All
-// clusters, or the candidates of a neighbourhood.
+// Visit policies: which rows a sweep visits next, and with which clusters it compares them.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,32 +13,32 @@
 
 namespace boostkmeans {
 
-// Where a row would go, as far as is known when its block begins.
+// The cluster to which a row should move, by the centres at the beginning of its block.
 struct Proposal {
   std::int64_t row;
   std::int32_t target;  // -1: stay
-  float norm;
-  float regret;  // what going there costs more than staying, by the weight of the row
+  float norm;           // |x|^2
+  float regret;         // weight of the row times (cost of moving - cost of staying)
 };
 
-// Some proposals of a block that look at the same clusters: what one thread takes on at a time.
+// Proposals [first, first + count) of a block, whose rows are compared with the same clusters. One
+// thread handles a task.
 struct Task {
   std::int64_t first, count;
-  std::int32_t list;  // whose neighbours they look at; -1: all clusters
-  std::int32_t own;   // cluster of all these rows, or -1
+  std::int32_t list;  // cluster whose neighbours they are compared with, or -1: all clusters
+  std::int32_t own;   // cluster of all these rows, or -1 if it differs
 };
 
-// Every row looks at all clusters. Tells a sweep which rows are next, and what they look at.
+// Compares every row with all clusters.
 template <class Rows>
-class AllClusters {
+class FullPolicy {
  public:
-  // `low`: rows are scored in low precision.
-  AllClusters(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low)
+  FullPolicy(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low_precision)
       : rows_(rows),
         visit_(visit),
-        centres_(all_centres(rows, partition.n_clusters, low)) {}
+        centres_(all_centres(rows, partition.n_clusters, low_precision)) {}
 
-  // The rows of the next block; false if there is none.
+  // Adds the rows of the next block. Returns false if all rows were visited.
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
     while (next_run_ < visit_.n_runs &&
            static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
@@ -47,56 +47,60 @@ class AllClusters {
       for (std::int64_t row = begin; row < end; ++row) proposals.push_back({row, -1, 0.0f, 0.0f});
     }
     const auto n = static_cast<std::int64_t>(proposals.size());
-    for (std::int64_t at = 0; at < n; at += kPieceRows)
-      tasks.push_back({at, std::min(kPieceRows, n - at), -1, -1});
+    for (std::int64_t at = 0; at < n; at += kBatchRows)
+      tasks.push_back({at, std::min(kBatchRows, n - at), -1, -1});
     return n > 0;
   }
-  // Where centres are kept, to be brought up to date.
-  typename Kind<Rows>::All& table() { return centres_; }
+  // The centres of all clusters, which the sweep keeps up to date.
+  typename CentreTraits<Rows>::All& table() { return centres_; }
+  // Called after the rows of a block were decided, and after a row moved.
   void decided() {}
   void moved(std::int32_t, std::int32_t) {}
-  // What the rows of a list are scored against.
-  typename Kind<Rows>::All& centres(std::int64_t, int) { return centres_; }
-  // The cluster of a column in a list, and how many columns that has.
+  // The centres with which the rows of a task are compared.
+  typename CentreTraits<Rows>::All& centres(std::int64_t, int) { return centres_; }
+  // The cluster of a column of these centres, and the number of columns.
   std::int32_t cluster(std::int64_t, std::int64_t column) const {
     return static_cast<std::int32_t>(column);
   }
   std::int64_t n_columns(std::int64_t) const { return centres_.n_clusters(); }
-  // The column of a cluster in a list, or -1 if it has none.
+  // The column of a cluster, or -1 if it has none.
   std::int32_t column(std::int64_t, std::int32_t cluster) const { return cluster; }
+  // Called with the best other cluster of a row.
   void found(std::int64_t, std::int32_t) {}
 
  private:
   const Rows& rows_;
   const FullVisit& visit_;
   std::int64_t next_run_ = 0;
-  typename Kind<Rows>::All centres_;
+  typename CentreTraits<Rows>::All centres_;
 };
 
-// Every row looks at the neighbours of its cluster.
+// Compares every row with the neighbours of its cluster. Has the same interface as FullPolicy.
 template <class Rows>
-class Candidates {
+class CandidatePolicy {
  public:
-  Candidates(const Rows& rows, const Partition& partition, CandidateVisit& visit, int n_threads)
+  CandidatePolicy(const Rows& rows, const Partition& partition, CandidateVisit& visit, int n_threads)
       : visit_(visit),
-        members_(sort_by_cluster(grouped_by(partition), partition.n_clusters, rows.n_rows())),
+        members_(sort_by_cluster(grouping(partition), partition.n_clusters, rows.n_rows())),
         entered_(static_cast<std::size_t>(partition.n_clusters), 0),
         table_(centre_table(rows, partition.n_clusters)) {
+    gathered_.reserve(static_cast<std::size_t>(n_threads));
     for (int t = 0; t < n_threads; ++t)
       gathered_.push_back(gathered_centres(rows, partition.n_clusters, visit_.list_length));
   }
 
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
-    // Rows that share one gathering of centres; a large cluster is shared between threads, and blocks.
-    constexpr std::int64_t kTaskRows = 8 * kPieceRows;
+    // Number of rows for which a thread gathers centres once. A large cluster is divided into several
+    // tasks, so that threads can share it.
+    constexpr std::int64_t kTaskRows = 8 * kBatchRows;
     while (next_ < visit_.n_clusters &&
            static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
       const std::int32_t c = visit_.order[next_];
-      const std::int64_t begin = members_.start[static_cast<std::size_t>(c)] + taken_;
+      const std::int64_t begin = members_.start[static_cast<std::size_t>(c)] + n_taken_;
       const std::int64_t end = members_.start[static_cast<std::size_t>(c) + 1];
-      if (begin == end || n_columns(c) == 0 || (taken_ == 0 && !begin_visit(c))) {
+      if (begin == end || n_columns(c) == 0 || (n_taken_ == 0 && !begin_visit(c))) {
         ++next_;
-        taken_ = 0;
+        n_taken_ = 0;
         continue;
       }
       const std::int64_t count = std::min(kTaskRows, end - begin);
@@ -104,19 +108,20 @@ class Candidates {
           {static_cast<std::int64_t>(proposals.size()), count, c, visit_.by_runner_up ? -1 : c});
       for (std::int64_t i = begin; i < begin + count; ++i)
         proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f, 0.0f});
-      taken_ += count;
+      n_taken_ += count;
     }
     return !proposals.empty();
   }
-  typename Kind<Rows>::Table& table() { return table_; }
+  typename CentreTraits<Rows>::Table& table() { return table_; }
   void decided() { ++visit_.clock; }
   void moved(std::int32_t from, std::int32_t to) {
     visit_.changed[from] = visit_.changed[to] = visit_.clock;
-    // The row is not among the members that this sweep visits there: that takes another visit.
+    // The row is not among the members that this sweep visits with cluster `to`: another visit is
+    // needed.
     visit_.visited[to] = -1;
     entered_[static_cast<std::size_t>(to)] = 1;
   }
-  typename Kind<Rows>::Gathered& centres(std::int64_t owner, int thread) {
+  typename CentreTraits<Rows>::Gathered& centres(std::int64_t owner, int thread) {
     Gathered& gathered = gathered_[static_cast<std::size_t>(thread)];
     gathered.gather(table_, list(owner), n_columns(owner));
     return gathered;
@@ -127,7 +132,7 @@ class Candidates {
     return std::find(first, first + visit_.list_length, -1) - first;
   }
   std::int32_t column(std::int64_t owner, std::int32_t cluster) const {
-    if (!visit_.by_runner_up) return -1;  // no cluster is in its own list
+    if (!visit_.by_runner_up) return -1;  // no list contains its own cluster
     const std::int32_t *first = list(owner), *last = first + visit_.list_length;
     const std::int32_t* at = std::find(first, last, cluster);
     return at == last ? -1 : static_cast<std::int32_t>(at - first);
@@ -137,25 +142,27 @@ class Candidates {
   }
 
  private:
-  using Gathered = typename Kind<Rows>::Gathered;
+  using Gathered = typename CentreTraits<Rows>::Gathered;
 
   const std::int32_t* list(std::int64_t cluster) const {
     return visit_.lists + cluster * visit_.list_length;
   }
 
-  const std::int32_t* grouped_by(const Partition& partition) const {
+  // The cluster with which each row is visited.
+  const std::int32_t* grouping(const Partition& partition) const {
     return visit_.by_runner_up ? visit_.runners_up : partition.labels;
   }
 
-  // Whether a cluster is to be visited; if so, it counts as visited from the first of its rows on.
+  // Returns true if the rows of a cluster should be visited, and marks it as visited.
   bool begin_visit(std::int64_t cluster) {
     if (visit_.by_runner_up) return true;
-    if (!worth_a_visit(cluster)) return false;
-    visit_.visited[cluster] = entered_[static_cast<std::size_t>(cluster)] ? -1 : visit_.clock;
+    if (!needs_visit(cluster)) return false;
+    visit_.visited[cluster] = entered_[static_cast<std::size_t>(cluster)] != 0 ? -1 : visit_.clock;
     return true;
   }
 
-  bool worth_a_visit(std::int64_t cluster) const {
+  // Returns true if the cluster or one of its neighbours changed since the last visit.
+  bool needs_visit(std::int64_t cluster) const {
     const std::int64_t last = visit_.visited[cluster];
     if (last < 0 || visit_.changed[cluster] >= last) return true;
     const std::int32_t* first = list(cluster);
@@ -164,11 +171,11 @@ class Candidates {
   }
 
   CandidateVisit& visit_;
-  Members members_;
-  std::vector<unsigned char> entered_;  // clusters that rows entered in this sweep
-  std::int64_t next_ = 0;               // cluster in the order ...
-  std::int64_t taken_ = 0;              // ... and its rows that are in earlier blocks
-  typename Kind<Rows>::Table table_;
+  RowsByCluster members_;
+  std::vector<unsigned char> entered_;  // by cluster: whether a row entered it in this sweep
+  std::int64_t next_ = 0;               // current position in the order of clusters
+  std::int64_t n_taken_ = 0;            // rows of the current cluster that were already visited
+  typename CentreTraits<Rows>::Table table_;
   std::vector<Gathered> gathered_;  // by thread
 };
 

@@ -8,7 +8,7 @@ namespace boostkmeans {
 
 namespace {
 
-// A gain below this share of its terms may be due to the rounding of the rows to float32.
+// A gain below this fraction of its terms may be an error of rounding the rows to float32.
 constexpr double kRelative = 1e-6;
 
 }  // namespace
@@ -16,38 +16,38 @@ constexpr double kRelative = 1e-6;
 template <class Rows>
 double inertia_of(const Rows& rows, RowWeights weights, const std::int64_t* ids, std::int64_t count,
                   const std::function<bool()>& stop) {
-  constexpr std::int64_t kRowsBetweenLooks = 1024;
+  constexpr std::int64_t kRowsBetweenPolls = 1024;
   const std::int64_t d = rows.n_features();
   typename Rows::Row fetched(rows);
   Buffer<double> sum(d);
   std::fill_n(sum.get(), d, 0.0);
   double total = 0.0, inertia = 0.0;
   for (std::int64_t i = 0; i < count; ++i) {
-    if (i % kRowsBetweenLooks == 0 && stop()) return 0.0;
+    if (i % kRowsBetweenPolls == 0 && stop()) return 0.0;
     rows.fetch(ids[i], fetched);
     rows.add(fetched, weights[ids[i]], sum.get());
     total += weights[ids[i]];
   }
   const Centre centre = rows.centre(sum.get(), 1.0 / total);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (i % kRowsBetweenLooks == 0 && stop()) return 0.0;
+    if (i % kRowsBetweenPolls == 0 && stop()) return 0.0;
     rows.fetch(ids[i], fetched);
     inertia += weights[ids[i]] * rows.distance(fetched, centre);
   }
   return inertia;
 }
 
-double inertia_between(double energy, double square, double weight) {
-  constexpr double kLeast = 1e-3;  // of which float32 has four digits
-  const double inertia = energy - square / weight;
-  return inertia > kLeast * energy ? inertia : std::numeric_limits<double>::quiet_NaN();
+double inertia_between(double sum_of_squares, double square, double weight) {
+  constexpr double kMinFraction = 1e-3;  // leaves about four of the seven digits of float32
+  const double inertia = sum_of_squares - square / weight;
+  return inertia > kMinFraction * sum_of_squares ? inertia : std::numeric_limits<double>::quiet_NaN();
 }
 
 template <class Rows>
 Sectioning<Rows>::Sectioning(const Rows& rows, const SectionOptions& options, std::int64_t capacity)
     : rows_(rows),
       options_(options),
-      held_(rows, options.n_sections, capacity),
+      cache_(rows, options.n_sections, capacity),
       dots_(static_cast<std::size_t>((options.n_sections - 1) * kBlock)) {
   const auto s = static_cast<std::size_t>(options.n_sections);
   for (auto* by_section : {&weight_, &square_, &inverse_, &offset_, &leave_, &enter_})
@@ -62,14 +62,14 @@ bool Sectioning<Rows>::run(const std::int64_t* ids, std::int64_t count, RowWeigh
   count_ = count;
   weights_ = weights;
   sections_.resize(static_cast<std::size_t>(count));
-  if (!held_.hold(ids, count, weights)) return false;
-  double spread = 0.0;  // inertia of the set
-  for (std::int64_t i = 0; i < count; ++i) spread += row_weight(i) * (held_.norm(i) - held_.shift(i));
+  if (!cache_.load(ids, count, weights)) return false;
+  double inertia = 0.0;  // of the set
+  for (std::int64_t i = 0; i < count; ++i) inertia += row_weight(i) * (cache_.norm(i) - cache_.shift(i));
   Random random(seed);
   start(random);
   sum_up();
   for (std::int64_t n = 0; n < options_.max_passes; ++n)
-    if (pass() <= options_.tol * spread) break;
+    if (pass() <= options_.tol * inertia) break;
   return true;
 }
 
@@ -81,7 +81,7 @@ void Sectioning<Rows>::start(Random& random) {
     start_from_rows(random);
 }
 
-// Sections of equal size.
+// Assigns rows to sections of equal size at random.
 template <class Rows>
 void Sectioning<Rows>::start_random_partition(Random& random) {
   for (std::int64_t i = 0; i < count_; ++i)
@@ -91,38 +91,39 @@ void Sectioning<Rows>::start_random_partition(Random& random) {
               sections_[static_cast<std::size_t>(random_below(random.bits(), i + 1))]);
 }
 
-// The nearest of s rows, drawn evenly, or by k-means++: each by its squared distance to those before.
+// Assigns rows to the nearest of s rows, which are drawn uniformly or by k-means++, that is, in
+// proportion to the squared distance to the nearest row drawn before.
 template <class Rows>
 void Sectioning<Rows>::start_from_rows(Random& random) {
-  const bool spread = options_.start == SectionStart::plus_plus;
-  const auto norm_of = [this](std::int64_t i) { return static_cast<float>(held_.norm(i)); };
+  const bool by_distance = options_.start == SectionStart::plus_plus;
+  const auto norm_of = [this](std::int64_t i) { return static_cast<float>(cache_.norm(i)); };
   const auto n = static_cast<std::size_t>(count_);
   std::vector<float> closest(n, std::numeric_limits<float>::infinity()), potential(n), dots(n);
   for (std::size_t i = 0; i < n; ++i)
-    potential[i] = spread ? static_cast<float>(row_weight(static_cast<std::int64_t>(i))) : 1.0f;
+    potential[i] = by_distance ? static_cast<float>(row_weight(static_cast<std::int64_t>(i))) : 1.0f;
   for (std::int64_t s = 0; s < options_.n_sections; ++s) {
     std::int64_t drawn = draw_row(random, potential);
-    while (drawn < 0) {  // all rows lie on those that were drawn: any other will do
+    while (drawn < 0) {  // all rows coincide with rows drawn before: draw any other
       const std::int64_t row = random_below(random.bits(), count_);
       if (closest[static_cast<std::size_t>(row)] >= 0.0f) drawn = row;
     }
-    held_.dots_with(drawn, dots.data());
+    cache_.dots_with(drawn, dots.data());
     for (std::int64_t i = 0; i < count_; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const float gap = std::max(0.0f, norm_of(i) - 2.0f * dots[at] + norm_of(drawn));
-      if (i == drawn || gap < closest[at]) {
-        closest[at] = i == drawn ? 0.0f : gap;
+      const float squared = std::max(0.0f, norm_of(i) - 2.0f * dots[at] + norm_of(drawn));
+      if (i == drawn || squared < closest[at]) {
+        closest[at] = i == drawn ? 0.0f : squared;
         sections_[at] = static_cast<std::int32_t>(s);
       }
-      if (spread) potential[at] = static_cast<float>(row_weight(i)) * closest[at];
+      if (by_distance) potential[at] = static_cast<float>(row_weight(i)) * closest[at];
     }
-    // A drawn row is the first of its section: nobody takes it, and it is not drawn again.
+    // A drawn row stays in its section and is not drawn again.
     closest[static_cast<std::size_t>(drawn)] = -1.0f;
     potential[static_cast<std::size_t>(drawn)] = 0.0f;
   }
 }
 
-// -1 if no row has any potential left.
+// Draws a row in proportion to its potential. Returns -1 if all potentials are 0.
 template <class Rows>
 std::int64_t Sectioning<Rows>::draw_row(Random& random, const std::vector<float>& potential) const {
   double total = 0.0;
@@ -142,22 +143,22 @@ std::int64_t Sectioning<Rows>::draw_row(Random& random, const std::vector<float>
 template <class Rows>
 void Sectioning<Rows>::sum_up() {
   const auto last = static_cast<std::int32_t>(options_.n_sections - 1);
-  held_.clear();
-  std::fill(weight_.begin(), weight_.end(), 0.0);
-  std::fill(members_.begin(), members_.end(), 0);
+  cache_.clear();
+  std::ranges::fill(weight_, 0.0);
+  std::ranges::fill(members_, 0);
   for (std::int64_t i = 0; i < count_; ++i) {
     const std::int32_t s = section(i);
     weight_[static_cast<std::size_t>(s)] += row_weight(i);
     ++members_[static_cast<std::size_t>(s)];
-    if (s < last) held_.add(i, s, row_weight(i));
+    if (s < last) cache_.add(i, s, row_weight(i));
   }
-  held_.squares(square_.data());
+  cache_.squares(square_.data());
   for (std::int32_t s = 0; s <= last; ++s) refresh(s);
   if (last == 1) refresh_crossings();
 }
 
-// What a visit needs of a section, so that it need not divide: 1 / W, |C|^2, and (for rows of weight 1)
-// W / (W - 1) and W / (W + 1).
+// Updates 1 / W and |C|^2 of a section, and W / (W - 1) and W / (W + 1) for rows of weight 1, so that
+// visits need no divisions.
 template <class Rows>
 void Sectioning<Rows>::refresh(std::int32_t section) {
   const auto s = static_cast<std::size_t>(section);
@@ -172,7 +173,7 @@ template <class Rows>
 void Sectioning<Rows>::refresh_crossings() {
   for (std::size_t from = 0; from < 2; ++from) {
     const std::size_t to = 1 - from;
-    const double sign = from == 0 ? -2.0 : 2.0;  // the second composite is the first one's opposite
+    const double sign = from == 0 ? -2.0 : 2.0;  // the composite of section 1 is minus that of section 0
     crossing_[from] = {leave_[from] - enter_[to],
                        sign * (leave_[from] * inverse_[from] + enter_[to] * inverse_[to]),
                        enter_[to] * offset_[to] - leave_[from] * offset_[from]};
@@ -192,54 +193,62 @@ bool Sectioning<Rows>::may_leave_section(std::int32_t section, double weight) co
   return members_[s] > 1 && weight_[s] - weight > kResolution * weight_[s];
 }
 
-// One visit of all rows; returns what it gained.
+// The best section of row i by dots_, in which it is row r, or -1 if this is its own section.
+template <class Rows>
+std::int32_t Sectioning<Rows>::better_section(std::int64_t i, std::int64_t r) const {
+  const auto last = static_cast<std::int32_t>(options_.n_sections - 1);
+  const double norm = cache_.norm(i), w = row_weight(i);
+  const std::int32_t own = section(i);
+  double rest = cache_.dot_all(i), stay = 0.0, best = std::numeric_limits<double>::infinity();
+  std::int32_t found = -1;
+  for (std::int32_t s = 0; s <= last; ++s) {
+    const double dot =
+        s < last ? static_cast<double>(dots_[static_cast<std::size_t>(s * kBlock + r)]) : rest;
+    rest -= dot;
+    const double squared = distance(norm, dot, s);
+    const auto at = static_cast<std::size_t>(s);
+    if (s == own) {
+      stay = weights_ ? leaving(weight_[at], w, squared) : leave_[at] * squared;
+    } else {
+      const double cost = weights_ ? entering(weight_[at], w, squared) : enter_[at] * squared;
+      if (cost < best) best = cost, found = s;
+    }
+  }
+  return best < stay ? found : -1;
+}
+
+// Visits all rows once. Returns the gain.
 template <class Rows>
 double Sectioning<Rows>::pass() {
-  if constexpr (Held::kCentred)
+  if constexpr (Cache::kCentred)
     if (options_.n_sections == 2 && !weights_) return pass_halves();
   const auto last = static_cast<std::int32_t>(options_.n_sections - 1);
   double gain = 0.0;
   for (std::int64_t begin = 0; begin < count_; begin += kBlock) {
     const std::int64_t count = std::min(kBlock, count_ - begin);
-    for (std::int64_t s = 0; s < last; ++s) held_.dots(begin, count, s, dots_.data() + s * kBlock);
+    for (std::int64_t s = 0; s < last; ++s) cache_.dots(begin, count, s, dots_.data() + s * kBlock);
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t i = begin + r;
-      const double norm = held_.norm(i), w = row_weight(i);
-      const std::int32_t own = section(i);
-      double rest = held_.dot_all(i), stay = 0.0, best = std::numeric_limits<double>::infinity();
-      std::int32_t found = -1;
-      for (std::int32_t s = 0; s <= last; ++s) {
-        const auto found_dot = static_cast<std::size_t>(s * kBlock + r);
-        const double dot = s < last ? static_cast<double>(dots_[found_dot]) : rest;
-        rest -= dot;
-        const double gap = distance(norm, dot, s);
-        const auto at = static_cast<std::size_t>(s);
-        if (s == own) {
-          stay = weights_ ? leaving(weight_[at], w, gap) : leave_[at] * gap;
-        } else {
-          const double cost = weights_ ? entering(weight_[at], w, gap) : enter_[at] * gap;
-          if (cost < best) best = cost, found = s;
-        }
-      }
-      if (best < stay && may_leave_section(own, w)) gain += decide(i, found);
+      const std::int32_t better = better_section(i, r);
+      if (better >= 0 && may_leave_section(section(i), row_weight(i))) gain += decide(i, better);
     }
   }
   return gain;
 }
 
-// The same for two sections of rows that weigh 1, whose composites add up to 0: what a row gains by
-// going over is linear in |x|^2 and x . D.
+// The same for two sections and rows of weight 1. The composites add up to 0, so the gain of a row that
+// changes its section is linear in |x|^2 and x . composite.
 template <class Rows>
 double Sectioning<Rows>::pass_halves() {
   double gain = 0.0;
   for (std::int64_t begin = 0; begin < count_; begin += kBlock) {
     const std::int64_t count = std::min(kBlock, count_ - begin);
-    held_.dots(begin, count, 0, dots_.data());
+    cache_.dots(begin, count, 0, dots_.data());
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t i = begin + r;
       const Crossing& over = crossing_[section(i)];
-      const double lead =
-          over.norm * held_.norm(i) + over.dot * static_cast<double>(dots_[static_cast<std::size_t>(r)]);
+      const double lead = over.norm * cache_.norm(i) +
+                          over.dot * static_cast<double>(dots_[static_cast<std::size_t>(r)]);
       if (lead > over.least && may_leave_section(section(i), 1.0)) gain += decide(i, 1 - section(i));
     }
   }
@@ -249,26 +258,26 @@ double Sectioning<Rows>::pass_halves() {
 template <class Rows>
 double Sectioning<Rows>::dot(std::int64_t i, std::int32_t section) const {
   const auto last = static_cast<std::int32_t>(options_.n_sections - 1);
-  if (section < last) return held_.dot(i, section);
-  double rest = held_.dot_all(i);
-  for (std::int32_t s = 0; s < last; ++s) rest -= held_.dot(i, s);
+  if (section < last) return cache_.dot(i, section);
+  double rest = cache_.dot_all(i);
+  for (std::int32_t s = 0; s < last; ++s) rest -= cache_.dot(i, s);
   return rest;
 }
 
-// Moves a row if that is a gain by the composites as they are now; returns it.
+// Moves a row if this is a gain by the current composites. Returns the gain.
 template <class Rows>
 double Sectioning<Rows>::decide(std::int64_t i, std::int32_t to) {
   const std::int32_t from = section(i);
-  const double norm = held_.norm(i), w = row_weight(i);
+  const double norm = cache_.norm(i), w = row_weight(i);
   const double from_dot = dot(i, from);
-  const double to_dot = options_.n_sections == 2 ? held_.dot_all(i) - from_dot : dot(i, to);
+  const double to_dot = options_.n_sections == 2 ? cache_.dot_all(i) - from_dot : dot(i, to);
   const auto u = static_cast<std::size_t>(from), v = static_cast<std::size_t>(to);
   const double leave = leaving(weight_[u], w, distance(norm, from_dot, from));
   const double enter = entering(weight_[v], w, distance(norm, to_dot, to));
   if (!(leave - enter > kRelative * (leave + enter))) return 0.0;
   const std::int64_t last = options_.n_sections - 1;
-  if (from < last) held_.add(i, from, -w);
-  if (to < last) held_.add(i, to, w);
+  if (from < last) cache_.add(i, from, -w);
+  if (to < last) cache_.add(i, to, w);
   square_[u] = std::max(0.0, square_[u] - 2.0 * w * from_dot + w * w * norm);
   square_[v] += 2.0 * w * to_dot + w * w * norm;
   weight_[u] -= w;
@@ -284,17 +293,18 @@ double Sectioning<Rows>::decide(std::int64_t i, std::int32_t to) {
 
 template <class Rows>
 double Sectioning<Rows>::inertia(std::int64_t section) const {
-  double energy = 0.0;
+  double sum_of_squares = 0.0;
   for (std::int64_t i = 0; i < count_; ++i)
-    if (sections_[static_cast<std::size_t>(i)] == section) energy += row_weight(i) * held_.norm(i);
+    if (sections_[static_cast<std::size_t>(i)] == section)
+      sum_of_squares += row_weight(i) * cache_.norm(i);
   const auto s = static_cast<std::size_t>(section);
-  const double inertia = inertia_between(energy, square_[s], weight_[s]);
-  if (!std::isnan(inertia)) return std::ldexp(inertia, -2 * held_.exponent());
+  const double inertia = inertia_between(sum_of_squares, square_[s], weight_[s]);
+  if (!std::isnan(inertia)) return std::ldexp(inertia, -2 * cache_.exponent());
   std::vector<std::int64_t> ids;
   for (std::int64_t i = 0; i < count_; ++i)
     if (sections_[static_cast<std::size_t>(i)] == section) ids.push_back(ids_[i]);
   return inertia_of(rows_, weights_, ids.data(), static_cast<std::int64_t>(ids.size()),
-                    [] { return false; });  // these are few
+                    [] { return false; });
 }
 
 template double inertia_of(const DenseRows&, RowWeights, const std::int64_t*, std::int64_t,

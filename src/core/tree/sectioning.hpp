@@ -1,4 +1,4 @@
-// A set of rows that a thread holds, and boost k-means into a few sections on it.
+// Boost k-means of a cached set of rows into a few sections.
 #pragma once
 
 #include <cstdint>
@@ -12,56 +12,57 @@
 
 namespace boostkmeans {
 
-// Inertia of a set by its definition, in float64; 0 if `stop` said so on the way.
+// Computes the inertia of a set in float64 from its definition. Returns 0 if `stop` returned true.
 template <class Rows>
 double inertia_of(const Rows& rows, RowWeights weights, const std::int64_t* ids, std::int64_t count,
                   const std::function<bool()>& stop);
-// Inertia as a difference, sum of weight * |x|^2 - |composite|^2 / weight, of float32 rows; NaN where
-// too little would be left of it to be trusted.
-double inertia_between(double energy, double square, double weight);
+// Computes the inertia of float32 rows as the difference sum of weight * |x|^2 - |composite|^2 / weight.
+// Returns NaN if rounding errors would dominate.
+double inertia_between(double sum_of_squares, double square, double weight);
 
-enum class SectionStart : int { random_partition, random, plus_plus };
+enum class SectionStart : std::uint8_t { random_partition, random, plus_plus };
 
 struct SectionOptions {
   std::int64_t n_sections;
   SectionStart start;
   std::int64_t max_passes;
-  double tol;  // passes end once one of them gains less than this share of the set's inertia
+  double tol;  // stop after a pass that gains less than this fraction of the inertia of the set
 };
 
-// How rows are held.
+// The cache for each kind of rows.
 template <class Rows>
-struct HeldAs;
+struct CacheFor;
 template <>
-struct HeldAs<DenseRows> {
-  using type = DenseHeld;
+struct CacheFor<DenseRows> {
+  using type = DenseCache;
 };
 template <>
-struct HeldAs<SparseRows> {
-  using type = SparseHeld;
+struct CacheFor<SparseRows> {
+  using type = SparseCache;
 };
 
 template <class Rows>
 class Sectioning {
  public:
-  using Held = typename HeldAs<Rows>::type;
-  using Cut = typename Held::Cut;
+  using Cache = typename CacheFor<Rows>::type;
+  using Cut = typename Cache::Cut;
 
   Sectioning(const Rows& rows, const SectionOptions& options, std::int64_t capacity);
 
-  // Sections the rows `ids` (at most the capacity); false if all are equal.
+  // Divides rows, at most the capacity, into sections. Returns false if all rows are equal.
   bool run(const std::int64_t* ids, std::int64_t count, RowWeights weights, std::uint64_t seed);
 
   std::int32_t section(std::int64_t i) const { return sections_[static_cast<std::size_t>(i)]; }
   double weight(std::int64_t section) const { return weight_[static_cast<std::size_t>(section)]; }
   double inertia(std::int64_t section) const;
-  Cut cut() const { return held_.cut(inverse_, offset_); }
-  Held& held() { return held_; }
+  Cut cut() const { return cache_.cut(inverse_, offset_); }
+  Cache& cache() { return cache_; }
 
  private:
-  static constexpr std::int64_t kBlock = 16;  // rows that propose from the same composites
+  static constexpr std::int64_t kBlock = 16;  // number of rows that propose from the same composites
 
-  // Of two sections: a row of this one gains by going over if norm * |x|^2 + dot * (x . D) > least.
+  // For two sections: a row gains by leaving its section if norm * |x|^2 + dot * (x . composite) >
+  // least.
   struct Crossing {
     double norm = 0.0, dot = 0.0, least = 0.0;
   };
@@ -71,6 +72,7 @@ class Sectioning {
   void start_from_rows(Random& random);
   std::int64_t draw_row(Random& random, const std::vector<float>& potential) const;
   void sum_up();
+  std::int32_t better_section(std::int64_t i, std::int64_t r) const;
   double pass();
   double pass_halves();
   double decide(std::int64_t i, std::int32_t to);
@@ -83,7 +85,7 @@ class Sectioning {
 
   const Rows& rows_;
   SectionOptions options_;
-  Held held_;
+  Cache cache_;
   const std::int64_t* ids_ = nullptr;
   std::int64_t count_ = 0;
   RowWeights weights_{nullptr};

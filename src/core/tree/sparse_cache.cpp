@@ -6,23 +6,27 @@ namespace boostkmeans {
 
 namespace {
 
-// A set is sectioned as it is as long as its rows take no more than that; else by a sample of half as
-// many.
-constexpr std::int64_t kHeldBytes = 1 << 26;
-constexpr std::int64_t kFewestHeld = 1024, kHeldPerSection = 16;
-// Below this share of the rows' squares, what is left of the inertia may be rounding: rows are compared.
+// A set is sectioned as a whole if its rows take at most this many bytes, and otherwise by a sample of
+// half this size.
+constexpr std::int64_t kCachedBytes = 1 << 26;
+// Smallest number of cached rows, in total and per section.
+constexpr std::int64_t kMinCached = 1024;
+constexpr std::int64_t kCachedPerSection = 16;
+// If the inertia is below this fraction of the sum of squares, it may be a rounding error. Rows are then
+// compared.
 constexpr double kTight = 1e-12;
 
 }  // namespace
 
-std::int64_t SparseHeld::capacity(const SparseRows& rows, std::int64_t n_sections) {
-  constexpr std::int64_t kTermBytes = 12, kRowBytes = 32;
+std::int64_t SparseCache::capacity(const SparseRows& rows, std::int64_t n_sections) {
+  constexpr std::int64_t kTermBytes = 12;
+  constexpr std::int64_t kRowBytes = 32;
   const std::int64_t row =
       kRowBytes + kTermBytes * (rows.n_values() / std::max<std::int64_t>(1, rows.n_rows()));
-  return std::max({kHeldBytes / row, kFewestHeld, kHeldPerSection * n_sections});
+  return std::max({kCachedBytes / row, kMinCached, kCachedPerSection * n_sections});
 }
 
-SparseHeld::SparseHeld(const SparseRows& rows, std::int64_t n_sections, std::int64_t)
+SparseCache::SparseCache(const SparseRows& rows, std::int64_t n_sections, std::int64_t)
     : rows_(rows),
       n_features_(rows.n_features()),
       last_(n_sections - 1),
@@ -33,7 +37,7 @@ SparseHeld::SparseHeld(const SparseRows& rows, std::int64_t n_sections, std::int
       composites_(static_cast<std::size_t>(last_ * n_features_), 0.0),
       scratch_(static_cast<std::size_t>(n_features_), 0.0) {}
 
-void SparseHeld::forget() {
+void SparseCache::reset() {
   clear();
   for (const std::int32_t j : terms_) {
     occurs_[static_cast<std::size_t>(j)] = 0;
@@ -47,11 +51,11 @@ void SparseHeld::forget() {
   starts_.assign(1, 0);
 }
 
-bool SparseHeld::hold(const std::int64_t* ids, std::int64_t count, RowWeights weights) {
+bool SparseCache::load(const std::int64_t* ids, std::int64_t count, RowWeights weights) {
   constexpr std::int64_t kRowsAhead = 8;
-  forget();
+  reset();
   count_ = count;
-  double energy = 0.0, total = 0.0, square = 0.0;
+  double sum_of_squares = 0.0, total = 0.0, square = 0.0;
   for (std::int64_t i = 0; i < count; ++i) {
     if (i + kRowsAhead < count) rows_.prefetch(ids[i + kRowsAhead]);
     rows_.fetch(ids[i], fetched_);
@@ -60,7 +64,7 @@ bool SparseHeld::hold(const std::int64_t* ids, std::int64_t count, RowWeights we
       const std::int32_t j = fetched_.columns[t];
       columns_.push_back(j);
       values_.push_back(fetched_.values[t]);
-      if (!occurs_[static_cast<std::size_t>(j)]) {
+      if (occurs_[static_cast<std::size_t>(j)] == 0) {
         occurs_[static_cast<std::size_t>(j)] = 1;
         terms_.push_back(j);
       }
@@ -68,27 +72,28 @@ bool SparseHeld::hold(const std::int64_t* ids, std::int64_t count, RowWeights we
     }
     starts_.push_back(values_.size());
     norms_.push_back(fetched_.norm);
-    energy += w * fetched_.norm;
+    sum_of_squares += w * fetched_.norm;
     total += w;
   }
   inverse_all_ = 1.0 / total;
   for (const std::int32_t j : terms_)
     square += sum_[static_cast<std::size_t>(j)] * sum_[static_cast<std::size_t>(j)];
-  if (energy - square * inverse_all_ <= kTight * energy && all_equal(ids, count)) return false;
+  if (sum_of_squares - square * inverse_all_ <= kTight * sum_of_squares && all_equal(ids, count))
+    return false;
   for (std::int64_t i = 0; i < count; ++i) dots_all_.push_back(dot_with(i, sum_.data()));
   return true;
 }
 
-bool SparseHeld::all_equal(const std::int64_t* ids, std::int64_t count) {
+bool SparseCache::all_equal(const std::int64_t* ids, std::int64_t count) {
   SparseRows::Row first(rows_);
   rows_.fetch(ids[0], first);
   return std::all_of(ids + 1, ids + count, [&](std::int64_t id) {
     rows_.fetch(id, fetched_);
-    return rows_.gap(first, fetched_) == 0.0;
+    return rows_.distance_between(first, fetched_) == 0.0;
   });
 }
 
-void SparseHeld::dots_with(std::int64_t row, float* out) const {
+void SparseCache::dots_with(std::int64_t row, float* out) const {
   for (std::size_t t = begin(row); t < begin(row + 1); ++t)
     scratch_[static_cast<std::size_t>(columns_[t])] = values_[t];
   for (std::int64_t i = 0; i < count_; ++i) out[i] = static_cast<float>(dot_with(i, scratch_.data()));
@@ -96,17 +101,17 @@ void SparseHeld::dots_with(std::int64_t row, float* out) const {
     scratch_[static_cast<std::size_t>(columns_[t])] = 0.0;
 }
 
-void SparseHeld::clear() {
+void SparseCache::clear() {
   for (std::int64_t s = 0; s < last_; ++s)
     for (const std::int32_t j : terms_) composites_[static_cast<std::size_t>(s * n_features_ + j)] = 0.0;
 }
 
-void SparseHeld::add(std::int64_t i, std::int64_t section, double weight) {
+void SparseCache::add(std::int64_t i, std::int64_t section, double weight) {
   double* composite = composites_.data() + section * n_features_;
   for (std::size_t t = begin(i); t < begin(i + 1); ++t) composite[columns_[t]] += weight * values_[t];
 }
 
-void SparseHeld::squares(double* out) const {
+void SparseCache::squares(double* out) const {
   std::fill_n(out, last_ + 1, 0.0);
   for (const std::int32_t j : terms_) {
     double rest = sum_[static_cast<std::size_t>(j)];
@@ -119,8 +124,9 @@ void SparseHeld::squares(double* out) const {
   }
 }
 
-// See DenseHeld::cut.
-SparseCut SparseHeld::cut(const std::vector<double>& inverse, const std::vector<double>& offsets) const {
+// See DenseCache::cut.
+SparseCut SparseCache::cut(const std::vector<double>& inverse,
+                           const std::vector<double>& offsets) const {
   SparseCut cut{std::vector<double>(static_cast<std::size_t>(last_ * n_features_), 0.0), {}};
   const auto l = static_cast<std::size_t>(last_);
   for (const std::int32_t j : terms_) {
@@ -137,8 +143,8 @@ SparseCut SparseHeld::cut(const std::vector<double>& inverse, const std::vector<
   return cut;
 }
 
-void SparseHeld::follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool,
-                        std::int32_t* sections) {
+void SparseCache::assign(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool,
+                         std::int32_t* sections) {
   for (std::int64_t i = 0; i < count; ++i) {
     rows_.fetch(ids[i], fetched_);
     double best = 0.0;

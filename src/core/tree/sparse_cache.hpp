@@ -1,7 +1,8 @@
-// A set of sparse rows that a thread holds: their terms, in float64, one row after the other.
+// A set of sparse rows in the cache of a thread: their terms in float64, one row after the other.
 //
-// The same seam as DenseHeld. No mean is taken off; instead each row knows its dot product with the sum
-// of all of them, so that s sections need s - 1 dot products a visit here too.
+// SparseCache has the same interface as DenseCache. The mean is not subtracted. Instead, the dot product
+// of each row with the sum of all rows is stored, so that s sections need s - 1 dot products per visit,
+// too.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +13,27 @@
 
 namespace boostkmeans {
 
-// Tells the section of a row by s - 1 dot products: the section with the largest x . h - t, where the
-// last section counts 0.
+// Separates the sections by s - 1 dot products. The section of a row x is the one with the largest x .
+// direction - threshold, where the last section has the value 0.
 struct SparseCut {
   std::vector<double> directions;  // (s - 1) x d
   std::vector<double> thresholds;  // s - 1
 };
 
-class SparseHeld {
+class SparseCache {
  public:
   using Cut = SparseCut;
 
-  SparseHeld(const SparseRows& rows, std::int64_t n_sections, std::int64_t capacity);
+  SparseCache(const SparseRows& rows, std::int64_t n_sections, std::int64_t capacity);
 
   static std::int64_t capacity(const SparseRows& rows, std::int64_t n_sections);
-  static std::int64_t span_rows(const SparseRows&) { return 1024; }
+  static std::int64_t range_rows(const SparseRows&) { return 1024; }
 
-  bool hold(const std::int64_t* ids, std::int64_t count, RowWeights weights);
+  bool load(const std::int64_t* ids, std::int64_t count, RowWeights weights);
 
   double norm(std::int64_t i) const { return norms_[static_cast<std::size_t>(i)]; }
   double dot_all(std::int64_t i) const { return dots_all_[static_cast<std::size_t>(i)]; }
-  // What the mean takes off |x|^2, on the average: x . mean.
+  // Contribution of the mean to |x|^2, averaged over the rows: x . mean.
   double shift(std::int64_t i) const { return dot_all(i) * inverse_all_; }
   int exponent() const { return 0; }
   void dots_with(std::int64_t row, float* out) const;
@@ -48,12 +49,12 @@ class SparseHeld {
   }
 
   Cut cut(const std::vector<double>& inverse, const std::vector<double>& offsets) const;
-  void follow(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool measured,
+  void assign(const Cut& cut, const std::int64_t* ids, std::int64_t count, bool with_inertias,
               std::int32_t* sections);
 
   static constexpr bool kCentred = false;
-  // The composite of a span would have all features: inertias are measured afterwards.
-  static constexpr bool kAddsUp = false;
+  // The composite of a range would have all features, so inertias are computed afterwards.
+  static constexpr bool kHasAdditiveInertia = false;
 
  private:
   std::size_t begin(std::int64_t i) const { return starts_[static_cast<std::size_t>(i)]; }
@@ -62,7 +63,7 @@ class SparseHeld {
     for (std::size_t t = begin(i); t < begin(i + 1); ++t) sum += values_[t] * dense[columns_[t]];
     return sum;
   }
-  void forget();
+  void reset();
   bool all_equal(const std::int64_t* ids, std::int64_t count);
 
   const SparseRows& rows_;
@@ -72,9 +73,9 @@ class SparseHeld {
   std::vector<double> values_;
   std::vector<std::size_t> starts_;
   std::vector<double> norms_, dots_all_;
-  double inverse_all_ = 0.0;         // of the weight of all rows
-  std::vector<std::int32_t> terms_;  // that occur in these rows, each once
-  // These have all features, and are 0 but for those terms.
+  double inverse_all_ = 0.0;         // 1 / weight of all rows
+  std::vector<std::int32_t> terms_;  // terms that occur in these rows, each once
+  // The following arrays have all features. They are 0 except for these terms.
   std::vector<unsigned char> occurs_;
   std::vector<double> sum_;
   std::vector<double> composites_;  // (s - 1) x d

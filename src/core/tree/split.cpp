@@ -5,42 +5,25 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "support/random.hpp"
+#include "tree/large_sets.hpp"
 
 namespace boostkmeans {
 
 namespace {
 
-// Rows that are looked through before the watch is.
-constexpr std::int64_t kRowsBetweenLooks = 1024;
-
-// A set that is too large to be held.
-template <class Cut>
-struct LargeSet {
-  std::int64_t set, begin, end;
-  std::vector<std::int64_t> sample;    // positions in `members`, ascending
-  std::vector<std::int32_t> sections;  // of the sample
-  Cut cut;
-};
-
-struct Span {
-  std::int64_t large, begin, end;
-};
-
-// What a span of a large set adds to its sections.
-struct Share {
-  std::vector<std::int64_t> counts;
-  std::vector<double> weights, energies, composites;
-};
+// Number of rows that are compared between two polls of the stop token.
+constexpr std::int64_t kRowsBetweenPolls = 1024;
 
 template <class Rows>
 class Splitting {
  public:
   Splitting(const Rows& rows, RowWeights row_weights, std::int64_t* members, const std::int64_t* begins,
             const std::int64_t* ends, std::int64_t n_sets, const SplitOptions& options,
-            const SplitResult& result, Team& team)
+            const SplitResult& result, ThreadPool& pool)
       : rows_(rows),
         row_weights_(row_weights),
         members_(members),
@@ -49,72 +32,79 @@ class Splitting {
         n_sets_(n_sets),
         options_(options),
         result_(result),
-        team_(team),
+        pool_(pool),
         n_sections_(options.sections.n_sections),
-        capacity_(Held::capacity(rows, n_sections_)),
+        capacity_(Cache::capacity(rows, n_sections_)),
         n_sample_(capacity_ / 2),
-        span_rows_(Held::span_rows(rows)) {
-    for (int t = 0; t < team.size(); ++t) places_.push_back(std::make_unique<Workplace>());
+        range_rows_(Cache::range_rows(rows)) {
+    scratches_.reserve(static_cast<std::size_t>(pool.size()));
+    for (int t = 0; t < pool.size(); ++t) scratches_.push_back(std::make_unique<ThreadScratch>());
     large_.resize(static_cast<std::size_t>(n_sets));
   }
 
   void run() {
-    // The largest first, so that no thread is left with one of them at the end.
+    // Largest sets first, so that no thread starts one of them at the end.
     std::vector<std::int64_t> order(static_cast<std::size_t>(n_sets_));
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [this](std::int64_t a, std::int64_t b) {
-      return ends_[a] - begins_[a] > ends_[b] - begins_[b];
-    });
-    team_.for_each(n_sets_, [&](std::int64_t i, int thread) {
+    std::ranges::sort(order, {}, [this](std::int64_t i) { return std::pair(begins_[i] - ends_[i], i); });
+    pool_.for_each(n_sets_, [&](std::int64_t i, int thread) {
       section_set(order[static_cast<std::size_t>(i)], thread);
     });
-    if (team_.watch().stopped()) return;
-    follow();
+    if (pool_.stop_token().stopped()) return;
+    assign_large_sets();
   }
 
  private:
-  using Held = typename Sectioning<Rows>::Held;
-  using Large = LargeSet<typename Held::Cut>;
+  using Cache = typename Sectioning<Rows>::Cache;
+  using Large = typename LargeSets<Rows>::Large;
 
-  struct Workplace {
+  struct ThreadScratch {
     std::unique_ptr<Sectioning<Rows>> sectioning;
     std::vector<std::int64_t> ids;
   };
 
-  // Made by the thread that will use it, when it is first needed.
-  Workplace& place(int thread) {
-    Workplace& place = *places_[static_cast<std::size_t>(thread)];
-    if (!place.sectioning) {
+  // The scratch memory of a thread. The thread allocates it when it first needs it.
+  ThreadScratch& scratch(int thread) {
+    ThreadScratch& found = *scratches_[static_cast<std::size_t>(thread)];
+    if (!found.sectioning) {
       std::int64_t largest = 0;
       for (std::int64_t i = 0; i < n_sets_; ++i) largest = std::max(largest, ends_[i] - begins_[i]);
-      place.sectioning = std::make_unique<Sectioning<Rows>>(
-          rows_, options_.sections, std::min(largest, std::max(capacity_, span_rows_)));
+      found.sectioning = std::make_unique<Sectioning<Rows>>(
+          rows_, options_.sections, std::min(largest, std::max(capacity_, range_rows_)));
     }
-    return place;
+    return found;
   }
 
+  // A seed that depends only on the range of the set and the seed of the split.
   std::uint64_t seed_of(std::int64_t set) const {
     return random_at(random_at(options_.seed, static_cast<std::uint64_t>(begins_[set])),
                      static_cast<std::uint64_t>(ends_[set]));
   }
 
+  // Divides a set into sections. A large set only gets a cut, from a sample.
   void section_set(std::int64_t set, int thread) {
     const std::int64_t begin = begins_[set], count = ends_[set] - begin;
-    if (count > capacity_) return section_sample(set, thread);
-    Workplace& here = place(thread);
+    if (count > capacity_) {
+      section_sample(set, thread);
+      return;
+    }
+    ThreadScratch& here = scratch(thread);
     here.ids.assign(members_ + begin, members_ + begin + count);
-    if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(set)))
-      return mark_equal(set);
+    if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(set))) {
+      mark_equal(set);
+      return;
+    }
     for (std::int64_t s = 0, at = begin; s < n_sections_; ++s) {
       for (std::int64_t i = 0; i < count; ++i)
         if (here.sectioning->section(i) == s) members_[at++] = here.ids[static_cast<std::size_t>(i)];
       const std::int64_t out = set * n_sections_ + s;
       result_.ends[out] = at;
       result_.weights[out] = here.sectioning->weight(s);
-      if (options_.measured) result_.inertias[out] = here.sectioning->inertia(s);
+      if (options_.with_inertias) result_.inertias[out] = here.sectioning->inertia(s);
     }
   }
 
+  // Marks a set whose rows are all equal.
   void mark_equal(std::int64_t set) {
     for (std::int64_t s = 0; s < n_sections_; ++s) {
       result_.ends[set * n_sections_ + s] = -1;
@@ -123,9 +113,9 @@ class Splitting {
     }
   }
 
-  // One row of each stretch of the set.
+  // Divides a sample of a large set into sections: one row from each of n_sample_ stretches of the set.
   void section_sample(std::int64_t set, int thread) {
-    Workplace& here = place(thread);
+    ThreadScratch& here = scratch(thread);
     auto large = std::make_unique<Large>();
     large->set = set;
     large->begin = begins_[set];
@@ -145,22 +135,24 @@ class Splitting {
       large->cut = here.sectioning->cut();
       for (std::int64_t i = 0; i < n_sample_; ++i)
         large->sections.push_back(here.sectioning->section(i));
-    } else if (!section_odd(*large, here, thread)) {
-      return mark_equal(set);
+    } else if (!section_distinct(*large, here, thread)) {
+      mark_equal(set);
+      return;
     }
     large_[static_cast<std::size_t>(set)] = std::move(large);
   }
 
-  // All rows of the sample are equal: looks for other rows, in float64, and splits them off.
-  bool section_odd(Large& large, Workplace& here, int thread) const {
+  // For a sample of equal rows: searches the set for other rows and divides these into sections. Returns
+  // false if there are none.
+  bool section_distinct(Large& large, ThreadScratch& here, int thread) const {
     typename Rows::Row first(rows_), other(rows_);
     rows_.fetch(members_[large.begin], first);
     large.sample.assign(1, large.begin);
-    std::vector<std::int64_t> copies;  // of the first: they make up the number
+    std::vector<std::int64_t> copies;  // of the first row, to have at least one row per section
     for (std::int64_t at = large.begin + 1; at < large.end; ++at) {
-      if (at % kRowsBetweenLooks == 0 && team_.watch().look(thread)) return false;
+      if (at % kRowsBetweenPolls == 0 && pool_.stop_token().stop_requested(thread)) return false;
       rows_.fetch(members_[at], other);
-      if (rows_.gap(first, other) > 0.0)
+      if (rows_.distance_between(first, other) > 0.0)
         large.sample.push_back(at);
       else if (static_cast<std::int64_t>(copies.size()) < n_sections_)
         copies.push_back(at);
@@ -170,7 +162,7 @@ class Splitting {
     const auto missing =
         std::max<std::int64_t>(0, n_sections_ - static_cast<std::int64_t>(large.sample.size()));
     large.sample.insert(large.sample.end(), copies.begin(), copies.begin() + missing);
-    std::sort(large.sample.begin(), large.sample.end());
+    std::ranges::sort(large.sample);
     here.ids.clear();
     for (const std::int64_t at : large.sample) here.ids.push_back(members_[at]);
     const auto count = static_cast<std::int64_t>(here.ids.size());
@@ -181,144 +173,16 @@ class Splitting {
     return true;
   }
 
-  // All rows of the large sets go to the section of the nearest centre; then their sets are reordered.
-  void follow() {
-    std::vector<Large*> sets;
-    std::vector<Span> spans;
-    for (const auto& large : large_) {
-      if (!large) continue;
-      for (std::int64_t at = large->begin; at < large->end; at += span_rows_)
-        spans.push_back(
-            {static_cast<std::int64_t>(sets.size()), at, std::min(large->end, at + span_rows_)});
-      sets.push_back(large.get());
-    }
+  void assign_large_sets() {
+    std::vector<const Large*> sets;
+    for (const auto& large : large_)
+      if (large) sets.push_back(large.get());
     if (sets.empty()) return;
-    std::vector<std::int64_t> offsets{0};  // of each large set in `chosen` and `moved`
-    for (const Large* large : sets) offsets.push_back(offsets.back() + large->end - large->begin);
-    std::vector<std::int32_t> chosen(static_cast<std::size_t>(offsets.back()));
-    std::vector<std::int64_t> moved(chosen.size());
-    const auto position = [&](const Span& span) {
-      const auto l = static_cast<std::size_t>(span.large);
-      return offsets[l] + span.begin - sets[l]->begin;
-    };
-    const auto n_spans = static_cast<std::int64_t>(spans.size());
-    std::vector<Share> shares(spans.size());
-    team_.for_each(n_spans, [&](std::int64_t i, int thread) {
-      const Span& span = spans[static_cast<std::size_t>(i)];
-      const Large& large = *sets[static_cast<std::size_t>(span.large)];
-      shares[static_cast<std::size_t>(i)] = share(large, span, chosen.data() + position(span), thread);
-    });
-    if (team_.watch().stopped()) return;
-    const auto starts = add_up(sets, spans, shares);
-    team_.for_each(n_spans, [&](std::int64_t i, int) {
-      const Span& span = spans[static_cast<std::size_t>(i)];
-      std::vector<std::int64_t> next(starts[static_cast<std::size_t>(i)]);
-      const Large& large = *sets[static_cast<std::size_t>(span.large)];
-      const std::int64_t shift = offsets[static_cast<std::size_t>(span.large)] - large.begin;
-      const std::int64_t from = position(span);
-      for (std::int64_t r = 0; r < span.end - span.begin; ++r) {
-        const auto s = static_cast<std::size_t>(chosen[static_cast<std::size_t>(from + r)]);
-        moved[static_cast<std::size_t>(next[s]++ + shift)] = members_[span.begin + r];
-      }
-    });
-    if (team_.watch().stopped()) return;
-    for (std::size_t l = 0; l < sets.size(); ++l)
-      std::copy(moved.begin() + offsets[l], moved.begin() + offsets[l + 1], members_ + sets[l]->begin);
-    if (options_.measured) measure_again(sets);
-  }
-
-  // Inertias that float32 could not tell.
-  void measure_again(const std::vector<Large*>& sets) {
-    std::vector<std::int64_t> unknown;
-    for (const Large* large : sets)
-      for (std::int64_t out = large->set * n_sections_; out < (large->set + 1) * n_sections_; ++out)
-        if (std::isnan(result_.inertias[out])) unknown.push_back(out);
-    team_.for_each(static_cast<std::int64_t>(unknown.size()), [&](std::int64_t i, int thread) {
-      const std::int64_t out = unknown[static_cast<std::size_t>(i)], set = out / n_sections_;
-      const std::int64_t begin = out % n_sections_ == 0 ? begins_[set] : result_.ends[out - 1];
-      result_.inertias[out] =
-          inertia_of(rows_, row_weights_, members_ + begin, result_.ends[out] - begin,
-                     [&] { return team_.watch().look(thread); });
-    });
-  }
-
-  // Sections of the rows of a span. Those of the sample keep the section that they found, so that none
-  // is left without rows.
-  Share share(const Large& large, const Span& span, std::int32_t* chosen, int thread) {
-    Held& held = place(thread).sectioning->held();
-    const std::int64_t count = span.end - span.begin;
-    held.follow(large.cut, members_ + span.begin, count, options_.measured, chosen);
-    for (auto at = std::lower_bound(large.sample.begin(), large.sample.end(), span.begin);
-         at != large.sample.end() && *at < span.end; ++at)
-      chosen[*at - span.begin] = large.sections[static_cast<std::size_t>(at - large.sample.begin())];
-    const auto s = static_cast<std::size_t>(n_sections_);
-    Share share{std::vector<std::int64_t>(s, 0), std::vector<double>(s, 0.0), {}, {}};
-    for (std::int64_t r = 0; r < count; ++r) {
-      const auto c = static_cast<std::size_t>(chosen[r]);
-      ++share.counts[c];
-      share.weights[c] += row_weights_[members_[span.begin + r]];
-    }
-    if constexpr (Held::kAddsUp)
-      if (options_.measured) measure(held, span, chosen, share);
-    return share;
-  }
-
-  void measure(Held& held, const Span& span, const std::int32_t* chosen, Share& share) const {
-    const std::int64_t step = held.width();
-    share.energies.assign(static_cast<std::size_t>(n_sections_), 0.0);
-    share.composites.assign(static_cast<std::size_t>(n_sections_ * step), 0.0);
-    for (std::int64_t r = 0; r < span.end - span.begin; ++r) {
-      const double w = row_weights_[members_[span.begin + r]];
-      share.energies[static_cast<std::size_t>(chosen[r])] += w * held.norm(r);
-      held.add_to(share.composites.data() + chosen[r] * step, r, w);
-    }
-  }
-
-  // The results of the large sets, in the order of their spans; and where each span's rows of each
-  // section go in `members`.
-  std::vector<std::vector<std::int64_t>> add_up(const std::vector<Large*>& sets,
-                                                const std::vector<Span>& spans,
-                                                const std::vector<Share>& shares) {
-    const auto n_sections = static_cast<std::size_t>(n_sections_);
-    std::vector<std::vector<std::int64_t>> starts(spans.size(), std::vector<std::int64_t>(n_sections));
-    std::size_t first = 0;
-    for (std::size_t l = 0; l < sets.size(); ++l) {
-      std::size_t last = first;
-      while (last < spans.size() && spans[last].large == static_cast<std::int64_t>(l)) ++last;
-      std::int64_t at = sets[l]->begin;
-      for (std::size_t s = 0; s < n_sections; ++s) {
-        double weight = 0.0;
-        for (std::size_t i = first; i < last; ++i) {
-          starts[i][s] = at;
-          at += shares[i].counts[s];
-          weight += shares[i].weights[s];
-        }
-        const auto out = sets[l]->set * n_sections_ + static_cast<std::int64_t>(s);
-        result_.ends[out] = at;
-        result_.weights[out] = weight;
-        if (options_.measured) result_.inertias[out] = inertia(*sets[l], shares, first, last, s, weight);
-      }
-      first = last;
-    }
-    return starts;
-  }
-
-  // NaN where it has to be measured.
-  double inertia(const Large& large, const std::vector<Share>& shares, std::size_t first,
-                 std::size_t last, std::size_t section, double weight) const {
-    if constexpr (Held::kAddsUp) {
-      const std::size_t width = shares[first].composites.size() / static_cast<std::size_t>(n_sections_);
-      std::vector<double> sum(width, 0.0);
-      double energy = 0.0;
-      for (std::size_t i = first; i < last; ++i) {
-        energy += shares[i].energies[section];
-        for (std::size_t j = 0; j < width; ++j) sum[j] += shares[i].composites[section * width + j];
-      }
-      const double square = std::inner_product(sum.begin(), sum.end(), sum.begin(), 0.0);
-      return std::ldexp(inertia_between(energy, square, weight), -2 * large.cut.place.exponent);
-    } else {
-      return std::numeric_limits<double>::quiet_NaN();
-    }
+    LargeSets<Rows>(
+        rows_, row_weights_, members_, options_, result_, pool_,
+        [this](int thread) -> Cache& { return scratch(thread).sectioning->cache(); }, range_rows_,
+        std::move(sets))
+        .run();
   }
 
   const Rows& rows_;
@@ -328,10 +192,10 @@ class Splitting {
   std::int64_t n_sets_;
   const SplitOptions& options_;
   const SplitResult& result_;
-  Team& team_;
-  std::int64_t n_sections_, capacity_, n_sample_, span_rows_;
-  std::vector<std::unique_ptr<Workplace>> places_;
-  std::vector<std::unique_ptr<Large>> large_;  // by set; null for small ones
+  ThreadPool& pool_;
+  std::int64_t n_sections_, capacity_, n_sample_, range_rows_;
+  std::vector<std::unique_ptr<ThreadScratch>> scratches_;
+  std::vector<std::unique_ptr<Large>> large_;  // by set; null for sets that fit into the cache
 };
 
 }  // namespace
@@ -339,13 +203,13 @@ class Splitting {
 template <class Rows>
 void split(const Rows& rows, RowWeights row_weights, std::int64_t* members, const std::int64_t* begins,
            const std::int64_t* ends, std::int64_t n_sets, const SplitOptions& options,
-           const SplitResult& result, Team& team) {
-  Splitting<Rows>(rows, row_weights, members, begins, ends, n_sets, options, result, team).run();
+           const SplitResult& result, ThreadPool& pool) {
+  Splitting<Rows>(rows, row_weights, members, begins, ends, n_sets, options, result, pool).run();
 }
 
 #define BK_INSTANTIATE(Rows)                                                                            \
   template void split(const Rows&, RowWeights, std::int64_t*, const std::int64_t*, const std::int64_t*, \
-                      std::int64_t, const SplitOptions&, const SplitResult&, Team&)
+                      std::int64_t, const SplitOptions&, const SplitResult&, ThreadPool&)
 BK_INSTANTIATE(DenseRows);
 BK_INSTANTIATE(SparseRows);
 #undef BK_INSTANTIATE

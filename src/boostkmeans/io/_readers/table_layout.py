@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from boostkmeans._runtime.errors import Message, Parameter
-from boostkmeans.io._access.byte_source import invalid_text_reason
+from boostkmeans.io._access.byte_source import find_text_fault
 from boostkmeans.io._access.choice import missing_name_error
 from boostkmeans.io._access.location import Location
 
@@ -63,10 +63,11 @@ def table_layout(
         header = _is_header(where, cells, _cells(second, separator) if second else None, first)
     names = cells if header else [str(i + 1) for i in range(len(cells))]
     if header:
-        reason = invalid_text_reason(first, "utf-8")
-        if reason:
+        fault = find_text_fault(first, "utf-8")
+        if fault:
             raise where.error(
-                f"The names of the columns are not valid text ({reason}).", "Save the file as UTF-8."
+                f"The names of the columns are not valid text ({fault.reason}).",
+                "Save the file as UTF-8.",
             )
     wanted = _wanted_columns(where, names, key, header)
     has_index = header and key is None and len(names) > 1 and names[0] == "" and all(names[1:])
@@ -125,11 +126,16 @@ def _count(n: int) -> list[str]:
 
 def _detect_separator(first: str, second: str | None) -> str | None:
     """Return the separator of a CSV file, or None if white space separates cells, as in np.savetxt."""
-    best = max(SEPARATORS, key=lambda one: len(_cells(first, one)))
+    best = best_separator(first)
     words = (second or first).split()
     if len(_cells(first, best)) == 1 and len(first.split()) == len(words) > 1:
         return None if all(map(_is_number, words)) else best
     return best
+
+
+def best_separator(line: str) -> str:
+    """Return the separator of CSV files that divides the line into the most cells."""
+    return max(SEPARATORS, key=lambda one: len(_cells(line, one)))
 
 
 def _cells(line: str, separator: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-// What the kernel needs of each cluster beside its centre: one value a cluster, in float32.
+// Scalars of each cluster that the kernel needs besides its centre, in float32.
 #pragma once
 
 #include <algorithm>
@@ -9,27 +9,27 @@
 
 namespace boostkmeans {
 
-class ClusterVectors {
+class ClusterScalars {
  public:
-  explicit ClusterVectors(std::int64_t n) : norms(n), factors(n), inverse_weights(n) {}
+  explicit ClusterScalars(std::int64_t n) : norms(n), factors(n), inverse_weights(n) {}
 
-  // `norm` is |C|^2. A weight of 0 makes an empty cluster, which attracts any row.
-  void set(std::int64_t cluster, float norm, double weight) {
+  // `norm` is |C|^2. A cluster of weight 0 is empty, and every row gains by entering it.
+  void set(std::int64_t cluster, float norm, double weight) const {
     norms[cluster] = norm;
     factors[cluster] = static_cast<float>(weight / (weight + 1.0));
     inverse_weights[cluster] = weight > 0.0 ? std::min(static_cast<float>(1.0 / weight), kHuge) : kHuge;
   }
-  // A cluster that is never chosen, whatever finite values its centre has.
-  void set_never(std::int64_t cluster) {
+  // Marks a cluster so that it is never chosen, whatever finite values its centre has.
+  void set_never(std::int64_t cluster) const {
     norms[cluster] = std::numeric_limits<float>::infinity();
     factors[cluster] = 1.0f;
     inverse_weights[cluster] = 0.0f;
   }
-  // Makes a cluster that was set look farther away by about that (a squared distance).
-  void add_penalty(std::int64_t cluster, double penalty) {
+  // Adds a penalty to the squared distance of all rows to a cluster.
+  void add_penalty(std::int64_t cluster, double penalty) const {
     norms[cluster] += static_cast<float>(penalty);
   }
-  void copy(std::int64_t to, const ClusterVectors& other, std::int64_t from) {
+  void copy(std::int64_t to, const ClusterScalars& other, std::int64_t from) const {
     norms[to] = other.norms[from];
     factors[to] = other.factors[from];
     inverse_weights[to] = other.inverse_weights[from];
@@ -38,7 +38,7 @@ class ClusterVectors {
   Buffer<float> norms, factors, inverse_weights;
 
  private:
-  // Stands for 1 / 0: large enough to make an empty cluster free, and finite so that no NaN arises.
+  // Stands for 1 / 0. It is large enough to make empty clusters free, and finite to avoid NaN.
   static constexpr float kHuge = 1e30f;
 };
 

@@ -1,0 +1,197 @@
+// Moves of rows between clusters: their costs, and their effect on the partition and on the float32
+// centres.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "parallel/thread_pool.hpp"
+#include "partition/partition.hpp"
+#include "scoring/centre_traits.hpp"
+#include "support/aligned_buffer.hpp"
+#include "sweep/sweep.hpp"
+
+namespace boostkmeans {
+
+// Costs of a move, in float64. With weight w of the row, the inertia falls by w * (leave - enter).
+struct MoveCosts {
+  double leave, enter;
+  double norm;   // |x|^2, if rows are exchanged
+  double noise;  // bound on the rounding error of leave and enter together
+};
+
+// A partition together with the float32 centres of a visit policy, which follow its moves with a delay:
+// they are repacked between blocks.
+template <class Rows, class Policy>
+class Mover {
+ public:
+  using Row = typename Rows::Row;
+
+  Mover(const Rows& rows, RowWeights row_weights, const Partition& partition,
+        const SweepOptions& options, Policy& policy, ThreadPool& pool)
+      : rows_(rows),
+        row_weights_(row_weights),
+        partition_(partition),
+        options_(options),
+        policy_(policy),
+        composite_norms_(rows, partition.composites, partition.n_clusters, pool),
+        is_stale_(static_cast<std::size_t>(partition.n_clusters), 0),
+        saved_(2 * rows.saved_size()) {
+    if (options.limits) smallest_weight_ = smallest_weight();
+    fill_term_rows(policy.table(), partition.composites, true, pool);
+    for (std::int64_t c = 0; c < partition.n_clusters; ++c) mark_stale(c);
+  }
+
+  Centre centre(std::int64_t cluster) const {
+    return {partition_.composite(cluster), inverse_of(partition_.weights[cluster]),
+            composite_norms_.at(cluster)};
+  }
+  // |x - C|^2 in float64; 0 for an empty cluster.
+  double distance(const Row& x, std::int64_t cluster) const {
+    return partition_.weights[cluster] > 0.0 ? rows_.distance(x, centre(cluster)) : 0.0;
+  }
+  double penalty(std::int64_t cluster) const {
+    return options_.penalties == nullptr ? 0.0 : options_.penalties[cluster];
+  }
+
+  // Fetches the row into x and computes the costs of its move.
+  MoveCosts costs_of(std::int64_t row, std::int32_t to, Row& x) const {
+    const std::int32_t from = partition_.labels[row];
+    const double w = row_weights_[row];
+    rows_.fetch(row, x);
+    const double from_weight = partition_.weights[from], to_weight = partition_.weights[to];
+    const double from_distance = distance(x, from), to_distance = distance(x, to);
+    return {leaving(from_weight, w, from_distance), entering(to_weight, w, to_distance),
+            options_.exchange ? rows_.norm(x) : 0.0,
+            leaving(from_weight, w, rows_.noise(x, from_distance)) +
+                entering(to_weight, w, rows_.noise(x, to_distance))};
+  }
+
+  // Moves a row, whose values are x, and counts the move.
+  void accept(std::int64_t row, std::int32_t to, const Row& x, const MoveCosts& costs) {
+    move(row, to, x);
+    count(row, costs);
+  }
+  // Adds a move that was made to the result.
+  void count(std::int64_t row, const MoveCosts& costs) {
+    result.gain += row_weights_[row] * (costs.leave - costs.enter);
+    ++result.moves;
+  }
+
+  void move(std::int64_t row, std::int32_t to, const Row& x) {
+    const std::int32_t from = partition_.labels[row];
+    const double w = row_weights_[row];
+    if (partition_.counts[to] == 0) clear(to);
+    const double lost = rows_.add(x, -w, partition_.composite(from));
+    composite_norms_.add(from, lost, partition_.composite(from));
+    const double won = rows_.add(x, w, partition_.composite(to));
+    composite_norms_.add(to, won, partition_.composite(to));
+    update_terms(policy_.table(), x, from, partition_.composite(from), w);
+    update_terms(policy_.table(), x, to, partition_.composite(to), w);
+    partition_.weights[from] -= w;
+    partition_.weights[to] += w;
+    --partition_.counts[from];
+    ++partition_.counts[to];
+    partition_.labels[row] = to;
+    mark_stale(from);
+    mark_stale(to);
+    policy_.moved(from, to);
+  }
+
+  // Moves a row, whose values are x, such that `undo` can restore both clusters to the last bit.
+  void move_with_undo(std::int64_t row, std::int32_t to, const Row& x) {
+    const std::int32_t from = partition_.labels[row];
+    rows_.save(x, partition_.composite(from), saved_.get());
+    rows_.save(x, partition_.composite(to), saved_.get() + rows_.saved_size());
+    undo_[0] = {from, partition_.weights[from], composite_norms_.at(from)};
+    undo_[1] = {to, partition_.weights[to], composite_norms_.at(to)};
+    move(row, to, x);
+  }
+  // Reverts the last `move_with_undo`, which must have been the last move.
+  void undo(std::int64_t row, const Row& x) {
+    restore(x, row, 0);
+    restore(x, row, 1);
+    ++partition_.counts[undo_[0].cluster];
+    --partition_.counts[undo_[1].cluster];
+    partition_.labels[row] = undo_[0].cluster;
+  }
+
+  // Packs the centres of the clusters that changed since the last call.
+  void repack_stale(ThreadPool& pool) {
+    constexpr std::int64_t kClustersPerTask = 16;
+    const auto n = static_cast<std::int64_t>(stale_.size());
+    pool.for_each((n + kClustersPerTask - 1) / kClustersPerTask, [&](std::int64_t task, int) {
+      const std::int64_t end = std::min(n, (task + 1) * kClustersPerTask);
+      for (std::int64_t i = task * kClustersPerTask; i < end; ++i)
+        repack(stale_[static_cast<std::size_t>(i)]);
+    });
+    stale_.clear();
+  }
+
+  SweepResult result;
+
+ private:
+  void mark_stale(std::int64_t cluster) {
+    if (is_stale_[static_cast<std::size_t>(cluster)] != 0) return;
+    is_stale_[static_cast<std::size_t>(cluster)] = 1;
+    stale_.push_back(cluster);
+  }
+
+  void repack(std::int64_t cluster) {
+    const double weight = partition_.weights[cluster];
+    set_centre(policy_.table(), cluster, partition_.composite(cluster), weight,
+               composite_norms_.at(cluster));
+    if (options_.penalties != nullptr)
+      policy_.table().add_penalty(cluster, options_.penalties[cluster]);
+    else if (!options_.exchange && options_.limits.full(weight, smallest_weight_))
+      policy_.table().set_never(cluster);
+    is_stale_[static_cast<std::size_t>(cluster)] = 0;
+  }
+
+  // The composite of an empty cluster may have any value. A row that enters it starts from 0.
+  void clear(std::int64_t cluster) {
+    std::fill_n(partition_.composite(cluster), partition_.n_features, 0.0);
+    clear_terms(policy_.table(), cluster);
+    composite_norms_.set(cluster, 0.0);
+  }
+
+  void restore(const Row& x, std::int64_t row, int i) {
+    const std::int32_t cluster = undo_[i].cluster;
+    rows_.restore(x, saved_.get() + i * rows_.saved_size(), partition_.composite(cluster));
+    update_terms(policy_.table(), x, cluster, partition_.composite(cluster), row_weights_[row]);
+    partition_.weights[cluster] = undo_[i].weight;
+    composite_norms_.set(cluster, undo_[i].norm);
+  }
+
+  // The smallest positive weight of a row.
+  double smallest_weight() const {
+    if (!row_weights_) return 1.0;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (std::int64_t i = 0; i < rows_.n_rows(); ++i)
+      if (row_weights_[i] > 0.0) smallest = std::min(smallest, row_weights_[i]);
+    return smallest;
+  }
+
+  // State of a cluster before a move, besides its composite.
+  struct Undo {
+    std::int32_t cluster;
+    double weight, norm;
+  };
+
+  const Rows& rows_;
+  RowWeights row_weights_;
+  const Partition& partition_;
+  const SweepOptions& options_;
+  Policy& policy_;
+  CompositeNorms<Rows> composite_norms_;
+  std::vector<unsigned char> is_stale_;  // by cluster
+  std::vector<std::int64_t> stale_;      // clusters to repack
+  Buffer<double> saved_;                 // composites before a move, as far as the row changes them
+  Undo undo_[2] = {};
+  double smallest_weight_ = 0.0;
+};
+
+}  // namespace boostkmeans

@@ -1,0 +1,175 @@
+// Proposals: the cluster to which each row of a block should move, found in parallel.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "parallel/thread_pool.hpp"
+#include "partition/partition.hpp"
+#include "scoring/row_batch.hpp"
+#include "support/random.hpp"
+#include "sweep/mover.hpp"
+#include "sweep/sweep.hpp"
+#include "sweep/visit_policies.hpp"
+
+namespace boostkmeans {
+
+// Factor by which a sweep multiplies the cost of entering a cluster: 1, or less if it is annealed.
+inline double annealing_factor(const SweepOptions& options) {
+  return (1.0 - options.temperature) / (1.0 + options.temperature);
+}
+
+// Finds proposals from float32 centres. An exact sweep computes again in float64 where float32 cannot
+// decide.
+template <class Rows, class Policy>
+class Proposer {
+ public:
+  Proposer(const Rows& rows, RowWeights row_weights, const Partition& partition,
+           const SweepOptions& options, Policy& policy, const Mover<Rows, Policy>& mover,
+           bool low_precision, ThreadPool& pool)
+      : rows_(rows),
+        row_weights_(row_weights),
+        partition_(partition),
+        options_(options),
+        annealing_factor_(annealing_factor(options)),
+        rule_(options.first && !options.exact ? Rule::first : Rule::best),
+        policy_(policy),
+        mover_(mover),
+        pool_(pool) {
+    scratch_.reserve(static_cast<std::size_t>(pool.size()));
+    for (int t = 0; t < pool.size(); ++t)
+      scratch_.push_back(std::make_unique<ThreadScratch>(rows, low_precision));
+  }
+
+  // Fills in the proposals of a block. They are incomplete if a stop was requested.
+  void propose(std::vector<Proposal>& proposals, const std::vector<Task>& tasks) {
+    const Proposal* last = proposals.data() + proposals.size() - 1;
+    pool_.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
+      const Task& task = tasks[static_cast<std::size_t>(i)];
+      auto& centres = policy_.centres(task.list, thread);
+      for (std::int64_t at = task.first; at < task.first + task.count; at += kBatchRows)
+        propose_batch(proposals.data() + at, std::min(kBatchRows, task.first + task.count - at), last,
+                      task, centres, thread);
+    });
+  }
+
+ private:
+  using Row = typename Rows::Row;
+
+  struct ThreadScratch {
+    ThreadScratch(const Rows& rows, bool low_precision) : batch(rows, low_precision), fetched(rows) {}
+    RowBatch<Rows> batch;
+    Row fetched;
+  };
+
+  template <class Centres>
+  void propose_batch(Proposal* proposals, std::int64_t count, const Proposal* last, const Task& task,
+                     Centres& centres, int thread) {
+    ThreadScratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
+    RowBatch<Rows>& batch = scratch.batch;
+    batch.load(count, [=](std::int64_t r) { return proposals[r].row; });
+    batch.prepare(centres);
+    double stay[kBatchRows];
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int64_t row = proposals[r].row;
+      // Prefetch one row of the next batch, which this thread is likely to take: a pool hands out
+      // neighbouring items. One row at a time, because memory serves a limited number of requests at
+      // once.
+      rows_.prefetch(std::min<const Proposal*>(proposals + count + r, last)->row);
+      // Labels lie scattered in memory, so they are read only if the task does not know them.
+      const std::int32_t own = task.own >= 0 ? task.own : partition_.labels[row];
+      proposals[r].norm = batch.norm(r);
+      batch.own(r) = policy_.column(task.list, own);
+      batch.weight(r) = static_cast<float>(row_weights_[row]);
+      stay[r] = cost_of_staying(row, own, r, scratch);
+      batch.stay(r) = static_cast<float>(stay[r]);
+      if (rule_ == Rule::first) batch.rotation(r) = rotation(row, task.list);
+    }
+    if (!batch.scan(rule_, static_cast<bool>(row_weights_), centres, pool_.stop_token(), thread)) return;
+    for (std::int64_t r = 0; r < count; ++r) {
+      if (rule_ == Rule::best && batch.index(r) >= 0)
+        policy_.found(proposals[r].row, policy_.cluster(task.list, batch.index(r)));
+      if (stay[r] < 0.0) continue;
+      proposals[r].target = target(batch, r, proposals[r].row, task.list, stay[r], scratch);
+      // The rule "first" finds an improving cluster, but not by how much it improves.
+      proposals[r].regret =
+          rule_ == Rule::first ? -1.0f : batch.weight(r) * (batch.best(r) - batch.stay(r));
+    }
+  }
+
+  // Cost of a row in its cluster, or -1 if it cannot leave. An exact sweep computes it from the row in
+  // float64. Otherwise the row in the tile serves; its rounding to float32 only matters for a row that
+  // is much heavier than others.
+  double cost_of_staying(std::int64_t row, std::int32_t own, std::int64_t r,
+                         ThreadScratch& scratch) const {
+    const double w = row_weights_[row];
+    if (w <= 0.0 || !may_leave(partition_, own, w)) return -1.0;
+    const double total = partition_.weights[own];
+    if (options_.exact) {
+      rows_.fetch(row, scratch.fetched);
+      return leaving(total, w, mover_.distance(scratch.fetched, own));
+    }
+    const double distance = scratch.batch.distance_to(r, mover_.centre(own), policy_.table(), own);
+    return leaving(total, w, distance) / annealing_factor_ + mover_.penalty(own);
+  }
+
+  // Column at which the search for the first improving cluster starts.
+  std::int32_t rotation(std::int64_t row, std::int32_t list) const {
+    const std::uint64_t bits = random_at(options_.seed, static_cast<std::uint64_t>(row));
+    return static_cast<std::int32_t>(random_below(bits, policy_.n_columns(list)));
+  }
+
+  // The cluster to which a row should move, or -1.
+  std::int32_t target(const RowBatch<Rows>& batch, std::int64_t r, std::int64_t row, std::int32_t list,
+                      double stay, ThreadScratch& scratch) const {
+    const std::int64_t found = batch.index(r);
+    if (rule_ == Rule::first) {
+      if (found == INT32_MAX) return -1;
+      return policy_.cluster(list, (found + rotation(row, list)) % policy_.n_columns(list));
+    }
+    if (!options_.exact) {
+      if (found < 0) return -1;
+      // With exchanges, rows that would lose by moving are proposed, too: they may make room for others.
+      return options_.exchange || batch.best(r) < stay ? policy_.cluster(list, found) : -1;
+    }
+    const double error = float32_error(batch.norm(r), 2.0 * stay, rows_.n_products(row));
+    return batch.best(r) > stay + error ? -1 : exact_target(row, batch.norm(r), scratch);
+  }
+
+  // The best cluster of a row by float64 distances to all clusters, or -1.
+  std::int32_t exact_target(std::int64_t row, float norm, ThreadScratch& scratch) const {
+    Row& x = scratch.fetched;
+    rows_.fetch(row, x);
+    const std::int32_t own = partition_.labels[row];
+    const double w = row_weights_[row];
+    const double own_distance = mover_.distance(x, own);
+    const double leave = leaving(partition_.weights[own], w, own_distance);
+    double best = leave, noise = 0.0;
+    std::int32_t found = -1;
+    for (std::int32_t c = 0; c < static_cast<std::int32_t>(partition_.n_clusters); ++c) {
+      if (c == own || !options_.limits.at_most_max(partition_.weights[c] + w)) continue;
+      const double distance = mover_.distance(x, c);
+      const double enter = entering(partition_.weights[c], w, distance);
+      if (enter < best) best = enter, found = c, noise = rows_.noise(x, distance);
+    }
+    noise += leaving(partition_.weights[own], w, rows_.noise(x, own_distance));
+    return found >= 0 && improves(leave, best, norm, noise) ? found : -1;
+  }
+
+  const Rows& rows_;
+  RowWeights row_weights_;
+  const Partition& partition_;
+  const SweepOptions& options_;
+  const double annealing_factor_;
+  const Rule rule_;
+  Policy& policy_;
+  const Mover<Rows, Policy>& mover_;
+  ThreadPool& pool_;
+  std::vector<std::unique_ptr<ThreadScratch>> scratch_;
+};
+
+}  // namespace boostkmeans
