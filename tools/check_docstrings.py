@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import MagicMock
 
 from numpydoc.validate import ERROR_MSGS, validate
 
@@ -96,5 +97,12 @@ def _own_members(cls: type) -> Iterator[tuple[str, object]]:
             yield name, definition
 
 
+def use_sources() -> None:
+    """Import the package from `src`, without the compiled core, which need not be up to date."""
+    sys.path.insert(0, str(ROOT / "src"))
+    sys.modules["boostkmeans._core"] = MagicMock()
+
+
 if __name__ == "__main__":
+    use_sources()
     sys.exit(main())

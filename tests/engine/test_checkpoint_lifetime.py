@@ -72,7 +72,7 @@ def test_a_stored_stage_that_is_not_reached_does_not_affect_the_next_run(
 
     def watch(self: Checkpoint, rng: np.random.RandomState, best: Any) -> None:
         begin_run(self, rng, best)
-        positions.append(rng.get_state(legacy=True)[2])
+        positions.append(rng.get_state(legacy=False)["state"]["pos"])
 
     monkeypatch.setattr(Checkpoint, "begin_run", watch)
     model.fit(X)

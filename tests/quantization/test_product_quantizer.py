@@ -80,6 +80,7 @@ def test_best_quality_has_lower_distortion_than_lloyd(X: Rows) -> None:
     assert best.distortion_ < lloyd.distortion_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "clusterer",
     [
