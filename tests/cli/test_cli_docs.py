@@ -334,6 +334,8 @@ def test_interrupt_while_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fail(130, "docs", SENTENCES, "-k", "3") == "boostkmeans: interrupted\n"
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_message_without_the_cli_extra() -> None:
     for missing in ("typer", "rich"):
         result = run_python(

@@ -269,6 +269,7 @@ def test_interrupted_fit_leaves_a_model(little_memory: int) -> None:
     assert (model.stop_reason_, len(model.labels_)) == ("interrupted", len(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["default", "candidates", "k-means++", "tree", "tree, refined"])
 def test_resumes_from_every_stage(
     name: str, little_memory: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -375,6 +376,8 @@ class TestVectors:
             model.predict(vectors)
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_fits_a_file_larger_than_the_address_space(tmp_path: Path) -> None:
     # 256 MB of rows, in a process that may allocate 160 MB after the imports.
     result = run_python(

@@ -82,6 +82,7 @@ def copies_of(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return copies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 def test_resumes_from_every_checkpoint(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -449,6 +450,8 @@ def test_rejects_every_truncation(tmp_path: Path) -> None:
             model.fit(rows)
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_resumes_after_kills_at_random_moments(tmp_path: Path) -> None:
     assert crash.kill_fits(3, tmp_path) > 0
 

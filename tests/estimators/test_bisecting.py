@@ -223,6 +223,8 @@ def test_fits_memory_mapped_rows(tmp_path: Path, sift: NDArray[np.uint8]) -> Non
     np.testing.assert_array_equal(fit(mapped, 100).labels_, fit(sift, 100).labels_)
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_interrupt_stops_the_tree() -> None:
     result = run_python("""
 import os, signal, threading

@@ -142,6 +142,8 @@ def test_standard_input(
             check_all_accesses(vectors, X)
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_standard_input_of_a_process(folder: Path) -> None:
     code = """
 from boostkmeans.io import open_vectors

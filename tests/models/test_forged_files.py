@@ -267,6 +267,8 @@ def test_every_changed_byte_of_header_is_rejected_or_harmless(tmp_path: Path) ->
     assert n_loaded < 3 * head
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_forged_lengths_allocate_no_memory(tmp_path: Path) -> None:
     content = small_file(tmp_path / "good")
     n_head = int.from_bytes(content[:8], "little")
@@ -302,6 +304,8 @@ for path in sorted(Path({str(tmp_path)!r}).glob("*.bad")):
     assert result.stdout == "rejected\n" * len(files)
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_loading_executes_nothing(tmp_path: Path) -> None:
     for name in ("boost", "bisecting", "centres", "KMeans"):
         FITS[name]().save(tmp_path / f"{name}.model")

@@ -30,6 +30,7 @@ def test_exports_only_the_public_names() -> None:
         _ = boostkmeans.nothing
 
 
+@pytest.mark.process
 def test_help_imports_no_slow_packages() -> None:
     result = run_python("""
 import sys
@@ -51,6 +52,7 @@ def test_package_is_typed() -> None:
     assert (Path(boostkmeans.__file__).parent / "py.typed").exists()
 
 
+@pytest.mark.process
 def test_stub_matches_the_compiled_core(tmp_path: Path) -> None:
     made = tmp_path / "_core.pyi"
     subprocess.run(
@@ -73,6 +75,8 @@ def pages_with_examples() -> list[str]:
     return [page.relative_to(ROOT).as_posix() for page in pages if "```python" in page.read_text()]
 
 
+@pytest.mark.process
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with_examples())
 def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the blocks of a page in order, as a reader would."""

@@ -80,6 +80,7 @@ def test_best_quality_has_lower_distortion_than_lloyd(X: Rows) -> None:
     assert best.distortion_ < lloyd.distortion_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "clusterer",
     [
@@ -88,7 +89,7 @@ def test_best_quality_has_lower_distortion_than_lloyd(X: Rows) -> None:
         BisectingBoostKMeans(),
         BisectingBoostKMeans(refine=True),
         baselines.KMeans(),
-        baselines.MiniBatchKMeans(),
+        pytest.param(baselines.MiniBatchKMeans(), marks=pytest.mark.slow),
         baselines.BisectingKMeans(),
         baselines.OnlineKMeans(),
         baselines.RBK(),
@@ -576,6 +577,7 @@ SLOW = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 @pytest.mark.parametrize("name", SLOW)

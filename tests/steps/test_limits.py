@@ -118,6 +118,7 @@ class TestFit:
         assert bound.inertia_ == pytest.approx(free.inertia_)
         assert bound.converged_
 
+    @pytest.mark.slow
     @given(st.integers(0, 2**20))
     @settings(max_examples=40)  # each of them fits 20 times
     def test_finds_the_best_balanced_partition_of_few_rows(self, seed: int) -> None:

@@ -235,6 +235,7 @@ def test_is_as_good_as_scikit_learn_on_images() -> None:
     assert ours.inertia_ < 1.002 * theirs.inertia_
 
 
+@pytest.mark.slow
 def test_is_as_good_as_scikit_learn_on_sift_vectors(sift: NDArray[np.uint8]) -> None:
     best = BoostKMeans(64, random_state=0, tol=0).fit(sift)
     first = BoostKMeans(64, random_state=0, tol=0, moves="first", max_iter=300).fit(sift)

@@ -1,1 +1,1 @@
-"""The runs of a fit: plan, run, schedule, stopping criteria, history, checkpoint."""
+"""The control flow of a fit: plan, schedule, runs, history and checkpoints."""

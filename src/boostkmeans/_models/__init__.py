@@ -1,1 +1,1 @@
-"""Loading of model files of any class."""
+"""Loading of saved models."""

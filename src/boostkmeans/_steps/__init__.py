@@ -1,1 +1,1 @@
-"""The problem, and the steps that change its partition: seeding, sweeps, repair, balancing, trees."""
+"""The steps that create or change a partition: seeding, sweeps, repair, balancing and trees."""

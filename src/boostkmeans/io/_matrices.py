@@ -36,7 +36,7 @@ def read_matrix(path: str | os.PathLike[str], format: str) -> LabelledMatrix:  #
     >>> from boostkmeans.io import read_matrix
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "some.svm")
-    ...     _ = path.write_text("1 1:2 3:1\\n2 2:4\\n")
+    ...     _ = path.write_text("1 1:2 3:1\n2 2:4\n")
     ...     found = read_matrix(path, "svmlight")
     >>> found.matrix.shape, found.row_labels.tolist()
     ((2, 3), [1.0, 2.0])
