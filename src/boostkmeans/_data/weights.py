@@ -18,11 +18,11 @@ from boostkmeans._runtime.errors import (
 
 @dataclass(frozen=True)
 class RowWeights:
-    """Weights scaled by a power of two to at most 1, or None if all are equal."""
+    """Row weights. `values` are scaled by a power of two to at most 1, or None if all are equal."""
 
     values: Floats | None
     unit: float
-    """Factor that converts these weights to the user's."""
+    """Factor that converts `values` to the user's weights."""
     total: float
     """Sum of the user's weights."""
     n_positive: int
@@ -30,7 +30,7 @@ class RowWeights:
 
     @classmethod
     def of(cls, sample_weight: ArrayLike | None, n_rows: int) -> "RowWeights":
-        """Check the user's weights. Equal weights are replaced by none, times their value."""
+        """Check and scale the user's weights. Equal weights are represented by `unit` alone."""
         if sample_weight is None:
             return cls(None, 1.0, float(n_rows), n_rows)
         weights = np.asarray(sample_weight, dtype=np.float64)

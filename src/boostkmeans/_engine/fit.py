@@ -1,4 +1,4 @@
-"""Fit: from a problem to the best of several runs. Samples are fitted by the same code."""
+"""Fit: several runs of a problem, and the choice of the best. Samples are fitted by the same code."""
 
 import logging
 import time
@@ -35,24 +35,24 @@ from boostkmeans._storage.state import SavedState, State
 logger = logging.getLogger("boostkmeans")
 
 # A sample is representative if the mean squared distance of all rows to its centres is at most this
-# multiple of that of its own rows. If it is more, the sample missed rare rows that are far away.
+# multiple of that of its own rows. A larger ratio means that the sample missed rare, distant rows.
 MAX_SAMPLE_RATIO = 1.15
 
 
 @dataclass(frozen=True)
 class FitContext:
-    """What all runs of a fit share, besides the problem."""
+    """Settings that all runs of a fit share, besides the problem."""
 
     requested: RequestedSettings
     criteria: StoppingCriteria
     rng: np.random.RandomState
     began: float
-    """Start time, on the clock of `time.perf_counter`."""
+    """Start time, as a value of `time.perf_counter()`."""
     X: Any = None
     """The validated data in memory, for a callable `init`; None if rows are streamed."""
     checkpoint: Checkpoint | None = None
     path: str = ""
-    """Prefix of the stage names in the checkpoint, which tells nested runs apart."""
+    """Prefix of the stage names in the checkpoint, which identifies nested runs."""
 
     def nested(self) -> "FitContext":
         """Return the context for the fit of a sample."""
@@ -71,7 +71,7 @@ class FitContext:
 
 
 class Start(Protocol):
-    """Start a run of a problem. Each estimator has one."""
+    """Function that starts a run of a problem. Each estimator has its own."""
 
     def __call__(self, problem: Problem, context: FitContext) -> Run:
         """Return a run before its first sweep, or with an outcome if it needs no sweep."""
@@ -87,7 +87,7 @@ class BestRun:
     run: Run | None = None
 
     def find(self, n_init: int) -> Run:
-        """Make `n_init` runs from different starts, resuming from the checkpoint. Return the best."""
+        """Perform `n_init` runs from different starts, resuming from the checkpoint. Return the best."""
         context, checkpoint = self.context, self.context.checkpoint
         n_done = 0
         if checkpoint is not None:
@@ -121,9 +121,9 @@ class BestRun:
 
 
 def prepare_run(problem: Problem, context: FitContext, start: Start) -> tuple[Run, Schedule | None]:
-    """Return a run at its start, or where the checkpoint left it, and its schedule.
+    """Return a run, new or restored from the checkpoint, and its schedule.
 
-    A run that its start has finished, such as a tree without refinement, has no schedule.
+    The schedule is None if the run needs no sweeps, such as a tree without refinement.
     """
     checkpoint, stage = context.checkpoint, context.path + SWEEPS
     saved = None if checkpoint is None else checkpoint.take(stage, problem.rows.n_rows)
@@ -170,7 +170,7 @@ def _resume_run(saved: SavedState, problem: Problem, context: FitContext, *, fin
 
 
 def start_kway(problem: Problem, context: FitContext) -> Run:
-    """Start a k-way run: from a sample if that pays or the rows do not fit into memory."""
+    """Start a k-way run, from a sample if that is faster or if the rows do not fit into memory."""
     requested, rows = context.requested, problem.rows
     if not rows.in_memory and (problem.limits is not None or callable(requested.init)):
         what = "A callable init needs" if callable(requested.init) else "Limits on sizes need"
@@ -240,7 +240,7 @@ def _is_representative(sample: Run, whole: Run) -> bool:
 
 
 def start_tree(rules: SplitRules, *, refine: bool) -> Start:
-    """Return the start of a bisecting run. Without `refine`, the tree is the result."""
+    """Return the function that starts a bisecting run. Without `refine`, the tree is the result."""
 
     def start(problem: Problem, context: FitContext) -> Run:
         if problem.rows.in_memory:
@@ -288,7 +288,7 @@ def _start_from_tree_of_sample(
 
 
 def _grow_tree(problem: Problem, context: FitContext, rules: SplitRules) -> tuple[TreeBuilder, Ints]:
-    """Grow a tree of all rows. Return its builder and its splits in order."""
+    """Grow a tree of all rows. Return its builder and its splits in chronological order."""
     seed = int(context.rng.randint(2**63 - 1, dtype=np.int64))
     rows = problem.rows_in_memory
     builder = TreeBuilder.for_rows(rows, problem.row_weights, rules, seed, problem.n_threads)

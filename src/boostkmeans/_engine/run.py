@@ -1,4 +1,4 @@
-"""Run: a partition on its way from a start to an outcome, with its sweeps and their records."""
+"""Run: the optimisation of one partition from its start to its outcome, with a record per sweep."""
 
 import logging
 import time
@@ -30,29 +30,30 @@ from boostkmeans._steps.sweep import (
 
 logger = logging.getLogger("boostkmeans")
 
-# A full sweep also decides what float32 cannot, if the last sweep moved at most this share of the rows.
-# It may then certify the result.
+# If the last sweep moved at most this share of the rows, the next full sweep uses float64 wherever
+# float32 is not accurate enough, so that it can certify the result.
 CERTIFY_BELOW_MOVES = 1 / 200
-# The same after a sweep over candidates, which miss some moves.
+# The same threshold after a sweep over candidates, which misses some moves.
 CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
-# Proposals are made in low precision from this number of clusters, ...
+# Minimum number of clusters for proposals in low precision.
 LOW_PRECISION_FROM_CLUSTERS = 256
-# ... if the last sweep moved more than this share of the rows, ...
+# Low precision is used only if the last sweep moved more than this share of the rows.
 LOW_PRECISION_ABOVE_MOVES = 1 / 20
-# ... and the inertia is more than this share of the sum of all squares. Products of bytes are accurate
-# to 1 % of the distance from the origin: see "Low precision" in docs/benchmarks.md.
+# Low precision is used only if the inertia is more than this share of the sum of all squares. Products
+# of bytes are accurate to 1 % of the distance from the origin: see "Low precision" in
+# docs/benchmarks.md.
 LOW_PRECISION_ABOVE_INERTIA = 1 / 8
-# Composites and inertia are recomputed from the labels after this number of moves per row, ...
+# Composites and inertia are recomputed from the labels after this number of moves per row.
 RECOMPUTE_AFTER_MOVES = 1
-# ... and if a sweep lowers the inertia by this share, because it is then a small difference of large
-# sums.
+# They are also recomputed if a sweep lowers the inertia by this share, because the new inertia is then a
+# small difference of large sums.
 RECOMPUTE_AFTER_FALL = 1 / 2
-# Relative difference of two float64 sums over all rows in different order.
+# Maximum relative difference of two float64 sums over all rows in different order.
 INERTIA_ROUNDING = 1e-9
 # A move must gain more than 1e-12 of its terms. Rows with a smaller share of their cluster's weight than
-# this may therefore stay although another centre is nearer, ...
+# this may therefore stay although another centre is nearer.
 MIN_WEIGHT_SHARE = 1e-9
-# ... and so may rows whose centres are rounded by more than this in the frame.
+# For the same reason, rows may stay if the centres are rounded by more than this in the frame.
 MAX_CENTRE_ROUNDING = 1e-13
 
 
@@ -64,7 +65,7 @@ Return the tree, the number of rows that it splits, and a note for the history.
 
 
 class LastSweep(NamedTuple):
-    """The facts about the last sweep or repair that later decisions use."""
+    """Kind and number of moves of the last sweep or repair, on which later decisions depend."""
 
     kind: str
     moves: int
@@ -74,8 +75,8 @@ class LastSweep(NamedTuple):
 class Run:
     """A partition and the state of its optimisation.
 
-    It is built complete by `start`, or by `restore_run` from a checkpoint. The partition is consistent
-    whenever Python has control.
+    Use `start` to create a run, or `restore_run` to restore it from a checkpoint. Native functions
+    always leave the partition in a consistent state.
     """
 
     problem: Problem
@@ -85,13 +86,13 @@ class Run:
     """Inertia of the partition, in the frame, with the weights of the core."""
     rng: np.random.RandomState
     began: float
-    """Start time, on the clock of `time.perf_counter`."""
+    """Start time, as a value of `time.perf_counter()`."""
     candidates: CandidateStrategy | None = None
     """Choice of the clusters that rows are compared with; None for all clusters."""
     tree: ClusterTree | None = None
-    """The tree with which the run of a bisecting estimator starts."""
+    """The tree from which the run of a bisecting estimator starts."""
     history: list[SweepRecord] = field(default_factory=list)
-    """The report for users. Decisions depend on `last` and `n_sweeps` instead."""
+    """Records for the user. Decisions do not depend on them, but on `last` and `n_sweeps`."""
     last: LastSweep | None = None
     n_sweeps: int = 0
     """Number of sweeps and repairs so far."""
@@ -102,8 +103,8 @@ class Run:
     outcome: Outcome | None = None
     """How the run ended; None while it is in progress."""
     on_course: bool = True
-    """False once the deadline has changed the course of the run. Such a state is never checkpointed, so
-    that a resumed run gives the result of an uninterrupted one."""
+    """False once the deadline has affected the run. Such a state is never checkpointed, so that a
+    resumed run gives the result of an uninterrupted one."""
     drift: float = 0.0
     """Largest drift of the composites so far."""
     after_block: Callable[[], None] | None = None
@@ -111,7 +112,8 @@ class Run:
     progress: SweepProgress | None = None
     """The current sweep over streamed rows."""
     exchanged: bool = False
-    """With limits: True if the last sweep exchanged rows. Every other sweep does."""
+    """With size limits: True if the last sweep exchanged rows. Sweeps with and without exchanges
+    alternate."""
     moves_since_recompute: float = 0
     total_squares: float = 0.0
     """Sum of inertia and objective, which is the same for all partitions."""
@@ -136,8 +138,8 @@ class Run:
     ) -> "Run":
         """Return a run at its start, with empty clusters filled and sizes within the limits.
 
-        `positions` are those of empty clusters, which then stay empty. `make_tree` builds the tree of a
-        bisecting run. A tree without refinement is the `outcome`.
+        `positions` are the positions of empty clusters; if given, these clusters stay empty. `make_tree`
+        builds the tree of a bisecting run. A tree without refinement is the `outcome`.
         """
         data = problem.rows, problem.row_weights, problem.n_threads
         inertias = None if make_tree is None else np.zeros(problem.n_clusters)
@@ -194,7 +196,7 @@ class Run:
         )
 
     def sweep(self, deadline: float, temperature: float = 0.0, *, probe: bool = False) -> SweepResult:
-        """Make one sweep and record it. With `probe`, some rows may be compared with all clusters."""
+        """Perform one sweep and record it. With `probe`, some rows may be compared with all clusters."""
         problem, candidates, k = self.problem, self.candidates, self.partition.n_clusters
         self.exchanged = problem.limits is not None and not self.exchanged
         options = self.options(deadline, temperature)
@@ -257,12 +259,12 @@ class Run:
         n = self.problem.rows.n_rows
         if last.kind == "candidates" and last.moves > CERTIFY_AFTER_CANDIDATES_BELOW * n:
             return False
-        if self.plan.moves == "first":  # A certificate looks for the best move.
+        if self.plan.moves == "first":  # A certifying sweep searches for the best move.
             return last.moves == 0
         return last.moves <= CERTIFY_BELOW_MOVES * n
 
     def _use_low_precision(self) -> bool:
-        """Return True if proposals may be inaccurate, because there is much to gain."""
+        """Return True if low precision suffices for proposals, because many rows still move."""
         if self.partition.n_clusters < LOW_PRECISION_FROM_CLUSTERS or self.last is None:
             return False
         many = self.last.moves > LOW_PRECISION_ABOVE_MOVES * self.problem.rows.n_rows
@@ -283,7 +285,7 @@ class Run:
         self.inertia, drift = self.partition.recompute(
             problem.rows, problem.row_weights, problem.n_threads
         )
-        if self.n_sweeps or self.tree is not None:  # Before the first sweep, nothing can drift.
+        if self.n_sweeps or self.tree is not None:  # There is no drift before the first sweep.
             self.drift = max(self.drift, drift)
         self.total_squares = self.inertia + self.partition.objective
         self.moves_since_recompute = 0
@@ -333,8 +335,8 @@ class Run:
     def confirms_certificate(self) -> bool:
         """Return True if the last sweep proves a local optimum.
 
-        It must have found no move in float64, from composites that were just recomputed. Otherwise
-        recompute them, so that the next sweep may prove it.
+        This requires that it found no move in float64 and started from recomputed composites. If the
+        composites are not recent, recompute them, so that the next sweep can prove the optimum.
         """
         if self.last != LastSweep("certify", 0):
             return False
@@ -356,7 +358,7 @@ class Run:
         self.inertia = best.inertia
         if best.partition is not None:
             self.partition = best.partition
-            self.moves_since_recompute += 1  # It is unknown when its sums were recomputed.
+            self.moves_since_recompute += 1  # It may not have been recomputed.
         else:
             self.partition.stale = True
             self.partition.labels = best.labels
@@ -365,7 +367,7 @@ class Run:
         return True
 
     def release_coincident(self) -> bool:
-        """Merge clusters with the same centre, and give the free clusters to rows that gain by it."""
+        """Merge clusters with the same centre, and move rows that gain by it into the freed clusters."""
         problem, own = self.problem, self.partition
         first = first_at_same_place(own)
         free = np.flatnonzero(first != np.arange(len(first)))
@@ -386,7 +388,7 @@ class Run:
         return moved
 
     def labels_are_nearest(self) -> bool:
-        """Return True if it is certain that every row has the label of its nearest centre.
+        """Return True if every row certainly has the label of its nearest centre.
 
         A certified partition has this property except for rows with little or no weight, for rows that
         lie on several equal centres, and for data so far from 0 that its centres are rounded.

@@ -1,4 +1,4 @@
-"""State of a run for checkpoints: plain values and arrays. The names are those of version 0.7."""
+"""State of a run for checkpoints: plain values and arrays. The field names are those of version 0.7."""
 
 import time
 from dataclasses import replace
@@ -99,7 +99,7 @@ def restore_run(
 
 
 def matches_rows(run: Run) -> bool:
-    """Return True if sums and counts belong to the rows: for a partition from a checkpoint."""
+    """Return True if the sums and counts of a partition from a checkpoint match the rows."""
     problem, own = run.problem, run.partition
     found, _ = Partition.from_labels(
         own.labels, own.n_clusters, problem.rows, problem.row_weights, problem.n_threads
@@ -115,7 +115,7 @@ def matches_rows(run: Run) -> bool:
 
 
 def _restore_last(saved: SavedState, history: list[SweepRecord]) -> tuple[int, LastSweep | None]:
-    """Return the number of sweeps and the last one. Version 0.7 stored them in the history only."""
+    """Return the number of sweeps, and the last one. Version 0.7 stored both in the history only."""
     if "n_sweeps" in saved.values:
         last = saved.optional_child("last")
         n_sweeps = saved.integer("n_sweeps")

@@ -1,4 +1,4 @@
-"""Schedule: which step comes next in a run, and when the run ends."""
+"""Schedule: the order of the steps of a run, and the decision when it ends."""
 
 import logging
 import math
@@ -22,20 +22,20 @@ logger = logging.getLogger("boostkmeans")
 
 # Maximum number of sweeps around the clusters that a repair changed.
 MAX_SETTLING_SWEEPS = 5
-# They end after one that gains less than this share of the inertia.
+# The sweeps after a repair end when one gains less than this share of the inertia.
 SETTLED = 1e-4
-# For sparse rows, these sweeps compare rows with all clusters up to this number. Gathering the terms of
-# few centres costs more than that.
+# Up to this number of clusters, the sweeps after a repair compare sparse rows with all clusters.
+# Gathering the terms of few centres would cost more.
 MAX_SPARSE_CLUSTERS_TO_SETTLE = 1024
-# Swaps pay if they gain this share of `tol`, because the sweeps that follow gain several times as much.
+# Minimum gain of swaps, as a share of `tol`. The sweeps that follow gain several times as much.
 MIN_REPAIR_GAIN = 1 / 10
 # Maximum number of trial swaps in one round.
 TRIALS_PER_ROUND = 8
-# Annealing ends early if fewer than this share of the rows move: no row is then near a border.
+# Annealing ends early if fewer than this share of the rows move: hardly any row is then near a border.
 FROZEN_BELOW_MOVES = 1 / 1000
-# From this number of annealed sweeps, a repair interrupts annealing halfway.
+# Minimum number of annealed sweeps for a repair in the middle of annealing.
 LONG_ANNEALING = 40
-# Reasons that mean "little is left to gain".
+# Reasons to end a run because little is left to gain.
 AT_REST = (StopReason.CERTIFIED, StopReason.TOL)
 
 
@@ -43,22 +43,22 @@ class Phase(StrEnum):
     """The phases of a schedule. The values are those that version 0.7 stored."""
 
     BEGINNING = "beginning"
-    """First sweeps, annealed or not."""
+    """The first sweeps, with or without annealing."""
     EARLY_REPAIR = "early repair"
-    """Repair within the beginning."""
+    """Repair rounds during the phase BEGINNING."""
     DESCENT = "descent"
     """Sweeps that only lower the inertia."""
     REST = "rest"
-    """Decision whether to continue, to repair or to end."""
+    """Decision whether to continue, to repair or to end the run."""
     REPAIR = "repair"
     END = "end"
 
 
 @dataclass
 class Schedule:
-    """Take a run from its start to its outcome, step by step, as its plan says.
+    """Sequence of the steps that carry out the plan of a run.
 
-    A step is a sweep or a repair round, and `phase` says which comes next. A run can be checkpointed
+    A step is a sweep or a repair round, and `phase` determines the next one. A run can be checkpointed
     between two steps and continued by another process.
     """
 
@@ -66,16 +66,17 @@ class Schedule:
     criteria: StoppingCriteria
     phase: Phase = Phase.BEGINNING
     end_reason: StopReason | None = None
-    """Why the run is about to end, unless it continues from its best partition or by repair."""
+    """Reason why the run is about to end. It may still continue from its best partition or with a
+    repair."""
     annealed: int = 0
-    """Number of sweeps of the beginning so far."""
+    """Number of sweeps in the phase BEGINNING so far."""
     repair_rounds: int = 0
     """Number of repair rounds left."""
     trial_swaps: int = 0
     """Number of trial swaps left."""
     after_step: "Callable[[Schedule, bool], None] | None" = None
-    """Called with the schedule after each step, and with True after the last one, to write a
-    checkpoint."""
+    """Function that writes a checkpoint. It is called after each step, with the schedule and True if
+    this was the last step."""
     _changed: bool = False
     """True if the current repair has changed the partition."""
     _quiet_sweeps: int = 0
@@ -92,7 +93,7 @@ class Schedule:
         return cls(run, criteria, repair_rounds=plan.repair_rounds, trial_swaps=plan.trial_swaps)
 
     def state(self) -> State:
-        """Return the position in the schedule as plain values. The names are those of version 0.7."""
+        """Return the position in the schedule as plain values, with the field names of version 0.7."""
         return {
             "phase": str(self.phase),
             "rest": "" if self.end_reason is None else str(self.end_reason),
@@ -107,9 +108,9 @@ class Schedule:
     def restore(
         cls, saved: SavedState, saved_run: SavedState, run: Run, criteria: StoppingCriteria
     ) -> "Schedule":
-        """Return the schedule that `state` described, for a restored run.
+        """Restore the schedule of a restored run from the result of `state`.
 
-        Version 0.7 stored the reason with the run, as if it were the outcome.
+        Version 0.7 stored the reason in the state of the run, as its outcome.
         """
         old = saved_run.string("stop_reason", ("", *StopReason))
         reason = saved.string("rest", ("", *StopReason)) if "rest" in saved.values else old
@@ -126,7 +127,7 @@ class Schedule:
         )
 
     def execute(self) -> None:
-        """Make one step after the other until a criterion ends the run."""
+        """Perform steps until a criterion ends the run."""
         steps = {
             Phase.BEGINNING: self._begin,
             Phase.EARLY_REPAIR: self._repair_early,
@@ -147,7 +148,7 @@ class Schedule:
             run.interrupt()
             raise
         finally:
-            run.after_block = None  # It is part of a reference cycle that would keep the rows alive.
+            run.after_block = None  # Break a reference cycle that would keep the rows alive.
         run.finish(outcome)
         logger.debug("drift of the composites: %.1e", run.drift)
 
@@ -156,23 +157,23 @@ class Schedule:
             self.after_step(self, last)
 
     def _outcome(self) -> Outcome:
-        """Return the outcome. A run that was stopped first returns to its best partition."""
+        """Return the outcome. A run that was stopped early first returns to its best partition."""
         if self._stopped is None and self.run.on_course:
             assert self.end_reason is not None
             return Outcome(self.end_reason)
         returned = self.run.return_to_best()
         if self.end_reason is StopReason.CERTIFIED and not returned:
             return Outcome(StopReason.CERTIFIED, complete=False)
-        # Without `_stopped`, a repair was skipped because it would have passed the deadline.
+        # If `_stopped` is None, a repair was skipped because it would have exceeded the deadline.
         return Outcome(self._stopped or StopReason.MAX_TIME, complete=False)
 
     def _limit_reason(self) -> StopReason | None:
-        """Return MAX_ITER if the run has made all of its sweeps."""
+        """Return MAX_ITER if the run has reached its maximum number of sweeps, else None."""
         reached = self.run.n_sweeps >= self.criteria.max_iter
         return StopReason.MAX_ITER if reached else None
 
     def _begin(self) -> None:
-        """Sweep at the next temperature. A repair follows the first sweep: later ones build on it."""
+        """Sweep at the next temperature. A repair follows the first sweep."""
         run, annealing = self.run, self.run.plan.annealing
         n_sweeps = 1 if run.plan.repair_rounds else 0
         if annealing is not None:
@@ -199,7 +200,7 @@ class Schedule:
             self.phase = Phase.DESCENT
 
     def _descend(self) -> None:
-        """Make a sweep that lowers the inertia. Rest once sweeps gain little."""
+        """Perform a sweep that lowers the inertia. End the descent once sweeps gain little."""
         run = self.run
         before = run.inertia
         result = run.sweep(self.criteria.deadline, probe=True)
@@ -211,7 +212,7 @@ class Schedule:
             self.phase = Phase.REST
 
     def _reason_to_end(self, before: float, late: bool) -> StopReason | None:
-        """Return why the descent ends with the last sweep; None if it continues."""
+        """Return the reason why the descent ends with the last sweep, or None if it continues."""
         run, tol = self.run, self.criteria.tol
         imposed = self._limit_reason()
         if late or not self._is_quiet(before):
@@ -242,11 +243,11 @@ class Schedule:
             few = CERTIFY_AFTER_CANDIDATES_BELOW * run.problem.rows.n_rows
             quiet = quiet or last.moves <= few
         self._quiet_sweeps = self._quiet_sweeps + 1 if quiet else 0
-        # With limits, sweeps alternate between moves and exchanges, and both have to be quiet.
+        # With limits, sweeps alternate between moves and exchanges, and both must gain little.
         return self._quiet_sweeps >= (1 if run.problem.limits is None else 2)
 
     def _rest(self) -> None:
-        """Continue from the best partition so far, or with repair, or end."""
+        """Continue from the best partition so far or with a repair, or end the run."""
         self._quiet_sweeps = 0
         may_continue = self.end_reason in AT_REST and self._limit_reason() is None
         if self.run.return_to_best() and may_continue:
@@ -256,12 +257,12 @@ class Schedule:
             self.phase = Phase.REPAIR if may_continue else Phase.END
 
     def _repair_early(self) -> None:
-        """Make a repair round within the beginning, which then continues."""
+        """Perform a repair round, and return to the phase BEGINNING."""
         if not self._repair_round():
             self._end_repair(Phase.BEGINNING if self.end_reason is None else Phase.REST)
 
     def _repair(self) -> None:
-        """Make a repair round. Sweeps follow the last round if anything changed."""
+        """Perform a repair round. Sweeps follow the last round if it changed anything."""
         if not self._repair_round():
             then = Phase.DESCENT if self.end_reason is None else Phase.REST
             self._end_repair(then if self._changed else Phase.END)
@@ -299,13 +300,13 @@ class Schedule:
         return self.end_reason is None
 
     def _try_swaps(self, repair: Repair, min_gain: float) -> bool:
-        """Try swaps that do not improve at once. Keep the first one whose sweeps make up for it."""
+        """Try swaps that raise the inertia at first. Keep the first swap whose sweeps make it a gain."""
         run = self.run
         before, partition = run.inertia, run.partition
         for swaps in repair.trial_swaps(min(self.trial_swaps, TRIALS_PER_ROUND)):
             self.trial_swaps -= 1
-            # Swaps do not change the labels of the old partition, nor its sums unless these are very
-            # large.
+            # Swaps do not change the labels of the old partition. They change its sums only if these are
+            # very large.
             intact = None if repair.halves.composites is None else partition
             run.best = Snapshot(before, partition.labels, intact)
             self._swap(repair, swaps, record_below=before - min_gain)
@@ -319,7 +320,7 @@ class Schedule:
         return False
 
     def _swap(self, repair: Repair, swaps: Swaps, record_below: float = math.inf) -> None:
-        """Swap clusters and sweep around them. Record it if the inertia ends below a bound."""
+        """Swap clusters and sweep around them. Record the swaps if the inertia falls below a bound."""
         run = self.run
         run.partition = repair.apply(swaps)
         run.account(SweepResult(0, swaps.gain, 0, late=False))
@@ -341,7 +342,7 @@ class Schedule:
             run.record(moves, evaluations, "repair", swaps=len(swaps))
 
     def _check_stop(self, late: bool) -> None:
-        """Ask the callback and the clock whether this is the last step."""
+        """Stop the run if the callback requests it or the deadline has passed."""
         criteria = self.criteria
         stop = criteria.callback is not None and criteria.callback(self.run.history[-1])
         self.run.on_course = self.run.on_course and not late
@@ -353,7 +354,7 @@ class Schedule:
 
 def settling_policies(lists: NeighbourLists, n_rows: int, moves: str) -> Iterator[CandidatePolicy]:
     """Yield the policies of the sweeps around swapped clusters: the fourth uses the runners-up."""
-    if moves == "first":  # It never computes the best other cluster.
+    if moves == "first":  # It never computes the runners-up.
         yield from [CandidatePolicy(lists)] * MAX_SETTLING_SWEEPS
         return
     runners_up = np.zeros(n_rows, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Clusterer: what both estimators share on the way from parameters to fitted attributes."""
+"""Clusterer: the code that both estimators share, from parameters to fitted attributes."""
 
 import logging
 import math
@@ -118,7 +118,7 @@ class Clusterer(CentreModel):
             `max_memory` (or half of the machine's memory), a sample is clustered first. The sweeps over
             all rows then read them from the file.
         y : None
-            Ignored. It exists for pipelines of scikit-learn.
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row. By default all weights are 1.
 
@@ -150,7 +150,7 @@ class Clusterer(CentreModel):
         return self.max_iter
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, began: float) -> None:
-        """Fit all runs and set the fitted attributes, also of the best run before Ctrl-C."""
+        """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far."""
         n_threads = resolve_threads(self.n_threads)
         source = source_to_stream(X, self.n_clusters, weighted=sample_weight is not None)
         rows: RowSet
@@ -253,7 +253,7 @@ class Clusterer(CentreModel):
     def _may_assign_zero_weight_rows(
         run: Run, outcome: Outcome, rows: RowSet, weights: RowWeights
     ) -> bool:
-        """Return True if rows without weight may be far from their centres.
+        """Return True if rows of zero weight may have a label other than that of their nearest centre.
 
         After Ctrl-C, another pass over streamed rows would take too long.
         """
@@ -285,7 +285,7 @@ class Clusterer(CentreModel):
 
 
 class FewerClustersWarning(ConvergenceWarning):
-    """The fit found fewer distinct clusters than requested. The text is that of scikit-learn.
+    """The fit found fewer distinct clusters than requested. The message matches that of scikit-learn.
 
     Parameters
     ----------

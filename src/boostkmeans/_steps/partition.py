@@ -1,4 +1,4 @@
-"""Partition: the one representation of a clustering, and snapshots of it to return to."""
+"""Partition: the representation of a clustering, and snapshots to which a run can return."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ MERGED_AT_ONCE = 1024
 
 @dataclass
 class Partition:
-    """Labels and what follows from them: composites (sums of members), weights and counts.
+    """Labels, and the composites (sums of members), weights and counts that follow from them.
 
     The composite of an empty cluster is a position instead of a sum.
     """
@@ -71,7 +71,7 @@ class Partition:
 
     @classmethod
     def restore(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Partition":
-        """Return the partition that `state` described."""
+        """Restore the partition from the result of `state`."""
         return cls(
             labels=saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1),
             composites=saved.array("composites", np.float64, (n_clusters, n_features)),
@@ -136,7 +136,7 @@ class Partition:
         total = None
         for block in rows.blocks():
             weights = None if row_weights is None else row_weights[block.where]
-            if rows.in_memory:  # The core writes into the arrays, without another copy of them.
+            if rows.in_memory:  # The core writes into the existing arrays, which avoids another copy.
                 found = _core.recompute(
                     block.rows.core, weights, self.view(), inertias=inertias, n_threads=n_threads
                 )
@@ -174,7 +174,7 @@ class Snapshot:
 
     @classmethod
     def restore(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Snapshot":
-        """Return the snapshot that `state` described."""
+        """Restore the snapshot from the result of `state`."""
         inertia, partition = saved.non_negative("inertia"), saved.optional_child("partition")
         if partition is None:
             return cls(inertia, saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1), None)

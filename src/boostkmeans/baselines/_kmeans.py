@@ -112,8 +112,8 @@ def _history(
 ) -> list[SweepRecord]:
     """Return one record per iteration, or one for the whole fit if the lines could not be parsed.
 
-    Each printed line has the inertia before the centres of its iteration moved. The inertia after an
-    iteration is therefore in the next line, and that of the last iteration is the final inertia.
+    Each printed line has the inertia before the centres move. The inertia after an iteration is
+    therefore in the next line. For the last iteration, it is the final inertia.
     """
     evaluations = data.rows.n_rows * model.n_clusters
     if len(log.entries) != model.n_iter_:

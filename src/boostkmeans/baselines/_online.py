@@ -21,7 +21,7 @@ class OnlineKMeans(Baseline):
     """Online k-means: each row immediately moves its nearest centre a little towards itself.
 
     The paper calls it LVQ (learning vector quantization, here without classes). Rows are visited in
-    random order. A run stops when the learning rate reaches 0, with the paper's rates after 25
+    random order. A run stops when the learning rate reaches 0. With the paper's rates, this takes 25
     iterations. Row weights are not supported.
 
     Parameters
@@ -46,7 +46,7 @@ class OnlineKMeans(Baseline):
         Seed. With an int, results are reproducible.
     n_threads : int, default=None
         Number of threads for the initialization and the measurements. Rows are visited by one thread.
-        None uses all processors that this process may use.
+        None uses all processors available to this process.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from boostkmeans.io import FORMATS, WRITABLE
 
 Format = StrEnum("Format", FORMATS)  # type: ignore[misc]  # the members are those of the library
 WritableFormat = StrEnum("WritableFormat", WRITABLE)  # type: ignore[misc]
-# Values of parameters of `BoostKMeans`. Importing them would cost a second.
+# Values of parameters of `BoostKMeans`. Importing them would take a second.
 Quality = StrEnum("Quality", ["fast", "balanced", "best"])
 Metric = StrEnum("Metric", ["euclidean", "cosine"])
 

@@ -128,7 +128,7 @@ def cluster_documents(
     random_state : int, RandomState or None, default=None
         Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
-        Number of threads. None uses all processors that this process may use.
+        Number of threads. None uses all processors available to this process.
     progress : callable, default=None
         Function called as ``progress(what, done, total)``.
     verbose : int, default=0

@@ -49,7 +49,7 @@ class Corpus:
     source: str = "the documents"
     """Name of the file or folder, for messages."""
     first_column: int = 1
-    """Number of the first column in the file (0 or 1), to name columns without names."""
+    """Index of the first column in the file (0 or 1), for generated column names."""
 
     def __post_init__(self) -> None:
         if (self.texts is None) == (self.matrix is None):

@@ -1,4 +1,4 @@
-"""Rows of a CSV or TSV file, with recovery after quotes that are not closed."""
+"""Rows of a CSV or TSV file, with recovery from unclosed quotes."""
 
 import csv
 from collections import deque
@@ -12,7 +12,7 @@ from boostkmeans.io._readers.table_layout import best_separator
 
 # Maximum length of a field in characters. A longer field has lost its closing quote.
 MAX_FIELD_LENGTH = 1 << 26
-# Maximum number of lines that are read again after quotes that are not closed. It bounds the time.
+# Maximum number of lines that are read again after unclosed quotes, which bounds the run time.
 MAX_LINES_READ_AGAIN = 20_000_000
 
 
@@ -86,7 +86,7 @@ def _skip_row(
     end = begin + len(lines.record) - 1
     reason = f"the quote that opens here is not closed at the end of a field ({error}, line {end})"
     lines.rewind()
-    # If the header is invalid, the next row must not be taken for it.
+    # If the header is invalid, the next row must not be used as the header.
     if begin == 1 or lines.n_read_again > MAX_LINES_READ_AGAIN:
         raise DataFormatError(
             f"{reason[0].upper()}{reason[1:]}.",

@@ -13,7 +13,7 @@ from boostkmeans.documents._weighting import WeightedDocuments
 
 # Maximum length of the shown beginning of a text.
 SNIPPET_LENGTH = 80
-# Number of characters from which this beginning is made. White space in them is collapsed.
+# Number of characters that are read for this beginning, before white space is collapsed.
 SNIPPET_SOURCE_LENGTH = 400
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 MAX_NAMES = 5
 # Maximum number of classes that are shown per cluster.
 MAX_CLASSES = 3
-# Minimum share of a class that is shown.
+# Minimum share of a class in a cluster for which the class is shown.
 MIN_CLASS_SHARE = 0.01
 
 
@@ -42,7 +42,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _name_documents(what: str, names: list[str]) -> list[str]:
-    """Return a line with the number and the first names of some documents, or no line."""
+    """Return a line with the number of documents and the first few names, or no line."""
     if not names:
         return []
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""

@@ -16,9 +16,9 @@ from boostkmeans.io import _formats
 from boostkmeans.io._access.byte_source import ByteSource, check_encoding
 
 FORMATS = ("lines", "csv", "tsv", "jsonl", *_matrix_files.FORMATS)
-# Suffixes of tables of numbers that are plain text if they hold documents.
+# Suffixes that mean a table of numbers for vectors, but plain text for documents.
 PLAIN_TEXT_SUFFIXES = (".txt", ".dat")
-# Format by the suffix of the file name: that of vectors if documents have this format, and JSON Lines.
+# Formats by the suffix of the file name: the formats of vectors that documents support, and JSON Lines.
 FORMAT_BY_SUFFIX = {
     suffix: name
     for suffix, name in _formats.FORMAT_BY_SUFFIX.items()
@@ -51,8 +51,8 @@ def read_corpus(
     format : {"lines", "csv", "tsv", "jsonl", "cluto", "matrix-market", "svmlight", "npz"}, default=None
         Format of the file. None uses the suffix of its name.
     text_column : str or int, default=None
-        Column of a table that holds the text: a name, or in a table without a header a number from 1.
-        None uses the column "text", or the only column with words.
+        Column of a table that holds the text: a name, or a column number from 1 if the table has no
+        header. None uses the column "text", or the only column with words.
     class_column : str or int, default=None
         Column with the classes. None uses the column "class" or "label", if it exists.
     name_column : str or int, default=None
@@ -99,7 +99,7 @@ def read_corpus(
 
 
 def format_of(path: str) -> str:
-    """Return the format that the suffix of a file name means; "lines" for an unknown suffix."""
+    """Return the format for the suffix of a file name; "lines" for an unknown suffix."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()

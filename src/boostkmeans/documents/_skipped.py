@@ -30,7 +30,7 @@ class SkippedDocuments:
     def nothing_left_error(self, source: str, what: str, expected: str) -> DataFormatError:
         """Return the error for a file or folder whose documents were all skipped.
 
-        `what` is "documents" or "files", and `expected` the advice unless the encoding is wrong.
+        `what` is "documents" or "files", and `expected` is the advice if the encoding is not the cause.
         """
         first = self.documents[0]
         problem = f"None of its {len(self.documents)} {what} can be used. {first.name}: {first.reason}."

@@ -12,7 +12,7 @@ TEXT_NAMES = ("text",)
 CLASS_NAMES = ("class", "label")
 # Maximum number of characters of a cell that may be a column name.
 MAX_NAME_LENGTH = 30
-# Minimum number of texts below a row before it is taken for a header.
+# Minimum number of texts below a row that is considered a header.
 MIN_ROWS_BELOW_HEADER = 2
 
 NUMBERS_HINT = "In a table without a header, use column numbers from 1."

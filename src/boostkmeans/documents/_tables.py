@@ -68,7 +68,7 @@ class _TableReader:
         self.classes.append(label or None)
 
     def _fault(self, text: str, name: str | None, label: str | None) -> TextFault | None:
-        """Return why a record cannot be used, or None."""
+        """Return the reason why a record cannot be used, or None."""
         fault = find_text_fault(text, self.encoding)
         if fault is None and not text.strip():
             fault = TextFault("empty")
@@ -80,7 +80,7 @@ class _TableReader:
         return fault
 
     def skip(self, line: int, reason: str | TextFault) -> None:
-        """Add the document of a line to the skipped ones."""
+        """Add the document of a line to the skipped documents."""
         self.skipped.add(f"line {line}", reason)
 
     def _corpus(self) -> Corpus:

@@ -100,7 +100,7 @@ def _files_below(folder: Path, skipped: SkippedDocuments) -> Iterator[str]:
 
 
 def _read_document(path: Path, encoding: str) -> str | TextFault:
-    """Return the text of a file, or why it cannot be used."""
+    """Return the text of a file, or the reason why it cannot be used."""
     if not path.is_file():  # opening a pipe would block
         return TextFault("not a file" if path.exists() else "a broken link")
     try:

@@ -19,8 +19,8 @@ from boostkmeans.documents._corpus import Corpus
 IDFS = ("smooth", "plain", "none")
 # Number of texts between two reports of progress.
 TEXTS_PER_REPORT = 200
-# Maximum number of columns that are counted with an array of this length (128 MB). The columns of wider
-# matrices are sorted instead.
+# Maximum number of columns for which an array with one entry per column is allocated (128 MB). For wider
+# matrices, the column indices are sorted instead.
 MAX_COUNTERS = 1 << 24
 
 
@@ -81,7 +81,7 @@ class WeightedDocuments:
     terms: list[str]
     """Term of each column. Ignored terms have no column."""
     empty: list[int]
-    """Numbers of the documents without terms."""
+    """Indices of the documents without terms."""
 
 
 def tfidf(

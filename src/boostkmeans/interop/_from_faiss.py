@@ -58,7 +58,7 @@ def quantizer_from_faiss(index: Any) -> ProductQuantizer:
     """Return a fitted `ProductQuantizer` with the codebooks of a faiss index.
 
     The quantizer of an IndexIVFPQ encodes residuals, unless the index has `by_residual` False. The
-    training rows are unknown, so that `distortions_` are NaN.
+    training rows are unknown, so `distortions_` are NaN.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reading and writing of vectors in files of many formats, also of files larger than memory.
+"""Reading and writing of vectors in many file formats, including files larger than memory.
 
 >>> import numpy as np
 >>> from boostkmeans.io import open_vectors, write_vectors

@@ -111,7 +111,7 @@ def compare_methods(
 
 
 def _choose_methods(names: str | None) -> dict[str, Any]:
-    """Return the methods by name. Upper and lower case are not distinguished."""
+    """Return the methods by name. Names are case-insensitive."""
     known = {name.lower(): name for name in METHODS}
     wanted = list(DEFAULT) if names is None else [name.strip() for name in names.split(",")]
     for name in wanted:
@@ -162,7 +162,7 @@ def _run_methods(
         display.report(what, done, total)
 
     try:
-        # Stored one by one, so that an interrupt does not lose them.
+        # Store the runs one by one, so that an interrupt does not lose them.
         for run in compare(X, n_clusters, methods, seeds=seeds, n_threads=n_threads, progress=progress):
             runs.append(run)
     except KeyboardInterrupt:

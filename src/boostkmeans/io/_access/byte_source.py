@@ -171,7 +171,7 @@ class ByteSource:
 
     @contextmanager
     def _content(self, raw: io.BufferedReader) -> Iterator[io.BufferedReader]:
-        """Decompress the bytes if they start like gzip, whatever the name of the file."""
+        """Decompress the bytes if they start with a gzip header, regardless of the file name."""
         if not _starts_with(raw, GZIP_MAGIC):
             yield raw
             return
@@ -236,7 +236,7 @@ class TextFault(NamedTuple):
 
 
 def find_text_fault(text: str, encoding: str) -> TextFault | None:
-    """Return why a text from `ByteSource.lines` cannot be used, or None if it is valid."""
+    """Return the reason why a text from `ByteSource.lines` cannot be used, or None if it is valid."""
     if "\0" in text:
         return TextFault(f"binary: a NUL at character {text.index(chr(0)) + 1}")
     bad = UNDECODABLE.search(text)

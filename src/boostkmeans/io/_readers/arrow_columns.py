@@ -139,7 +139,7 @@ def choose_columns(where: Location, schema: Any, key: list[str] | None) -> Colum
 def _check_columns(
     where: Location, schema: Any, key: list[str], types: dict[str, Any], available: dict[str, Any]
 ) -> None:
-    """Raise DataFormatError unless the columns are unique and hold numbers or one holds lists."""
+    """Raise DataFormatError unless there are unique columns of numbers or one column of lists."""
     counts = Counter(schema.names)
     repeated = [one for one in key if counts[one] > 1]
     if repeated:

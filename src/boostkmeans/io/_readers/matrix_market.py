@@ -1,8 +1,8 @@
 """The Matrix Market format .mtx: real numbers, integers or a pattern, general or symmetric.
 
-SciPy's reader is faster, but malformed files make it write beyond its arrays: seen with SciPy 1.17 for a
-last line without a line break and for too many values; scipy/scipy#19949 reports a segmentation fault
-for another file. It must not be used for untrusted files.
+SciPy's reader is faster, but malformed files make it write beyond its arrays: this happens with SciPy
+1.17 for a last line without a line break and for too many values; scipy/scipy#19949 reports a
+segmentation fault for another file. It must not be used for untrusted files.
 """
 
 from dataclasses import dataclass
@@ -146,7 +146,7 @@ def _check_declared_size(name: str, header: _Header, size: int) -> None:
     check_minimum(name, header.line, "entries", header.n_entries, 0)
     each = VALUE_BYTES if header.dense else ENTRY_BYTES
     check_room(name, header.line, "entries", header.n_entries, each, size - header.body)
-    # Empty rows take no room in the file. A file with more rows than bytes is still rejected.
+    # Empty rows take no space in the file. A file with more rows than bytes is still rejected.
     check_room(name, header.line, "rows", header.n_rows, 1, size)
     check_columns(name, header.line, header.n_columns)
 

@@ -48,7 +48,7 @@ ZIP_ERRORS = (
 )  # fmt: skip
 # Length of the fixed part of the header in front of each member of a zip archive.
 LOCAL_HEADER_BYTES = 30
-# Offset in this header of two numbers: the lengths of the name and of the extra field that follow it.
+# Offset in this header of the lengths of the name and of the extra field, which follow the header.
 LENGTHS_OFFSET = 26
 
 
@@ -173,7 +173,7 @@ def _member_header(where: Location, archive: zipfile.ZipFile, member: zipfile.Zi
 
 
 def _content_offset(file: BinaryFile, member: zipfile.ZipInfo) -> int:
-    """Return the offset of a member that is not compressed. zipfile has checked its header before."""
+    """Return the offset of a member that is not compressed. zipfile has already checked its header."""
     lengths = file.head(4, member.header_offset + LENGTHS_OFFSET)
     name_length, extra_length = struct.unpack("<HH", lengths)
     begin = member.header_offset + LOCAL_HEADER_BYTES + int(name_length + extra_length)

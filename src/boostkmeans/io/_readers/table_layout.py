@@ -1,4 +1,4 @@
-"""Layout of a table as text: separator, header and columns, detected from its first lines."""
+"""Layout of a text table: separator, header and columns, detected from its first lines."""
 
 import csv
 import re
@@ -11,7 +11,7 @@ from boostkmeans.io._access.location import Location
 
 # Separators of CSV files, in order of preference.
 SEPARATORS = (",", ";", "\t")
-# First line by which a file tells Excel its separator.
+# First line that declares the separator for Excel.
 EXCEL_SEPARATOR = re.compile(r"sep=(.)\s*")
 # Prefix of the header that np.savetxt writes.
 COMMENT = "#"
@@ -25,17 +25,18 @@ MAX_SHOWN = 40
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Columns of a table as text."""
+    """Columns of a text table."""
 
     separator: str | None
     """None if any white space separates cells."""
     names: list[str]
-    """Names from the header, or else numbers from 1 on."""
+    """Names from the header, or numbers from 1 if there is no header."""
     wanted: list[int]
     """Indices of the columns to read."""
     has_header: bool
     has_index: bool
-    """True if only the first column has no name. It should number the rows, as the index of pandas."""
+    """True if only the first column has no name. It should contain row numbers, like an index of
+    pandas."""
 
 
 def is_comment(line: str) -> bool:
@@ -52,7 +53,7 @@ def table_layout(
     key: list[str] | None,
     header: bool | None,
 ) -> TableLayout:
-    """Return the layout that the first two lines show.
+    """Detect the layout from the first two lines.
 
     `where` is the location of the first line. A separator and the presence of a header are detected
     unless they are given.

@@ -101,7 +101,7 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class CheckpointOptions:
-    """Options about interrupted fits."""
+    """Options for interrupting and resuming a fit."""
 
     checkpoint: Annotated[
         str | None,
