@@ -185,9 +185,10 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& p
   exercise_limits(rows, w, partition, visit, pool);
   exercise_candidates(rows, w, partition, pool);
   exercise_split(rows, w, partition, pool);
-  std::vector<double> gaps(labels.size()), all(static_cast<std::size_t>(n * k));
-  nearest(rows, composites.data(), k, nullptr, near.data(), gaps.data(), pool);
-  distances_to_assigned(rows, composites.data(), k, near.data(), gaps.data(), norms.data(), pool);
+  std::vector<double> distances_found(labels.size()), all(static_cast<std::size_t>(n * k));
+  nearest(rows, composites.data(), k, nullptr, near.data(), distances_found.data(), pool);
+  distances_to_assigned(rows, composites.data(), k, near.data(), distances_found.data(), norms.data(),
+                        pool);
   nearest(rows, composites.data(), k, near.data(), labels.data(), nullptr, pool);
   for (std::size_t i = 0; i < labels.size(); ++i)
     check(labels[i] != near[i], "the second nearest centre is not the nearest");
@@ -282,12 +283,12 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
     check(i % k == 0 || distances[i - 1] <= distances[i], "the nearest codes come first");
   }
   std::vector<double> points(static_cast<std::size_t>(100 * width)),
-      gaps(static_cast<std::size_t>(n * k), 1e300);
+      distances_found(static_cast<std::size_t>(n * k), 1e300);
   for (double& value : points) value = static_cast<double>(uniform(random));
-  std::vector<std::int64_t> nearest(gaps.size(), -1);
+  std::vector<std::int64_t> nearest(distances_found.size(), -1);
   for (std::int64_t first = 0; first < 100; first += 33)
     nearest_rows(parts[0], points.data() + first * width, std::min<std::int64_t>(33, 100 - first), first,
-                 k, nearest.data(), gaps.data(), pool);
+                 k, nearest.data(), distances_found.data(), pool);
   check(std::ranges::min(nearest) >= 0, "all rows have k neighbours");
 }
 

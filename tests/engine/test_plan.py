@@ -1,4 +1,4 @@
-"""What "auto" stands for, and that a fit says so."""
+"""The plan: the values that replace "auto", and their reasons."""
 
 import logging
 from types import SimpleNamespace

@@ -19,7 +19,7 @@
 
 namespace boostkmeans {
 
-// A two-dimensional array of any layout, held through Python's buffer protocol.
+// A two-dimensional array of any layout, accessed through Python's buffer protocol.
 class ArrayView {
  public:
   explicit ArrayView(nb::handle array) {

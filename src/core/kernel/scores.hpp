@@ -92,15 +92,15 @@ inline LaneBest better_of(const LaneBest& a, const LaneBest& b) {
 }
 
 template <Rule rule>
-inline void update(const LaneState& state, int64_t at, const LaneBest& offer) {
+inline void update(const LaneState& state, int64_t at, const LaneBest& found) {
   LaneBest old{};
   old.index = load<Ints>(state.index + at);
   if constexpr (rule != Rule::first) old.cost = load<Floats>(state.best + at);
   if constexpr (rule == Rule::nearest) old.second = load<Floats>(state.second + at);
-  const LaneBest kept = better_of<rule>(old, offer);
-  store(state.index + at, kept.index);
-  if constexpr (rule != Rule::first) store(state.best + at, kept.cost);
-  if constexpr (rule == Rule::nearest) store(state.second + at, kept.second);
+  const LaneBest best = better_of<rule>(old, found);
+  store(state.index + at, best.index);
+  if constexpr (rule != Rule::first) store(state.best + at, best.cost);
+  if constexpr (rule == Rule::nearest) store(state.second + at, best.second);
 }
 
 // Computes the same as `distances` for sparse rows, whose dot products are known.
@@ -139,13 +139,13 @@ void scan_as(const TileView& tile, const PanelView& panels, int64_t begin, int64
       alignas(BK_VECTOR) float found[kRows][kWidth];
       distances_to_panel(tile, row, panels, first, found);
       for (int r = 0; r < kRows; ++r) {
-        LaneBest kept = lane_best<rule, weighted>(tile, panels, row + r, first, ids, found[r]);
+        LaneBest best = lane_best<rule, weighted>(tile, panels, row + r, first, ids, found[r]);
 #pragma GCC unroll 4
         for (int v = 1; v < kVectors; ++v)
-          kept =
-              better_of<rule>(kept, lane_best<rule, weighted>(tile, panels, row + r, first + v * kLanes,
+          best =
+              better_of<rule>(best, lane_best<rule, weighted>(tile, panels, row + r, first + v * kLanes,
                                                               ids + v * kLanes, found[r] + v * kLanes));
-        update<rule>(state, (row + r) * kLanes, kept);
+        update<rule>(state, (row + r) * kLanes, best);
       }
     }
   }

@@ -27,12 +27,12 @@ double distance(const double* x, const double* composite, double inverse, int64_
   return sum_terms(
       n,
       [=](int64_t j) {
-        const Doubles gap = load<Doubles>(x + j) - load<Doubles>(composite + j) * inverse;
-        return gap * gap;
+        const Doubles difference = load<Doubles>(x + j) - load<Doubles>(composite + j) * inverse;
+        return difference * difference;
       },
       [=](int64_t j) {
-        const double gap = x[j] - composite[j] * inverse;
-        return gap * gap;
+        const double difference = x[j] - composite[j] * inverse;
+        return difference * difference;
       });
 }
 
@@ -44,13 +44,13 @@ double tile_distance(const float* tile_row, const double* composite, double inve
     sum += sum_terms(
         n - begin < kChunkColumns ? n - begin : kChunkColumns,
         [=](int64_t j) {
-          const Doubles gap =
+          const Doubles difference =
               __builtin_convertvector(load<HalfFloats>(x + j), Doubles) - load<Doubles>(c + j) * inverse;
-          return gap * gap;
+          return difference * difference;
         },
         [=](int64_t j) {
-          const double gap = static_cast<double>(x[j]) - c[j] * inverse;
-          return gap * gap;
+          const double difference = static_cast<double>(x[j]) - c[j] * inverse;
+          return difference * difference;
         });
   }
   return sum;

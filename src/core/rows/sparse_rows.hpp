@@ -55,8 +55,8 @@ class SparseRows {
   }
   double distance(const Row& x, const Centre& centre) const {
     const double dot = this->dot(x, centre.composite) * centre.inverse;
-    const double gap = x.norm - 2.0 * dot + centre.square * centre.inverse * centre.inverse;
-    return gap < kTrusted * x.norm ? small_distance(x, centre) : gap;
+    const double squared = x.norm - 2.0 * dot + centre.square * centre.inverse * centre.inverse;
+    return squared < kTrusted * x.norm ? small_distance(x, centre) : squared;
   }
   // Bound on the rounding error of a distance that is computed as a difference of larger numbers.
   double noise(const Row& x, double distance) const {
