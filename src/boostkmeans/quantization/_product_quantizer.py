@@ -17,7 +17,7 @@ from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
-from boostkmeans._runtime.errors import Message, NotFiniteError, ParameterError
+from boostkmeans._runtime.errors import NotFiniteError, ParameterError, TooFewRowsError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.threads import resolve_threads
@@ -484,17 +484,8 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
                 remedy=f"Choose one of {divisors}, or add columns of zeros.",
             )
         if n < self.n_centroids:
-            raise ParameterError(
-                "n_centroids",
-                Message(
-                    "at most the number of rows (n_samples={n})",
-                    shell="at most the number of rows ({n})",
-                    n=n,
-                ),
-                self.n_centroids,
-                owner=type(self).__name__,
-                remedy="Provide more rows, or use fewer centroids.",
-            )
+            remedy = "Provide more rows, or use fewer centroids."
+            raise TooFewRowsError(n, self.n_centroids, "n_centroids", remedy=remedy)
 
     def _check_search(self, k: Any, symmetric: Any, n_codes: int) -> None:
         check = ParameterChecker(self)
