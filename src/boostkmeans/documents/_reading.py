@@ -78,7 +78,7 @@ def read_corpus(
     >>> from boostkmeans.documents import read_corpus
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "flowers.csv")
-    ...     _ = path.write_text("text,class\\na red rose,rose\\na blue violet,violet\\n")
+    ...     _ = path.write_text("text,class\na red rose,rose\na blue violet,violet\n")
     ...     corpus = read_corpus(path)
     >>> corpus.texts, corpus.classes
     (['a red rose', 'a blue violet'], ['rose', 'violet'])
