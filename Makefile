@@ -95,7 +95,7 @@ tidy: $(VENV)/.dev
 	$(QUIET) "Configuring build/tidy" $(BIN)/cmake -G Ninja -S . -B build/tidy -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(PY)) \
 	  -Dnanobind_DIR="$$($(PY) -m nanobind --cmake_dir)"
-	$(PHASE) "Running clang-tidy (several minutes)" sh -c 'find src -name "*.cpp" | \
+	$(PHASE) "Running clang-tidy (several minutes)" sh -c 'find src tests/core -name "*.cpp" | \
 	  xargs -P 2 -n 1 $(BIN)/clang-tidy -p build/tidy --quiet'
 
 # Line coverage of both languages, from one run of the tests against a core that counts its lines.

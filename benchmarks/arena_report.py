@@ -207,7 +207,8 @@ def measured_separately(problems: Problems) -> str:
     return (
         f"On {len(separate)} of {len(problems)} problems, boostkmeans was measured again after a change "
         f"(commits {', '.join(own)}), hours after the peers and not interleaved with them. The speed of "
-        "this machine varies by up to a factor of two, so ratios near 1 are uncertain there.\n"
+        "this machine varies by up to a factor of two, so ratios near 1 are uncertain for these "
+        "problems.\n"
     )
 
 
@@ -225,15 +226,16 @@ How the comparison works:
   5 seconds runs once.
 - Other libraries, the *peers*, run with the settings that their documentation recommends, or with their
   defaults. If these use a sample of the rows, a second entry uses all rows.
-- *Time to equal inertia* is the time of a peer divided by the time after which boostkmeans is at or
-  below the inertia of the peer. The latter comes from `history_` and counts from the call of `fit`; the
-  time after the last record, for final sums and labels, is added.
+- *Time to equal inertia* is a ratio: the time of a peer divided by the time after which boostkmeans is
+  at or below the inertia of the peer. The latter is taken from `history_`, counted from the call of
+  `fit`. The time after the last record, for final sums and labels, is added.
 - To add a peer, write one function in `benchmarks/peers.py`.
 
 {separately}
 ## How often boostkmeans is first
 
-A comparison is one setting of a peer on one problem, by time to equal inertia:
+Each comparison is between boostkmeans and one setting of a peer on one problem, by time to equal
+inertia:
 
 {summary}
 
@@ -260,8 +262,8 @@ cells are comparisons that the peer wins.
 
 ## Inertia at equal time
 
-Each cell is the inertia of the boostkmeans defaults at the time at which a peer ends, relative to the
-inertia of the peer. Below 0, boostkmeans is lower.
+Each cell is the inertia that the defaults of boostkmeans have reached when a peer ends, relative to the
+inertia of the peer. Negative values mean that boostkmeans has the lower inertia.
 
 {dense_equal_time}
 
@@ -276,14 +278,14 @@ inertia of the peer. Below 0, boostkmeans is lower.
 ## Growth
 
 Factor by which the time of a whole fit grows if n or k alone increases (SIFT; n = 100,000 and k = 256
-unless the column says otherwise):
+unless stated otherwise in the column):
 
 {growth}
 
 ## Curves
 
 Inertia in percent above the lowest inertia of all settings, against seconds. Lines show boostkmeans
-during the fit, points show peers at their end.
+during the fit, and points show the final results of peers.
 
 ![Inertia against time](images/peers.svg)
 """

@@ -143,10 +143,11 @@ def low_precision_section(result: Json) -> str:
     header = ["k", "float32", "bytes", "speed-up", "gain relative to float32"]
     return (
         "## Low precision\n\nOne sweep over all clusters that proposes moves by float32 products, or by "
-        f"products of bytes (AVX512-VNNI). Both decide about the moves in float64. {context(result)}\n"
+        f"products of bytes (AVX512-VNNI). In both cases, the moves are decided in float64. "
+        f"{context(result)}\n"
         f"{table(header, rows)}\n"
         "uint8 rows therefore use byte products from 256 clusters on, as long as at least a twentieth "
-        "of the rows moves per sweep. Byte products do not pay for sweeps over candidates, where "
+        "of the rows moves per sweep. Byte products do not speed up sweeps over candidates, where "
         "fetching the rows takes most of the time: a sweep with 128 candidates took as long with "
         "products of bytes or 16-bit integers as with float32. On this processor, a bfloat16 product "
         "takes four times as long as a float32 product of half its length.\n"

@@ -68,8 +68,8 @@ def small_sets_section(result: Json) -> str:
     return (
         "## The lowest known inertia\n\nP. Fränti's clustering basic benchmark. Each cell shows how "
         "often a method comes within 0.01 % of the lowest inertia that any method reached, its mean "
-        'inertia relative to the lowest, and the time of a run. "best" and "balanced" are qualities of '
-        "boostkmeans, with 100 seeds; the other libraries have 20 seeds (5 for birch). "
+        'inertia relative to the lowest, and the time of a run. "best" and "balanced" are values '
+        "of `quality`, with 100 seeds each. The other libraries ran with 20 seeds (5 for birch). "
         f"{context(result)}\n"
         f"{table(['', 'lowest', *names], lines)}"
     )

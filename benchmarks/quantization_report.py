@@ -27,9 +27,9 @@ def training_section(result: Json) -> str:
         f"## Training of product quantizers\n\n{context(result)}\nEach subspace has 256 centroids, "
         "trained on all rows; medians of 5 interleaved runs. The default clusterer of "
         '`ProductQuantizer` is `BoostKMeans(quality="fast", tol=1e-3)`. With a larger `tol` it stops '
-        "earlier, at about the distortion of faiss. Targets: at least 2 x to the distortion of faiss, "
-        "and at least 8 x with a "
-        "bisecting clusterer and 8 subspaces.\n\n" + "\n".join(tables)
+        "earlier, at about the distortion of faiss. Targets: at least twice as fast as faiss at "
+        "equal distortion, and at least 8 times as fast with a bisecting clusterer and 8 subspaces.\n\n"
+        + "\n".join(tables)
     )
 
 

@@ -14,8 +14,8 @@ REASONS: dict[str, str] = {
     "blobs 100,000 x 32, k=64": _SAMPLE,
     "normal 10,000 x 64, k=500": _SAMPLE,
     "SIFT 10,000 x 128, k=256": (
-        "There are few rows. The start of boostkmeans, a tree with repair, takes as long as ten "
-        "iterations of k-means from random rows."
+        "There are few rows. The initialization of boostkmeans, a tree with repair, takes as long as "
+        "ten iterations of k-means from random rows."
     ),
     "SIFT 100,000 x 128, k=256": _SAMPLE,
     "embeddings 50,000 x 1,536, k=100": _SAMPLE,
@@ -24,14 +24,15 @@ REASONS: dict[str, str] = {
         "which end 9 % above boostkmeans."
     ),
     "normal 1,000,000 x 16, k=16": (
-        "The data have no clusters, and each cluster has 62,500 rows. With clusters this large, a "
-        "single move is nearly Lloyd's rule for one row, so there is little to gain, and only the cost "
-        "of a pass counts. The defaults stop a tenth of a percent above settings that run for long, "
-        "tol=1e-6 a few hundredths of a percent above."
+        "The data have no structure, and each cluster has 62,500 rows. With clusters this large, the "
+        "rule for single moves is nearly the same as Lloyd's rule, so there is little to gain, and "
+        "only the cost of a pass matters. The defaults stop at an inertia that is a tenth of a percent "
+        "higher than that of settings that run longer. With tol=1e-6, it is a few hundredths of a "
+        "percent higher."
     ),
     "blobs 10,000,000 x 8, k=32": (
-        "With eight features, a pass over all rows is limited by memory bandwidth, and samples of 8,192 "
-        "rows give nearly the same result, up to a few percent."
+        "With eight features, a pass over all rows is limited by memory bandwidth. Training on a sample "
+        "of 8,192 rows gives an inertia that is at most a few percent higher."
     ),
     "MNIST 70,000 x 784, k=10": (
         "Each of the ten clusters has 7,000 rows. A sample of a few thousand rows is nearly as good as "

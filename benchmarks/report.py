@@ -46,7 +46,8 @@ behind the defaults. The comparison with other libraries is in [peers.md](peers.
 The page is written by `benchmarks/report.py` from the files in `benchmarks/results/`, which
 `make bench-parts` measures. All alternatives of a section ran in one session, interleaved, with 2
 threads; times are medians unless stated otherwise. Each section names the versions that it was measured
-with. Machines differ, so ratios are more meaningful than seconds.
+with. Machines differ, so ratios are more meaningful than seconds. PhotoSIFT is a set of SIFT
+descriptors that is not part of the repository.
 """
 
 
@@ -72,7 +73,7 @@ def seeding_section(result: Json) -> str:
         f"## Greedy k-means++, k = {result['k']:,}\n\n{context(result)}\n"
         f"{table(['', 'runs', 'inertia of the seeds'], rows)}\n"
         f"boostkmeans is **{result['speed_up']:.1f}** times as fast (target: {result['target']}). It "
-        "tries 15 candidates per centre, scikit-learn tries 10.\n"
+        "tries 15 candidates per centre, and scikit-learn tries 10.\n"
     )
 
 

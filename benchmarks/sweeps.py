@@ -31,4 +31,4 @@ def timed_sweep(
 ) -> tuple[float, SweepResult]:
     """Sweep over all clusters, and return the seconds and the result."""
     options = SweepOptions(low_precision=low_precision)
-    return timed(lambda: sweep(problem, partition, FullPolicy(), options, rng))
+    return timed(lambda: sweep(problem, partition, policy=FullPolicy(), options=options, rng=rng))

@@ -78,7 +78,7 @@ def source(name: str, result: Json | None, pages: Path) -> str:
     names = sorted({run["data"] for run in result["runs"] if "data" in run})
     data = f" Data: {'; '.join(names)}." if names else ""
     page = f"[{name}](paper/{name}.md)" if (pages / f"{name}.md").exists() else name
-    return f"Figures: {page}, at {size}.{data}"
+    return f"Results: {page}, measured at {size}.{data}"
 
 
 def paragraph(number: int, claim: Claim) -> str:
@@ -131,21 +131,24 @@ Names of the methods:
 CORRECTIONS = [
     (
         "The formula for the objective after a move lacks the two terms of the old state. It is a "
-        "value, not a gain, and its sign decides nothing.",
+        "value, not a gain, so its sign does not show whether the move improves the objective.",
         "The gain includes the two terms that are subtracted.",
     ),
     (
         "The formula divides by zero for a row that is alone in its cluster (n_u = 1).",
         "Such a row stays. This is exact, because moving it gains nothing.",
     ),
-    ("The entropy has no minus sign.", "It has one, and 0 log 0 = 0. It ranges from 0 (pure) to 1."),
+    (
+        "The entropy has no minus sign.",
+        "`metrics.entropy` has a minus sign, with 0 log 0 = 0. It ranges from 0 (pure) to 1.",
+    ),
     (
         'Table 1 calls bisecting k-means with k-means++ "BsBKM++".',
         "It is called BsKM++, as in the other tables.",
     ),
     ('Table 2 prints "4,3323.9".', "It is read as 43,323.9."),
     (
-        "Table 3 shows the best of ten runs by entropy, the measure of the test itself.",
+        "Table 3 shows the best of ten runs by entropy, which is also the evaluation measure.",
         "The page shows this, the run with the best objective, and the mean of all runs.",
     ),
     (
@@ -155,13 +158,13 @@ CORRECTIONS = [
     ),
     (
         '"+Fast" moves a row to the first better cluster. The order of the clusters is not given.',
-        "Each row starts at a random cluster. In the order of their indices, the first clusters would "
-        "grow too large.",
+        "The search starts at a random cluster for each row. If it always started at the first cluster, "
+        "the first clusters would grow too large.",
     ),
     (
         "The convergence criterion is not given.",
         "A fit ends when a sweep moves nothing (certified), or gains less than a tolerance. "
-        "`stop_reason_` tells which.",
+        "`stop_reason_` names the criterion that applied.",
     ),
     ("The speed-up of top-k0 is given without k0 and k.", "It is measured for many k0."),
     (
@@ -171,8 +174,8 @@ CORRECTIONS = [
     (
         'Mini-Batch sees "10 %" of the data. The paper does not say if this is per iteration or in '
         "total.",
-        "It is taken per iteration. Where time matters, Mini-Batch also gets as much time as the "
-        "others.",
+        "It is assumed to be per iteration. Where time matters, Mini-Batch also gets as much time as "
+        "the others.",
     ),
     (
         "k-means++ is attributed to Ostrovsky et al.",

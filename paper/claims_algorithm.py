@@ -45,13 +45,14 @@ def compact_after_one(result: Json) -> Finding:
         f"{100 * share:.0f} % of the decrease ({start:.3f} to {first:.3f}; the final value is "
         f"{end:.3f})",
         verdict(share >= 0.8, share >= 0.5),
-        "Centres follow each move at once, so later rows of the sweep find separate clusters already.",
+        "Centres follow each move at once, so the clusters are already separated for later rows of the "
+        "sweep.",
     )
 
 
 @claim(
     "iterations",
-    "In the plane, about ten sweeps lead to a state that fulfils Lloyd's condition",
+    "In the plane, Lloyd's condition holds after about ten sweeps",
     "The example of Fig. 1 ends at the 10th iteration, where every row is in the cell of its own "
     "centre.",
     "Agrees if the mean over all starts is at most 12 sweeps, and no row is nearer to another centre at "
@@ -324,9 +325,9 @@ def mini_batch_far_above(result: Json) -> Finding:
 
 @claim(
     "distortion",
-    "LVQ is considerably poor",
+    "LVQ is considerably worse than BKM",
     "Although it also updates centres one row at a time, it is much worse than BKM.",
-    "Agrees if LVQ ends above k-means and at least 2 % above BKM(non); in part if one of both holds.",
+    "Agrees if LVQ ends above k-means and at least 2 % above BKM(non); in part if one of the two holds.",
 )
 def lvq_poor(result: Json) -> Finding:
     """Compare the final distortion of LVQ with those of k-means and BKM."""

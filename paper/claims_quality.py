@@ -96,7 +96,7 @@ def trees_above_kmeans(result: Json) -> Finding:
 
 @claim(
     "bisecting",
-    "Trees by boost k-means are the best trees",
+    "Trees built by boost k-means are the best trees",
     "Methods that use Alg. 1 are always lower than BsKM and BsKM++ (by 0.4 %).",
     "Agrees if each BsBKM is below both; in part if their mean is.",
 )
@@ -173,7 +173,7 @@ def candidates_are_faster(result: Json) -> Finding:
     return Finding(
         "; ".join(text for _, text in found),
         verdict(all(factor >= 7 for factor, _ in found), any(factor >= 3 for factor, _ in found)),
-        "Gathering centres costs a part of the time that fewer distances save. The factor grows with k.",
+        "Fewer distances are computed, but gathering the centres takes time. The factor grows with k.",
     )
 
 

@@ -38,7 +38,7 @@ def direct_linear_in_k(result: Json) -> Finding:
 
 @claim(
     "scalability",
-    "The time of bisecting methods is steady in k",
+    "The time of bisecting methods does not depend on k",
     "It stays the same from 1,024 to 8,192 clusters.",
     "Agrees if the exponents of all trees are at most 0.3 (log k would be about 0.1); in part if that "
     "of BsBKM(non) is.",
@@ -116,7 +116,7 @@ def minutes(result: Json, n: int, k: int, limit: float) -> Finding:
     return Finding(
         f"{seconds / 60:.2g} minutes, {origin}",
         verdict(fast_enough) if origin == "measured" else verdict(False, fast_enough),
-        "The processor is another one, and two of its threads are used.",
+        "This measurement used a different processor, with two threads.",
     )
 
 
@@ -218,7 +218,7 @@ def advantage_grows(result: Json) -> Finding:
     "Its speed is close to that of BsBKM(non), its quality is poor in most cases, and it loses its "
     "speed for large k.",
     "Agrees if its distortion is above that of k-means, and its time at most 3 times that of "
-    "BsBKM(non); in part if one of both holds.",
+    "BsBKM(non); in part if one of the two holds.",
 )
 def mini_batch_fast_but_poor(result: Json) -> Finding:
     """Compare time and distortion at the largest n."""

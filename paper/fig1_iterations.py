@@ -287,9 +287,9 @@ Observations:
 - **The start** is as bad as possible: the centres of random clusters all lie in the middle, and colours
   are unrelated to cells.
 - **In the first sweep** of boost k-means ({moves} moves), centres follow each move at once. The clusters
-  separate during the sweep, and later rows find separate centres: the distortion falls from {start:.4f}
-  to {boost_one:.4f}. Lloyd's first iteration uses the crowded centres until its end, and reaches
-  {lloyd_one:.4f}.
+  separate during the sweep, and later rows are compared with separated centres: the distortion falls
+  from {start:.4f} to {boost_one:.4f}. Lloyd's first iteration does not update the centres before it
+  ends, and reaches {lloyd_one:.4f}.
 - **After the first sweep**, {first} rows are in the cell of another cluster. **At the end**, after
   {sweeps} iterations, {elsewhere} rows are: colours and cells agree, which is Lloyd's condition.
 - Lloyd's k-means takes {iterations} iterations and ends {relation} the distortion of boost k-means. Each

@@ -31,7 +31,7 @@ PAPER = {
     "BKM(kpp)": "no better than BKM(non) after 15 iterations",
     "BKM(rnd)+Fast": "below BKM(non) after 20 iterations",
     "Mini-Batch": "far above all others",
-    "LVQ": "considerably poor",
+    "LVQ": "considerably worse than BKM",
 }
 OWN = ("boostkmeans, fast", "boostkmeans", "boostkmeans, best")
 PICTURES = {
@@ -257,8 +257,8 @@ computed from the labels alone, in the same way for all methods. The final disto
 - "boostkmeans" is `BoostKMeans` with its defaults, with `quality="fast"` and with `quality="best"`. Its
   iterations are all records of `history_`, including repairs.
 
-At the paper's size, a method has {limit:.0f} minutes (k-means {kmeans_limit:.0f}). The column
-"iterations" shows "time" if a method was stopped by its limit.
+At the paper's size, the time limit is {limit:.0f} minutes ({kmeans_limit:.0f} for k-means). The column
+"iterations" shows "time" if this limit stopped a method.
 
 {curves}
 

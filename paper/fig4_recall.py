@@ -142,7 +142,8 @@ def against_plus_plus(rows: dict[str, Json], m: int) -> str:
         position = (
             "at or above k-means++ for every R"
             if not below
-            else f"below k-means++ for {len(below)} of 100 R (by at most {-100 * gaps.min():.2f} points)"
+            else f"below k-means++ for {len(below)} of 100 values of R (by at most "
+            f"{-100 * gaps.min():.2f} points)"
         )
         share = 100 * (rows[method]["distortion"] / other["distortion"] - 1)
         lines.append(

@@ -260,8 +260,8 @@ def page(result: Json) -> str:
     )  # fmt: skip
 
 
-SYNTHETIC = """The paper's Flickr10M is not available. The vectors are synthetic: they have unit
-length, and the spectrum and the cluster structure of real VLAD vectors of photographs. `paper/vlad.py`
+SYNTHETIC = """The paper's Flickr10M is not available. The vectors are synthetic. They have unit
+length, with the spectrum and the cluster structure of real VLAD vectors of photographs. `paper/vlad.py`
 describes the model and its fit. If the folder `BOOSTKMEANS_DATA` contains the real vectors, they are
 used instead.
 """
@@ -275,10 +275,11 @@ Methods:
   one trial per centre.
 - "boostkmeans" is `BoostKMeans` with its defaults, and with `quality="fast"`.
 
-Each run has its own process, and ends after {limit} seconds (open triangles in the picture). A method
-that failed is not tried at larger sizes. Seconds include the labels of all rows, but not reading and
-measuring. The distortion is computed from the labels alone. OpenMP threads sleep while they wait
-(`OMP_WAIT_POLICY=PASSIVE`), which mainly helps scikit-learn's trees.
+Each run has its own process, which is stopped after {limit} seconds (open triangles in the picture). A
+method that failed is not run at larger sizes. Times include the assignment of labels to all rows, but
+not reading the data and computing the distortion. The distortion is computed from the labels alone.
+OpenMP threads sleep while they wait (`OMP_WAIT_POLICY=PASSIVE`), which mainly helps scikit-learn's
+trees.
 
 ![Time](../images/{times})
 

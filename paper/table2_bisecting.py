@@ -169,8 +169,8 @@ def distortion_table(by_method: Runs, kmeans: Json) -> str:
             f"{theirs[0]:,.1f}", relative(theirs[0], PAPER_KMEANS),
             f"{theirs[1]:,.1f}", relative(theirs[1], PAPER_KMEANS),
         ])  # fmt: skip
-    header = ["", "tree", "to k-means", "refined", "to k-means", "paper: tree", "to k-means",
-              "paper: refined", "to k-means"]  # fmt: skip
+    header = ["", "tree", "relative to k-means", "refined", "relative to k-means", "paper: tree",
+              "relative to k-means", "paper: refined", "relative to k-means"]  # fmt: skip
     return table(header, rows)
 
 
@@ -189,8 +189,8 @@ def sweeps_table(by_method: Runs, kmeans: Json) -> str:
             f"{mean_of(runs, 'refinement_sweeps'):.0f}",
             relative(PAPER[method][1], PAPER_KMEANS),
         ])  # fmt: skip
-    header = ["to k-means", "tree", *[f"after {n}" for n in STORED_SWEEPS], "at the end", "sweeps",
-              "paper: refined"]  # fmt: skip
+    header = ["relative to k-means", "tree", *[f"after {n}" for n in STORED_SWEEPS], "at the end",
+              "sweeps", "paper: refined"]  # fmt: skip
     return table(header, rows)
 
 
@@ -212,20 +212,21 @@ TEXT = """Data: {data}; {k:,} clusters, means over {seeds} seeds (± their stand
 
 All distortions are computed from the labels alone, even for RBK, which uses the cosine. K-means
 (scikit-learn) ends at {kmeans:,.1f} after {iterations} iterations ({ended}); in the paper it ends at
-{paper:,.1f} after 130. All trees are refined by the paper's direct k-way, started from their labels:
+{paper:,.1f} after 130. All trees are refined by the paper's direct k-way method, started from
+their labels:
 `BoostKMeans(k, init=labels, n_candidates=None, repair=False, annealing=0)`.
 {failed}
 {distortions}
 
-In the paper, trees are close to k-means after one iteration (here {after_one:,.1f}), methods with boost
-k-means are slightly below the others, and RBK is between them.
+In the paper, the distortion of trees is close to that of k-means after one iteration (here
+{after_one:,.1f}). Methods with boost k-means are slightly below the others, and RBK is between them.
 
-## How far the refinement went
+## Extent of the refinement
 
 In the paper, refinement lowers the distortion of trees by {in_paper:.1f} %, which leaves them 7 % above
-k-means. The paper does not say when it ended. Here the first sweep alone lowers it by {by_first:.1f} %,
-and all sweeps, until one gains less than 1e-4 of the distortion, by {by_all:.1f} %. The refined trees
-end below k-means for {below} of {n} methods.
+k-means. The paper does not say when it ended. Here the first sweep alone lowers it by {by_first:.1f} %.
+Refinement ends when a sweep gains less than 1e-4 of the distortion, and lowers it by {by_all:.1f} % in
+total. The refined trees end below k-means for {below} of {n} methods.
 
 {sweeps}
 
@@ -233,8 +234,8 @@ end below k-means for {below} of {n} methods.
 
 In the paper, a bisecting method is more than {faster} times faster than a single iteration of k-means.
 Here one iteration of scikit-learn's k-means takes {one:.2f} s. It is a matrix product, which runs at the
-full speed of the processor. Both times grow with n, but that of a tree with log(k), and that of an
-iteration with k.
+full speed of the processor. Both times grow with n. The time of a tree grows with
+log(k), and the time of an iteration grows with k.
 
 {times}
 """

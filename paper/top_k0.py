@@ -16,7 +16,7 @@ from contenders import PLAIN, Array, Task, distortion_of, in_own_process
 from public_data import fingerprint, sift
 
 NAME = "top_k0"
-TITLE = "Candidates: the claim of 7 to 8 times (top-k0)"
+TITLE = "Candidates: the claimed speed-up of 7 to 8 times (top-k0)"
 
 K0 = (4, 8, 16, 32, 64, 128, 256, 512)
 # Sweeps over all clusters before candidates are used: "a few iterations" in the paper.
@@ -151,15 +151,15 @@ def summary(runs: list[Json], n: int, k: int) -> str:
     )
 
 
-TEXT = """The paper: after a few iterations, a row need only be compared with the k0 nearest of the k
-clusters, which "typically leads to 7~8 times speed-up while without significant performance
-degradation". It does not say for which k0 or k.
+TEXT = """According to the paper, a row needs to be compared only with the k0 nearest of the k clusters
+after a few iterations, which "typically leads to 7~8 times speed-up while without significant
+performance degradation". The paper does not say for which k0 or k.
 
 Here BKM(rnd) makes {before} sweeps over all clusters. From this point, {timed} sweeps are timed, and
 their median is shown; some of them build new lists of neighbours. A whole fit continues from the same
 point until a sweep gains less than 1e-4, and its seconds count from there. "all" is a sweep over all
-clusters, which uses a matrix product. Candidates save distances, but gathering their centres costs a
-part of that time.
+clusters, which uses a matrix product. With candidates, fewer distances are computed, but gathering
+their centres takes time.
 
 {tables}
 

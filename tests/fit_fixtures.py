@@ -24,7 +24,7 @@ def small_file(tmp_path: Path, small_rows: NDArray[np.float32]) -> Path:
 
 @pytest.fixture(scope="session")
 def large_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file with so many rows that a sweep takes a moment."""
+    """Return a file of 20,000 rows, for which a sweep takes a moment."""
     path = tmp_path_factory.mktemp("large") / "x.npy"
     np.save(path, np.random.default_rng(0).normal(size=(20_000, 16)).astype(np.float32))
     return path

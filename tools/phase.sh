@@ -7,23 +7,28 @@ if [ "$1" = --quiet ]; then
   quiet=yes
   shift
 fi
-echo "$1 ..."
+message=$1
 shift
 began=$(date +%s)
 if [ -n "$quiet" ]; then
+  printf '%s ... ' "$message"
   log=$(mktemp "${TMPDIR:-/tmp}/boostkmeans.XXXXXX")
   "$@" >"$log" 2>&1
   code=$?
-  [ $code -eq 0 ] || cat "$log"
-  rm -f "$log"
 else
+  printf '%s ...\n' "$message"
   "$@"
   code=$?
 fi
 seconds=$(($(date +%s) - began))
+elapsed="$((seconds % 60)) s"
+[ $seconds -lt 60 ] || elapsed="$((seconds / 60)) min $elapsed"
 if [ $code -eq 0 ]; then
-  echo "  done in $((seconds / 60)) min $((seconds % 60)) s"
+  echo "done in $elapsed"
 else
-  echo "  failed after $((seconds / 60)) min $((seconds % 60)) s: $*"
+  echo "failed after $elapsed"
+  [ -z "$quiet" ] || cat "$log"
+  echo "The command was: $*"
 fi
+[ -z "$quiet" ] || rm -f "$log"
 exit $code

@@ -49,13 +49,14 @@ plt.show()
 
 # %%
 # Lloyd's k-means has converged: each point belongs to its nearest centre. Single moves continue,
-# because each point influences the centre of its own cluster. Leaving the cluster pays as soon as
+# because each point influences the centre of its own cluster. Moving a point to another cluster lowers
+# the inertia if
 #
 # .. math:: \frac{n_u}{n_u - 1} \|x - C_u\|^2 > \frac{n_v}{n_v + 1} \|x - C_v\|^2,
 #
-# which can hold even if the own centre is the nearest one. This matters in small clusters. A result
-# of single moves is also a fixed point of Lloyd's k-means, but not the other way round. To verify
-# this, start each method from the result of the other one.
+# which can hold even if the centre of the point's own cluster is the nearest one. This matters in small
+# clusters. A result of single moves is also a fixed point of Lloyd's k-means, but not the other way
+# round. To verify this, start each method from the result of the other one.
 
 after_lloyd = BoostKMeans(4, init=lloyd[-1].cluster_centers_, annealing=0, repair=False, tol=0).fit(X)
 after_boost = KMeans(4, init=boost[-1].cluster_centers_).fit(X)

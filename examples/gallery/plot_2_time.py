@@ -4,7 +4,7 @@ Distortion against time
 
 This example clusters 4,000 SIFT descriptors of 128 features into 100 clusters. It compares the three
 quality levels of boost k-means with Lloyd's k-means, started from random rows and from k-means++. The
-times depend on the machine and its load. The final distortions hardly do.
+times depend on the machine and its load. The final distortions hardly depend on either.
 """
 
 # %%

@@ -33,8 +33,8 @@ grid[1, 0].set_ylabel("nearest")
 plt.show()
 
 # %%
-# The fit does not use the digits, but the clusters are close to them. The entropy is 0 if each
-# cluster has one digit only.
+# The fit does not use the digit labels, but most clusters correspond to one digit. The entropy is 0 if
+# each cluster contains only one digit.
 
 print(f"purity {metrics.purity(digits, model.labels_):.3f}")
 print(f"entropy {metrics.entropy(digits, model.labels_):.3f}")

@@ -3,7 +3,7 @@ How many clusters?
 ==================
 
 ``select.scan`` evaluates several numbers of clusters in less time than one fit per number, and suggests
-one of them with a reason. This example has one data set with a clear answer and one without.
+one of them with a reason. This example uses one data set with a clear answer and one without.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Clusters of limited size
 ========================
 
-``min_size`` and ``max_size`` limit the size of clusters in every step of a fit. Examples are shards that
-must fit into the memory of a machine, and groups of at least twenty people.
+``min_size`` and ``max_size`` limit the size of clusters in every step of a fit. Typical uses are shards
+that must fit into the memory of a machine, and groups of at least twenty people.
 """
 
 # %%

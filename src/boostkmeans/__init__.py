@@ -1,4 +1,4 @@
-"""Boost k-means: clustering by single moves that raise an explicit objective.
+"""Boost k-means: clustering by moving single rows to improve an explicit objective.
 
 >>> import numpy as np
 >>> from boostkmeans import BoostKMeans
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from boostkmeans.quantization._product_quantizer import ProductQuantizer
     from boostkmeans.quantization._record import QuantizerRecord
 
-# Where the public names are. They are imported when they are first wanted: scikit-learn takes more than
-# a second, which a command line's help should not.
+# Modules of the public names. Each is imported on first access, because importing scikit-learn takes
+# more than a second, which would delay the command line's help.
 _HOMES = {
     "BisectingBoostKMeans": "_estimators.bisecting",
     "BoostKMeans": "_estimators.boost_kmeans",

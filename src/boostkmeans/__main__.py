@@ -1,4 +1,4 @@
-"""`python -m boostkmeans` is `boostkmeans`."""
+"""Entry point of `python -m boostkmeans`, which runs the command `boostkmeans`."""
 
 from boostkmeans.cli import main
 

@@ -1,6 +1,6 @@
-"""Explanation for installations in which the compiled module `_core` is missing.
+"""Error message for installations without the compiled module `_core`.
 
-Python prefers the compiled module of the same name, so this file runs only without it.
+Python prefers a compiled module of the same name, so this file is imported only if that is missing.
 """
 
 raise ImportError(

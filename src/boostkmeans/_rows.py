@@ -1,4 +1,4 @@
-"""Keep pickles of 0.7 readable: they name this module."""
+"""Alias module for pickles of version 0.7, which refer to this name."""
 
 from boostkmeans._data.frame import Frame
 

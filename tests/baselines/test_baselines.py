@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -295,18 +295,26 @@ def test_kmeans_respects_tol_and_max_iter() -> None:
     assert KMeans(6, max_iter=2, random_state=7).fit(X).n_iter_ == 2
 
 
-@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
-def test_small_types_are_converted_to_float32(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
+def observe_fits(
+    monkeypatch: pytest.MonkeyPatch, method: Any, observe: Callable[[Any], object]
+) -> list[Any]:
+    """Return a list that receives `observe(rows)` for each call of the wrapped estimator."""
+    observed: list[Any] = []
     name = "partial_fit" if method is MiniBatchKMeans else "fit"
-    peer = getattr(cluster, method.__name__)
-    fit = getattr(peer, name)
+    wrapped = getattr(cluster, method.__name__)
+    fit = getattr(wrapped, name)
 
-    def spy(self: Any, rows: Any, **kwargs: Any) -> Any:
-        seen.append(rows.dtype)
+    def observing_fit(self: Any, rows: Any, **kwargs: Any) -> Any:
+        observed.append(observe(rows))
         return fit(self, rows, **kwargs)
 
-    monkeypatch.setattr(peer, name, spy)
+    monkeypatch.setattr(wrapped, name, observing_fit)
+    return observed
+
+
+@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+def test_small_types_are_converted_to_float32(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = observe_fits(monkeypatch, method, lambda rows: rows.dtype)
     for dtype in (np.uint8, np.float16, np.float32, np.float64):
         method(2, max_iter=1, random_state=0).fit(np.eye(8, dtype=dtype))
     assert seen == [np.float32, np.float32, np.float32, np.float64]
@@ -382,16 +390,9 @@ def test_kmeans_in_parallel_threads() -> None:
 
 @pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
 def test_respects_n_threads(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    name = "partial_fit" if method is MiniBatchKMeans else "fit"
-    peer = getattr(cluster, method.__name__)
-    fit = getattr(peer, name)
-
-    def spy(*args: Any, **kwargs: Any) -> Any:
-        seen.append({pool["num_threads"] for pool in threadpool_info()})
-        return fit(*args, **kwargs)
-
-    monkeypatch.setattr(peer, name, spy)
+    seen = observe_fits(
+        monkeypatch, method, lambda _: {pool["num_threads"] for pool in threadpool_info()}
+    )
     with threadpool_limits(2):
         method(2, n_threads=1, max_iter=2, random_state=0).fit(blobs(50, 2, 2)[0])
         assert {pool["num_threads"] for pool in threadpool_info()} == {2}
@@ -423,14 +424,7 @@ def test_default_batch_has_tenth_of_rows() -> None:
 
 def test_batches_differ_and_exclude_rows_without_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(100.0)[:, None]
-    batches = []
-    partial_fit = cluster.MiniBatchKMeans.partial_fit
-
-    def spy(self: Any, rows: Any, **kwargs: Any) -> Any:
-        batches.append(rows[:, 0].tolist())
-        return partial_fit(self, rows, **kwargs)
-
-    monkeypatch.setattr(cluster.MiniBatchKMeans, "partial_fit", spy)
+    batches = observe_fits(monkeypatch, MiniBatchKMeans, lambda rows: rows[:, 0].tolist())
     weights = np.r_[np.zeros(50), np.ones(50)]
     MiniBatchKMeans(2, max_iter=20, random_state=0).fit(X, sample_weight=weights)
     assert len(batches) == len({tuple(batch) for batch in batches}) == 20

@@ -18,6 +18,7 @@ from problems import PROBLEMS, Problem, normal
 Json = dict[str, Any]
 
 
+@pytest.mark.process
 def test_isolated_call_returns_value_and_peak_memory() -> None:
     outcome = isolated(math.factorial, 5, limit=60)
     assert (outcome.value, outcome.failure) == (120, "")
@@ -25,12 +26,14 @@ def test_isolated_call_returns_value_and_peak_memory() -> None:
     assert outcome.peak_megabytes > 1
 
 
+@pytest.mark.process
 def test_isolated_call_is_killed_at_its_limit() -> None:
     began = time.perf_counter()
     assert isolated(time.sleep, 100, limit=0.5).failure == "more than 0.5 s"
     assert time.perf_counter() - began < 30
 
 
+@pytest.mark.process
 def test_isolated_call_reports_errors() -> None:
     outcome = isolated(math.factorial, -1, limit=60)
     assert outcome.failure.startswith("ValueError")

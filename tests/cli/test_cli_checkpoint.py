@@ -90,6 +90,7 @@ def test_resumes_after_a_time_limit(large_file: Path, tmp_path: Path) -> None:
     assert "Use --force" in fail(2, *command, "--resume"), "the checkpoint was removed"
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_resumes_after_being_killed(large_file: Path, tmp_path: Path) -> None:
     options = ["-k", "200", "--quality", "fast", "--tol", "0", "--n-init", "2", "--labels"]

@@ -108,6 +108,7 @@ def test_plot(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "pip install boostkmeans[plot]" in fail(1, *options, "--force")
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_interrupt_prints_the_runs_so_far(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5_000, 8)))

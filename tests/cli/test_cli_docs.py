@@ -182,11 +182,11 @@ def test_bad_data_exits_with_code_3(tmp_path: Path) -> None:
     punctuation = tmp_path / "d.txt"
     punctuation.write_text("!\n?\n...\n")
     for path, what in (
-        (empty, "no files in this folder"),
+        (empty, "The folder has no files"),
         (cluto, "a.mat: line 1"),
         (binary, "b.txt: The file is binary, not text"),
         (table, "'id', 'title', 'body'"),
-        (punctuation, "no words of two letters"),
+        (punctuation, "no words of two or more letters"),
     ):
         result = run("docs", path, "-k", "2")
         assert (result.exit_code, result.stdout) == (3, "")
@@ -202,7 +202,7 @@ def test_bad_data_exits_with_code_3(tmp_path: Path) -> None:
         (["docs", SENTENCES], "-k"),
         (["docs", SENTENCES, "-k", "0"], "-k"),
         (["docs", SENTENCES, "-k", "x"], "-k"),
-        (["docs", SENTENCES, "-k", "31"], "31 clusters need as many documents"),
+        (["docs", SENTENCES, "-k", "31"], "-k 31 is more than the 30 documents"),
         (["docs", SENTENCES, "-k", "3", "--method", "best"], "--method"),
         (["docs", SENTENCES, "-k", "3", "--ngrams", "one"], "--ngrams"),
         (["docs", SENTENCES, "-k", "3", "--ngrams", "2-1"], "--ngrams"),
@@ -212,7 +212,10 @@ def test_bad_data_exits_with_code_3(tmp_path: Path) -> None:
         (["docs", SENTENCES, "-k", "3", "--encoding", "utf-9"], "utf-9"),
         (["docs", SENTENCES, "-k", "3", "--text-column", "text"], "Columns can only be named"),
         (["docs", SENTENCES, "-k", "3", "--format", "docx"], "--format"),
-        (["docs", SENTENCES, "-k", "3", "--quality", "best"], "quality is for the methods 'refined'"),
+        (
+            ["docs", SENTENCES, "-k", "3", "--quality", "best"],
+            "--quality has no effect with the method 'bisecting'",
+        ),
         (["docs", SENTENCES, "-k", "3", "--nonsense"], "--nonsense"),
         (["nonsense"], "nonsense"),
     ],
@@ -331,6 +334,8 @@ def test_interrupt_while_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fail(130, "docs", SENTENCES, "-k", "3") == "boostkmeans: interrupted\n"
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_message_without_the_cli_extra() -> None:
     for missing in ("typer", "rich"):
         result = run_python(

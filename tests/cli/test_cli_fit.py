@@ -102,6 +102,8 @@ def test_labels_as_text(small_file: Path, tmp_path: Path, ending: str) -> None:
     assert target.read_text() == succeed("fit", small_file, "-k", str(K), "--labels", "-")
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_reads_standard_input(small_file: Path, small_rows: NDArray[np.float32]) -> None:
     expected = succeed("fit", small_file, "-k", str(K), "--labels", "-")
     with small_file.open("rb") as stdin:

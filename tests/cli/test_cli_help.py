@@ -143,6 +143,7 @@ def test_completion_of_commands() -> None:
     assert result.stdout.split() == ["predict"]
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_show_completion() -> None:
     # Without `true`, bash would replace itself by Python, which then finds no parent shell.
@@ -152,6 +153,7 @@ def test_show_completion() -> None:
     assert "boostkmeans" in result.stdout
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_demo_runs_without_the_cli_extra() -> None:
     code = (
@@ -167,6 +169,7 @@ def test_demo_runs_without_the_cli_extra() -> None:
     assert "boost-balanced" in result.stdout
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.slow
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -23,6 +23,7 @@ K = 5
 ENDLESS = ["-k", "50", "--quality", "best", "--tol", "0", "--n-init", "100000"]
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_hangup_writes_the_best_partition(large_file: Path, tmp_path: Path) -> None:
     model, labels, checkpoint = tmp_path / "m", tmp_path / "l.npy", tmp_path / "c"
@@ -44,6 +45,7 @@ def test_hangup_writes_the_best_partition(large_file: Path, tmp_path: Path) -> N
     assert sorted(one.name for one in tmp_path.iterdir()) == ["c", "l.npy", "m"]
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_bar_and_interrupt_on_a_terminal(large_file: Path, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
@@ -82,6 +84,7 @@ def test_interrupt_without_output_files(small_file: Path, monkeypatch: pytest.Mo
     assert result.stderr == ("boostkmeans: interrupted: no output file was given; use -o or --labels\n")
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_second_interrupt_quits(large_file: Path, tmp_path: Path) -> None:
     process = start("fit", large_file, *ENDLESS, "--labels", tmp_path / "l.npy", "-v")
@@ -95,6 +98,7 @@ def test_second_interrupt_quits(large_file: Path, tmp_path: Path) -> None:
     assert {one.name for one in tmp_path.iterdir()} <= {"l.npy"}
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_interrupt_before_the_first_partition(tmp_path: Path) -> None:
     pipe = tmp_path / "x.npy"
@@ -109,6 +113,7 @@ def test_interrupt_before_the_first_partition(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["x.npy"]
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_closed_pipe_does_not_affect_files(small_file: Path, tmp_path: Path) -> None:
     process = start("fit", small_file, "-k", str(K), "--labels", "-", "-o", tmp_path / "m")
@@ -120,6 +125,7 @@ def test_closed_pipe_does_not_affect_files(small_file: Path, tmp_path: Path) -> 
     assert (tmp_path / "m").exists(), "the file is complete"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.slow
 def test_full_disk(small_file: Path) -> None:
@@ -132,6 +138,7 @@ def test_full_disk(small_file: Path) -> None:
     assert b"Exception ignored" not in error
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_file_that_becomes_too_large(large_file: Path, tmp_path: Path) -> None:
     def limit() -> None:

@@ -172,6 +172,7 @@ def test_train_errors(folder: Path, tmp_path: Path, X: NDArray[np.float32]) -> N
     assert not q.exists()
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_interrupted_training_leaves_no_file(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(60_000, 64)).astype(np.float32))
@@ -240,6 +241,7 @@ def test_invalid_rows_leave_no_file(folder: Path, tmp_path: Path, X: NDArray[np.
     assert "row 1900, column 3" in message
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_sigterm_leaves_no_file(folder: Path, tmp_path: Path) -> None:
     process = start("pq", "encode", folder / "q", "-", tmp_path / "c.npy", "-v", stdin=-1)

@@ -132,6 +132,7 @@ def test_closed_pipe_does_not_affect_files(
     assert succeed(*arguments) == ""
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_sigterm_leaves_no_file(folder: Path, tmp_path: Path) -> None:
     process = start("predict", folder / "m", "-", "--format", "csv", "--labels", tmp_path / "l.npy",

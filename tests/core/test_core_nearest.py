@@ -56,7 +56,7 @@ def test_nearest_and_second_nearest_match_numpy(dtype: Any, n: int, d: int, k: i
     isa=st.sampled_from(instruction_sets()),
 )  # fmt: skip
 def test_ties_go_to_the_first_centre(seed: int, n: int, d: int, k: int, high: int, isa: str) -> None:
-    rng = np.random.default_rng(seed)  # small integers: many exact ties
+    rng = np.random.default_rng(seed)  # Small integers have many exact ties.
     X = rng.integers(0, high, (n, d), endpoint=True).astype(np.float64)
     C = rng.integers(0, high, (k, d), endpoint=True).astype(np.float64)
     rows = unframed(X, isa)
@@ -69,7 +69,7 @@ def test_ties_go_to_the_first_centre(seed: int, n: int, d: int, k: int, high: in
 def test_float64_decides_close_distances() -> None:
     rng = np.random.default_rng(0)
     C = np.repeat(rng.normal(size=(4, 20)), 8, axis=0)
-    C += 1e-10 * rng.normal(size=C.shape)  # groups of eight that float32 rounds to one
+    C += 1e-10 * rng.normal(size=C.shape)  # float32 rounds each group of eight to one value.
     X = np.repeat(C, 3, axis=0)
     rows = unframed(X)
     labels = np.empty(len(X), dtype=np.int32)
@@ -82,7 +82,9 @@ def test_float64_decides_close_distances() -> None:
 def test_float64_corrects_errors_of_float32(spread: float) -> None:
     rng = np.random.default_rng(0)
     C = np.repeat(rng.normal(size=(4, 20)), 8, axis=0)
-    C += spread * rng.normal(size=C.shape)  # gaps within a group are near float32's rounding of |x|^2
+    C += spread * rng.normal(
+        size=C.shape
+    )  # Distances within a group are near the rounding error of |x|^2 in float32.
     X = np.repeat(C, 20, axis=0) + 0.7 * spread * rng.normal(size=(640, 20))
     labels = np.empty(len(X), dtype=np.int32)
     _core.nearest(unframed(X), C, labels, None, None, 2)
@@ -174,7 +176,7 @@ def test_rejects_outputs_that_need_a_copy(bad: NDArray[Any]) -> None:
 
 
 class TestPlusPlus:
-    """k-means++: what is chosen, and how it is drawn."""
+    """k-means++: the chosen rows, and the probability of choosing them."""
 
     @pytest.mark.usefixtures("isa")
     def test_labels_are_the_nearest_chosen_rows(self) -> None:
@@ -197,7 +199,7 @@ class TestPlusPlus:
 
     @pytest.mark.usefixtures("isa")
     def test_draw_probability_is_proportional_to_the_squared_distance(self) -> None:
-        # From a first centre at 0 or 1 the second is at 10 or -10 with odds that can be computed.
+        # The probability of the second centre, given the first, can be computed by hand.
         X = np.array([[0.0], [1.0], [10.0], [-10.0]])
         rows = Rows.in_own_frame(X, "euclidean", 1)
         counts = np.zeros((4, 4))

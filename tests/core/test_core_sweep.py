@@ -14,7 +14,7 @@ from factories import blank_partition
 
 pytestmark = pytest.mark.usefixtures("isa")
 
-CASES = [  # n, d, k: below, at and above the widths of vectors, panels, pieces and chunks
+CASES = [  # Values of n, d, k below, at and above the widths of vectors, panels and tiles.
     (60, 1, 2), (60, 2, 7), (150, 3, 16), (200, 16, 17), (200, 31, 33), (300, 130, 40), (97, 257, 65),
 ]  # fmt: skip
 
@@ -29,7 +29,7 @@ def core_sweep(
     run_rows: int = 1, weights: NDArray[np.float64] | None = None, first: bool = False, seed: int = 0,
     exact: bool = False, low: bool = False, n_threads: int = 1,
 ) -> tuple[Partition, int, float]:  # fmt: skip
-    """One sweep by the core; also checks that what it reports is what it did."""
+    """Sweep once with the core, and check that the reported gain and counts are correct."""
     rows = Rows.in_own_frame(X, "euclidean", n_threads)
     partition = blank_partition(labels.copy(), k, X.shape[1])
     before, _ = partition.recompute(rows, weights, n_threads)
@@ -91,7 +91,7 @@ def test_visits_runs_of_rows_in_order() -> None:
     X, labels = random_problem(103, 5, 6, seed=0)
     runs = np.random.default_rng(0).permutation(-(-103 // 8))
     order = [i for r in runs.tolist() for i in range(r * 8, min(r * 8 + 8, 103))]
-    # One block: the last run is short, so that blocks of whole runs would not all be of one size.
+    # A single block: the last run is short, so that blocks of whole runs would differ in size.
     found, _, _ = core_sweep(X, labels, 6, runs, run_rows=8, block=1000)
     expected, _ = reference.sweep(X, labels, 6, order, 1000)
     np.testing.assert_array_equal(found.labels, expected)
@@ -129,7 +129,7 @@ def test_every_move_lowers_the_inertia() -> None:
 
 def test_fills_empty_clusters_and_keeps_the_last_member() -> None:
     X = np.array([[0.0], [1.0], [5.0], [100.0]])
-    labels = np.array([0, 0, 0, 1], dtype=np.int32)  # cluster 2 is empty, cluster 1 has one member
+    labels = np.array([0, 0, 0, 1], dtype=np.int32)  # Cluster 2 is empty, and cluster 1 has one member.
     found, moves, _ = core_sweep(X, labels, 3, np.arange(4), block=1)
     assert moves > 0
     assert found.labels[3] == 1
@@ -158,7 +158,7 @@ def test_expired_deadline_moves_no_row() -> None:
 
 
 def valid_arguments(k: int = 4) -> dict[str, Any]:
-    """Arguments of a sweep over 30 rows of 3 features."""
+    """Return arguments of a sweep over 30 rows of 3 features."""
     X, labels = random_problem(30, 3, k, seed=7)
     partition = blank_partition(labels, k, 3)
     return {
@@ -274,11 +274,11 @@ def test_low_precision_gains_nearly_as_much_as_float32(isa: str, d: int, dtype: 
     X = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1, size=(600, d)).astype(dtype)
     labels = rng.permutation(np.arange(600) % 40).astype(np.int32)
     gains = {}
-    for low in (False, True):  # the helper checks that every gain is one
+    for low in (False, True):  # `core_sweep` checks the gain.
         _, moves, gains[low] = core_sweep(X, labels, 40, rng.permutation(600), low=low)
         assert moves > 300
     assert gains[True] > 0.9 * gains[False]
-    # A certificate is the same with it.
+    # An exact sweep does not depend on the precision of proposals.
     exact = [core_sweep(X, labels, 40, np.arange(600), exact=True, low=low)[0].labels
              for low in (False, True)]  # fmt: skip
     np.testing.assert_array_equal(exact[0], exact[1])

@@ -1,4 +1,4 @@
-"""Sums and inertia from the labels alone: row by row for few clusters, cluster by cluster for many."""
+"""Sums and inertia computed from the labels: row by row for few clusters, otherwise by cluster."""
 
 import numpy as np
 import pytest
@@ -8,14 +8,14 @@ import reference
 from boostkmeans._data.rows import Rows
 from factories import blank_partition
 
-CASES = [  # n, d, k
-    (20_001, 3, 7),  # pieces of unequal lengths
+CASES = [  # Values of n, d, k.
+    (20_001, 3, 7),  # Parts of unequal lengths.
     (3_000, 130, 11),
-    (90_000, 1, 2),  # by clusters, these would be summed in parts
-    (2_000, 5, 4),  # too few rows for pieces: by clusters
-    (9_000, 64, 3_000),  # too many clusters
+    (90_000, 1, 2),  # Row by row. By cluster, these would be summed in parts.
+    (2_000, 5, 4),  # By cluster, because there are too few rows for several parts.
+    (9_000, 64, 3_000),  # By cluster, because there are many clusters.
 ]
-LARGE = [  # enough for several threads
+LARGE = [  # Large enough for several threads.
     (60_000, 170, 9),
     (60_000, 170, 2_000),
 ]
@@ -24,7 +24,7 @@ LARGE = [  # enough for several threads
 def awkward(
     n: int, d: int, k: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float64]]:
-    """Rows far from the origin, two clusters without weight (one without rows), weights of zero."""
+    """Return rows far from the origin, labels and weights; clusters 1 and 2 have no weight."""
     rng = np.random.default_rng(n)
     X = (rng.normal(size=(n, d)) + 100).astype(np.float32)
     labels = rng.integers(0, k, n).astype(np.int32)
@@ -50,7 +50,7 @@ def test_sums_and_inertia_match_numpy(n: int, d: int, k: int, weighted: bool) ->
 
     framed = rows.frame.enter(X.astype(np.float64))
     composites, weights = reference.composites_of(framed, labels, k, w)
-    composites[1] = 5.0  # a cluster without rows keeps what it has
+    composites[1] = 5.0  # A cluster without rows keeps its position.
     if weighted and k > 2:
         composites[2] = 0.0
     np.testing.assert_allclose(partition.composites, composites, rtol=1e-12, atol=1e-11)
@@ -77,7 +77,7 @@ def test_result_does_not_depend_on_threads(n: int, d: int, k: int) -> None:
 @pytest.mark.usefixtures("isa")
 @pytest.mark.parametrize(("n", "d", "k"), CASES)
 def test_reports_how_far_the_old_sums_were_off(n: int, d: int, k: int) -> None:
-    """Relative to what the members of the cluster could add up to."""
+    """The error is relative to the largest possible sum of the members."""
     X, labels, _ = awkward(n, d, k)
     rows = Rows.in_own_frame(X, "euclidean", 1)
     partition = blank_partition(labels, k, d)

@@ -25,7 +25,9 @@ def test_names_next_to_the_matrix(tmp_path: Path) -> None:
     assert corpus.classes == ["x", "y", "x"]
     assert corpus.names == ["one", "two", r"thr\xe9\xe9"]
     (tmp_path / "a.rclass").write_text("x\ny\n")
-    with pytest.raises(DataFormatError, match=r"a\.rclass: 2 lines, but .*a\.mat has 3 rows"):
+    with pytest.raises(
+        DataFormatError, match=r"a\.rclass: The file has 2 lines, but .*a\.mat has 3 rows"
+    ):
         read_corpus(tmp_path / "a.mat")
 
 

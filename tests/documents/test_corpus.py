@@ -1,4 +1,4 @@
-"""Reading documents: every kind of input, and what is wrong with it."""
+"""Reading of documents: folders, lines, tables and matrices, and their errors."""
 
 import contextlib
 import gzip
@@ -19,7 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from boostkmeans import DataFormatError
 from boostkmeans.documents import Corpus, Skipped, read_corpus, tfidf
-from boostkmeans.documents import _tables as tables_module
+from boostkmeans.documents import _csv_rows as csv_rows_module
 from boostkmeans.documents import _weighting as weighting_module
 
 COUNTS = np.array([[3.0, 4, 0], [4, 3, 0], [0, 0, 5], [0, 0, 2]])
@@ -40,7 +40,7 @@ def failure(path: Path | str, **options: Any) -> str:
 # Folders
 
 
-def test_a_folder(tmp_path: Path) -> None:
+def test_reads_folder(tmp_path: Path) -> None:
     for name, text in (("b.txt", "the sea"), ("a.txt", "\ufeffa rose"), (".hidden", "no"), ("c", "x y")):
         written(tmp_path / name, text)
     corpus = read_corpus(tmp_path)
@@ -59,7 +59,7 @@ def test_sub_folders_are_classes(tmp_path: Path) -> None:
     assert read_corpus(tmp_path).classes is None
 
 
-def test_bad_files_do_not_lose_the_rest(tmp_path: Path) -> None:
+def test_skips_invalid_files(tmp_path: Path) -> None:
     for i in range(3):
         written(tmp_path / f"good{i}.txt", f"text number {i}")
     written(tmp_path / "binary.bin", b"PK\x03\x04\x00\x00\xff")
@@ -77,19 +77,19 @@ def test_bad_files_do_not_lose_the_rest(tmp_path: Path) -> None:
         Skipped("damaged.gz", "the compressed file is damaged"),
         Skipped("empty.txt", "empty"),
         Skipped("latin.txt", "not utf-8: 0xe9 at byte 3"),
-        Skipped("nowhere.txt", "a link to nothing"),
+        Skipped("nowhere.txt", "a broken link"),
         Skipped("nul.txt", "binary: a NUL at character 11"),
         Skipped("pipe", "not a file"),
-        Skipped("wide.txt", "not utf-8, but by its first bytes utf-16"),
+        Skipped("wide.txt", "not utf-8: the first bytes are the mark of utf-16"),
     ]
 
 
-def test_folders_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skips_unreadable_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a/1", "b/c/1", "b/1"):
         written(tmp_path / name, "some text")
     scandir, closed = os.scandir, {str(tmp_path / "b" / "c")}
 
-    def refused(path: Any) -> Any:  # the superuser may read all folders
+    def refused(path: Any) -> Any:  # file permissions do not apply to the superuser
         if os.fspath(path) in closed:
             raise PermissionError(13, "Permission denied", path)
         return scandir(path)
@@ -103,13 +103,13 @@ def test_folders_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pyte
         read_corpus(tmp_path)
 
 
-def test_a_folder_with_nothing_to_read(tmp_path: Path) -> None:
-    assert "no files in this folder" in failure(tmp_path)
+def test_error_for_folder_without_usable_files(tmp_path: Path) -> None:
+    assert "The folder has no files." in failure(tmp_path)
     written(tmp_path / "latin.txt", "caf\xe9".encode("latin-1"))
     written(tmp_path / "binary", b"\x00")
     message = failure(tmp_path)
     assert str(tmp_path) in message
-    assert "none of its 2 files can be used. binary: binary: a NUL" in message
+    assert "None of its 2 files can be used. binary: binary: a NUL" in message
     assert "encoding" in message
     assert read_corpus(tmp_path, encoding="latin-1").texts == ["caf\xe9"]
 
@@ -117,11 +117,11 @@ def test_a_folder_with_nothing_to_read(tmp_path: Path) -> None:
 # A document on each line
 
 
-def test_lines(tmp_path: Path) -> None:
+def test_reads_lines(tmp_path: Path) -> None:
     path = written(
         tmp_path / "a.txt", b"\xef\xbb\xbfone text\r\n\n  \ntwo texts\x0b here\ncaf\xe9\n\x00\nlast"
     )
-    # A NUL so early would be taken for a binary file: see below.
+    # A NUL near the beginning would make the file binary, so it is moved behind a long line.
     path = written(path, path.read_bytes().replace(b"\n\x00", b"\n" + b"long " * 300 + b"\n\x00"))
     corpus = read_corpus(path)
     assert corpus.names == ["line 1", "line 4", "line 6", "line 8"]
@@ -139,20 +139,20 @@ def test_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le", "cp1252", "utf-8"])
-def test_lines_in_an_encoding(tmp_path: Path, encoding: str) -> None:
+def test_reads_lines_in_encoding(tmp_path: Path, encoding: str) -> None:
     path = written(tmp_path / "a.txt", "caf\xe9\nth\xe9\n".encode(encoding))
     assert read_corpus(path, encoding=encoding).texts == ["caf\xe9", "th\xe9"]
 
 
-def test_files_that_are_no_text(tmp_path: Path) -> None:
+def test_rejects_files_that_are_not_text(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    assert "a.txt: empty" in failure(written(path, ""))
-    assert "a.txt: empty" in failure(written(path, "\n \n"))
+    assert "a.txt: The file is empty." in failure(written(path, ""))
+    assert "a.txt: The file is empty." in failure(written(path, "\n \n"))
     assert "NUL at byte 3" in failure(written(path, b"\x7fEL\x00F"))
     assert "PDF" in failure(written(path, b"%PDF-1.7\n%more\n"))
-    assert "the first bytes are the mark of utf-16" in failure(written(path, "text".encode("utf-16")))
+    assert "the mark of utf-16" in failure(written(path, "text".encode("utf-16")))
     message = failure(written(path, b"\xe9\n\xe9\n"))
-    assert "none of its 2 documents can be used. line 1: not utf-8: byte 0xe9" in message
+    assert "None of its 2 documents can be used. line 1: not utf-8: byte 0xe9" in message
     assert "'latin-1'" in message
     assert "utf-16" in failure(written(path, b"\xff\xfea"), encoding="utf-16")
     with pytest.raises(FileNotFoundError):
@@ -160,13 +160,13 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
     for encoding in ("utf-9", "base64"):
         with pytest.raises(ValueError, match="encoding must be a text encoding"):
             read_corpus(path, encoding=encoding)
-    with pytest.raises(ValueError, match="format must be one of"):
+    with pytest.raises(ValueError, match="'format' parameter of read_corpus must be a str among"):
         read_corpus(path, format="docx")
-    with pytest.raises(ValueError, match="Columns can only be named for a table"):
+    with pytest.raises(ValueError, match="Columns can only be named for tables"):
         read_corpus(path, text_column="text")
 
 
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     def given(content: bytes) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
@@ -181,21 +181,21 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     given(gzip.compress(b'{"text": "one"}\n'))
     assert read_corpus("-", format="jsonl").texts == ["one"]
     given(b"")
-    assert "standard input: empty" in failure("-")
+    assert "standard input: The file is empty." in failure("-")
     with pytest.raises(ValueError, match="cannot be read from standard input"):
         read_corpus("-", format="npz")
 
 
-def test_compressed_lines(tmp_path: Path) -> None:
+def test_reads_compressed_lines(tmp_path: Path) -> None:
     content = gzip.compress("\n".join(f"text {i}" for i in range(5000)).encode())
     assert len(read_corpus(written(tmp_path / "a.txt.gz", content))) == 5000
-    assert len(read_corpus(written(tmp_path / "a", content))) == 5000, "by its content, not its name"
+    assert len(read_corpus(written(tmp_path / "a", content))) == 5000, "gzip is detected by content"
     assert "damaged or truncated" in failure(written(tmp_path / "b.txt.gz", content[:-20]))
     changed = content[:2000] + bytes([content[2000] ^ 255]) + content[2001:]
     assert "damaged or truncated" in failure(written(tmp_path / "c.txt.gz", changed))
 
 
-def test_progress_of_reading(tmp_path: Path) -> None:
+def test_reports_progress_of_reading(tmp_path: Path) -> None:
     steps: list[tuple[str, int, int | None]] = []
     written(tmp_path / "docs" / "a", "text")
     written(tmp_path / "docs" / "b", "text")
@@ -211,7 +211,7 @@ def test_progress_of_reading(tmp_path: Path) -> None:
 # Tables
 
 
-def test_csv(tmp_path: Path) -> None:
+def test_reads_csv(tmp_path: Path) -> None:
     rows = 'id,Text,class\n7,"a rose, ""red""\nand more",flower\n8,the sea,\n\n9,sky,air\n'
     corpus = read_corpus(written(tmp_path / "a.csv", rows), name_column="id")
     assert corpus.texts == ['a rose, "red"\nand more', "the sea", "sky"]
@@ -220,14 +220,14 @@ def test_csv(tmp_path: Path) -> None:
     assert read_corpus(tmp_path / "a.csv").names == ["line 2", "line 4", "line 6"]
 
 
-def test_the_only_column_with_words(tmp_path: Path) -> None:
+def test_uses_only_column_with_words(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", "id,body,label\n1,a rose,x\n2,3.5,y\n")
     corpus = read_corpus(path)
     assert (corpus.texts, corpus.classes) == (["a rose", "3.5"], ["x", "y"])
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_separators_of_csv(tmp_path: Path, separator: str) -> None:
+def test_detects_separator_of_csv(tmp_path: Path, separator: str) -> None:
     rows = ["id,text,class", '1,"a rose; or, a tulip",x', "2,the sea,y"]
     content = "\n".join([rows[0].replace(",", separator), *rows[1:]])
     content = content.replace("1,", f"1{separator}").replace('",x', f'"{separator}x')
@@ -236,28 +236,28 @@ def test_separators_of_csv(tmp_path: Path, separator: str) -> None:
     assert (corpus.texts, corpus.classes) == (["a rose; or, a tulip", "the sea"], ["x", "y"])
 
 
-def test_wrong_columns(tmp_path: Path) -> None:
+def test_rejects_unknown_columns(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", "id,title,body\n1,a,b\n2,c,d\n")
     message = failure(path)
-    assert "which column holds the text?" in message
+    assert "It is not clear which column holds the text" in message
     assert "'id', 'title', 'body'" in message
     for options in ({"text_column": "txt"}, {"text_column": "body", "class_column": "kind"}):
         message = failure(path, **options)
-        assert "there is no column" in message
+        assert "There is no column" in message
         assert "'id', 'title', 'body'" in message
     assert read_corpus(path, text_column="title").texts == ["a", "c"]
-    assert "no column 4, only 3" in failure(path, text_column=4)
-    assert "no column 0, only 3" in failure(path, text_column=0)
+    assert "no column 4: the table has 3 columns" in failure(path, text_column=4)
+    assert "no column 0: the table has 3 columns" in failure(path, text_column=0)
 
 
-def test_a_table_without_header(tmp_path: Path) -> None:
+def test_reads_table_without_header(tmp_path: Path) -> None:
     path = written(tmp_path / "a.tsv", 'x\t"a rose\ny\tthe sea\n')
     corpus = read_corpus(path, text_column=2, class_column=1)
     assert (corpus.texts, corpus.classes) == (['"a rose', "the sea"], ["x", "y"])
     assert corpus.names == ["line 1", "line 2"]
 
 
-def test_a_header_where_numbers_are_given(tmp_path: Path) -> None:
+def test_skips_header_despite_column_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     corpus = read_corpus(written(path, "kind,body\nx,a rose\ny,the sea\nz,\n"), text_column=2)
     assert corpus.texts == ["a rose", "the sea"]
@@ -274,22 +274,23 @@ def test_a_header_where_numbers_are_given(tmp_path: Path) -> None:
     assert read_corpus(written(path, "\nx,a rose\n"), text_column=2).names == ["line 2"]
 
 
-def test_bad_rows_do_not_lose_the_rest(tmp_path: Path) -> None:
+def test_skips_invalid_rows(tmp_path: Path) -> None:
     rows = b'text,n\na rose,1\ntoo,many,2\nfew\ncaf\xe9,3\n,4\n"a"b,5\nthe sea,6\n'
     corpus = read_corpus(written(tmp_path / "a.csv", rows))
     assert corpus.texts == ["a rose", "the sea"]
-    assert [document.name for document in corpus.skipped] == [f"line {i}" for i in (7, 3, 4, 5, 6)] or [
-        document.name for document in corpus.skipped
-    ] == [f"line {i}" for i in (3, 4, 7, 5, 6)]
+    # The first records are split into rows before they are checked, so line 7 comes before 5 and 6.
+    assert [document.name for document in corpus.skipped] == [f"line {i}" for i in (3, 4, 7, 5, 6)]
     reasons = {document.name: document.reason for document in corpus.skipped}
     assert reasons["line 3"] == "3 columns instead of 2"
     assert reasons["line 4"] == "1 columns instead of 2"
     assert reasons["line 5"] == "not utf-8: byte 0xe9 at character 4"
     assert reasons["line 6"] == "empty"
-    assert reasons["line 7"].startswith("not a row of a table")
+    assert reasons["line 7"].startswith("not a valid row")
 
 
-def test_a_quote_that_is_not_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continues_after_quote_that_is_not_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.csv"
     rows = (
         'text,n\na rose,1\n"the sea,2\nthe sky,3\n"the\nhill",4\n"the wood,5\nthe lake,6\n"a"b,7\nz,8\n'
@@ -299,30 +300,30 @@ def test_a_quote_that_is_not_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert corpus.names == [f"line {i}" for i in (2, 4, 5, 8, 10)]
     assert [one.name for one in corpus.skipped] == ["line 3", "line 7", "line 9"]
     assert corpus.skipped[0].reason.startswith(
-        "a quote that opens here is not closed where a field ends"
+        "the quote that opens here is not closed at the end of a field"
     )
     assert corpus.skipped[0].reason.endswith("line 5)")
     message = failure(written(path, 'text,"n\na rose,1\nthe sea,2\n'))
-    assert "a.csv, line 1: a quote that opens here is not closed" in message
-    monkeypatch.setattr(tables_module, "MOST_AGAIN", 2)
-    assert "line 3: a quote that opens here is not closed" in failure(
+    assert "a.csv: line 1: The quote that opens here is not closed" in message
+    monkeypatch.setattr(csv_rows_module, "MAX_LINES_READ_AGAIN", 2)
+    assert "line 3: The quote that opens here is not closed" in failure(
         written(path, 'text,n\na rose,1\n"the sea,2\nthe sky,3\nx,4\nz,5\n')
     )
 
 
-def test_long_texts_in_a_table(tmp_path: Path) -> None:
+def test_reads_long_texts_in_table(tmp_path: Path) -> None:
     import csv
 
     usual = csv.field_size_limit(123_456)
     try:
         text = "word " * 100_000
         assert read_corpus(written(tmp_path / "a.csv", f"text,n\n{text},1\n")).texts == [text]
-        assert csv.field_size_limit() == 123_456, "as it was"
+        assert csv.field_size_limit() == 123_456, "the limit must be restored"
     finally:
         csv.field_size_limit(usual)
 
 
-def test_json_lines(tmp_path: Path) -> None:
+def test_reads_json_lines(tmp_path: Path) -> None:
     lines = [
         json.dumps({"text": "caf\xe9 \U0001f600", "class": 3}),
         "",
@@ -345,10 +346,10 @@ def test_json_lines(tmp_path: Path) -> None:
     assert "line 1: a list instead of a JSON object" in failure(written(tmp_path / "c.json", "[1]\n"))
 
 
-def test_what_cannot_be_decoded_in_any_column(tmp_path: Path) -> None:
+def test_skips_rows_with_undecodable_cells(tmp_path: Path) -> None:
     rows = b"id,text,class,note\n1,a rose,caf\xe9,\n\xe9,the sea,x,\n3,the sky,y,\xe9\n4,\xe9,\xe9,\n"
     corpus = read_corpus(written(tmp_path / "a.csv", rows), text_column="text", name_column="id")
-    assert (corpus.names, corpus.classes) == (["3"], ["y"]), "columns that are not used do not matter"
+    assert (corpus.names, corpus.classes) == (["3"], ["y"]), "unused columns must not matter"
     assert corpus.skipped == [
         Skipped("line 2", "not utf-8: byte 0xe9 at character 4 of column 'class'"),
         Skipped("line 3", "not utf-8: byte 0xe9 at character 1 of column 'id'"),
@@ -363,27 +364,27 @@ def test_what_cannot_be_decoded_in_any_column(tmp_path: Path) -> None:
     ]
 
 
-def test_remedies_fit_what_is_wrong(tmp_path: Path) -> None:
+def test_remedy_depends_on_the_fault(tmp_path: Path) -> None:
     for content in ('[{"text": "a"}]\n', '[\n{"text": "a"},\n{"text": "b"},\n]\n', '"a"\n'):
         message = failure(written(tmp_path / "a.json", content))
-        assert "one JSON object a line" in message
+        assert "one JSON object per line" in message
         assert "encoding" not in message
-    assert "one JSON object a line" in failure(written(tmp_path / "a.json", ""))
+    assert "one JSON object per line" in failure(written(tmp_path / "a.json", ""))
     assert "'latin-1'" in failure(written(tmp_path / "a.json", b'{"text": "caf\xe9"}\n'))
     message = failure(written(tmp_path / "a.csv", 'text,n\n"a"b,5\n'))
-    assert "not a row of a table" in message
-    assert "a row for each document" in message
+    assert "not a valid row" in message
+    assert "one row per document" in message
     assert "encoding" not in message
     (tmp_path / "docs").mkdir()
     os.mkfifo(tmp_path / "docs" / "pipe")
-    assert "pipe: not a file. Expected is plain text." in failure(tmp_path / "docs")
+    assert "pipe: not a file. Expected plain text." in failure(tmp_path / "docs")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl"])
-def test_tables_with_nothing_in_them(tmp_path: Path, name: str) -> None:
-    assert f"{name}: empty" in failure(written(tmp_path / name, ""))
+def test_rejects_empty_tables(tmp_path: Path, name: str) -> None:
+    assert f"{name}: The file is empty." in failure(written(tmp_path / name, ""))
     rows = {"a.csv": "text,n\n", "a.tsv": "text\tn\n", "a.jsonl": "\n"}[name]
-    assert f"{name}: empty" in failure(written(tmp_path / name, rows))
+    assert f"{name}: The file is empty." in failure(written(tmp_path / name, rows))
     assert "binary" in failure(written(tmp_path / name, b"text,n\n\x00"))
 
 
@@ -391,7 +392,7 @@ def test_tables_with_nothing_in_them(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("layout", [csr_array, csr_matrix, csc_array, coo_array])
-def test_npz(tmp_path: Path, layout: Any) -> None:
+def test_reads_npz(tmp_path: Path, layout: Any) -> None:
     path = tmp_path / "a.npz"
     save_npz(path, layout(COUNTS))
     corpus = read_corpus(path)
@@ -410,7 +411,7 @@ def test_npz(tmp_path: Path, layout: Any) -> None:
     assert read_corpus(path).classes == ["x", "y", "x", "y"]
 
 
-def test_npz_that_does_not_fit(tmp_path: Path) -> None:
+def test_rejects_inconsistent_npz(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     save_npz(path, csr_array(COUNTS))
     with np.load(path) as arrays:
@@ -424,11 +425,11 @@ def test_npz_that_does_not_fit(tmp_path: Path) -> None:
         ({"shape": [2**40, 3]}, "a.npz"),
         ({"shape": [4, 3, 1]}, "shape of a matrix"),
         ({"shape": [-4, 3]}, "shape of a matrix"),
-        ({"data": np.array([1.0, 2, 3, np.nan, 5, 6])}, "row 2 has the value nan"),
+        ({"data": np.array([1.0, 2, 3, np.nan, 5, 6])}, "row 2: The values must be finite. Got nan"),
         ({"data": np.ones(6, dtype=complex)}, "real numbers"),
         ({"data": np.array(list("abcdef"))}, "real numbers"),
-        ({"format": b"dia"}, "csr, csc, coo"),
-        ({"terms": np.zeros(3, dtype="V0")}, "terms.npy: Expected numbers. Got values without a length"),
+        ({"format": b"dia"}, "csr, csc, coo, bsr or dia"),
+        ({"terms": np.zeros(3, dtype="V0")}, "terms.npy"),
     ):
         np.savez(path, **{**members, **changes})
         assert what in failure(path)
@@ -438,12 +439,12 @@ def test_npz_that_does_not_fit(tmp_path: Path) -> None:
     assert "no rows" in failure(path)
     members.update(format=b"coo", row=[0], col=[0], data=[1.0], shape=[2**40, 1])
     np.savez(path, **members)
-    assert "(1099511627776, 1) is larger than such a file can hold" in failure(path)
+    assert "(1099511627776, 1) is too large for this file" in failure(path)
 
 
 @pytest.mark.parametrize("shape", [(2**40,), (2**63 - 1,), (2**62, 4), (-6,), (7,), (5,)])
-def test_npz_whose_headers_lie(tmp_path: Path, shape: tuple[int, ...]) -> None:
-    """Before NumPy makes room for what they promise."""
+def test_rejects_npz_with_wrong_sizes(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    """The error is raised before NumPy allocates memory of the declared size."""
     path = tmp_path / "a.npz"
     save_npz(path, csr_array(COUNTS))
     with zipfile.ZipFile(path) as archive:
@@ -454,10 +455,10 @@ def test_npz_whose_headers_lie(tmp_path: Path, shape: tuple[int, ...]) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    assert "data.npy, byte" in failure(path)
+    assert "data.npy, byte 128: The header declares" in failure(path)
 
 
-def test_nothing_is_unpickled(tmp_path: Path) -> None:
+def test_npz_is_never_unpickled(tmp_path: Path) -> None:
     class Trap:
         def __reduce__(self) -> Any:
             return (Path.touch, (tmp_path / "sprung",))
@@ -471,8 +472,9 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     assert not (tmp_path / "sprung").exists()
 
 
-def test_npz_with_every_byte_flipped_and_every_truncation(tmp_path: Path) -> None:
-    """An error, or a matrix; never another exception, and never more memory than the file justifies."""
+@pytest.mark.slow
+def test_damaged_npz_gives_error_or_matrix(tmp_path: Path) -> None:
+    """No other exception is raised, whichever byte is flipped or missing."""
     path = tmp_path / "a.npz"
     save_npz(path, csr_array(COUNTS), compressed=False)
     content = path.read_bytes()
@@ -491,7 +493,7 @@ MTX = {
 }
 
 
-def test_matrix_market(tmp_path: Path) -> None:
+def test_reads_matrix_market(tmp_path: Path) -> None:
     path = tmp_path / "a.mtx"
     for matrix in (coo_array(COUNTS), COUNTS, coo_array(COUNTS.astype(int)), coo_array((2, 3))):
         mmwrite(path, matrix)
@@ -508,17 +510,17 @@ def test_matrix_market(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", ["0", "-1", str(2**31), str(2**40), str(2**63), "x"])
 @pytest.mark.parametrize("kind", MTX)
-def test_the_header_of_matrix_market(tmp_path: Path, kind: str, number: str) -> None:
+def test_rejects_invalid_header_of_matrix_market(tmp_path: Path, kind: str, number: str) -> None:
     header = "2 2" if kind == "array" else "4 3 2"
     for i in range(len(header.split())):
         changed = header.split()
         changed[i] = number
-        content = MTX[kind].replace(header, " ".join(changed))
-        assert "a.mtx: line" in failure(written(tmp_path / "a.mtx", content)) or number == "0"
+        content = MTX[kind].replace(header, " ".join(changed), 1)
+        assert "a.mtx: line" in failure(written(tmp_path / "a.mtx", content))
 
 
 @pytest.mark.parametrize("kind", MTX)
-def test_matrix_market_with_every_byte_changed_and_every_truncation(tmp_path: Path, kind: str) -> None:
+def test_damaged_matrix_market_gives_error_or_matrix(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a.mtx"
     content = MTX[kind].encode()
     for at in range(len(content)):
@@ -537,18 +539,18 @@ def test_matrix_market_with_every_byte_changed_and_every_truncation(tmp_path: Pa
         ("4 3 2e1", "4 1.5 2", "line 7: Expected a column from 1 to 3. Got 1.5"),
         ("1 1 5", "1 1", "line 5: Expected 3 numbers. Got 2"),
         ("1 1 5", "1 1 nan", "line 5: nan is not a finite number"),
-        ("1 1 5\n", "", "declares 2 entries, but 1 follow"),
-        ("real", "complex", "line 1: The documents must be"),
-        ("general", "symmetric", "line 1: The documents are declared as a symmetric matrix"),
+        ("1 1 5\n", "", "line 4: The header declares 2 entries, but 1 follow"),
+        ("real", "complex", "line 1: Expected a coordinate matrix of real numbers"),
+        ("general", "symmetric", "line 1: The matrix is declared as symmetric"),
         ("matrix", "vector", "line 1: Expected"),
         ("4 3 2\n1 1 5\n\n4 3 2e1\n", "", "The file ends before the line with the size"),
     ],
 )
-def test_errors_of_matrix_market(tmp_path: Path, old: str, new: str, what: str) -> None:
+def test_error_of_matrix_market_names_the_line(tmp_path: Path, old: str, new: str, what: str) -> None:
     assert what in failure(written(tmp_path / "a.mtx", MTX["coordinate"].replace(old, new)))
 
 
-def test_svmlight(tmp_path: Path) -> None:
+def test_reads_svmlight(tmp_path: Path) -> None:
     path = tmp_path / "a.svm"
     dump_svmlight_file(COUNTS, [1, 1, 2, 2], str(path), zero_based=False)
     corpus = read_corpus(path)
@@ -562,22 +564,22 @@ def test_svmlight(tmp_path: Path) -> None:
         ("1 1:2\n1 99999999999:1\n", "line 2"),
         ("a 1:2\n", "line 1"),
         ("1 -4:2\n", "line 1"),
-        ("1 1:2\n2 1:nan\n", "row 2 has the value nan"),
+        ("1 1:2\n2 1:nan\n", "row 2: The values must be finite. Got nan"),
         ("", "no rows"),
     ):
         assert place in failure(written(path, content))
 
 
-def test_a_column_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing as wide as the matrix is made of it: only columns that occur are kept."""
+def test_wide_matrix_keeps_only_used_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No array as wide as the matrix is allocated."""
     path = written(tmp_path / "a.svm", "1 1:2 2147483647:1\n2 5:1\n")
     documents = tfidf(read_corpus(path))
     assert documents.terms == ["column 1", "column 5", "column 2147483647"]
-    monkeypatch.setattr(weighting_module, "MOST_COUNTERS", 0)
+    monkeypatch.setattr(weighting_module, "MAX_COUNTERS", 0)
     assert tfidf(Corpus.from_matrix(COUNTS)).terms == ["column 1", "column 2", "column 3"]
 
 
-def test_columns_of_svmlight_are_named_as_in_the_file(tmp_path: Path) -> None:
+def test_columns_of_svmlight_have_the_numbers_of_the_file(tmp_path: Path) -> None:
     for rows, terms in (
         ("1 0:2 3:1\n2 5:1\n", ["column 0", "column 3", "column 5"]),
         ("1 1:2 3:1\n2 5:1\n", ["column 1", "column 3", "column 5"]),
@@ -589,13 +591,13 @@ def test_columns_of_svmlight_are_named_as_in_the_file(tmp_path: Path) -> None:
     assert tfidf(read_corpus(tmp_path / "a.svm")).terms == ["a", "d", "f"]
 
 
-def test_the_matrix_of_the_caller_stays(tmp_path: Path) -> None:
+def test_from_matrix_does_not_modify_its_argument(tmp_path: Path) -> None:
     data, columns, starts = np.array([5, 0, 7, 1]), np.array([2, 0, 1, 0]), np.array([0, 3, 4])
     for dtype in (np.float64, np.uint16):
         given = csr_array((data.astype(dtype), columns.copy(), starts), shape=(2, 3))
         corpus = Corpus.from_matrix(given)
         tfidf(corpus)
         assert given.data.tolist() == data.tolist()
-        assert given.indices.tolist() == columns.tolist(), "not even sorted"
+        assert given.indices.tolist() == columns.tolist(), "the columns must not be sorted in place"
         assert corpus.matrix is not None
         assert corpus.matrix.indices.tolist() == [1, 2, 0]

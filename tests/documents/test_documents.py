@@ -1,4 +1,4 @@
-"""Documents: weighting terms, clusters and what they are about."""
+"""Documents: weighting of terms, clustering, and description of clusters."""
 
 import json
 import math
@@ -35,7 +35,7 @@ COUNTS = np.array([[3.0, 4, 0], [4, 3, 0], [0, 0, 5], [0, 0, 2]])
 # Corpora from Python
 
 
-def test_corpora_that_do_not_fit() -> None:
+def test_rejects_inconsistent_corpora() -> None:
     with pytest.raises(ValueError, match="2 documents, but 1 names"):
         Corpus.from_texts(["a", "b"], names=["x"])
     with pytest.raises(ValueError, match="2 documents, but 3 classes"):
@@ -44,20 +44,20 @@ def test_corpora_that_do_not_fit() -> None:
         Corpus.from_matrix(COUNTS, terms=["a", "b"])
     with pytest.raises(ValueError, match="either texts or a matrix"):
         Corpus(names=[])
-    with pytest.raises(ValueError, match="Got a single one"):
+    with pytest.raises(ValueError, match="Got a single string"):
         Corpus.from_texts("a text")
-    with pytest.raises(ValueError, match="Number 1 is int"):
+    with pytest.raises(ValueError, match="Got int at position 1"):
         Corpus.from_texts(["a", 2])  # type: ignore[list-item]
     with pytest.raises(DataFormatError, match="2 dimensions"):
         Corpus.from_matrix([1, 2])
-    with pytest.raises(DataFormatError, match="row 2 has the value inf"):
+    with pytest.raises(DataFormatError, match=r"row 2: The values must be finite\. Got inf"):
         Corpus.from_matrix([[1.0, 0], [0, np.inf]])
 
 
 # Weighting
 
 
-def test_texts_are_weighted_as_by_scikit_learn() -> None:
+def test_weights_of_texts_equal_scikit_learn() -> None:
     texts = [*TEXTS, "red sea and red sky", "roses"]
     for options in (
         {},
@@ -76,7 +76,7 @@ def test_plain_idf_by_hand() -> None:
     counts = np.array([[2.0, 1, 0, 0], [0, 1, 3, 0], [0, 1, 1, 0]])
     documents = tfidf(Corpus.from_matrix(counts, terms=["a", "b", "c", "never"]))
     assert documents.terms == ["a", "b", "c"]
-    # b is in all documents: log(3 / 3) = 0. So one term is left in each.
+    # The weight of b, which is in all documents, is log(3 / 3) = 0. One term is left per document.
     assert documents.rows.toarray().tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 1]]
     counts = np.array([[2.0, 3, 0], [0, 1, 1], [0, 0, 1], [0, 0, 1]])
     weights = counts[0, :2] * [math.log(4), math.log(2)]
@@ -84,7 +84,7 @@ def test_plain_idf_by_hand() -> None:
     np.testing.assert_allclose(found[0, :2], weights / np.linalg.norm(weights))
 
 
-def test_columns_are_selected_as_the_vectorizer_does() -> None:
+def test_selection_of_columns_equals_vectorizer() -> None:
     rng = np.random.default_rng(0)
     words = np.array(["ant", "bee", "cat", "dog", "emu", "fox", "gnu"])
     texts = [
@@ -101,36 +101,38 @@ def test_columns_are_selected_as_the_vectorizer_does() -> None:
         np.testing.assert_allclose(from_counts.rows.toarray(), from_texts.rows.toarray(), atol=1e-15)
 
 
-def test_ready_weights_and_extreme_values() -> None:
+def test_unit_length_of_extreme_values() -> None:
     rows = np.array([[3e200, -4e200, 0], [3e-200, 4e-200, 0], [0, 0, 5e-320], [0, 0, 0]])
     documents = tfidf(Corpus.from_matrix(rows), Weighting(idf="none"))
     expected = np.array([[0.6, -0.8, 0], [0.6, 0.8, 0], [0, 0, 1], [0, 0, 0]])
     np.testing.assert_allclose(documents.rows.toarray(), expected)
     assert documents.empty == [3]
     for options in ({}, {"idf": "none", "sublinear_tf": True}):
-        with pytest.raises(ValueError, match=r'negative values.*idf="none"'):
+        with pytest.raises(ValueError, match=r"negative values.*idf='none'"):
             tfidf(Corpus.from_matrix(rows), Weighting(**options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("idf", ["smooth", "plain", "none"])
-def test_sublinear_is_for_counts(idf: str) -> None:
+def test_sublinear_tf_rejects_values_below_one(idf: str) -> None:
     weighting = Weighting(sublinear_tf=True, idf=idf)
-    with pytest.raises(ValueError, match=r"sublinear_tf is for counts.*the least is 0\.2"):
+    with pytest.raises(ValueError, match=r"sublinear_tf requires counts.*the smallest is 0\.2"):
         tfidf(Corpus.from_matrix(COUNTS / 10), weighting)
     assert (tfidf(Corpus.from_matrix(COUNTS), weighting).rows.data > 0).all()
 
 
-def test_nothing_left() -> None:
-    with pytest.raises(DataFormatError, match="no words of two letters"):
+def test_error_if_no_terms_are_left() -> None:
+    with pytest.raises(DataFormatError, match="no words of two or more letters"):
         tfidf(Corpus.from_texts(["!", "?", "a b c"]))
-    with pytest.raises(DataFormatError, match="stop words aside"):
+    with pytest.raises(DataFormatError, match="except stop words"):
         tfidf(Corpus.from_texts(["the", "and of"]), Weighting(stop_words="english"))
     with pytest.raises(ValueError, match=r"No terms are left.*min_df") as raised:
         tfidf(Corpus.from_texts(TEXTS), Weighting(min_df=4))
     assert not isinstance(raised.value, DataFormatError)
     with pytest.raises(ValueError, match=r"No terms are left.*min_df"):
         tfidf(Corpus.from_matrix(COUNTS), Weighting(min_df=4))
-    with pytest.raises(DataFormatError, match="no document has a term that counts"):
+    with pytest.raises(
+        DataFormatError, match=r"No document has a term with a positive weight.*idf='plain'"
+    ):
         tfidf(Corpus.from_matrix([[1.0], [2.0]]))
 
 
@@ -150,14 +152,14 @@ def test_nothing_left() -> None:
         ({"idf": "idf"}, "idf"),
     ],
 )
-def test_wrong_options(options: dict[str, Any], name: str) -> None:
+def test_rejects_invalid_weighting(options: dict[str, Any], name: str) -> None:
     with pytest.raises(ValueError, match=f"'{name}' parameter of Weighting must be"):
         Weighting(**options)
 
 
-def test_options_that_need_texts() -> None:
+def test_rejects_text_options_for_matrix() -> None:
     for options in ({"ngram_range": (1, 2)}, {"stop_words": "english"}):
-        with pytest.raises(ValueError, match="need texts"):
+        with pytest.raises(ValueError, match="require texts"):
             tfidf(Corpus.from_matrix(COUNTS), Weighting(**options))
 
 
@@ -174,11 +176,11 @@ def described(
     )  # fmt: skip
 
 
-def test_terms_and_documents_by_hand() -> None:
+def test_description_by_hand() -> None:
     unit = COUNTS / np.linalg.norm(COUNTS, axis=1, keepdims=True)
     corpus = Corpus.from_matrix(COUNTS, classes=["x", "y", "y", None])
     first, second = described(unit, [0, 0, 1, 1], corpus)
-    # Centres (.7, .7, 0) and (0, 0, 1); their difference has the squares .49, .49, 1.
+    # The centres are (.7, .7, 0) and (0, 0, 1). The squares of their difference are .49, .49 and 1.
     assert (first.number, first.size, second.number, second.size) == (0, 2, 1, 2)
     assert [(one.term, one.share) for one in first.descriptive] == [
         ("a", pytest.approx(0.5)), ("b", pytest.approx(0.5)),
@@ -194,7 +196,7 @@ def test_terms_and_documents_by_hand() -> None:
     assert (first.classes, second.classes) == ({"x": 1, "y": 1}, {"y": 1})
 
 
-def test_the_most_central_documents() -> None:
+def test_central_documents_are_nearest_to_the_centre() -> None:
     rows = np.array([[0.8, 0.6], [1, 0], [0.6, 0.8], [0, 0], [0.6, 0.8]])
     corpus = Corpus.from_texts([f"text \n {i} " + "word " * 50 for i in range(5)])
     (cluster,) = described(rows, [0] * 5, corpus, n_central=3)
@@ -207,13 +209,15 @@ def test_the_most_central_documents() -> None:
     assert snippet.startswith("text 0 word word")
     assert snippet.endswith("...")
     assert len(snippet) <= 80
-    assert cluster.discriminating == [], "nothing else to be apart from"
+    assert cluster.discriminating == [], "there are no other documents"
     (cluster,) = described(rows, [0] * 5, corpus, n_terms=1, n_central=9)
     assert len(cluster.descriptive) == 1
-    assert [one.name for one in cluster.central] == ["1", "3", "5", "2"], "a row of zeros is not central"
+    assert [one.name for one in cluster.central] == ["1", "3", "5", "2"], (
+        "a row of zeros must not be listed"
+    )
 
 
-def test_an_empty_cluster() -> None:
+def test_describes_empty_cluster() -> None:
     empty, full = described(np.array([[1.0], [1.0]]), [1, 1], Corpus.from_texts(["a", "b"]))
     assert (empty.size, empty.similarity, empty.descriptive, empty.central) == (0, 0.0, [], [])
     assert full.size == 2
@@ -223,7 +227,7 @@ def test_an_empty_cluster() -> None:
 
 
 @pytest.mark.parametrize("method", ["bisecting", "refined", "k-way"])
-def test_clusters_of_sentences(method: str) -> None:
+def test_finds_themes_of_sentences(method: str) -> None:
     corpus = read_corpus(SENTENCES)
     found = cluster_documents(
         corpus, 3, method=method, weighting=Weighting(stop_words="english"), n_init=4, random_state=0
@@ -247,7 +251,7 @@ def test_clusters_of_sentences(method: str) -> None:
     assert found.scores is None
 
 
-def test_scores_where_classes_are_known() -> None:
+def test_scores_use_known_classes() -> None:
     corpus = Corpus.from_texts(
         ["red roses are red", *TEXTS], classes=[None, "land", "land", "sea", "sea"]
     )
@@ -261,7 +265,7 @@ def test_scores_where_classes_are_known() -> None:
     assert cluster_documents(Corpus.from_texts(TEXTS, classes=[None] * 4), 2).scores is None
 
 
-def test_the_result_for_machines_and_people() -> None:
+def test_dict_and_table_of_result() -> None:
     corpus = Corpus(
         names=["a", "b", "\x1b[31mc", "d", "e"],
         texts=[*TEXTS, "?"],
@@ -289,20 +293,20 @@ def test_the_result_for_machines_and_people() -> None:
     assert "\\x1b[31mc" in table
 
 
-def test_one_of_each_is_singular() -> None:
+def test_table_uses_singular_for_one() -> None:
     corpus = Corpus(names=["a"], texts=["rose"], n_blank=1, source="corpus.txt")
     table = cluster_documents(corpus, 1, random_state=0).table()
     assert "corpus.txt: 1 document, 1 term, 1 non-zero\n1 cluster (bisecting)" in table
     assert "1 blank line\n" in table
 
 
-def test_the_same_seed_gives_the_same_clusters() -> None:
+def test_result_does_not_depend_on_threads() -> None:
     corpus = read_corpus(SENTENCES)
     first, second = (cluster_documents(corpus, 5, random_state=3, n_threads=n) for n in (1, 2))
     assert first.to_dict() == second.to_dict()
 
 
-def test_duplicates_make_fewer_clusters() -> None:
+def test_warns_about_fewer_distinct_documents_than_clusters() -> None:
     with pytest.warns(match="distinct clusters"):
         found = cluster_documents(["red rose"] * 4 + ["blue sea"] * 2, 4, random_state=0)
     assert sum(one.size for one in found.clusters) == 6
@@ -312,30 +316,36 @@ def test_duplicates_make_fewer_clusters() -> None:
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"n_clusters": 5}, "5 clusters need as many documents, but the documents has only 4"),
-        ({"n_clusters": 0}, "n_clusters must be an int"),
-        ({"n_clusters": 2.0}, "n_clusters must be an int"),
-        ({"n_clusters": 2, "method": "agglomerative"}, "method must be one of 'bisecting'"),
-        ({"n_clusters": 2, "n_terms": -1}, "n_terms must be"),
-        ({"n_clusters": 2, "n_central": True}, "n_central must be"),
+        ({"n_clusters": 5}, "n_clusters=5 is more than the 4 documents of the documents"),
+        ({"n_clusters": 0}, "'n_clusters' parameter of cluster_documents must be an int"),
+        ({"n_clusters": 2.0}, "'n_clusters' parameter of cluster_documents must be an int"),
+        (
+            {"n_clusters": 2, "method": "agglomerative"},
+            r"'method' parameter of .* must be a str among \{'bisecting'",
+        ),
+        ({"n_clusters": 2, "n_terms": -1}, "'n_terms' parameter"),
+        ({"n_clusters": 2, "n_central": True}, "'n_central' parameter"),
         ({"n_clusters": 2, "n_init": 0}, "n_init"),
         ({"n_clusters": 2, "method": "k-way", "quality": "superb"}, "'quality' parameter"),
-        ({"n_clusters": 2, "quality": "best"}, "quality is for the methods 'refined' and 'k-way'"),
+        (
+            {"n_clusters": 2, "quality": "best"},
+            "quality has no effect with the method 'bisecting'.*'refined' or 'k-way'",
+        ),
     ],
 )
-def test_wrong_arguments(options: dict[str, Any], what: str) -> None:
+def test_rejects_invalid_arguments(options: dict[str, Any], what: str) -> None:
     with pytest.raises(ValueError, match=what):
         cluster_documents(TEXTS, **options)
 
 
 @pytest.mark.parametrize("method", ["refined", "k-way"])
-def test_quality_where_it_counts(method: str) -> None:
+def test_quality_is_passed_to_the_model(method: str) -> None:
     for quality, expected in ((None, "balanced"), ("fast", "fast")):
         found = cluster_documents(TEXTS, 2, method=method, quality=quality, random_state=0)
         assert found.model.quality == expected
 
 
-def test_progress_of_clustering() -> None:
+def test_reports_progress_of_clustering() -> None:
     steps: list[str] = []
     cluster_documents(
         TEXTS, 2, method="k-way", progress=lambda what, *_: steps.append(what), random_state=0
@@ -351,11 +361,11 @@ def test_progress_of_clustering() -> None:
 def shared(name: str) -> Path:
     path = SHARED / name
     if not path.exists():
-        pytest.skip(f"{name} is not here")
+        pytest.skip(f"{name} is not available")
     return path
 
 
-def test_reuters() -> None:
+def test_scores_of_reuters() -> None:
     corpus = read_corpus(shared("text/reuters-r8.tsv.gz"), text_column=3, class_column=2)
     assert len(corpus) == 7674
     found = cluster_documents(
@@ -365,7 +375,7 @@ def test_reuters() -> None:
 
 
 @pytest.mark.parametrize("method", ["bisecting", "refined", "k-way"])
-def test_a_set_of_cluto(method: str) -> None:
+def test_scores_of_cluto_data_set(method: str) -> None:
     corpus = read_corpus(shared("cluto/tr31.npz"))
     found = cluster_documents(corpus, 7, method=method, random_state=0)
     check_scores(found, entropy=0.5, purity=0.6)

@@ -198,7 +198,7 @@ class TestFit:
         labels = (np.arange(len(X)) % 5).astype(np.int32)
         run = Run.start(problem, Plan(repair_rounds=1), labels, np.random.RandomState(0), began=0.0)
         schedule = Schedule.for_run(run, StoppingCriteria(tol=0, max_iter=100))
-        schedule.phase, schedule.rest_reason = Phase.REST, StopReason.CERTIFIED
+        schedule.phase, schedule.end_reason = Phase.REST, StopReason.CERTIFIED
         if stop is StopReason.MAX_ITER:
             run.n_sweeps = 100
         else:

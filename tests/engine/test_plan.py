@@ -1,4 +1,4 @@
-"""What "auto" stands for, and that a fit says so."""
+"""The plan: the values that replace "auto", and their reasons."""
 
 import logging
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ X = np.random.default_rng(0).normal(size=(800, 4))
 def plan(n: int = 100_000, d: int = 32, k: int = 100, **wishes: Any) -> Plan:
     defaults: dict[str, Any] = {
         "init": "auto", "repair": "auto", "annealing": "auto", "n_candidates": "auto",
-        "quality": "balanced", "moves": "best", "max_iter": 100, "tol": 1e-4,
+        "quality": "balanced", "moves": "best", "max_iter": 100,
     }  # fmt: skip
     rows = cast(RowSet, SimpleNamespace(n_rows=n, n_features=d, in_memory=True, stays_sparse=False))
     problem = Problem(rows, RowWeights.of(None, n), k, n_threads=1)

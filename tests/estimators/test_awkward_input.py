@@ -1,4 +1,4 @@
-"""Awkward input: a right answer or a clear error, never a crash, never NaN out."""
+"""Unusual input gives a correct result or a clear error, never a crash or NaN."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The bisecting tree: its nodes, its cuts, its order, and what stops it."""
+"""The bisecting tree: its nodes, its cuts, the order of its splits, and its refinement."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ def fit(X: NDArray[Any], k: int, sample_weight: Any = None, **parameters: Any) -
 
 
 def rows_under(tree: ClusterTree, node: int) -> NDArray[np.bool_]:
-    """Which rows a node holds."""
+    """Return a mask of the rows of a node."""
     if tree.clusters[node] >= 0:
         return np.asarray(tree.labels == tree.clusters[node])
     parts = [int(c) for c in tree.children[node] if c >= 0]
@@ -31,7 +31,7 @@ def rows_under(tree: ClusterTree, node: int) -> NDArray[np.bool_]:
 
 
 def check_nodes(tree: ClusterTree, X: NDArray[Any], w: NDArray[np.float64] | None = None) -> None:
-    """Every node against the rows themselves."""
+    """Compare size, weight, centre and inertia of every node with those of its rows."""
     w = np.ones(len(X)) if w is None else w
     X = X.astype(np.float64)
     scale = float((w[:, None] * (X - X.mean(axis=0)) ** 2).sum())
@@ -48,7 +48,7 @@ def check_nodes(tree: ClusterTree, X: NDArray[Any], w: NDArray[np.float64] | Non
 
 
 def check_order(tree: ClusterTree, priority: NDArray[Any]) -> None:
-    """Every split was that of the leaf with the highest priority at the time."""
+    """Check that every split was that of the leaf with the highest priority."""
     leaves = {0}
     for node in tree.splits.tolist():
         assert priority[node] >= max(priority[list(leaves)]) * (1 - 1e-6)
@@ -78,7 +78,9 @@ def test_nodes_match_their_rows_if_sets_are_sampled(isa: str, sift: NDArray[np.u
 
 
 def test_fits_weighted_rows() -> None:
-    X = np.random.default_rng(0).normal(size=(6000, 128))  # too many to be held: the first are sampled
+    X = np.random.default_rng(0).normal(
+        size=(6000, 128)
+    )  # Too large for the cache: the first splits use samples.
     w = np.random.default_rng(1).integers(0, 4, 6000).astype(float)
     for n_sections in (2, 3):
         model = fit(X, 9, w, n_sections=n_sections, split="inertia")
@@ -108,7 +110,7 @@ def test_cut_equals_a_smaller_tree(split: str, sift: NDArray[np.uint8]) -> None:
 
 def test_cuts_trees_with_more_sections() -> None:
     X = np.random.default_rng(0).normal(size=(400, 5))
-    model = fit(X, 11, n_sections=4)  # 1, 4, 7, 10, and then 2 of the last
+    model = fit(X, 11, n_sections=4)  # Sizes 1, 4, 7 and 10, and a last split into two.
     for k in (1, 4, 7, 10):
         np.testing.assert_array_equal(model.cut(k), fit(X, k, n_sections=4).labels_)
     np.testing.assert_array_equal(model.cut(11), model.labels_)
@@ -139,14 +141,14 @@ def test_tree_does_not_depend_on_units_offset_dtype_or_layout(sift: NDArray[np.u
 
 def test_finds_blobs_at_different_distances() -> None:
     X, planted = blobs(600, 5, 4)
-    tight = np.r_[X, 1e9 + 1e-3 * X[:300]]  # far away, and a trillion times tighter than that is far
+    tight = np.r_[X, 1e9 + 1e-3 * X[:300]]  # Far away, and very tight in comparison.
     labels = fit(tight, 5, split="inertia").labels_
     assert same_partition(labels, np.r_[planted, np.full(300, 4)])
     inside = fit(tight, 8, split="largest").tree_
     check_nodes(inside, tight)
     pairs = 1.0 + 1e-13 * np.arange(4)[:, None].repeat(
         5, axis=0
-    )  # nearly equal: float64 tells them apart
+    )  # Nearly equal: only float64 distinguishes them.
     assert same_partition(fit(pairs, 4).labels_, np.repeat(np.arange(4), 5))
 
 
@@ -175,7 +177,7 @@ def test_stops_splitting_equal_rows() -> None:
     X = np.ones((30_000, 130))
     with pytest.warns(ConvergenceWarning, match=r"\(1\) found smaller than n_clusters \(7\)"):
         assert fit(X, 7).cluster_centers_.tolist() == [[1] * 130]
-    X[[77, 5000, 29_999], :3] = [[2, 1, 1], [2, 1, 1], [5, 5, 5]]  # a sample hardly meets these
+    X[[77, 5000, 29_999], :3] = [[2, 1, 1], [2, 1, 1], [5, 5, 5]]  # A sample hardly contains these rows.
     assert sorted(fit(X, 3).cluster_sizes_.tolist()) == [1, 2, 29_997]
     with pytest.warns(ConvergenceWarning, match=r"\(3\) found"):
         fit(X, 4)
@@ -185,7 +187,7 @@ def test_stops_splitting_equal_rows() -> None:
 def test_separates_one_row_from_many_equal_ones(seed: int) -> None:
     X = np.zeros((20_000, 128), dtype=np.float32)
     X[19_999] = 1
-    for n_sections in (2, 3, 5):  # of which only two can differ
+    for n_sections in (2, 3, 5):  # Only two sections can differ.
         for n_threads in (1, 2):
             tree = fit(
                 X, n_sections, n_sections=n_sections, random_state=seed, n_threads=n_threads
@@ -223,6 +225,8 @@ def test_fits_memory_mapped_rows(tmp_path: Path, sift: NDArray[np.uint8]) -> Non
     np.testing.assert_array_equal(fit(mapped, 100).labels_, fit(sift, 100).labels_)
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_interrupt_stops_the_tree() -> None:
     result = run_python("""
 import os, signal, threading
@@ -357,7 +361,7 @@ def test_linkage_is_valid_for_scipy(n_sections: int, split: str) -> None:
     assert sorted(drawn["leaves"]) == list(range(30))
     assert Z[-1, 2] == pytest.approx(np.sqrt(model.tree_.inertia[0]))
     assert hierarchy.fcluster(Z, 1, criterion="maxclust").tolist() == [1] * 30
-    if n_sections == 2:  # the first split is the last merge
+    if n_sections == 2:  # The first split is the last merge.
         halves = hierarchy.fcluster(Z, 2, criterion="maxclust")
         assert same_partition(halves[model.labels_], model.cut(2))
 

@@ -1,4 +1,4 @@
-"""The scikit-learn contract."""
+"""The estimators follow the conventions of scikit-learn."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from sklearn_checks import expected_failures
     ],
     expected_failed_checks=expected_failures,
 )  # fmt: skip
-@pytest.mark.filterwarnings("ignore")  # the checks warn on purpose, about themselves
+@pytest.mark.filterwarnings("ignore")  # The checks cause warnings on purpose.
 @pytest.mark.filterwarnings("default:Estimator:pytest.PytestUnraisableExceptionWarning")
 def test_passes_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -201,7 +201,7 @@ def test_a_certificate_requires_recomputed_composites() -> None:
     expected = run.partition.composites.copy()
     run.last = LastSweep("certify", moves=0)
     run.partition.composites += 1e-3
-    run._moves_since_recompute = 1
+    run.moves_since_recompute = 1
     assert not run.confirms_certificate()
     np.testing.assert_array_equal(run.partition.composites, expected)
     assert run.confirms_certificate()

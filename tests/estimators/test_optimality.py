@@ -1,4 +1,4 @@
-"""What a fit promises about its result: a certified optimum, a history that falls, honest figures."""
+"""Results of a fit: certified optima, decreasing histories, stop reasons, correct figures."""
 
 import itertools
 from typing import Any
@@ -25,7 +25,7 @@ def integer_problem(seed: int) -> tuple[NDArray[np.int64], int]:
 
 @pytest.mark.parametrize("part", range(20))
 def test_no_move_improves_a_certified_partition(part: int) -> None:
-    """2,000 problems in exact rational arithmetic."""
+    """Check 2,000 problems in exact arithmetic."""
     for seed in range(part * 100, part * 100 + 100):
         X, k = integer_problem(seed)
         moves = ("best", "first")[seed % 2]
@@ -41,7 +41,7 @@ def test_no_move_improves_a_certified_partition(part: int) -> None:
 
 @pytest.mark.parametrize("far", [2**10, 2**12, 2**14, 2**20])
 def test_certifies_tight_groups_far_apart(far: int) -> None:
-    """Within a group, gains are near or below what float32 makes of |x|^2."""
+    """Within a group, gains are about as small as the rounding error of |x|^2 in float32."""
     for seed in range(40):
         rng = np.random.default_rng(seed)
         X = far * rng.integers(-1, 2, (40, 3)) + rng.integers(-3, 4, (40, 3))
@@ -65,7 +65,7 @@ def test_certifies_every_dtype(seed: int, dtype: str) -> None:
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
 def test_certifies_weighted_rows(seed: int) -> None:
-    """Integer weights: no move of a row with all of its weight lowers the weighted inertia."""
+    """No move of a row lowers the weighted inertia. The weights are integers."""
     X, k = integer_problem(seed)
     w = np.random.default_rng(seed).integers(1, 6, len(X)).astype(np.float64)
     model = BoostKMeans(k, tol=0, max_iter=1000, random_state=seed % 2**31)
@@ -84,14 +84,14 @@ def test_certifies_weighted_rows(seed: int) -> None:
 @pytest.mark.parametrize("far", [1e4, 1e8, 1e16, 1e21, 1e22, 1e23])
 @pytest.mark.parametrize("seed", range(5))
 def test_certifies_data_with_outliers(far: float, seed: int) -> None:
-    """What such a row leaves behind when it leaves a cluster, and what float32 makes of the others."""
+    """Outliers leave rounding errors in the sums of the clusters that they leave."""
     rng = np.random.default_rng(seed)
     X = np.r_[rng.normal(size=(100, 2)), [[far, 0.0], [far, far]]]
     labels = rng.permutation(np.arange(102) % 5)
     model = BoostKMeans(5, init=labels, tol=0, max_iter=1000, random_state=seed).fit(X)
     assert model.converged_
     move = reference.improving_move(X, model.labels_, 5)
-    if move is not None:  # nothing that float64 could see, from where such rows make it look
+    if move is not None:  # Its gain is below the rounding error of float64.
         moved = model.labels_.copy()
         moved[move[0]] = move[1]
         assert reference.inertia(X, moved) >= model.inertia_ * (1 - 1e-12)
@@ -148,7 +148,7 @@ def test_beats_lloyd_from_the_same_start() -> None:
     lloyd = KMeans(50, init=start, n_init=1, tol=0, max_iter=1000).fit(X)
     boost = BoostKMeans(50, init=start, tol=0, max_iter=1000, random_state=0).fit(X)
     assert boost.inertia_ < lloyd.inertia_
-    # A certified partition is a fixed point of Lloyd's.
+    # A certified partition is a fixed point of Lloyd's algorithm.
     again = KMeans(50, init=boost.cluster_centers_, n_init=1, tol=0).fit(X)
     assert again.inertia_ == pytest.approx(boost.inertia_, rel=1e-12)
     np.testing.assert_array_equal(again.labels_, boost.labels_)

@@ -15,6 +15,8 @@ from boostkmeans._runtime.threads import resolve_threads
 from conftest import blobs, run_python
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_interrupt_keeps_the_best_partition_so_far() -> None:
     result = run_python("""
 import os, signal, threading, time
@@ -47,6 +49,8 @@ assert model.set_params(max_iter=2, callback=None).fit(X[:5000]).stop_reason_ ==
     assert "answered after" in result.stdout
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_interrupt_while_seeding_leaves_the_model_unfitted() -> None:
     result = run_python("""
 import os, signal, threading
@@ -117,6 +121,8 @@ class TestInterruptedBetweenSweeps:
         assert {name: repr(value) for name, value in vars(model).items()} == before
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_interpreter_exits_while_a_daemon_thread_fits() -> None:
     result = run_python("""
 import threading
@@ -131,6 +137,8 @@ swept.wait()
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_fits_columns_that_are_far_apart_in_memory() -> None:
     # Data frames have Fortran order. With n^2 prefetches, a former defect, this exceeds the time limit.
     result = run_python(
@@ -146,6 +154,8 @@ assert (a.labels_ == b.labels_).all()
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_fits_after_fork() -> None:
     result = run_python("""
 import os, warnings
@@ -185,6 +195,8 @@ def test_fits_in_several_python_threads() -> None:
     assert results == [True] * 16
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_leaves_the_floating_point_state_unchanged() -> None:
     # Denormals are kept, and rounding is to nearest. -ffast-math at link time would change this.
     result = run_python("""
@@ -201,6 +213,8 @@ assert state() == before
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_import_prints_nothing_and_loads_little() -> None:
     result = run_python("""
 import sys
@@ -213,6 +227,7 @@ assert not heavy, heavy
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
+@pytest.mark.process
 def test_rejects_an_unknown_instruction_set() -> None:
     result = run_python("import boostkmeans; boostkmeans.instruction_set()", BOOSTKMEANS_ISA="mmx")
     assert "BOOSTKMEANS_ISA='mmx' is not an instruction set of this machine" in result.stderr
@@ -243,6 +258,8 @@ def test_verbose_uses_logging(
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_verbose_prints_without_configured_logging() -> None:
     result = run_python("""
 import numpy as np

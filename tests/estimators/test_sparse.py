@@ -217,6 +217,7 @@ class TestFits:
         np.testing.assert_array_equal(found.predict(X, tree=True), found.predict(X.toarray(), tree=True))
         assert found.cut(3).max() == 2
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("split", ["largest", "inertia"])
     def test_large_sets_are_split_by_samples(self, split: str) -> None:
         """A split that exceeds its memory fits a sample, and measures all rows afterwards."""
@@ -337,6 +338,7 @@ class TestManyClusters:
         centres[:, 0] = np.linspace(0, 3, 200)
         return X, centres
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n_candidates", [None, 60])
     def test_predicts_the_nearest_centres(self, n_candidates: int | None) -> None:
         X, centres = self.problem()

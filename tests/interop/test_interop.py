@@ -392,6 +392,7 @@ def test_quantizer_round_trip(model: BoostKMeans, quantizer: ProductQuantizer, t
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["PQ4x5", "OPQ4,PQ4x5", "RR16,PQ4x5", "L2norm,OPQ4,PQ4x5np"])
 def test_imports_quantizer_trained_by_faiss(recipe: str) -> None:
     index = by_faiss(recipe)
@@ -464,6 +465,8 @@ def test_index_owns_its_parts(cosine_model: BoostKMeans) -> None:
     assert (codes == rotated.encode(X)).mean() > 0.995
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_indexes_are_freed_once() -> None:
     result = run_python("""
 import gc, sys, warnings

@@ -142,6 +142,8 @@ def test_standard_input(
             check_all_accesses(vectors, X)
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_standard_input_of_a_process(folder: Path) -> None:
     code = """
 from boostkmeans.io import open_vectors
@@ -326,7 +328,7 @@ def test_matrix_market_symmetries(tmp_path: Path) -> None:
         path.write_text(text.format(symmetry, first))
         assert open_vectors(path).load().toarray().tolist() == expected
     path.write_text(text.format("symmetric", 1).replace("2 1 3", "1 2 3"))
-    assert "no entries above the diagonal" in failure(path)
+    assert "entries above the diagonal" in failure(path)
     path.write_text(text.format("hermitian", 1))
     assert "Got 'coordinate real hermitian'" in failure(path)
     path.write_text("%%MatrixMarket matrix coordinate real general\n0 5 0\n")

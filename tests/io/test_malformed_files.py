@@ -25,6 +25,7 @@ from conftest import run_python
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_systematic_damage(tmp_path: Path) -> None:
     """Change each byte of the headers, truncate to each length, and forge numbers: see fuzz.py."""
@@ -262,6 +263,8 @@ def test_key_is_checked_at_once(tmp_path: Path) -> None:
 # Properties of all formats
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_reading_runs_no_code(tmp_path: Path) -> None:
     """An audit hook sees every import, compilation and unpickling of the interpreter."""
     files = fuzz.valid_files(tmp_path)
@@ -289,6 +292,8 @@ print("nothing")
     assert result.stdout == "nothing\n"
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_error_names_package_to_install(tmp_path: Path) -> None:
     fuzz.valid_files(tmp_path)
     result = run_python(f"""

@@ -118,6 +118,8 @@ def write_file_of_zeros(path: Path, n: int, d: int) -> None:
             rows[:, 0] = d
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_file_larger_than_address_space(tmp_path: Path) -> None:
     """Files of 256 MB are read with 64 MB of free address space."""
     n, d = 1 << 14, 4001
@@ -147,6 +149,8 @@ for name in ("a.npy", "a.fvecs", "a.fbin"):
     assert result.stdout == "no room for a map\n" * 3
 
 
+@pytest.mark.process
+@pytest.mark.slow
 def test_full_disk_is_not_a_damaged_file(tmp_path: Path) -> None:
     rows = np.vstack([X] * 100)
     np.savez_compressed(tmp_path / "a.npz", rows)

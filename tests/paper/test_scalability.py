@@ -46,6 +46,7 @@ def test_methods_use_all_clusters(method: str, few_rows: NDArray[np.float32]) ->
     assert 0 < seconds < 60
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_method_is_stopped_at_its_limit() -> None:
     run: Json = {"n": 4000, "k": 1024, "method": "k-means", "seed": 0, "limit": 0.02}

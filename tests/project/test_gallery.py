@@ -13,6 +13,7 @@ def test_gallery_has_examples() -> None:
     assert len(SCRIPTS) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_example_runs_and_draws_a_figure(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import matplotlib

@@ -1,4 +1,4 @@
-"""The package as such: names, types, stubs, documents."""
+"""The package as a whole: public names, imports, types, versions, and the examples of the pages."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ from conftest import run_python
 ROOT = Path(__file__).parents[2]
 
 
-def test_public_names() -> None:
+def test_exports_only_the_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
         "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "FileDescription",
         "ParameterError", "ProductQuantizer", "QuantizerRecord", "SweepRecord", "baselines",
@@ -30,7 +30,8 @@ def test_public_names() -> None:
         _ = boostkmeans.nothing
 
 
-def test_nothing_slow_is_imported_before_it_is_wanted() -> None:
+@pytest.mark.process
+def test_help_imports_no_slow_packages() -> None:
     result = run_python("""
 import sys
 import boostkmeans
@@ -47,11 +48,12 @@ assert not slow, slow
     assert "fit" in result.stdout
 
 
-def test_the_package_is_typed() -> None:
+def test_package_is_typed() -> None:
     assert (Path(boostkmeans.__file__).parent / "py.typed").exists()
 
 
-def test_the_stub_is_what_the_core_says(tmp_path: Path) -> None:
+@pytest.mark.process
+def test_stub_matches_the_compiled_core(tmp_path: Path) -> None:
     made = tmp_path / "_core.pyi"
     subprocess.run(
         [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "boostkmeans._core", "-o", str(made)],
@@ -61,36 +63,33 @@ def test_the_stub_is_what_the_core_says(tmp_path: Path) -> None:
     assert made.read_text() == checked_in.read_text(), "run `make stub`"
 
 
-def test_versions_agree() -> None:
+def test_versions_are_equal_everywhere() -> None:
     assert boostkmeans.__version__ == version("boostkmeans")
     assert f"## {boostkmeans.__version__}" in (ROOT / "CHANGELOG.md").read_text()
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == boostkmeans.__version__
 
 
-PAGES = (
-    "large_k", "better_optima", "documents", "files", "long_fits", "models", "product_quantization",
-    "faiss", "index", "tutorial", "embeddings", "choosing_k", "larger_than_memory", "mathematics",
-    "when_it_wins",
-)  # fmt: skip
+def pages_with_examples() -> list[str]:
+    """Return the pages that have blocks of Python code."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [page.relative_to(ROOT).as_posix() for page in pages if "```python" in page.read_text()]
 
 
-@pytest.mark.parametrize(
-    "page",
-    ["README.md", *(f"docs/{name}.md" for name in PAGES)],
-)
-def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a reader would: one after the other."""
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with_examples())
+def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the blocks of a page in order, as a reader would."""
     if page == "docs/faiss.md" and find_spec("faiss") is None:
-        pytest.skip("faiss is not there for every platform")
+        pytest.skip("faiss is not installed")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
-    assert blocks
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     code = "\n".join(blocks)
-    if "max_memory" in code:  # which counts all of a process
+    if "max_memory" in code:  # The limit counts the memory of the whole process.
         result = run_python(code)
         assert result.returncode == 0, result.stderr
     else:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of files that a reader would not close
+            warnings.simplefilter("ignore")  # Examples leave files open.
             exec(compile(code, page, "exec"), {"__name__": "__main__"})

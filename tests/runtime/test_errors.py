@@ -105,7 +105,7 @@ def test_errors_are_rendered_for_python_and_the_shell(
         (np.full(20, -1.0), InvalidValuesError, "Negative weights in --sample_weight: -1 at row 0"),
         (np.full(20, np.inf), InvalidValuesError, "--sample_weight contains NaN or infinity"),
         (np.zeros(20), InvalidValuesError, "All weights of --sample_weight are 0"),
-        (np.eye(20)[0], ParameterConflictError, "--n_clusters 3 needs as many rows"),
+        (np.eye(20)[0], ParameterConflictError, "--n_clusters 3 is more than the number of rows"),
     ],
 )
 def test_invalid_weights(weights: np.ndarray, kind: type[StructuredError], shell: str) -> None:

@@ -16,6 +16,7 @@ from boostkmeans.select._suggestion import suggest
 from conftest import blobs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "seed"), [(3, 0), (8, 1), (15, 2)])
 def test_suggests_number_of_well_separated_blobs(k: int, seed: int) -> None:
     X, _ = blobs(1500, 4, k, seed=seed, spread=10.0)

@@ -1,4 +1,4 @@
-"""Repair: merges that pay for splits, exactly, and the bad optima that they end."""
+"""Repair: gains of splits, costs of merges, and fits that need them."""
 
 import itertools
 from dataclasses import replace
@@ -83,7 +83,7 @@ class TestRound:
         assert swaps.gain > 0
 
     def test_swap_computed_by_hand(self) -> None:
-        """Two clusters on {0, 1} and one on {100, 110}: merge the first two, split the third."""
+        """Two clusters share {0, 1}, and one has {100, 110}: merge the two and split the third."""
         X = np.array([[0.0], [1], [100], [110]])
         rows, partition, _ = partition_of(X, np.array([0, 1, 2, 2]), 3)
         round_ = repair(rows, partition)
@@ -134,10 +134,10 @@ class TestRound:
         assert repair(rows, partition).improving_swaps(0.0) is not None
         assert (
             repair(rows, partition, limits=Limits(0, 3)).improving_swaps(0.0) is None
-        )  # 0 and 1 make 4
+        )  # Clusters 0 and 1 together have 4 rows.
         assert (
             repair(rows, partition, limits=Limits(2, 9)).improving_swaps(0.0) is None
-        )  # one part has 1
+        )  # One half has a single row.
 
 
 class TestFit:

@@ -1,4 +1,4 @@
-"""quality="fast", and defaults for very many rows: a sample first, then all rows."""
+"""Fits that start with a sample: quality="fast", and the defaults for very many rows."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ ROWS = 4 * SAMPLE_SIZES["fast"][0] * K
 
 def rows_to_draw(n: int, k: int, quality: str) -> int | None:
     rows = cast(RowSet, SimpleNamespace(n_rows=n, max_sample=None))
-    requested = RequestedSettings("auto", "auto", "auto", "auto", quality, "best", 100, 1e-4)
+    requested = RequestedSettings("auto", "auto", "auto", "auto", quality, "best", 100)
     return sample_size(requested, Problem(rows, RowWeights.of(None, n), k, n_threads=1))
 
 
@@ -125,7 +125,7 @@ def test_fewer_distinct_rows_than_clusters_in_the_sample() -> None:
 
 
 def test_finds_a_rare_cluster_that_the_sample_missed() -> None:
-    """Three far rows of thousands: repair is for the sample, but sweeps let far rows have their way."""
+    """Three of thousands of rows are far away. Only the sample is repaired, but sweeps separate them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, 4))
     X[:3] += 1e4
@@ -144,7 +144,7 @@ HEAVY_TAILS: dict[str, Callable[[np.random.Generator], NDArray[np.float64]]] = {
 
 @pytest.mark.parametrize("name", HEAVY_TAILS)
 def test_finds_rare_rows_far_away(name: str) -> None:
-    """A sample has few of them: then all rows are clustered from the beginning."""
+    """The sample is not representative, so that the fit starts over with all rows."""
     X = HEAVY_TAILS[name](np.random.default_rng(0))
     model = fast(40).fit(X)
     whole = fast(40, init="bisecting").fit(X)

@@ -1,4 +1,4 @@
-"""Starts, batches, and scikit-learn's own hand-computed cases."""
+"""Starts, batches, and cases that the tests of scikit-learn compute by hand."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def start(X: NDArray[Any], k: int, weights: NDArray[np.float64] | None = None, s
 
 
 class TestStarts:
-    """What each start hands to the first sweep."""
+    """The labels with which each start begins."""
 
     def test_random_partition_is_balanced(self) -> None:
         labels = start(np.zeros((103, 2)), 10).random_partition()
@@ -114,7 +114,7 @@ class TestStarts:
 
 
 class TestScikitLearnCases:
-    """The hand-computed cases of scikit-learn's k-means tests that apply here."""
+    """Cases from the k-means tests of scikit-learn. Comments name the original test."""
 
     def test_finds_two_clusters_of_four_points(self) -> None:
         # sklearn/cluster/tests/test_k_means.py: test_kmeans_results
@@ -130,7 +130,7 @@ class TestScikitLearnCases:
             )
 
     def test_relocates_an_empty_cluster(self) -> None:
-        # test_kmeans_relocated_clusters: the second centre attracts nothing at first.
+        # test_kmeans_relocated_clusters: the second cluster is empty at first.
         X = np.array([[0, 0], [0.5, 0], [0.5, 1], [1, 1]])
         model = BoostKMeans(2, init=np.array([[0.5, 0.5], [3, 3]]), tol=0, random_state=0).fit(X)
         assert model.inertia_ == pytest.approx(0.25)
@@ -141,7 +141,7 @@ class TestScikitLearnCases:
         X = np.array([-10, -9.5, -9, -8.5, -8, -1, 1, 9, 9.5, 10], dtype=float)[:, None]
         model = BoostKMeans(3, init=np.array([-10.0, -10, -10])[:, None], tol=0, random_state=0).fit(X)
         assert (model.cluster_sizes_ > 0).all()
-        assert model.inertia_ == pytest.approx(5.0)  # 2.5 + 2 + 0.5: the groups that one sees
+        assert model.inertia_ == pytest.approx(5.0)  # The inertia of the three groups is 2.5 + 2 + 0.5.
 
     def test_finds_well_separated_classes(self) -> None:
         centers = np.array([[0.0, 5, 0, 0, 0], [1, 1, 4, 0, 0], [1, 0, 0, 5, 1]])
@@ -165,7 +165,7 @@ class TestScikitLearnCases:
 
 
 class TestPartialFit:
-    """Batches: what went before counts, and stays."""
+    """Batches: earlier batches keep their weight."""
 
     def test_first_batch_equals_fit(self) -> None:
         X, _ = blobs(300, 4, 5)
@@ -194,7 +194,9 @@ class TestPartialFit:
 
     def test_later_batches_move_centres_by_their_weight(self) -> None:
         model = BoostKMeans(2, random_state=0).partial_fit(np.array([[0.0], [0], [0], [10], [10], [10]]))
-        model.partial_fit(np.array([[2.0], [2.0], [2.0]]))  # by the weight of three, to 0
+        model.partial_fit(
+            np.array([[2.0], [2.0], [2.0]])
+        )  # They have the weight of the three rows at 0.
         assert sorted(model.cluster_centers_[:, 0]) == pytest.approx([1.0, 10.0])
         assert len(np.unique(model.labels_)) == 1
 
@@ -220,7 +222,7 @@ class TestPartialFit:
         X, _ = blobs(400, 6, 4)
         model = BoostKMeans(4, random_state=0).fit(X)
         before = model.cluster_centers_.copy()
-        model.partial_fit(X)  # the same rows again: the same means
+        model.partial_fit(X)  # The same rows again do not change the means.
         np.testing.assert_allclose(model.cluster_centers_, before, rtol=1e-9)
         assert model.n_samples_seen_ == 800
         assert model.fit(X).n_samples_seen_ == 400
@@ -235,6 +237,7 @@ def test_is_as_good_as_scikit_learn_on_images() -> None:
     assert ours.inertia_ < 1.002 * theirs.inertia_
 
 
+@pytest.mark.slow
 def test_is_as_good_as_scikit_learn_on_sift_vectors(sift: NDArray[np.uint8]) -> None:
     best = BoostKMeans(64, random_state=0, tol=0).fit(sift)
     first = BoostKMeans(64, random_state=0, tol=0, moves="first", max_iter=300).fit(sift)

@@ -130,6 +130,7 @@ def test_file_system_without_hard_links(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_killed_process_leaves_old_or_new_file() -> None:
     command = [sys.executable, str(CRASH), "--saves", "20", "--fits", "0"]
@@ -138,6 +139,7 @@ def test_killed_process_leaves_old_or_new_file() -> None:
     assert result.stdout.startswith("20 kills during saves")
 
 
+@pytest.mark.process
 def test_full_disk_leaves_old_file(tmp_path: Path) -> None:
     result = run_python(f"""
 import resource
@@ -157,6 +159,7 @@ print((folder / "file").read_text())
     assert result.stdout == "File too large ['file']\n" * 2 + "old\n"
 
 
+@pytest.mark.process
 def test_read_only_folder_leaves_old_file() -> None:
     # Root may write to every folder: the child process changes to another user.
     result = run_python("""

@@ -13,7 +13,8 @@ Floats = NDArray[np.float64]
 
 METRICS = ("euclidean", "cosine")
 
-# Number of rows whose median is the shift of a frame. The shift only has to be near the data.
+# Number of rows from which the shift of a frame is computed, as their median. The shift only has to be
+# near the data.
 ROWS_FOR_MEDIAN = 256
 # Below this exponent, both 2**exponent and its inverse are normal numbers.
 MAX_FACTOR_EXPONENT = 1000
@@ -23,10 +24,10 @@ MAX_FACTOR_EXPONENT = 1000
 class Frame:
     """The map x -> (x - shift) * 2**exponent from the user's space to the core's.
 
-    In its frame, data has its median near 0 and its values within [-1, 1]. Float32 proposals are then as
-    accurate as possible, and results do not depend on offset or unit of measurement. Rows that stay
-    sparse are not shifted, because a shift would make their zeros nonzero. With metric "cosine", rows
-    are first scaled to unit length.
+    In the frame, the median of the data is near 0 and all values are within [-1, 1]. Float32 proposals
+    are then as accurate as possible, and results do not depend on the offset or the unit of the data.
+    Rows that stay sparse are not shifted, because a shift would make their zeros nonzero. With metric
+    "cosine", rows are first scaled to unit length.
     """
 
     shift: Floats
@@ -46,7 +47,7 @@ class Frame:
 
     @property
     def is_exact(self) -> bool:
-        """True if points survive `leave` and `enter` without rounding."""
+        """True if `leave` and `enter` do not round points."""
         return not self.shift.any()
 
     def inertia(self, in_frame: float) -> float:
@@ -67,9 +68,9 @@ def fit_frame(
 ) -> Frame:
     """Return the frame for rows whose columns lie between `low` and `high`.
 
-    `take(indices)` returns some of the rows. The shift is the median of a few rows by column: unlike a
-    mean, it stays near most of the data if some rows are far away. It is rounded so that the core can
-    subtract it in the rows' own precision without a second rounding.
+    `take(indices)` returns some of the rows. The shift is the columnwise median of a few rows. Unlike
+    the mean, it is robust against outliers. It is rounded so that the core can subtract it in the rows'
+    own precision without a second rounding.
     """
     few = np.unique(np.linspace(0, n_rows - 1, ROWS_FOR_MEDIAN).astype(np.int64))
     shift: Floats = np.quantile(take(few), 0.5, axis=0, method="lower")
@@ -77,7 +78,7 @@ def fit_frame(
         shift = shift.astype(np.float32).astype(np.float64)
     with np.errstate(over="ignore"):
         spread = float(np.maximum(high - shift, shift - low).max())
-    if not math.isfinite(spread):  # Values near the end of float64 cannot be centred.
+    if not math.isfinite(spread):  # Centring values near the limits of float64 would overflow.
         shift = np.zeros_like(shift)
         spread = float(np.maximum(np.abs(high), np.abs(low)).max())
     return Frame(shift, exponent_for(spread), metric)
@@ -89,7 +90,7 @@ def exponent_for(spread: float) -> int:
 
 
 def _scale(points: Floats, exponent: int) -> Floats:
-    """Return points * 2**exponent, exactly. A product is much faster than ldexp where it is exact."""
+    """Return points * 2**exponent, exactly. ldexp is slower than a product."""
     use_product = abs(exponent) < MAX_FACTOR_EXPONENT
     result: Floats = points * math.ldexp(1.0, exponent) if use_product else np.ldexp(points, exponent)
     return result

@@ -1,4 +1,4 @@
-"""Memory budget: an estimate of what a fit needs, and how large blocks and samples may be."""
+"""Memory budget: the estimated memory of a fit, and the sizes of blocks and samples."""
 
 import os
 from contextlib import suppress
@@ -15,9 +15,10 @@ PER_STREAMED_ROW = 12
 PER_CENTRE_VALUE = 96
 # Bytes per cluster: its neighbour list and visiting stamps.
 PER_CLUSTER = 2048
-# Bytes per row weight: the user's value, our value and a row index.
+# Bytes per row weight: the user's value, the scaled value and a row index.
 PER_WEIGHT = 24
-# Share of the remaining memory for one block. Two blocks are in memory, because one is being read.
+# Share of the remaining memory for one block. Two blocks are in memory: one is processed while the next
+# is read.
 BLOCK_SHARE = 0.3
 # Share of the remaining memory for a sample.
 SAMPLE_SHARE = 0.35
@@ -25,7 +26,7 @@ SAMPLE_SHARE = 0.35
 MAX_BLOCK_BYTES = 2**29
 # Smaller blocks would waste time on reading.
 MIN_BLOCK_ROWS = 1024
-# Share of the machine's memory that data may use without a limit by the user.
+# Share of the machine's memory that data may use if the user sets no limit.
 MACHINE_SHARE = 0.5
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -40,7 +41,7 @@ class MemoryEstimate:
     n_features: int
     weighted: bool = False
     own_row_bytes: int = 0
-    """Bytes of a row in the source's own type, if it has to be converted."""
+    """Bytes of a row in the type of the source; 0 if it need not be converted."""
     held_bytes: int = 0
     """Bytes that the source uses while it is read in blocks."""
 
@@ -56,7 +57,7 @@ class MemoryEstimate:
     def split(self, limit: int) -> tuple[int, int]:
         """Return the number of rows of a block and of a sample.
 
-        They depend on the sizes and the limit only, so that a fit is reproducible.
+        They depend only on the sizes and the limit, so that a fit is reproducible.
         """
         each = self.row_bytes + PER_ROW
         fixed = self._fixed + self.held_bytes + self.n_rows * PER_STREAMED_ROW
@@ -98,5 +99,5 @@ def available_memory() -> int:
 
 
 def format_bytes(n_bytes: int) -> str:
-    """Format a number of bytes for people."""
+    """Format a number of bytes in a human-readable unit."""
     return f"{n_bytes / 2**30:.2f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"

@@ -26,14 +26,14 @@ class RowSource(Protocol):
     name: str
 
     def read(self, begin: int, end: int, out: Array | None = None) -> Array:
-        """Return rows [begin, end), in `out` if given. Any thread may call this."""
+        """Return rows [begin, end), in `out` if given. Thread-safe."""
 
     def load(self) -> Any:
         """Return all rows, mapped or in memory."""
 
 
 class ArraySource:
-    """A row source over an array. Of a memory-mapped array, only the current batch stays in memory."""
+    """A row source over an array. For a memory-mapped array, only the current batch stays in memory."""
 
     is_sparse = False
 
@@ -69,7 +69,7 @@ class ArraySource:
 
 
 def read_type(source: RowSource) -> np.dtype[Any]:
-    """Return the type of the rows after reading, which is one that the core supports."""
+    """Return the type to which rows are converted after reading. The core supports it."""
     native = source.dtype.newbyteorder("=")
     if native == np.bool_:
         return np.dtype(np.uint8)
@@ -85,12 +85,12 @@ def estimate_memory(source: RowSource, n_clusters: int, *, weighted: bool) -> Me
 
 
 def memory_limit(source: RowSource) -> int:
-    """Return the limit that the user set for this source, or the default of the machine."""
+    """Return the limit that the user set for this source, or the default limit of the machine."""
     return default_memory_limit() if source.max_memory is None else source.max_memory
 
 
 def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:
-    """Return X as a row source if it is too large for the memory; None to load it.
+    """Return X as a row source if it does not fit into memory, else None.
 
     Memory-mapped arrays and files can be streamed, but sparse rows must be in memory.
     """
@@ -103,9 +103,9 @@ def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | 
 
 
 def in_batches(source: RowSource, at_least: int) -> Iterator[tuple[int, Array]]:
-    """Yield all rows in batches of `at_least` bytes or more, each with the number of its first row.
+    """Yield all rows in batches of `at_least` bytes or more, each with the index of its first row.
 
-    Large batches keep the work per batch small compared with the work per row.
+    Large batches keep the overhead per batch small.
     """
     n, d = source.shape
     at_once = max(1, max(BATCH_BYTES, at_least) // max(1, d * read_type(source).itemsize))

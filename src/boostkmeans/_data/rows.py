@@ -1,6 +1,6 @@
-"""Rows: the one representation of data. An array or CSR matrix, seen through a frame, never copied.
+"""Rows: the common representation of data, as a view of an array or CSR matrix through a frame.
 
-All passes over the data go block by block (`Rows.blocks`). Rows in memory are a single block;
+Every pass over the data iterates over blocks (`RowSet.blocks`). Rows in memory are a single block;
 `StreamedRows` reads one block after the other from a file.
 """
 
@@ -25,9 +25,10 @@ DTYPES = (np.float64, np.float32, np.float16, np.uint8, np.int8)
 # Types of sparse values that the core reads directly. They hold the integers of the types above.
 SPARSE_DTYPES = (np.float64, np.float32)
 
-# A sparse matrix with more cells stays sparse, unless it is dense:
+# A sparse matrix with more cells than this stays sparse, unless its density is at least
+# MIN_EXPANDED_DENSITY.
 MAX_EXPANDED_CELLS = 2**22
-# Share of nonzero cells from which a sparse matrix is expanded row by row while it is read.
+# Minimum share of nonzero cells for which a large sparse matrix is expanded while it is read.
 MIN_EXPANDED_DENSITY = 1 / 4
 
 # Rows that NumPy copies at a time.
@@ -58,10 +59,10 @@ class RowSet(Protocol):
     """Largest sample that fits into memory; None without a limit."""
 
     def block_order(self, rng: np.random.RandomState) -> list[int]:
-        """Return the numbers of all blocks in the order in which a sweep visits them."""
+        """Return the indices of all blocks in the order in which a sweep visits them."""
 
     def blocks_containing(self, indices: Indices) -> list[int]:
-        """Return the numbers of the blocks that contain these rows."""
+        """Return the indices of the blocks that contain these rows."""
 
     def blocks(self, order: list[int] | None = None) -> Iterator[RowBlock]:
         """Yield all blocks, or those in `order`. A block is valid until the next one is yielded."""
@@ -94,8 +95,8 @@ class Rows:
     ) -> None:
         """Wrap an array.
 
-        `factors` scale each row. `stays_sparse` needs a frame without shift. `native` is the result of
-        `native_array(array)`, if it is known.
+        `factors` has one factor per row. `stays_sparse` requires a frame without a shift. `native` is
+        the result of `native_array(array)`, if it is known.
         """
         self.frame = frame
         self.stays_sparse = stays_sparse
@@ -108,7 +109,7 @@ class Rows:
 
     @classmethod
     def in_own_frame(cls, array: Array, metric: str, n_threads: int) -> "Rows":
-        """Return rows in the frame that suits them. Raise NotFiniteError if a value is not finite."""
+        """Return rows in a frame fitted to them. Raise NotFiniteError if a value is not finite."""
         native = native_array(array, n_threads)
         factors = unit_factors(array, metric, n_threads, native=native)
         if stays_sparse(array):
@@ -125,7 +126,7 @@ class Rows:
 
     @classmethod
     def in_frame(cls, array: Array, frame: Frame, n_threads: int, *, first_row: int = 0) -> "Rows":
-        """Return rows in the frame of a fitted model. Sparse rows use the frame without its shift.
+        """Return rows in the frame of a fitted model. Sparse rows ignore the shift of the frame.
 
         `first_row` is added to row numbers in error messages.
         """
@@ -196,8 +197,8 @@ def canonical(matrix: Any) -> Any:
 def stays_sparse(array: Any) -> bool:
     """Return True if the core computes with the nonzero values only.
 
-    Rows of a small or fairly dense matrix are expanded a few at a time while they are read. They give
-    the same result as a dense array, to the last bit.
+    Rows of a small or fairly dense matrix are expanded a few at a time while they are read. The results
+    are bit-for-bit those of a dense array.
     """
     if not sparse.issparse(array):
         return False

@@ -1,4 +1,4 @@
-"""Streamed rows: rows larger than memory, which every pass reads from a source block by block."""
+"""Streamed rows: data larger than memory, which every pass reads block by block from a source."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from boostkmeans._data.row_source import (
 )
 from boostkmeans._data.rows import Indices, RowBlock, Rows, describe, unit_factors
 
-# Bytes that are read at a time to pick single rows from.
+# Bytes per read when single rows are selected.
 BYTES_TO_PICK_FROM = 2**23
 
 
@@ -101,7 +101,7 @@ class StreamedRows:
         return points
 
     def _pick(self, indices: NDArray[np.int64]) -> Array:
-        """Read some rows. Each read starts at the next wanted row and spans a fixed number of bytes."""
+        """Read some rows. A read starts at the next requested row and has a fixed number of bytes."""
         picked = np.empty((len(indices), self.n_features), dtype=read_type(self._source))
         at_once = max(1, BYTES_TO_PICK_FROM // self.row_bytes)
         at = 0
@@ -114,7 +114,7 @@ class StreamedRows:
         return picked
 
     def _arrays(self, order: Sequence[int]) -> Iterator[tuple[int, Array]]:
-        """Yield blocks as arrays, with the number of their first row.
+        """Yield blocks as arrays, each with the index of its first row.
 
         Two buffers alternate, so an array is valid until the next one is yielded.
         """
@@ -138,7 +138,7 @@ class StreamedRows:
         if self._source.dtype == array.dtype:
             return self._source.read(begin, end, array)
         step = max(1, BATCH_BYTES // self.row_bytes)
-        for at in range(begin, end, step):  # Convert in pieces: the memory holds one copy only.
+        for at in range(begin, end, step):  # In pieces: there is memory for one copy only.
             some = self._source.read(at, min(at + step, end))
             array[at - begin : at - begin + len(some)] = some
         return array

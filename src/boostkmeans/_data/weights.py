@@ -1,4 +1,4 @@
-"""Row weights, brought into the form that the core computes with."""
+"""Row weights in the form that the core uses."""
 
 import math
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ from boostkmeans._runtime.errors import (
 
 @dataclass(frozen=True)
 class RowWeights:
-    """Weights scaled by a power of two to at most 1, or none if all are equal."""
+    """Row weights. `values` are scaled by a power of two to at most 1, or None if all are equal."""
 
     values: Floats | None
     unit: float
-    """What a weight of 1 here is to the user."""
+    """Factor that converts `values` to the user's weights."""
     total: float
-    """Sum of the weights, as the user gave them."""
+    """Sum of the user's weights."""
     n_positive: int
-    """Rows with a weight above 0: those that take part."""
+    """Number of rows of positive weight."""
 
     @classmethod
     def of(cls, sample_weight: ArrayLike | None, n_rows: int) -> "RowWeights":
-        """Check the user's weights. Equal weights are replaced by none, times their value."""
+        """Check and scale the user's weights. Equal weights are represented by `unit` alone."""
         if sample_weight is None:
             return cls(None, 1.0, float(n_rows), n_rows)
         weights = np.asarray(sample_weight, dtype=np.float64)
@@ -48,7 +48,7 @@ class RowWeights:
         )
 
     def total_of(self, values: Floats, where: slice = slice(None)) -> float:
-        """Sum of a value for each of these rows, by the user's weights."""
+        """Return the sum of `values`, weighted with the user's weights."""
         total = values.sum() if self.values is None else values @ self.values[where]
         return float(total) * self.unit
 

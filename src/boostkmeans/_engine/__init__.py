@@ -1,1 +1,1 @@
-"""The run of a fit: problem, plan, schedule, history, checkpoint."""
+"""The control flow of a fit: plan, schedule, runs, history and checkpoints."""

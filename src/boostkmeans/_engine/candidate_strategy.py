@@ -1,6 +1,6 @@
-"""Candidate strategy: with which clusters rows are compared, sweep by sweep."""
+"""Candidate strategy: the choice of the clusters that rows are compared with in each sweep."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -13,14 +13,14 @@ from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.sweep import SweepResult
 from boostkmeans._storage.state import SavedState, State
 
-# Lists are rebuilt after 1, 2 and 4 sweeps, and then after every 4. The last of these sweeps goes by the
-# runners-up. See docs/paper/top_k0.md.
+# Lists are rebuilt after 1, 2 and 4 sweeps, and then after every 4 sweeps. The last sweep over a list
+# uses the runners-up. See docs/paper/top_k0.md.
 MAX_USES = 4
-# A probe takes at most this share of the cost of the sweeps over the current lists, ...
+# Maximum cost of a probe, as a share of the cost of the sweeps over the current lists.
 MAX_PROBE_COST = 1 / 20
-# ... and visits at most this share of the rows.
+# Maximum share of the rows that a probe visits.
 MAX_PROBED_SHARE = 1 / 8
-# Values of fields that checkpoints of versions before 0.7 lack.
+# Defaults of fields that are missing in checkpoints of versions before 0.7.
 MISSING_BEFORE_0_7 = {
     "everywhere": False, "_cold_uses": 0, "least_gain": 0.0, "_gain": 0.0, "_rate": 0.0, "_spent": 0.0,
 }  # fmt: skip
@@ -38,20 +38,20 @@ class Scope(Enum):
 class CandidateStrategy:
     """Choose the scope of the next sweep from the gains and costs of the sweeps so far.
 
-    In most sweeps, rows are compared with the neighbours of their own cluster. Now and then they are
-    compared with the neighbours of the best other cluster found so far, the *runner-up*. This helps rows
-    at the border of their cluster, whose list is too short.
+    In most sweeps, rows are compared with the neighbours of their own cluster. Some sweeps compare them
+    with the neighbours of the best other cluster found so far, the *runner-up*. This helps rows at the
+    border of a cluster, for which the list of their own cluster is too short.
 
-    If all centres are about equally far from each other, as for many embeddings, neighbours say little.
-    Before lists are rebuilt, a *probe* therefore compares some rows with all clusters. If it gains more
-    for its cost than the sweeps over the lists did, the next sweep compares all rows with all clusters,
-    unless that costs more than all sweeps before.
+    If all centres are about equally far from each other, as for many embeddings, neighbours are poor
+    candidates. Before lists are rebuilt, a *probe* therefore compares some rows with all clusters. If it
+    gains more for its cost than the sweeps over the lists did, the next sweep compares all rows with all
+    clusters, unless that costs more than all previous sweeps.
     """
 
     n_candidates: int
     probes: bool = False
     min_gain: float = 0.0
-    """Relative gain below which a sweep over candidates counts as one of the last: the fit's `tol`."""
+    """Relative gain below which sweeps over candidates are about to end: the `tol` of the fit."""
     scope: Scope = Scope.NEIGHBOURS
     """Scope of the next sweep."""
     lists: NeighbourLists | None = None
@@ -59,7 +59,7 @@ class CandidateStrategy:
     """True if the lists must be rebuilt before the next sweep."""
     runners_up: Labels | None = None
     tried_runners_up: bool = False
-    """True if fresh lists gained little, and the runners-up were tried as the last resort."""
+    """True if fresh lists gained little and the next sweep therefore uses the runners-up."""
     max_uses: int = 0
     """Number of sweeps for which the current lists are used."""
     uses: int = 0
@@ -73,8 +73,8 @@ class CandidateStrategy:
     cost: float = 0.0
     """Cost of all sweeps so far, per row, in units of one cluster of a full sweep."""
 
-    def policy(self, problem: Problem, partition: Partition, *, first: bool) -> CandidatePolicy:
-        """Return the visit policy of the next sweep over candidates; rebuild expired lists."""
+    def refresh(self, problem: Problem, partition: Partition, *, first: bool) -> None:
+        """Rebuild expired lists, and allocate the runners-up, before a sweep over candidates."""
         if self.expired or self.lists is None:
             n_blocks, n_threads = problem.rows.n_blocks, problem.n_threads
             self.lists = NeighbourLists.build(partition, self.n_candidates, n_blocks, n_threads)
@@ -84,6 +84,10 @@ class CandidateStrategy:
             self.tried_runners_up = self.expired = False
         if self.runners_up is None and not first:  # moves="first" never computes the best cluster.
             self.runners_up = np.zeros(problem.rows.n_rows, dtype=np.int32)
+
+    def policy(self) -> CandidatePolicy:
+        """Return the visit policy of the next sweep over candidates."""
+        assert self.lists is not None, "refresh comes first"
         return CandidatePolicy(self.lists, self.runners_up, self.scope is Scope.RUNNERS_UP)
 
     def after_sweep(
@@ -100,7 +104,7 @@ class CandidateStrategy:
         self.scope = Scope.RUNNERS_UP if last_use else Scope.NEIGHBOURS
 
     def probe_share(self, rows: RowSet, n_clusters: int) -> float:
-        """Return the share of the rows to probe now: 0 unless the lists or all scopes are used up."""
+        """Return the share of the rows to probe: 0 unless lists expired or runners-up were tried."""
         if not self.probes or not (self.expired or self.tried_runners_up):
             return 0.0
         cost = self.uses * candidate_cost(self.n_candidates, rows, n_clusters)
@@ -118,7 +122,7 @@ class CandidateStrategy:
         self.expired = True  # The stamps of the lists do not include the moves of the probe.
 
     def after_full_sweep(self, result: SweepResult, n_clusters: int) -> None:
-        """Account for a sweep over all clusters. Another one follows if it paid."""
+        """Account for a sweep over all clusters. If it was worth its cost, another one follows."""
         self.invalidate()
         self.cost += n_clusters
         if result.gain > self.rate * result.evaluations:
@@ -131,15 +135,15 @@ class CandidateStrategy:
         self.tried_runners_up = False
 
     def mark_unvisited(self) -> None:
-        """Skip no cluster in the next sweep."""
+        """Make the next sweep visit all clusters."""
         if not self.expired and self.lists is not None:
             self.lists.mark_unvisited()
 
     def next_strategy(self) -> bool:
-        """Prepare another kind of sweep after one that gained little. Return False if all were tried.
+        """Choose another kind of sweep after one that gained little. Return False if none is left.
 
-        The next sweep is over all clusters if the probe paid, else over fresh lists, or, if these are
-        fresh, by the runners-up.
+        The next sweep compares rows with all clusters if the last probe was worth its cost. Otherwise it
+        uses rebuilt lists, or the runners-up if the lists were used only once.
         """
         if self.scope is Scope.ALL:
             return True
@@ -155,11 +159,11 @@ class CandidateStrategy:
         return self.tried_runners_up
 
     def without_lists(self) -> "CandidateStrategy":
-        """Return what remains of the strategy after the last sweep."""
+        """Return a copy of the strategy without its lists, for use after the last sweep."""
         return CandidateStrategy(self.n_candidates, self.probes, self.min_gain)
 
     def state(self) -> State:
-        """Return the strategy as plain values for a checkpoint. The names are those of version 0.7."""
+        """Return the strategy as plain values for a checkpoint, with the field names of version 0.7."""
         lists = None if self.expired else self.lists
         return {
             "n_candidates": self.n_candidates,
@@ -184,9 +188,8 @@ class CandidateStrategy:
     def restore(
         cls, saved: SavedState, problem: Problem, plan: Plan, n_clusters: int
     ) -> "CandidateStrategy":
-        """Return the strategy that `state` described."""
-        for name, value in MISSING_BEFORE_0_7.items():
-            saved.values.setdefault(name, value)
+        """Restore the strategy from the result of `state`."""
+        saved = replace(saved, values={**MISSING_BEFORE_0_7, **saved.values})
         found = cls(saved.integer("n_candidates"), plan.probes, saved.number("least_gain"))
         if saved.boolean("everywhere"):
             found.scope = Scope.ALL
@@ -211,10 +214,10 @@ class CandidateStrategy:
 def candidate_cost(n_candidates: int, rows: RowSet, n_clusters: int) -> float:
     """Return the cost of a row in a sweep over candidates, in units of one cluster of a full sweep.
 
-    The law fits measurements within a factor of about two. Besides its candidates, a row costs time to
-    be sorted, and a cluster costs time for its list and for gathering the centres. This overhead
-    dominates for few features or few rows per cluster. Costs are estimated rather than timed, so that
-    the result does not depend on the load of the machine.
+    The formula fits measurements within a factor of about two. Besides the comparisons, it includes the
+    time to sort the rows, to build the lists and to gather the centres. This overhead dominates for few
+    features or few rows per cluster. Costs are estimated rather than timed, so that the result does not
+    depend on the load of the machine.
     """
     features = max(rows.n_features, 8)
     row = 1.25 * n_candidates + 5000 / features

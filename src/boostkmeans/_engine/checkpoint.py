@@ -1,4 +1,4 @@
-"""Checkpoint: the state of a fit in a file, from which another process continues."""
+"""Checkpoint: a file with the state of a fit, from which another process can continue."""
 
 import hashlib
 import logging
@@ -22,17 +22,18 @@ logger = logging.getLogger("boostkmeans")
 
 FORMAT = "boostkmeans-checkpoint"
 VERSION = 1
-# Writing checkpoints may take this share of the time, ...
+# Maximum share of the run time for writing checkpoints.
 MAX_TIME_SHARE = 1 / 20
-# ... but a checkpoint is written at least once in this number of seconds.
+# Maximum number of seconds between two checkpoints, which takes precedence over MAX_TIME_SHARE.
 MAX_PAUSE = 60.0
 # Parameters that do not change the result of a completed fit.
 WITHOUT_INFLUENCE = ("n_threads", "verbose", "callback", "checkpoint", "max_time")
-# The stages of a run. A nested run, the fit of a sample, has the path of its parent and "sample/".
+# The stages of a run. The fit of a sample prefixes its stages with "sample/", once per level.
 TREE = "tree"
 SWEEPS = "sweeps"
 NESTED = "sample/"
-# Stage names of version 0.7, which did not tell nested runs apart. The number of rows does.
+# Stage names of version 0.7. They do not identify nested runs, which are identified by their number of
+# rows.
 OLD_TREE = "growth"
 OLD_SAMPLE = "sample"
 # Number of rows that identify a data set, in addition to its shape and frame.
@@ -40,16 +41,16 @@ ROWS_TO_COMPARE = 256
 # The generator of `RandomState`, and the length of its state.
 GENERATOR = "MT19937"
 KEY_LENGTH = 624
-# Characters of a value in an error message.
+# Maximum number of characters of a value in an error message.
 MAX_SHOWN = 60
 
 
 class Checkpoint:
-    """The file of a fit: it writes the state after each step, and returns what an earlier process wrote.
+    """Checkpoint file of a fit, which stores the state after each step.
 
-    A fit has `n_init` runs, and a run has stages, each with a state of its own. The random numbers are
-    stored as they were when the run started. Stages before the stored one are repeated and give the same
-    result.
+    A fit has `n_init` runs, and a run has stages, each with its own state. The file stores the state of
+    the random generator at the start of the run. A resumed run repeats the stages before the stored one,
+    with the same result.
     """
 
     def __init__(self, path: str | os.PathLike[str], identity: State) -> None:
@@ -76,7 +77,7 @@ class Checkpoint:
         return escape_untrusted(str(self._path))
 
     def begin_run(self, rng: np.random.RandomState, best: State | None) -> None:
-        """Begin or resume a run. `best` is the state of the best run before it."""
+        """Begin or resume a run. `best` is the state of the best completed run."""
         if self._saved is not None:
             set_random_state(rng, self._saved.child("rng_of_run"))
         self._run = {
@@ -86,8 +87,13 @@ class Checkpoint:
             "rng_of_run": random_state(rng),
         }
 
+    def end_run(self) -> None:
+        """End a run, and discard a stored state that the run did not reach."""
+        self.n_done += 1
+        self._saved = None
+
     def take(self, stage: str, n_rows: int) -> SavedState | None:
-        """Return the stored state, once, if it belongs to this stage.
+        """Return the stored state if it belongs to this stage, and remove it from memory.
 
         `n_rows` is the number of rows of the stage. It identifies stages of files of version 0.7.
         """
@@ -113,8 +119,12 @@ class Checkpoint:
         return isinstance(array, np.ndarray) and len(array) == n_rows
 
     def write(self, stage: str, state: Callable[[], State], *, now: bool = False) -> None:
-        """Write the state of a stage, unless the last write was a moment ago and `now` is False."""
-        if now or time.perf_counter() >= self._next_write:
+        """Write the state of a stage, unless the last write was recent and `now` is False.
+
+        Nothing is written while a resumed run repeats earlier stages, because the stored state is more
+        advanced.
+        """
+        if self._saved is None and (now or time.perf_counter() >= self._next_write):
             self._write({**self._run, "stage": stage, stage: state()})
 
     def finish(self, best: State) -> None:
@@ -194,8 +204,8 @@ def random_state(rng: np.random.RandomState) -> State:
     name, key, position, has_gauss, gauss = rng.get_state(legacy=True)
     if name != GENERATOR:
         raise ValueError(
-            f"checkpoint needs a random_state with the generator {GENERATOR}, as RandomState(seed) has. "
-            f"Got {name}."
+            f"checkpoint needs a random_state with the generator {GENERATOR}, such as RandomState(seed)."
+            f" Got {name}."
         )
     return {"key": key, "position": position, "has_gauss": has_gauss, "gauss": gauss}
 
@@ -220,7 +230,7 @@ def _plain_parameter(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.random.RandomState):
-        return "a RandomState"  # Its state is part of the file.
+        return "a RandomState"  # The file stores its state separately.
     if value is None or isinstance(value, bool | int | float | str):
         return plain_value(value)
     if isinstance(value, tuple):

@@ -1,6 +1,8 @@
-"""Fit: from a problem to the best of several runs. Samples are fitted by the same code."""
+"""Fit: several runs of a problem, and the choice of the best. Samples are fitted by the same code."""
 
 import logging
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -16,14 +18,15 @@ from boostkmeans._engine.checkpoint import (
     set_random_state,
 )
 from boostkmeans._engine.plan import Plan, RequestedSettings, make_plan, sample_size
-from boostkmeans._engine.run import Run
+from boostkmeans._engine.run import MakeTree, Run
+from boostkmeans._engine.run_state import matches_rows, restore_run, run_state
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._runtime.errors import DataFormatError, ParameterError
-from boostkmeans._steps.cluster_tree import assign_by_tree, build_tree
+from boostkmeans._steps.cluster_tree import ClusterTree, assign_by_tree, build_tree
 from boostkmeans._steps.nearest import assign_zero_weight_rows
 from boostkmeans._steps.neighbours import assign_by_candidates
-from boostkmeans._steps.partition import Labels
+from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import INIT_NAMES, Seeding
 from boostkmeans._steps.tree_builder import Ints, SplitRules, TreeBuilder
@@ -32,24 +35,24 @@ from boostkmeans._storage.state import SavedState, State
 logger = logging.getLogger("boostkmeans")
 
 # A sample is representative if the mean squared distance of all rows to its centres is at most this
-# multiple of that of its own rows. If it is more, the sample missed rare rows that are far away.
+# multiple of that of its own rows. A larger ratio means that the sample missed rare, distant rows.
 MAX_SAMPLE_RATIO = 1.15
 
 
 @dataclass(frozen=True)
 class FitContext:
-    """What all runs of a fit share, besides the problem."""
+    """Settings that all runs of a fit share, besides the problem."""
 
     requested: RequestedSettings
     criteria: StoppingCriteria
     rng: np.random.RandomState
     began: float
-    """Start time, on the clock of `time.perf_counter`."""
+    """Start time, as a value of `time.perf_counter()`."""
     X: Any = None
     """The validated data in memory, for a callable `init`; None if rows are streamed."""
     checkpoint: Checkpoint | None = None
     path: str = ""
-    """Prefix of the stage names in the checkpoint, which tells nested runs apart."""
+    """Prefix of the stage names in the checkpoint, which identifies nested runs."""
 
     def nested(self) -> "FitContext":
         """Return the context for the fit of a sample."""
@@ -68,7 +71,7 @@ class FitContext:
 
 
 class Start(Protocol):
-    """Start a run of a problem. Each estimator has one."""
+    """Function that starts a run of a problem. Each estimator has its own."""
 
     def __call__(self, problem: Problem, context: FitContext) -> Run:
         """Return a run before its first sweep, or with an outcome if it needs no sweep."""
@@ -84,20 +87,19 @@ class BestRun:
     run: Run | None = None
 
     def find(self, n_init: int) -> Run:
-        """Make `n_init` runs from different starts, resuming from the checkpoint. Return the best."""
+        """Perform `n_init` runs from different starts, resuming from the checkpoint. Return the best."""
         context, checkpoint = self.context, self.context.checkpoint
         n_done = 0
         if checkpoint is not None:
             n_done = checkpoint.n_done
             if checkpoint.best is not None:
-                self.run = restore_run(checkpoint.best, self.problem, context)
+                self.run = _resume_run(checkpoint.best, self.problem, context, finished=True)
         for _ in range(n_done, n_init):
             if checkpoint is not None:
-                checkpoint.begin_run(context.rng, None if self.run is None else self.run.state())
-            schedule = schedule_run(self.problem, context, self.start)
-            run = schedule.run
+                checkpoint.begin_run(context.rng, None if self.run is None else run_state(self.run))
+            run, schedule = prepare_run(self.problem, context, self.start)
             try:
-                if run.outcome is None:
+                if schedule is not None:
                     schedule.execute()
             finally:  # An interrupted run may be the best one.
                 if self.run is None or run.inertia < self.run.inertia:
@@ -105,9 +107,8 @@ class BestRun:
             assert run.outcome is not None
             if not run.outcome.complete:
                 return self.run
-            n_done += 1
             if checkpoint is not None:
-                checkpoint.n_done = n_done
+                checkpoint.end_run()
         if self.run is None:
             raise DataFormatError(
                 "The checkpoint is damaged: it contains no run.",
@@ -115,34 +116,52 @@ class BestRun:
                 remedy="Remove the file to start over.",
             )
         if checkpoint is not None:
-            checkpoint.finish(self.run.state())
+            checkpoint.finish(run_state(self.run))
         return self.run
 
 
-def schedule_run(problem: Problem, context: FitContext, start: Start) -> Schedule:
-    """Return the schedule of a run at its start, or where the checkpoint left it."""
+def prepare_run(problem: Problem, context: FitContext, start: Start) -> tuple[Run, Schedule | None]:
+    """Return a run, new or restored from the checkpoint, and its schedule.
+
+    The schedule is None if the run needs no sweeps, such as a tree without refinement.
+    """
     checkpoint, stage = context.checkpoint, context.path + SWEEPS
     saved = None if checkpoint is None else checkpoint.take(stage, problem.rows.n_rows)
     if saved is None:
-        schedule = Schedule.for_run(start(problem, context), context.criteria)
+        run = start(problem, context)
+        if run.outcome is not None:
+            return run, None
+        schedule = Schedule.for_run(run, context.criteria)
     else:
-        run = restore_run(saved.child("fit"), problem, context)
-        schedule = Schedule.restore(saved.child("course"), run, context.criteria)
+        state = saved.child("fit")
+        run = _resume_run(state, problem, context, finished=False)
+        schedule = Schedule.restore(saved.child("course"), state, run, context.criteria)
         set_random_state(context.rng, saved.child("rng"))
     if checkpoint is not None:
+        schedule.after_step = _checkpoint_writer(checkpoint, stage, context.rng)
+    return run, schedule
 
+
+def _checkpoint_writer(
+    checkpoint: Checkpoint, stage: str, rng: np.random.RandomState
+) -> Callable[[Schedule, bool], None]:
+    """Return a function that writes the state of a schedule. It holds no reference to the rows."""
+
+    def write(schedule: Schedule, last: bool) -> None:
         def state() -> State:
-            rng, run = random_state(context.rng), schedule.run
-            return {"rng": rng, "fit": run.state(), "course": schedule.state()}
+            run = schedule.run
+            return {"rng": random_state(rng), "fit": run_state(run), "course": schedule.state()}
 
-        schedule.after_step = lambda last: checkpoint.write(stage, state, now=last)
-    return schedule
+        checkpoint.write(stage, state, now=last)
+
+    return write
 
 
-def restore_run(saved: SavedState, problem: Problem, context: FitContext) -> Run:
+def _resume_run(saved: SavedState, problem: Problem, context: FitContext, *, finished: bool) -> Run:
     """Return a run from a checkpoint. Raise ValueError if it does not belong to the data."""
-    run = Run.restore(saved, problem, context.requested.moves, context.rng)
-    if not run.matches_rows():
+    moves = context.requested.moves
+    run = restore_run(saved, problem, moves, context.rng, finished=finished)
+    if not matches_rows(run):
         raise ValueError(
             f"{saved.path} is the checkpoint of another fit: its cluster sums differ from those of the "
             "rows and weights. Remove the file to start over, or choose another file."
@@ -151,21 +170,24 @@ def restore_run(saved: SavedState, problem: Problem, context: FitContext) -> Run
 
 
 def start_kway(problem: Problem, context: FitContext) -> Run:
-    """Start a k-way run: from a sample if that pays or the rows do not fit into memory."""
+    """Start a k-way run, from a sample if that is faster or if the rows do not fit into memory."""
     requested, rows = context.requested, problem.rows
     if not rows.in_memory and (problem.limits is not None or callable(requested.init)):
         what = "A callable init needs" if callable(requested.init) else "Limits on sizes need"
-        raise ValueError(f"{what} all rows in memory, but the rows do not fit into it.")
+        raise ValueError(f"{what} all rows in memory, but the rows do not fit into memory.")
     n_drawn = sample_size(requested, problem)
     if n_drawn is not None:
         run = _start_from_sample(problem, context, n_drawn)
         if run is not None:
             return run
+        if time.perf_counter() >= context.criteria.deadline:
+            # The deadline may have caused the rejection: a resumed fit must not continue from here.
+            context = replace(context, checkpoint=None)
     if callable(requested.init):
         init = requested.init(context.X, problem.n_clusters, context.rng)
         if isinstance(init, str) and init not in INIT_NAMES:
-            choices = ", ".join(map(repr, INIT_NAMES))
-            raise ParameterError("init", f"a str among {{{choices}}}", init)
+            expected = f"a callable that returns an array or one of {', '.join(map(repr, INIT_NAMES))}"
+            raise ParameterError("init", expected, init)
         requested = replace(requested, init=init)
     plan = make_plan(requested, problem)
     labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
@@ -173,11 +195,7 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
 
 
 def _start_run(
-    problem: Problem,
-    plan: Plan,
-    labels: Labels,
-    context: FitContext,
-    inertias: Floats | None = None,
+    problem: Problem, plan: Plan, labels: Labels, context: FitContext, *, on_course: bool = True
 ) -> Run:
     criteria = context.criteria
     return Run.start(
@@ -188,7 +206,7 @@ def _start_run(
         began=context.began,
         tol=criteria.tol,
         deadline=criteria.deadline,
-        inertias=inertias,
+        on_course=on_course,
     )
 
 
@@ -198,15 +216,17 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     Return None if the rows are in memory and the sample is not representative.
     """
     sample = problem.sample(n_drawn, context.rng)
-    schedule = schedule_run(sample, context.nested(), start_kway)
-    schedule.execute()
-    fitted, rows = schedule.run, problem.rows
+    fitted, schedule = prepare_run(sample, context.nested(), start_kway)
+    if schedule is not None:
+        schedule.execute()
+    assert fitted.outcome is not None
+    rows = problem.rows
     plan = make_plan(context.requested, problem).for_all_rows(
         sample.rows.n_rows, fitted.n_sweeps, in_memory=rows.in_memory
     )
     centres = fitted.partition.centres
     labels = assign_by_candidates(rows, centres, plan.n_candidates, problem.n_threads)
-    run = _start_run(problem, plan, labels, context)
+    run = _start_run(problem, plan, labels, context, on_course=fitted.outcome.complete)
     if rows.in_memory and not _is_representative(fitted, run):
         logger.info("the sample is not representative: starting over with all rows")
         return None
@@ -220,7 +240,7 @@ def _is_representative(sample: Run, whole: Run) -> bool:
 
 
 def start_tree(rules: SplitRules, *, refine: bool) -> Start:
-    """Return the start of a bisecting run. Without `refine`, the tree is the result."""
+    """Return the function that starts a bisecting run. Without `refine`, the tree is the result."""
 
     def start(problem: Problem, context: FitContext) -> Run:
         if problem.rows.in_memory:
@@ -232,50 +252,70 @@ def start_tree(rules: SplitRules, *, refine: bool) -> Start:
 
 def _start_from_tree(problem: Problem, context: FitContext, rules: SplitRules, *, refine: bool) -> Run:
     """Build a tree of all rows. Its leaves are the clusters, possibly fewer than requested."""
-    seed = int(context.rng.randint(2**63 - 1, dtype=np.int64))
-    builder = TreeBuilder.for_rows(
-        problem.rows_in_memory, problem.row_weights, rules, seed, problem.n_threads
-    )
-    order = context.grow(builder, problem.n_clusters)
-    inertias = np.zeros(len(builder.leaves(order)))
-    run = _run_of_leaves(problem, context, builder.labels(order), inertias, refine=refine)
-    run.tree = build_tree(builder, order, run.partition, inertias)
-    run.record(len(builder.members), 0, "tree", note="")
-    return run
+    builder, order = _grow_tree(problem, context, rules)
+
+    def make_tree(partition: Partition, inertias: Floats) -> tuple[ClusterTree, int, str]:
+        return build_tree(builder, order, partition, inertias), len(builder.members), ""
+
+    n_leaves, labels = len(builder.leaves(order)), builder.labels(order)
+    return _run_of_leaves(problem, context, n_leaves, labels, make_tree, refine=refine)
 
 
 def _start_from_tree_of_sample(
     problem: Problem, context: FitContext, rules: SplitRules, *, refine: bool
 ) -> Run:
     """Build a tree of a sample, and assign all rows to its leaves."""
-    rows, weights = problem.rows, problem.weights
+    rows, weights, n_threads = problem.rows, problem.weights, problem.n_threads
     assert rows.max_sample is not None
     sample = problem.sample(rows.max_sample, context.rng)
-    tree = _start_from_tree(sample, context.nested(), rules, refine=False).tree
-    assert tree is not None
-    inertias = np.zeros(tree.n_leaves)
-    labels = assign_by_tree(rows, tree, problem.n_threads)
-    run = _run_of_leaves(problem, context, labels, inertias, refine=refine)
-    partition = run.partition
-    if weights.values is not None and weights.n_positive < rows.n_rows:
-        assign_zero_weight_rows(
-            partition.labels, rows, weights.values, partition.centres, problem.n_threads
-        )
-    run.tree = tree.for_partition(partition, inertias)
-    note = f"tree of a sample of {sample.rows.n_rows} rows; then all rows, in blocks"
-    run.record(rows.n_rows, 0, "tree", note=note)
-    return run
+    builder, order = _grow_tree(sample, context.nested(), rules)
+    n_leaves = len(builder.leaves(order))
+    inertias = np.zeros(n_leaves)
+    leaves, _ = Partition.from_labels(
+        builder.labels(order), n_leaves, sample.rows, sample.row_weights, n_threads, inertias=inertias
+    )
+    tree = build_tree(builder, order, leaves, inertias)
+
+    def make_tree(partition: Partition, inertias: Floats) -> tuple[ClusterTree, int, str]:
+        if weights.values is not None and weights.n_positive < rows.n_rows:
+            centres = partition.centres
+            assign_zero_weight_rows(partition.labels, rows, weights.values, centres, n_threads)
+        note = f"tree of a sample of {sample.rows.n_rows} rows; then all rows, in blocks"
+        return tree.for_partition(partition, inertias), rows.n_rows, note
+
+    labels = assign_by_tree(rows, tree, n_threads)
+    return _run_of_leaves(problem, context, n_leaves, labels, make_tree, refine=refine)
+
+
+def _grow_tree(problem: Problem, context: FitContext, rules: SplitRules) -> tuple[TreeBuilder, Ints]:
+    """Grow a tree of all rows. Return its builder and its splits in chronological order."""
+    seed = int(context.rng.randint(2**63 - 1, dtype=np.int64))
+    rows = problem.rows_in_memory
+    builder = TreeBuilder.for_rows(rows, problem.row_weights, rules, seed, problem.n_threads)
+    return builder, context.grow(builder, problem.n_clusters)
 
 
 def _run_of_leaves(
-    problem: Problem, context: FitContext, labels: Labels, inertias: Floats, *, refine: bool
+    problem: Problem,
+    context: FitContext,
+    n_leaves: int,
+    labels: Labels,
+    make_tree: MakeTree,
+    *,
+    refine: bool,
 ) -> Run:
-    """Start the run whose clusters are the leaves of a tree, and fill their inertias."""
-    problem = replace(problem, n_clusters=len(inertias))
+    """Start the run whose clusters are the leaves of a tree. Without `refine`, it is finished."""
+    problem = replace(problem, n_clusters=n_leaves)
     plan = Plan(moves=context.requested.moves)
     if refine:
         plan = make_plan(replace(context.requested, init="bisecting"), problem)
-    run = _start_run(problem, plan, labels, context, inertias)
-    if not refine:
-        run.outcome = Outcome(StopReason.TREE)
-    return run
+    return Run.start(
+        problem,
+        plan,
+        labels,
+        context.rng,
+        began=context.began,
+        tol=context.criteria.tol,
+        make_tree=make_tree,
+        outcome=None if refine else Outcome(StopReason.TREE),
+    )

@@ -1,4 +1,4 @@
-"""History: one record per sweep, as users find it in `history_`."""
+"""History: the records of the sweeps, which users find in `history_`."""
 
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
@@ -19,8 +19,8 @@ class SweepRecord:
     moves: int
     """Number of rows that changed their cluster."""
     inertia: float
-    """Inertia of the best partition so far, which a fit that ends here returns. It is lower than that of
-    the current partition only if annealing has raised the inertia."""
+    """Inertia of the best partition so far, which the fit would return if it ended here. It is lower
+    than that of the current partition only if annealing has raised the inertia."""
     evaluations: int
     """Number of distances that the sweep computed."""
     kind: str = "sweep"
@@ -29,9 +29,9 @@ class SweepRecord:
     "repair" (swaps of clusters and the sweeps around them). Baselines use "lloyd", "batch" and
     "online"."""
     temperature: float = 0.0
-    """Annealing temperature. Above 0, moves that cost a little were accepted too."""
+    """Annealing temperature. If positive, moves that raise the inertia a little were accepted, too."""
     swaps: int = 0
-    """Number of swaps of a repair: two clusters were merged and a third one was split."""
+    """Number of swaps in a repair. Each merges two clusters and splits a third one."""
     note: str = ""
     """Settings that were chosen automatically, with reasons; empty for most sweeps."""
 
@@ -42,7 +42,7 @@ class SweepRecord:
 
     @classmethod
     def restored(cls, saved: Fields) -> "SweepRecord":
-        """Return the record that `state` described. Fields of later versions have their defaults."""
+        """Restore the record from the result of `state`. Missing fields get their defaults."""
         return cls(
             **{
                 field.name: getattr(saved, READERS[field.type])(field.name)

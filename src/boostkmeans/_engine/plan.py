@@ -1,4 +1,4 @@
-"""Plan: what "auto" stands for, with reasons. Start, sample, candidates, repair and annealing."""
+"""Plan: the resolution of "auto" for start, sample, candidates, repair and annealing, with reasons."""
 
 import logging
 from dataclasses import dataclass, field, replace
@@ -15,20 +15,23 @@ QUALITIES = ("fast", "balanced", "best")
 
 # Highest annealing temperature. See "Annealing" in docs/benchmarks.md.
 TEMPERATURE = 0.12
-# The temperature is at most this factor times the square of the explained share of the inertia. Fitted
-# to 20 newsgroups with 20 and 200 clusters. Data with a quarter explained keeps the full temperature.
+# The temperature is at most this factor times the square of the explained share of the inertia. The
+# factor was tuned on 20 newsgroups with 20 and 200 clusters. If a quarter is explained, the temperature
+# is not reduced.
 TEMPERATURE_PER_EXPLAINED_SQUARE = 2.0
 # Number of annealed sweeps, by quality.
 ANNEALED_SWEEPS = {"fast": 0, "balanced": 10, "best": 90}
-# "balanced" anneals for twice as long from this number of clusters ...
+# Lower end of the range of n_clusters in which "balanced" makes twice as many annealed sweeps. There,
+# annealing gains more than trial swaps.
 LONGER_FROM_CLUSTERS = 65
-# ... to below this number, where annealing gains more than trial swaps, ...
+# Upper end of this range (exclusive).
 LONGER_BELOW_CLUSTERS = 512
-# ... if clusters times features is at least this, where Lloyd's k-means takes several times as long.
+# Minimum product of clusters and features for the longer annealing. From there on, Lloyd's k-means takes
+# several times as long.
 LONGER_FROM_COST = 4096
-# Annealed sweeps if the user sets a temperature and `quality` implies no annealing.
+# Number of annealed sweeps if the user sets a temperature and `quality` implies no annealing.
 SWEEPS_IF_REQUESTED = 10
-# Maximum share of `max_iter` for annealing, because the fit needs more sweeps to settle.
+# Maximum share of `max_iter` for annealing. The fit needs the other sweeps to converge.
 MAX_ANNEALED_SHARE = 0.9
 # "auto" does not anneal if `max_iter` is below this.
 MIN_SWEEPS_TO_ANNEAL = 20
@@ -37,33 +40,33 @@ MIN_SWEEPS_TO_ANNEAL = 20
 REPAIR_ROUNDS = {"fast": 3, "balanced": 10, "best": 30}
 # repair=True repeats until nothing improves. This bound is never reached in practice.
 UNLIMITED_ROUNDS = 100
-# Number of trial swaps, by quality, ...
+# Number of trial swaps, by quality.
 TRIAL_SWAPS = {"fast": 0, "balanced": 2, "best": 64}
-# ... up to this number of clusters. Among more clusters, a single swap gains little.
+# Maximum number of clusters for trial swaps. Among more clusters, a single swap gains little.
 MAX_CLUSTERS_FOR_TRIALS = LONGER_FROM_CLUSTERS - 1
 
-# "auto" uses this number of candidates, ...
+# Number of candidates that "auto" uses.
 AUTO_CANDIDATES = 128
-# ... from this number of clusters, ...
+# Minimum number of clusters for which "auto" uses candidates.
 AUTO_FROM_CLUSTERS = 512
-# ... and finishes with sweeps over all clusters up to this number, where these are cheap enough.
+# Maximum number of clusters for which "auto" finishes with sweeps over all clusters.
 AUTO_ALL_UP_TO = 2048
-# Below this number of rows per cluster, gathering many centres does not pay, ...
+# Below this number of rows per cluster, gathering many centres costs more than it gains.
 FEW_ROWS_PER_CLUSTER = 32
-# ... and "auto" uses this number of candidates.
+# Number of candidates that "auto" uses if there are few rows per cluster.
 AUTO_CANDIDATES_FOR_FEW_ROWS = 32
 
 # "auto" starts from "sampled-k-means++" up to this number of clusters, where it is fastest.
 MAX_CLUSTERS_FOR_SEEDS = 16
-# Without repair, it does so up to this number. The cost of seeding grows with k squared, that of a tree
-# hardly with k: see 'What "auto" stands for' in docs/benchmarks.md.
+# The same limit without repair. The cost of seeding grows with k squared, whereas that of a tree hardly
+# depends on k: see 'What "auto" stands for' in docs/benchmarks.md.
 MAX_CLUSTERS_WITHOUT_REPAIR = 1024
-# Seeding costs about 24 sweeps over its sample. It does not pay if the sample is a larger share than
-# this.
+# Maximum share of the rows that seeding may sample. Seeding costs about 24 sweeps over its sample, so
+# with a larger sample another start is faster.
 MAX_SEEDING_SHARE = 1 / 4
 
-# By quality: the number of sampled rows per cluster with which a fit starts, and the largest share of
-# all rows that this may be.
+# Size of the sample with which a fit starts, by quality: the number of rows per cluster, and the maximum
+# share of all rows.
 SAMPLE_SIZES = {"fast": (64, 1 / 4), "balanced": (1024, 1 / 8)}
 
 
@@ -78,17 +81,16 @@ class RequestedSettings:
     quality: str
     moves: str
     max_iter: int
-    tol: float
 
 
 @dataclass(frozen=True)
 class Annealing:
-    """Temperatures that fall linearly to 0. See "Annealing" in docs/benchmarks.md."""
+    """Annealing temperatures, which fall linearly to 0. See "Annealing" in docs/benchmarks.md."""
 
     temperature: float
     n_sweeps: int
     adapts: bool = False
-    """True if the temperature is lower for data that the clusters explain badly."""
+    """True if the temperature is reduced when clusters explain little of the inertia."""
 
     def at(self, sweep: int, explained: float = 1.0) -> float:
         """Return the temperature of a sweep, counted from 0.
@@ -105,14 +107,14 @@ class Annealing:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run does, and the reasons."""
+    """Settings of a run, and the reasons for automatic choices."""
 
     init: object = None
     """Name of the start, or the user's array; None in a restored run."""
     moves: str = "best"
     repair_rounds: int = 0
     trial_swaps: int = 0
-    """Number of swaps to try although they do not improve at once."""
+    """Number of trial swaps: swaps that only improve the partition after further sweeps."""
     annealing: Annealing | None = None
     n_candidates: int | None = None
     """Number of clusters that a row is compared with; None for all."""
@@ -126,7 +128,7 @@ class Plan:
         return "; ".join(self.reasons)
 
     def sweeps_only(self) -> "Plan":
-        """Return the plan without annealing and repair, which need all rows in memory."""
+        """Return a copy without annealing and repair, which need all rows in memory."""
         return replace(self, repair_rounds=0, trial_swaps=0, annealing=None)
 
     def for_all_rows(self, n_sampled: int, n_sweeps: int, *, in_memory: bool) -> "Plan":
@@ -149,10 +151,10 @@ class Plan:
 
     @classmethod
     def restore(cls, saved: SavedState | None, candidates: SavedState | None, moves: str) -> "Plan":
-        """Return the plan that `state` described.
+        """Restore the plan from the result of `state`.
 
-        Version 0.7 stored the fields about candidates with the candidates, and no plan for a run
-        without one.
+        Version 0.7 stored the fields about candidates in the state of the candidates, and no plan for
+        runs that had none.
         """
         if saved is None:
             return cls(moves=moves)
@@ -182,7 +184,7 @@ class Plan:
 
 
 def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
-    """Resolve everything that the user left open. Streamed rows allow neither annealing nor repair."""
+    """Resolve all settings that are "auto". Streamed rows allow neither annealing nor repair."""
     rows, k = problem.rows, problem.n_clusters
     reasons: list[str] = []
     rounds = _repair_rounds(requested, k, reasons)
@@ -195,8 +197,8 @@ def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
     n_candidates, finish = _candidates(requested.n_candidates, k, rows.n_rows)
     if automatic and n_candidates is not None:
         reasons.append(f"candidates: {n_candidates} (of {k} clusters)")
-    # An explicit number means plain top-k0, and so does moves="first". A partial pass over streamed rows
-    # costs as much as a full one. The cost model does not cover sparse rows.
+    # An explicit number or moves="first" means plain top-k0. A partial pass over streamed rows costs as
+    # much as a full one. The cost model does not cover sparse rows.
     probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
     trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
     plan = Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)

@@ -1,4 +1,4 @@
-"""Run: a partition on its way from a start to an outcome, with its sweeps and their records."""
+"""Run: the optimisation of one partition from its start to its outcome, with a record per sweep."""
 
 import logging
 import time
@@ -27,37 +27,45 @@ from boostkmeans._steps.sweep import (
     VisitPolicy,
     sweep,
 )
-from boostkmeans._steps.tree_checks import check_tree
-from boostkmeans._storage.state import SavedState, State
-from boostkmeans._storage.tensor_checks import Checker
 
 logger = logging.getLogger("boostkmeans")
 
-# A full sweep also decides what float32 cannot, if the last sweep moved at most this share of the rows.
-# It may then certify the result.
+# If the last sweep moved at most this share of the rows, the next full sweep uses float64 wherever
+# float32 is not accurate enough, so that it can certify the result.
 CERTIFY_BELOW_MOVES = 1 / 200
-# The same after a sweep over candidates, which miss some moves.
+# The same threshold after a sweep over candidates, which misses some moves.
 CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
-# Proposals are made in low precision from this number of clusters, ...
+# Minimum number of clusters for proposals in low precision.
 LOW_PRECISION_FROM_CLUSTERS = 256
-# ... if the last sweep moved more than this share of the rows, ...
+# Low precision is used only if the last sweep moved more than this share of the rows.
 LOW_PRECISION_ABOVE_MOVES = 1 / 20
-# ... and the inertia is more than this share of the sum of all squares. Products of bytes are accurate
-# to 1 % of the distance from the origin: see "Low precision" in docs/benchmarks.md.
+# Low precision is used only if the inertia is more than this share of the sum of all squares. Products
+# of bytes are accurate to 1 % of the distance from the origin: see "Low precision" in
+# docs/benchmarks.md.
 LOW_PRECISION_ABOVE_INERTIA = 1 / 8
-# Composites and inertia are recomputed from the labels after this number of moves per row, ...
+# Composites and inertia are recomputed from the labels after this number of moves per row.
 RECOMPUTE_AFTER_MOVES = 1
-# ... and if a sweep lowers the inertia by this share, because it is then a small difference of large
-# sums.
+# They are also recomputed if a sweep lowers the inertia by this share, because the new inertia is then a
+# small difference of large sums.
 RECOMPUTE_AFTER_FALL = 1 / 2
-# Relative difference of two float64 sums over all rows in different order.
+# Maximum relative difference of two float64 sums over all rows in different order.
 INERTIA_ROUNDING = 1e-9
-# Largest relative difference between composites updated by moves and recomputed ones.
-MAX_DRIFT = 1e-6
+# A move must gain more than 1e-12 of its terms. Rows with a smaller share of their cluster's weight than
+# this may therefore stay although another centre is nearer.
+MIN_WEIGHT_SHARE = 1e-9
+# For the same reason, rows may stay if the centres are rounded by more than this in the frame.
+MAX_CENTRE_ROUNDING = 1e-13
+
+
+MakeTree = Callable[[Partition, Floats], tuple[ClusterTree, int, str]]
+"""Build a tree from the partition of its leaves and their inertias.
+
+Return the tree, the number of rows that it splits, and a note for the history.
+"""
 
 
 class LastSweep(NamedTuple):
-    """The facts about the last sweep or repair that later decisions use."""
+    """Kind and number of moves of the last sweep or repair, on which later decisions depend."""
 
     kind: str
     moves: int
@@ -67,8 +75,8 @@ class LastSweep(NamedTuple):
 class Run:
     """A partition and the state of its optimisation.
 
-    It is built complete by `start` or `restore`. The partition is consistent whenever Python has
-    control.
+    Use `start` to create a run, or `restore_run` to restore it from a checkpoint. Native functions
+    always leave the partition in a consistent state.
     """
 
     problem: Problem
@@ -78,33 +86,39 @@ class Run:
     """Inertia of the partition, in the frame, with the weights of the core."""
     rng: np.random.RandomState
     began: float
-    """Start time, on the clock of `time.perf_counter`."""
+    """Start time, as a value of `time.perf_counter()`."""
     candidates: CandidateStrategy | None = None
     """Choice of the clusters that rows are compared with; None for all clusters."""
     tree: ClusterTree | None = None
-    """The tree with which the run of a bisecting estimator starts."""
+    """The tree from which the run of a bisecting estimator starts."""
     history: list[SweepRecord] = field(default_factory=list)
-    """The report for users. No decision depends on it."""
+    """Records for the user. Decisions do not depend on them, but on `last` and `n_sweeps`."""
     last: LastSweep | None = None
     n_sweeps: int = 0
     """Number of sweeps and repairs so far."""
     note: str = ""
-    """Note of the next record."""
+    """Text for the `note` of the next record."""
     best: Snapshot | None = None
     """The best partition so far, while annealing or a trial swap may raise the inertia."""
     outcome: Outcome | None = None
     """How the run ended; None while it is in progress."""
+    on_course: bool = True
+    """False once the deadline has affected the run. Such a state is never checkpointed, so that a
+    resumed run gives the result of an uninterrupted one."""
     drift: float = 0.0
     """Largest drift of the composites so far."""
     after_block: Callable[[], None] | None = None
     """Called within a sweep over streamed rows, to write a checkpoint."""
-    _progress: SweepProgress | None = None
+    progress: SweepProgress | None = None
     """The current sweep over streamed rows."""
-    _exchange: bool = False
-    """With limits: True if the last sweep exchanged rows. Every other sweep does."""
-    _moves_since_recompute: float = 0
-    _total: float = 0.0
+    exchanged: bool = False
+    """With size limits: True if the last sweep exchanged rows. Sweeps with and without exchanges
+    alternate."""
+    moves_since_recompute: float = 0
+    total_squares: float = 0.0
     """Sum of inertia and objective, which is the same for all partitions."""
+    _centres: Floats | None = None
+    """The centres, once `take_centres` has computed them."""
 
     @classmethod
     def start(
@@ -118,14 +132,17 @@ class Run:
         tol: float = 0.0,
         deadline: float = np.inf,
         positions: Floats | None = None,
-        inertias: Floats | None = None,
+        make_tree: MakeTree | None = None,
+        outcome: Outcome | None = None,
+        on_course: bool = True,
     ) -> "Run":
         """Return a run at its start, with empty clusters filled and sizes within the limits.
 
-        `positions` are those of empty clusters, which then stay empty. `inertias` is filled with the
-        inertia of each cluster.
+        `positions` are the positions of empty clusters; if given, these clusters stay empty. `make_tree`
+        builds the tree of a bisecting run. A tree without refinement is the `outcome`.
         """
         data = problem.rows, problem.row_weights, problem.n_threads
+        inertias = None if make_tree is None else np.zeros(problem.n_clusters)
         partition, inertia = Partition.from_labels(
             labels, problem.n_clusters, *data, positions=positions, inertias=inertias
         )
@@ -134,13 +151,20 @@ class Run:
         candidates = None
         if plan.n_candidates is not None:
             candidates = CandidateStrategy(plan.n_candidates, plan.probes, tol)
-        run = cls(problem, plan, partition, inertia, rng, began, candidates, note=str(plan))
+        run = cls(
+            problem, plan, partition, inertia, rng, began, candidates,
+            note=str(plan), outcome=outcome, on_course=on_course,
+        )  # fmt: skip
         if problem.limits is not None:
             logger.info("moving rows until all clusters are within the size limits")
             run.partition = Balancing(partition, problem, run._balancing_policy, rng, deadline).run()
+            run.on_course = run.on_course and time.perf_counter() < deadline
             run._invalidate_lists()
             run.recompute()
-        run._total = run.inertia + run.partition.objective
+        run.total_squares = run.inertia + run.partition.objective
+        if make_tree is not None and inertias is not None:
+            run.tree, n_rows, note = make_tree(partition, inertias)
+            run.record(n_rows, 0, "tree", note=note)
         return run
 
     def _balancing_policy(self, partition: Partition) -> VisitPolicy:
@@ -148,88 +172,8 @@ class Run:
         if self.candidates is None:
             return FullPolicy()
         self.candidates.invalidate()
-        return self.candidates.policy(self.problem, partition, first=False)
-
-    def state(self) -> State:
-        """Return everything that the rest of the run depends on, as plain values for a checkpoint.
-
-        The rows, weights and limits are not part of it. The names are those of version 0.7.
-        """
-        return {
-            "inertia": self.inertia,
-            "drift": self.drift,
-            "_moves_since": self._moves_since_recompute,
-            "_energy": self._total,
-            "n_clusters": self.partition.n_clusters,
-            "stop_reason": "" if self.outcome is None else str(self.outcome.reason),
-            "exchange": self._exchange,
-            "note": self.note,
-            "history": [record.state() for record in self.history],
-            "partition": self.partition.state(),
-            "plan": self.plan.state(),
-            "candidates": None if self.candidates is None else self.candidates.state(),
-            "best": None if self.best is None else self.best.state(),
-            "so_far": None if self._progress is None else self._progress.state(),
-            "tree": None if self.tree is None else self.tree.state(),
-        }
-
-    @classmethod
-    def restore(
-        cls, saved: SavedState, problem: Problem, moves: str, rng: np.random.RandomState
-    ) -> "Run":
-        """Return the run that `state` described, for the same rows and at most as many clusters."""
-        n, d = problem.rows.n_rows, problem.rows.n_features
-        k = saved.integer("n_clusters", 1, problem.n_clusters)
-        problem = replace(problem, n_clusters=k)
-        parts = {
-            name: saved.optional_child(name) for name in ("plan", "candidates", "best", "so_far", "tree")
-        }
-        plan = Plan.restore(parts["plan"], parts["candidates"], moves)
-        history = [SweepRecord.restored(record) for record in saved.children("history")]
-        sweeps = [record for record in history if record.kind != "tree"]
-        reason = saved.string("stop_reason", ("", *StopReason))
-        run = cls(
-            problem=problem,
-            plan=plan,
-            partition=Partition.restore(saved.child("partition"), n, k, d),
-            inertia=saved.non_negative("inertia"),
-            rng=rng,
-            began=time.perf_counter() - (history[-1].seconds if history else 0.0),
-            history=history,
-            last=LastSweep(sweeps[-1].kind, sweeps[-1].moves) if sweeps else None,
-            n_sweeps=len(sweeps),
-            note=saved.string("note"),
-            outcome=Outcome(StopReason(reason)) if reason else None,
-            drift=saved.non_negative("drift"),
-        )
-        run._exchange = saved.boolean("exchange")
-        run._moves_since_recompute = saved.non_negative("_moves_since")
-        run._total = saved.non_negative("_energy")
-        if parts["candidates"] is not None:
-            run.candidates = CandidateStrategy.restore(parts["candidates"], problem, plan, k)
-        if parts["best"] is not None:
-            run.best = Snapshot.restore(parts["best"], n, k, d)
-        if parts["so_far"] is not None:
-            run._progress = SweepProgress.restore(parts["so_far"], problem.rows.n_blocks)
-        if parts["tree"] is not None:
-            run.tree = ClusterTree.restore(parts["tree"], n, d)
-            check_tree(Checker(saved.remedy, file=saved.path), run.tree, k, n)
-        return run
-
-    def matches_rows(self) -> bool:
-        """Return True if sums and counts belong to the rows: for a partition from a checkpoint."""
-        problem, own = self.problem, self.partition
-        found, _ = Partition.from_labels(
-            own.labels, own.n_clusters, problem.rows, problem.row_weights, problem.n_threads
-        )
-        filled = found.counts > 0
-        gaps = np.abs(found.composites - own.composites)[filled].max(initial=0.0)
-        scale = np.abs(found.composites).max(initial=0.0)
-        return bool(
-            np.array_equal(found.counts, own.counts)
-            and np.allclose(found.weights, own.weights, rtol=MAX_DRIFT)
-            and gaps <= MAX_DRIFT * max(scale, 1.0)
-        )
+        self.candidates.refresh(self.problem, partition, first=False)
+        return self.candidates.policy()
 
     @property
     def inertia_in_user_units(self) -> float:
@@ -239,7 +183,7 @@ class Run:
     @property
     def explained_share(self) -> float:
         """Share of the total inertia of all rows that the clusters explain."""
-        total = self._total - self.partition.objective_of_one_cluster
+        total = self.total_squares - self.partition.objective_of_one_cluster
         return max(0.0, 1 - self.inertia / total) if total > 0 else 1.0
 
     def options(self, deadline: float, temperature: float = 0.0) -> SweepOptions:
@@ -247,27 +191,35 @@ class Run:
         return SweepOptions(
             first=self.plan.moves == "first",
             temperature=temperature,
-            exchange=self._exchange,
+            exchange=self.exchanged,
             deadline=deadline,
         )
 
     def sweep(self, deadline: float, temperature: float = 0.0, *, probe: bool = False) -> SweepResult:
-        """Make one sweep and record it. With `probe`, some rows may be compared with all clusters."""
+        """Perform one sweep and record it. With `probe`, some rows may be compared with all clusters."""
         problem, candidates, k = self.problem, self.candidates, self.partition.n_clusters
-        self._exchange = problem.limits is not None and not self._exchange
+        self.exchanged = problem.limits is not None and not self.exchanged
         options = self.options(deadline, temperature)
-        progress = self._progress = self._progress or SweepProgress()
+        progress = self.progress = self.progress or SweepProgress()
         progress.after_block = self.after_block
         policy: VisitPolicy
         if candidates is not None and candidates.scope is not Scope.ALL:
             kind = "candidates"
             if problem.limits is not None:  # Sweeps with and without exchanges find different moves.
                 candidates.mark_unvisited()
-            if time.perf_counter() >= deadline:  # Do not build lists in vain.
+            if time.perf_counter() >= deadline:  # Do not build lists that no sweep will use.
                 result = SweepResult(0, 0.0, 0, late=True)
             else:
-                policy = candidates.policy(problem, self.partition, first=options.first)
-                result = sweep(problem, self.partition, policy, options, self.rng, progress)
+                candidates.refresh(problem, self.partition, first=options.first)
+                policy = candidates.policy()
+                result = sweep(
+                    problem,
+                    self.partition,
+                    policy=policy,
+                    options=options,
+                    rng=self.rng,
+                    progress=progress,
+                )
                 candidates.after_sweep(result, problem.rows, k, temperature)
                 if probe and not result.late:
                     result = self._probe(candidates, options, result)
@@ -276,10 +228,12 @@ class Run:
             kind = "certify" if exact else "sweep"
             options = replace(options, exact=exact, low_precision=self._use_low_precision())
             policy = FullPolicy(problem.n_pinned)
-            result = sweep(problem, self.partition, policy, options, self.rng, progress)
+            result = sweep(
+                problem, self.partition, policy=policy, options=options, rng=self.rng, progress=progress
+            )
             if candidates is not None:
                 candidates.after_full_sweep(result, k)
-        self._progress = None
+        self.progress = None
         self.account(result)
         self.record(result.moves, result.evaluations, kind, temperature=temperature)
         return result
@@ -293,7 +247,7 @@ class Run:
         if share == 0 or problem.limits is not None:
             return result
         policy = FullPolicy(problem.n_pinned, share)
-        probed = sweep(problem, self.partition, policy, options, self.rng)
+        probed = sweep(problem, self.partition, policy=policy, options=options, rng=self.rng)
         candidates.after_probe(probed, problem.rows, self.partition, self.inertia)
         return result.plus(probed)
 
@@ -305,24 +259,24 @@ class Run:
         n = self.problem.rows.n_rows
         if last.kind == "candidates" and last.moves > CERTIFY_AFTER_CANDIDATES_BELOW * n:
             return False
-        if self.plan.moves == "first":  # A certificate looks for the best move.
+        if self.plan.moves == "first":  # A certifying sweep searches for the best move.
             return last.moves == 0
         return last.moves <= CERTIFY_BELOW_MOVES * n
 
     def _use_low_precision(self) -> bool:
-        """Return True if proposals may be inaccurate, because there is much to gain."""
+        """Return True if low precision suffices for proposals, because many rows still move."""
         if self.partition.n_clusters < LOW_PRECISION_FROM_CLUSTERS or self.last is None:
             return False
         many = self.last.moves > LOW_PRECISION_ABOVE_MOVES * self.problem.rows.n_rows
-        return many and self.inertia > LOW_PRECISION_ABOVE_INERTIA * self._total
+        return many and self.inertia > LOW_PRECISION_ABOVE_INERTIA * self.total_squares
 
     def account(self, result: SweepResult) -> None:
         """Update the inertia. Recompute it if the difference would be too inaccurate."""
-        self._moves_since_recompute += result.moves
+        self.moves_since_recompute += result.moves
         steep = result.gain > RECOMPUTE_AFTER_FALL * self.inertia
         self.inertia = max(0.0, self.inertia - result.gain)
         n_rows = self.problem.rows.n_rows
-        if steep or self._moves_since_recompute > RECOMPUTE_AFTER_MOVES * n_rows:
+        if steep or self.moves_since_recompute > RECOMPUTE_AFTER_MOVES * n_rows:
             self.recompute()
 
     def recompute(self) -> None:
@@ -331,10 +285,10 @@ class Run:
         self.inertia, drift = self.partition.recompute(
             problem.rows, problem.row_weights, problem.n_threads
         )
-        if self.n_sweeps or self.tree is not None:  # Before the first sweep, nothing can drift.
+        if self.n_sweeps or self.tree is not None:  # There is no drift before the first sweep.
             self.drift = max(self.drift, drift)
-        self._total = self.inertia + self.partition.objective
-        self._moves_since_recompute = 0
+        self.total_squares = self.inertia + self.partition.objective
+        self.moves_since_recompute = 0
 
     def record(
         self,
@@ -381,12 +335,12 @@ class Run:
     def confirms_certificate(self) -> bool:
         """Return True if the last sweep proves a local optimum.
 
-        It must have found no move in float64, from composites that were just recomputed. Otherwise
-        recompute them, so that the next sweep may prove it.
+        This requires that it found no move in float64 and started from recomputed composites. If the
+        composites are not recent, recompute them, so that the next sweep can prove the optimum.
         """
         if self.last != LastSweep("certify", 0):
             return False
-        fresh = self._moves_since_recompute == 0
+        fresh = self.moves_since_recompute == 0
         if not fresh:
             self.recompute()
         return fresh
@@ -404,7 +358,7 @@ class Run:
         self.inertia = best.inertia
         if best.partition is not None:
             self.partition = best.partition
-            self._moves_since_recompute += 1  # It is unknown when its sums were recomputed.
+            self.moves_since_recompute += 1  # It may not have been recomputed.
         else:
             self.partition.stale = True
             self.partition.labels = best.labels
@@ -413,7 +367,7 @@ class Run:
         return True
 
     def release_coincident(self) -> bool:
-        """Merge clusters with the same centre, and give the free clusters to rows that gain by it."""
+        """Merge clusters with the same centre, and move rows that gain by it into the freed clusters."""
         problem, own = self.problem, self.partition
         first = first_at_same_place(own)
         free = np.flatnonzero(first != np.arange(len(first)))
@@ -433,6 +387,39 @@ class Run:
         self._invalidate_lists()
         return moved
 
+    def labels_are_nearest(self) -> bool:
+        """Return True if every row certainly has the label of its nearest centre.
+
+        A certified partition has this property except for rows with little or no weight, for rows that
+        lie on several equal centres, and for data so far from 0 that its centres are rounded.
+        """
+        partition, values = self.partition, self.problem.row_weights
+        frame = self.problem.rows.frame
+        if self.outcome is None or self.outcome.reason is not StopReason.CERTIFIED:
+            return False
+        if values is not None and values.min() < MIN_WEIGHT_SHARE * partition.weights.max():
+            return False
+        if not frame.is_exact:
+            centres = partition.centres
+            rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
+            if rounded > MAX_CENTRE_ROUNDING:
+                return False
+        first = first_at_same_place(partition)
+        return bool((first == np.arange(len(first))).all())
+
+    def take_centres(self) -> Floats:
+        """Return the centres of the finished run, in the frame.
+
+        The first call turns the composites into centres in place, because both together may not fit
+        into memory. The composites must not be used afterwards.
+        """
+        if self._centres is None:
+            partition = self.partition
+            partition.composites /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
+            partition.stale = True
+            self._centres = partition.composites
+        return self._centres
+
     def _invalidate_lists(self) -> None:
         if self.candidates is not None:
             self.candidates.invalidate()
@@ -447,9 +434,9 @@ class Run:
     def interrupt(self) -> None:
         """End the run at once after Ctrl-C, without another pass over the rows if possible."""
         self.outcome = Outcome(StopReason.INTERRUPTED, complete=False)
-        self._progress = None
+        self.progress = None
         if self.partition.stale:
             self.recompute()
         # Sweeps keep composites and labels consistent.
-        self.inertia = max(0.0, self._total - self.partition.objective)
+        self.inertia = max(0.0, self.total_squares - self.partition.objective)
         self.return_to_best()

@@ -1,4 +1,4 @@
-"""Schedule: which step comes next in a run, and when the run ends."""
+"""Schedule: the order of the steps of a run, and the decision when it ends."""
 
 import logging
 import math
@@ -22,20 +22,20 @@ logger = logging.getLogger("boostkmeans")
 
 # Maximum number of sweeps around the clusters that a repair changed.
 MAX_SETTLING_SWEEPS = 5
-# They end after one that gains less than this share of the inertia.
+# The sweeps after a repair end when one gains less than this share of the inertia.
 SETTLED = 1e-4
-# For sparse rows, these sweeps compare rows with all clusters up to this number. Gathering the terms of
-# few centres costs more than that.
+# Up to this number of clusters, the sweeps after a repair compare sparse rows with all clusters.
+# Gathering the terms of few centres would cost more.
 MAX_SPARSE_CLUSTERS_TO_SETTLE = 1024
-# Swaps pay if they gain this share of `tol`, because the sweeps that follow gain several times as much.
+# Minimum gain of swaps, as a share of `tol`. The sweeps that follow gain several times as much.
 MIN_REPAIR_GAIN = 1 / 10
 # Maximum number of trial swaps in one round.
 TRIALS_PER_ROUND = 8
-# Annealing ends early if fewer than this share of the rows move: no row is then near a border.
+# Annealing ends early if fewer than this share of the rows move: hardly any row is then near a border.
 FROZEN_BELOW_MOVES = 1 / 1000
-# From this number of annealed sweeps, a repair interrupts annealing halfway.
+# Minimum number of annealed sweeps for a repair in the middle of annealing.
 LONG_ANNEALING = 40
-# Reasons that mean "little is left to gain".
+# Reasons to end a run because little is left to gain.
 AT_REST = (StopReason.CERTIFIED, StopReason.TOL)
 
 
@@ -43,47 +43,46 @@ class Phase(StrEnum):
     """The phases of a schedule. The values are those that version 0.7 stored."""
 
     BEGINNING = "beginning"
-    """First sweeps, annealed or not."""
+    """The first sweeps, with or without annealing."""
     EARLY_REPAIR = "early repair"
-    """Repair within the beginning."""
+    """Repair rounds during the phase BEGINNING."""
     DESCENT = "descent"
     """Sweeps that only lower the inertia."""
     REST = "rest"
-    """Sweeps gain little from here."""
+    """Decision whether to continue, to repair or to end the run."""
     REPAIR = "repair"
     END = "end"
 
 
 @dataclass
 class Schedule:
-    """Take a run from its start to its outcome, step by step, as its plan says.
+    """Sequence of the steps that carry out the plan of a run.
 
-    A step is a sweep or a repair round, and `phase` says which comes next. A run can be checkpointed
+    A step is a sweep or a repair round, and `phase` determines the next one. A run can be checkpointed
     between two steps and continued by another process.
     """
 
     run: Run
     criteria: StoppingCriteria
     phase: Phase = Phase.BEGINNING
-    rest_reason: StopReason | None = None
-    """Why sweeps came to rest; None while they continue."""
+    end_reason: StopReason | None = None
+    """Reason why the run is about to end. It may still continue from its best partition or with a
+    repair."""
     annealed: int = 0
-    """Number of sweeps of the beginning so far."""
+    """Number of sweeps in the phase BEGINNING so far."""
     repair_rounds: int = 0
     """Number of repair rounds left."""
     trial_swaps: int = 0
     """Number of trial swaps left."""
-    after_step: Callable[[bool], None] | None = None
-    """Called after each step, with True after the last one, to write a checkpoint."""
+    after_step: "Callable[[Schedule, bool], None] | None" = None
+    """Function that writes a checkpoint. It is called after each step, with the schedule and True if
+    this was the last step."""
     _changed: bool = False
     """True if the current repair has changed the partition."""
     _quiet_sweeps: int = 0
     """Number of consecutive sweeps that gained little."""
     _stopped: StopReason | None = None
     """The criterion that stopped the run before its end: the callback or the deadline."""
-    _on_course: bool = True
-    """False once the deadline has changed the course of the run. Such a state is never checkpointed, so
-    that a resumed run gives the result of an uninterrupted one."""
     _round_seconds: float = 0.0
     """Duration of the last repair round."""
 
@@ -94,10 +93,10 @@ class Schedule:
         return cls(run, criteria, repair_rounds=plan.repair_rounds, trial_swaps=plan.trial_swaps)
 
     def state(self) -> State:
-        """Return the position in the schedule as plain values. The names are those of version 0.7."""
+        """Return the position in the schedule as plain values, with the field names of version 0.7."""
         return {
             "phase": str(self.phase),
-            "rest": "" if self.rest_reason is None else str(self.rest_reason),
+            "rest": "" if self.end_reason is None else str(self.end_reason),
             "annealed": self.annealed,
             "repair_rounds": self.repair_rounds,
             "attempts": self.trial_swaps,
@@ -106,21 +105,20 @@ class Schedule:
         }
 
     @classmethod
-    def restore(cls, saved: SavedState, run: Run, criteria: StoppingCriteria) -> "Schedule":
-        """Return the schedule that `state` described, for a restored run.
+    def restore(
+        cls, saved: SavedState, saved_run: SavedState, run: Run, criteria: StoppingCriteria
+    ) -> "Schedule":
+        """Restore the schedule of a restored run from the result of `state`.
 
-        Version 0.7 stored the reason of the rest with the run, as if it were the outcome.
+        Version 0.7 stored the reason in the state of the run, as its outcome.
         """
-        rest = None if run.outcome is None else run.outcome.reason
-        if "rest" in saved.values:
-            text = saved.string("rest", ("", *StopReason))
-            rest = StopReason(text) if text else None
-        run.outcome = None
+        old = saved_run.string("stop_reason", ("", *StopReason))
+        reason = saved.string("rest", ("", *StopReason)) if "rest" in saved.values else old
         return cls(
             run,
             criteria,
             phase=Phase(saved.string("phase", tuple(Phase))),
-            rest_reason=rest,
+            end_reason=StopReason(reason) if reason else None,
             annealed=saved.integer("annealed"),
             repair_rounds=saved.integer("repair_rounds"),
             trial_swaps=saved.integer("attempts"),
@@ -129,7 +127,7 @@ class Schedule:
         )
 
     def execute(self) -> None:
-        """Make one step after the other until a criterion ends the run."""
+        """Perform steps until a criterion ends the run."""
         steps = {
             Phase.BEGINNING: self._begin,
             Phase.EARLY_REPAIR: self._repair_early,
@@ -150,32 +148,32 @@ class Schedule:
             run.interrupt()
             raise
         finally:
-            run.after_block = None  # It holds a reference cycle that would keep the rows in memory.
+            run.after_block = None  # Break a reference cycle that would keep the rows alive.
         run.finish(outcome)
         logger.debug("drift of the composites: %.1e", run.drift)
 
     def _checkpoint(self, *, last: bool) -> None:
-        if self._on_course and self.after_step is not None:
-            self.after_step(last)
+        if self.run.on_course and self.after_step is not None:
+            self.after_step(self, last)
 
     def _outcome(self) -> Outcome:
-        """Return the outcome. A run that was stopped first returns to its best partition."""
-        if self._stopped is None and self._on_course:
-            assert self.rest_reason is not None
-            return Outcome(self.rest_reason)
+        """Return the outcome. A run that was stopped early first returns to its best partition."""
+        if self._stopped is None and self.run.on_course:
+            assert self.end_reason is not None
+            return Outcome(self.end_reason)
         returned = self.run.return_to_best()
-        if self.rest_reason is StopReason.CERTIFIED and not returned:
+        if self.end_reason is StopReason.CERTIFIED and not returned:
             return Outcome(StopReason.CERTIFIED, complete=False)
-        # Without `_stopped`, a repair was skipped because it would have passed the deadline.
+        # If `_stopped` is None, a repair was skipped because it would have exceeded the deadline.
         return Outcome(self._stopped or StopReason.MAX_TIME, complete=False)
 
     def _limit_reason(self) -> StopReason | None:
-        """Return MAX_ITER if the run has made all of its sweeps."""
+        """Return MAX_ITER if the run has reached its maximum number of sweeps, else None."""
         reached = self.run.n_sweeps >= self.criteria.max_iter
         return StopReason.MAX_ITER if reached else None
 
     def _begin(self) -> None:
-        """Sweep at the next temperature. A repair follows the first sweep: later ones build on it."""
+        """Sweep at the next temperature. A repair follows the first sweep."""
         run, annealing = self.run, self.run.plan.annealing
         n_sweeps = 1 if run.plan.repair_rounds else 0
         if annealing is not None:
@@ -193,8 +191,8 @@ class Schedule:
         repair_now = self.annealed == 0 or halfway
         self.annealed += 1
         self._check_stop(result.late)
-        self.rest_reason = self._limit_reason()
-        if self.rest_reason is not None:
+        self.end_reason = self._limit_reason()
+        if self.end_reason is not None:
             self.phase = Phase.REST
         elif repair_now:
             self.phase = Phase.EARLY_REPAIR
@@ -202,19 +200,19 @@ class Schedule:
             self.phase = Phase.DESCENT
 
     def _descend(self) -> None:
-        """Make a sweep that lowers the inertia. Rest once sweeps gain little."""
+        """Perform a sweep that lowers the inertia. End the descent once sweeps gain little."""
         run = self.run
         before = run.inertia
         result = run.sweep(self.criteria.deadline, probe=True)
         self._check_stop(result.late)
-        self.rest_reason = self._reason_to_rest(before, result.late)
-        if self.rest_reason in AT_REST and run.release_coincident():
-            self.rest_reason = self._limit_reason()
-        if self.rest_reason is not None:
+        self.end_reason = self._reason_to_end(before, result.late)
+        if self.end_reason in AT_REST and run.release_coincident():
+            self.end_reason = self._limit_reason()
+        if self.end_reason is not None:
             self.phase = Phase.REST
 
-    def _reason_to_rest(self, before: float, late: bool) -> StopReason | None:
-        """Return why the descent ends with the last sweep; None if it continues."""
+    def _reason_to_end(self, before: float, late: bool) -> StopReason | None:
+        """Return the reason why the descent ends with the last sweep, or None if it continues."""
         run, tol = self.run, self.criteria.tol
         imposed = self._limit_reason()
         if late or not self._is_quiet(before):
@@ -245,28 +243,28 @@ class Schedule:
             few = CERTIFY_AFTER_CANDIDATES_BELOW * run.problem.rows.n_rows
             quiet = quiet or last.moves <= few
         self._quiet_sweeps = self._quiet_sweeps + 1 if quiet else 0
-        # With limits, sweeps alternate between moves and exchanges, and both have to be quiet.
+        # With limits, sweeps alternate between moves and exchanges, and both must gain little.
         return self._quiet_sweeps >= (1 if run.problem.limits is None else 2)
 
     def _rest(self) -> None:
-        """Continue from the best partition so far, or with repair, or end."""
+        """Continue from the best partition so far or with a repair, or end the run."""
         self._quiet_sweeps = 0
-        may_continue = self.rest_reason in AT_REST and self._limit_reason() is None
+        may_continue = self.end_reason in AT_REST and self._limit_reason() is None
         if self.run.return_to_best() and may_continue:
-            self.rest_reason = None
+            self.end_reason = None
             self.phase = Phase.DESCENT
         else:
             self.phase = Phase.REPAIR if may_continue else Phase.END
 
     def _repair_early(self) -> None:
-        """Make a repair round within the beginning, which then continues."""
+        """Perform a repair round, and return to the phase BEGINNING."""
         if not self._repair_round():
-            self._end_repair(Phase.BEGINNING if self.rest_reason is None else Phase.REST)
+            self._end_repair(Phase.BEGINNING if self.end_reason is None else Phase.REST)
 
     def _repair(self) -> None:
-        """Make a repair round. Sweeps follow the last round if anything changed."""
+        """Perform a repair round. Sweeps follow the last round if it changed anything."""
         if not self._repair_round():
-            then = Phase.DESCENT if self.rest_reason is None else Phase.REST
+            then = Phase.DESCENT if self.end_reason is None else Phase.REST
             self._end_repair(then if self._changed else Phase.END)
 
     def _end_repair(self, phase: Phase) -> None:
@@ -282,7 +280,7 @@ class Schedule:
             return False
         began = time.perf_counter()
         if began + self._round_seconds >= criteria.deadline:  # A partial round is useless.
-            self._on_course = False
+            self.run.on_course = False
             return False
         self.repair_rounds -= 1
         repair = Repair.plan(run.problem, run.partition, int(run.rng.randint(2**31 - 1)))
@@ -292,23 +290,23 @@ class Schedule:
             self._swap(repair, swaps)
             gained = True
         else:
-            gained = self.rest_reason in AT_REST and self._try_swaps(repair, min_gain)
+            gained = self.end_reason in AT_REST and self._try_swaps(repair, min_gain)
         self._round_seconds = time.perf_counter() - began
         if not gained:
             return False
         self._changed = True
         self._check_stop(late=False)
-        self.rest_reason = self._limit_reason()
-        return self.rest_reason is None
+        self.end_reason = self._limit_reason()
+        return self.end_reason is None
 
     def _try_swaps(self, repair: Repair, min_gain: float) -> bool:
-        """Try swaps that do not improve at once. Keep the first one whose sweeps make up for it."""
+        """Try swaps that raise the inertia at first. Keep the first swap whose sweeps make it a gain."""
         run = self.run
         before, partition = run.inertia, run.partition
         for swaps in repair.trial_swaps(min(self.trial_swaps, TRIALS_PER_ROUND)):
             self.trial_swaps -= 1
-            # Swaps do not change the labels of the old partition, nor its sums unless these are very
-            # large.
+            # Swaps do not change the labels of the old partition. They change its sums only if these are
+            # very large.
             intact = None if repair.halves.composites is None else partition
             run.best = Snapshot(before, partition.labels, intact)
             self._swap(repair, swaps, record_below=before - min_gain)
@@ -317,12 +315,12 @@ class Schedule:
                 return True
             run.return_to_best()
             if time.perf_counter() >= self.criteria.deadline:
-                self._on_course = False
+                self.run.on_course = False
                 break
         return False
 
     def _swap(self, repair: Repair, swaps: Swaps, record_below: float = math.inf) -> None:
-        """Swap clusters and sweep around them. Record it if the inertia ends below a bound."""
+        """Swap clusters and sweep around them. Record the swaps if the inertia falls below a bound."""
         run = self.run
         run.partition = repair.apply(swaps)
         run.account(SweepResult(0, swaps.gain, 0, late=False))
@@ -334,20 +332,20 @@ class Schedule:
         moves = evaluations = 0
         for policy in policies:
             options = run.options(self.criteria.deadline)
-            result = sweep(problem, run.partition, policy, options, run.rng)
+            result = sweep(problem, run.partition, policy=policy, options=options, rng=run.rng)
             moves, evaluations = moves + result.moves, evaluations + result.evaluations
             run.account(result)
-            self._on_course = self._on_course and not result.late
+            self.run.on_course = self.run.on_course and not result.late
             if result.late or result.gain <= SETTLED * run.inertia:
                 break
         if run.inertia < record_below:
             run.record(moves, evaluations, "repair", swaps=len(swaps))
 
     def _check_stop(self, late: bool) -> None:
-        """Ask the callback and the clock whether this is the last step."""
+        """Stop the run if the callback requests it or the deadline has passed."""
         criteria = self.criteria
         stop = criteria.callback is not None and criteria.callback(self.run.history[-1])
-        self._on_course = self._on_course and not late
+        self.run.on_course = self.run.on_course and not late
         if late or time.perf_counter() >= criteria.deadline:
             self._stopped = StopReason.MAX_TIME
         elif stop:
@@ -355,8 +353,8 @@ class Schedule:
 
 
 def settling_policies(lists: NeighbourLists, n_rows: int, moves: str) -> Iterator[CandidatePolicy]:
-    """Yield the policies of the sweeps around swapped clusters: one of them goes by the runners-up."""
-    if moves == "first":  # It never computes the best other cluster.
+    """Yield the policies of the sweeps around swapped clusters: the fourth uses the runners-up."""
+    if moves == "first":  # It never computes the runners-up.
         yield from [CandidatePolicy(lists)] * MAX_SETTLING_SWEEPS
         return
     runners_up = np.zeros(n_rows, dtype=np.int32)

@@ -9,7 +9,7 @@ from boostkmeans._engine.history import SweepRecord
 
 
 class StopReason(StrEnum):
-    """Why a run ended, as users find it in `stop_reason_`."""
+    """Reason why a run ended. Users find it in `stop_reason_`."""
 
     CERTIFIED = "certified"
     """No single move improves the partition. This is proved in float64."""
@@ -18,7 +18,7 @@ class StopReason(StrEnum):
     MAX_TIME = "max_time"
     CALLBACK = "callback"
     INTERRUPTED = "interrupted"
-    """By Ctrl-C."""
+    """Ctrl-C stopped the run."""
     TREE = "tree"
     """A tree was built and not refined."""
 
@@ -29,18 +29,18 @@ class Outcome:
 
     reason: StopReason
     complete: bool = True
-    """False if the clock, a callback or Ctrl-C ended the run. A checkpoint resumes such a run."""
+    """False if the deadline, a callback or Ctrl-C ended the run. It can be resumed from a checkpoint."""
 
 
 @dataclass(frozen=True)
 class StoppingCriteria:
-    """When a run ends."""
+    """Criteria that end a run."""
 
     tol: float
-    """Relative gain of a sweep below which the run ends; 0 to continue until certified."""
+    """Relative gain of a sweep below which the run ends. 0 continues until an optimum is certified."""
     max_iter: int
     """Maximum number of sweeps and repair rounds."""
     deadline: float = math.inf
-    """Time to stop, on the clock of `time.perf_counter`."""
+    """Deadline, as a value of `time.perf_counter()`."""
     callback: Callable[[SweepRecord], bool | None] | None = None
-    """Called after each sweep. A true value ends the run."""
+    """Function called after each sweep. The run ends if it returns a true value."""

@@ -1,1 +1,1 @@
-"""The estimators: parameters, the scikit-learn contract, fitted attributes."""
+"""The estimators: parameters, the scikit-learn interface, and fitted attributes."""

@@ -15,7 +15,7 @@ from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.fit import Start, start_tree
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.run import Run
-from boostkmeans._engine.stopping import StopReason
+from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._estimators.model_layout import TREE_CLUSTERER
 from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer
@@ -26,23 +26,25 @@ from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.tree_builder import SPLITS, STARTS, SplitRules
 
-# Number of centres among which the cluster of a leaf is searched after refinement.
+# Number of candidate centres in the search for the cluster of a leaf after refinement.
 CANDIDATES_OF_LEAVES = 1024
 
 
 class BisectingBoostKMeans(Clusterer):
     """Split the rows into two clusters, then split one of these, and so on, by boost k-means.
 
-    This is the fastest way to many clusters: the cost grows with log(k). The tree is stored in `tree_`
-    and gives any smaller number of clusters without another fit (`cut`). The inertia is a few percent
-    above that of `BoostKMeans(init="bisecting")`, which continues from the same tree, as `refine` does.
+    This is the fastest method for many clusters: the cost grows with log(k). The tree is stored in
+    `tree_` and gives any smaller number of clusters without another fit (`cut`). The inertia is a few
+    percent above that of `BoostKMeans(init="bisecting")`, which continues from the same tree, as
+    `refine` does.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters, k.
     n_sections : int, default=2
-        Number of clusters that a split makes. The last split makes as many as are still needed.
+        Number of clusters into which a cluster is split. The last split makes only as many as are
+        needed.
     init : {"random-partition", "random", "k-means++"}, default="random-partition"
         How the boost k-means of a split starts: the paper's BsBKM(non), (rnd) and (kpp).
     split : {"largest", "inertia"}, default="largest"
@@ -68,18 +70,19 @@ class BisectingBoostKMeans(Clusterer):
     tol : float, default=1e-4
         As in `BoostKMeans`, for the refinement.
     max_time : float, default=None
-        Time limit of the refinement in seconds. The tree is completed in any case, and without
-        refinement all `n_init` trees are.
+        Time limit of the refinement in seconds. The tree is always completed. Without refinement, all
+        `n_init` trees are completed.
     callback : callable, default=None
         Function that is called with a `SweepRecord` after each sweep of the refinement.
     checkpoint : path, default=None
-        As in `BoostKMeans`. The tree is stored while it grows, too.
+        As in `BoostKMeans`. Checkpoints are also written while the tree grows.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers. An int gives the same result every time, for any number of threads.
     n_threads : int, default=None
-        Number of threads. By default all processors that this process may use.
+        Number of threads. By default, all processors available to this process.
     verbose : int, default=0
-        Above 0, progress is logged to the logger "boostkmeans", and to stderr if logging is not set up.
+        If positive, progress is logged to the logger "boostkmeans", and to stderr if logging is not
+        configured.
 
     Attributes
     ----------
@@ -180,23 +183,23 @@ class BisectingBoostKMeans(Clusterer):
         self.verbose = verbose
 
     def predict(self, X: ArrayLike, *, tree: bool = False, n_candidates: int | None = None) -> Labels:
-        """Return the nearest centre of each row; among equally near ones the first.
+        """Return the nearest centre of each row. Ties go to the centre with the lower index.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows to assign.
         tree : bool, default=False
-            Whether rows descend the tree instead, always to the nearest child. This takes log(k) steps
-            instead of k, and ends at the nearest centre for about half of the rows.
+            Whether to search by descending the tree, always to the nearest child. This takes about
+            log(k) instead of k comparisons, and finds the nearest centre for about half of the rows.
         n_candidates : int, default=None
-            As in `BoostKMeans`. This and `tree` pay for many rows at a time, because a call starts with
-            work on all centres.
+            As in `BoostKMeans`. Use this parameter and `tree` for many rows at a time, because each call
+            first processes all centres.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,), int32
-            Number of the cluster of each row.
+            Index of the cluster of each row.
         """
         if not tree:
             return super().predict(X, n_candidates=n_candidates)
@@ -211,7 +214,7 @@ class BisectingBoostKMeans(Clusterer):
         return np.asarray(self._clusters_of_leaves()[self.tree_.clusters[np.concatenate(found)]])
 
     def _clusters_of_leaves(self) -> Labels:
-        """Return the cluster of each leaf. Refinement moves clusters, so it is the nearest one."""
+        """Return the cluster of each leaf: the nearest one, because refinement moves the centres."""
         at_leaf = np.flatnonzero(self.tree_.clusters >= 0)
         ordered = at_leaf[np.argsort(self.tree_.clusters[at_leaf])]
         if self.stop_reason_ == StopReason.TREE:
@@ -228,12 +231,12 @@ class BisectingBoostKMeans(Clusterer):
         ----------
         n_clusters : int
             Number of clusters. With more than two sections, not every number is possible. Refinement
-            has no influence.
+            does not affect the result.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,), int32
-            Number of the cluster of each row.
+            Index of the cluster of each row.
         """
         check_is_fitted(self, "_frame")
         return self.tree_.cut(n_clusters)
@@ -252,12 +255,13 @@ class BisectingBoostKMeans(Clusterer):
     def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
         return Problem(rows, weights, self.n_clusters, n_threads)
 
-    def _result(self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool) -> dict[str, Any]:
+    def _result(
+        self, run: Run, outcome: Outcome, rows: RowSet, weights: RowWeights, *, relabel: bool
+    ) -> dict[str, Any]:
         assert run.tree is not None
-        assert run.outcome is not None
-        # The leaves of a tree are not those of the nearest centres, by design.
-        relabel = relabel and run.outcome.reason is not StopReason.TREE
-        result = super()._result(run, rows, weights, relabel=relabel)
+        # By design, the leaf of a row is not always the one with the nearest centre.
+        relabel = relabel and outcome.reason is not StopReason.TREE
+        result = super()._result(run, outcome, rows, weights, relabel=relabel)
         with np.errstate(over="ignore"):
             inertia = np.ldexp(run.tree.inertia, -2 * rows.frame.exponent) * weights.unit
         tree = replace(

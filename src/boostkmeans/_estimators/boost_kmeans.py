@@ -54,20 +54,21 @@ class BoostKMeans(Clusterer):
         - "auto": "sampled-k-means++" for k <= 16, and "bisecting" otherwise. Without repair,
           "sampled-k-means++" is used up to k = 1,024, unless n_samples > 65,536 and n_samples < 64 k.
     moves : {"best", "first"}, default="best"
-        Whether a row moves to the best cluster, or to the first one that improves, starting from a
-        random cluster.
+        Whether a row moves to the best cluster, or to the first cluster that lowers the inertia. The
+        search for the latter starts at a random cluster.
     n_candidates : int, None or "auto", default="auto"
         Number of clusters that a row is compared with (the paper's top-k0): those nearest to its own.
-        None compares with all clusters. With candidates, a sweep costs n x n_candidates instead of
-        n x k. The result is slightly worse, and `labels_` are those of the last sweep, so that some rows
-        are nearer to another centre. With tol=0, sweeps over all clusters follow until the optimum is
-        certified. "auto" uses all clusters for k < 512. Otherwise it uses 128 candidates, or 32 if
-        there are fewer than 32 rows per cluster. It compares some rows with all clusters now and then,
-        and inserts full sweeps if that pays. Up to k = 2,048, it finishes with full sweeps.
+        None compares with all clusters. With candidates, a sweep costs n x n_candidates instead of n x
+        k. The result is slightly worse, and `labels_` are those of the last sweep, so that some rows are
+        nearer to another centre. With tol=0, sweeps over all clusters follow until the optimum is
+        certified. "auto" uses all clusters for k < 512. Otherwise it uses 128 candidates, or 32 if there
+        are fewer than 32 rows per cluster. It occasionally compares some rows with all clusters, and
+        inserts full sweeps if they are worth their cost. Up to k = 2,048, it finishes with full sweeps.
     repair : bool, int or "auto", default="auto"
-        Maximum number of repair rounds. In each round, pairs of clusters are merged cheaply, and others
-        are split in exchange. True repeats until nothing improves, False disables repair. "auto" uses
-        the number that `quality` sets, and 0 if `init` is an array, so that clusters keep their numbers.
+        Maximum number of repair rounds. In each round, pairs of clusters whose merge costs little are
+        merged, and the same number of other clusters is split. True repeats until nothing improves,
+        False disables repair. "auto" uses the number that `quality` sets, and 0 if `init` is an array,
+        so that clusters keep their numbers.
     annealing : float, (float, int) or "auto", default="auto"
         Temperature t of the first sweep, and optionally the number of annealed sweeps. A move is
         accepted if (1 - t) times its cost is below (1 + t) times the cost of staying. The temperature
@@ -76,10 +77,11 @@ class BoostKMeans(Clusterer):
         of the inertia. It does not anneal if `init` is an array, for moves="first", and if `max_iter` is
         below 20. The fit returns the best partition that it has seen.
     quality : {"fast", "balanced", "best"}, default="balanced"
-        The meaning of "auto". "fast" makes a few repair rounds. "balanced" anneals for 10 to 20 sweeps
-        and repairs. "best" anneals for 90 sweeps. "fast" and "balanced" first fit a sample of 64 or
-        1,024 rows per cluster, if this is at most a quarter or an eighth of all rows and if the sample
-        is representative. `history_[0].note` reports the choices.
+        Trade-off between run time and inertia, which determines the meaning of "auto". "fast" makes a
+        few repair rounds. "balanced" anneals for 10 to 20 sweeps and repairs. "best" anneals for 90
+        sweeps. "fast" and "balanced" first fit a sample of 64 or 1,024 rows per cluster, if this is at
+        most a quarter or an eighth of all rows and if the sample is representative. `history_[0].note`
+        reports the choices.
     min_size, max_size : float, default=None
         Minimum and maximum number of rows of each cluster, or their weight if there are weights. The
         limits hold from the start. With limits, `labels_` are not always those of the nearest centres.
@@ -93,11 +95,12 @@ class BoostKMeans(Clusterer):
         Stop after a sweep that lowers the inertia by less than this share. With 0, continue until a
         sweep certifies that no single move improves the partition.
     max_time : float, default=None
-        Time limit in seconds. The fit stops within a sweep if necessary. The start is completed in any
-        case, and so is the final assignment to the nearest centres, if rows are compared with all
-        clusters.
+        Time limit in seconds. The fit stops within a sweep if necessary. The start is always completed.
+        If rows are compared with all clusters, the final assignment to the nearest centres is completed,
+        too.
     callback : callable, default=None
-        Function that is called with a `SweepRecord` after each sweep. A true value stops the fit.
+        Function that is called with a `SweepRecord` after each sweep. The fit stops if it returns a true
+        value.
     checkpoint : path, default=None
         File for the state of the fit. It is written after each sweep, as long as this takes less than
         5 % of the time, and at least once per minute. If the file exists and belongs to the same data
@@ -105,15 +108,16 @@ class BoostKMeans(Clusterer):
     random_state : int, RandomState or None, default=None
         Seed of the random numbers. An int gives the same result every time, for any number of threads.
     n_threads : int, default=None
-        Number of threads. By default all processors that this process may use.
+        Number of threads. By default, all processors available to this process.
     verbose : int, default=0
-        Above 0, progress is logged to the logger "boostkmeans", and to stderr if logging is not set up.
+        If positive, progress is logged to the logger "boostkmeans", and to stderr if logging is not
+        configured.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
-        Cluster of each row. It is that of the nearest centre, unless the fit was interrupted, ended with
-        candidates, or has limits on sizes.
+        Cluster of each row. This is the cluster with the nearest centre, unless the fit was interrupted,
+        ended with candidates, or has limits on sizes.
     cluster_centers_ : ndarray of shape (k, n_features), float64
         Means of the clusters after the last sweep.
     cluster_sizes_ : ndarray of shape (k,), int64
@@ -210,20 +214,20 @@ class BoostKMeans(Clusterer):
         self.verbose = verbose
 
     def partial_fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch of rows to the clusters of all batches before it.
+        """Add a batch of rows to the clusters of all previous batches.
 
-        The first batch is fitted as by `fit`. In later batches, earlier rows are represented by their
-        cluster weights at the centres and do not move. The new rows move among all clusters, without
-        repair and annealing. Afterwards, `labels_`, `inertia_`, `cluster_sizes_` and `history_` describe
-        the batch, `cluster_centers_` and `n_samples_seen_` all batches. The batch is copied. An
-        interrupted batch leaves the model unchanged.
+        The first batch is fitted as by `fit`. In later batches, the rows of earlier batches are
+        represented by the weighted centres and do not move. The new rows move among all clusters,
+        without repair and annealing. Afterwards, `labels_`, `inertia_`, `cluster_sizes_` and `history_`
+        describe the batch, whereas `cluster_centers_` and `n_samples_seen_` describe all batches. The
+        batch is copied. An interrupted batch leaves the model unchanged.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows of the batch.
         y : None
-            Ignored. It exists for pipelines of scikit-learn.
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row. By default all weights are 1.
 
@@ -256,7 +260,7 @@ class BoostKMeans(Clusterer):
         return Problem(rows, weights, self.n_clusters, n_threads, limits)
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, n_threads: int) -> None:
-        """Fit one problem whose pinned rows are the centres and whose other rows are the batch."""
+        """Fit the centres, as rows that never move, together with the rows of the batch."""
         k = len(self.cluster_centers_)
         batch = Rows.in_frame(array, self._frame, n_threads)
         labels, _ = nearest(batch, batch.frame.enter(self.cluster_centers_), n_threads)
@@ -279,6 +283,7 @@ class BoostKMeans(Clusterer):
         Schedule.for_run(run, self._criteria(began)).execute()
         frame = Frame(rows.frame.shift, rows.frame.exponent, self.metric)
         in_frame = Rows.in_frame(array, frame, n_threads)
-        result = self._result(run, in_frame, weights, relabel=True)
+        assert run.outcome is not None
+        result = self._result(run, run.outcome, in_frame, weights, relabel=True)
         result["n_samples_seen_"] = self.n_samples_seen_ + batch.n_rows
         self.__dict__.update(result)

@@ -1,4 +1,4 @@
-"""Centre model: what every fitted estimator with centres can do: predict, transform, score, save."""
+"""Centre model: methods of all estimators with centres (`predict`, `transform`, `score`, `save`)."""
 
 import os
 from abc import abstractmethod
@@ -28,7 +28,7 @@ from boostkmeans._storage.model_format import ModelLayout, read_model, write_mod
 
 
 class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowInput):
-    """Base class of the estimators. A fitted one has `cluster_centers_` and the frame of its data."""
+    """Base class of the estimators, which have `cluster_centers_` and a frame once fitted."""
 
     _made_by_fit = "_frame"
     _layout: ClassVar[ModelLayout] = CENTRE_MODEL
@@ -45,22 +45,22 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     _frame: Frame
 
     def predict(self, X: ArrayLike, *, n_candidates: int | None = None) -> Labels:
-        """Return the nearest centre of each row; among equally near ones the first.
+        """Return the nearest centre of each row. Ties go to the centre with the lower index.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows to assign.
         n_candidates : int, default=None
-            Number of centres that a row is compared with: those around the nearest group of centres. By
-            default, a row is compared with all centres, and the result is exact. For many rows and
-            clusters, candidates are many times faster. "Assignment of new rows" in docs/benchmarks.md
-            reports how often they find the nearest centre.
+            Number of centres that a row is compared with. They are those around the group of centres
+            nearest to the row. By default, a row is compared with all centres, and the result is exact.
+            For many rows and clusters, candidates are many times faster. "Assignment of new rows" in
+            docs/benchmarks.md reports how often they find the nearest centre.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,), int32
-            Number of the cluster of each row.
+            Index of the cluster of each row.
         """
         found = [labels for _, _, labels, _ in self._nearest(X, n_candidates)]
         return found[0] if len(found) == 1 else np.concatenate(found)
@@ -82,7 +82,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         Yields
         ------
         labels : ndarray of int32
-            Number of the cluster of each row of the batch.
+            Index of the cluster of each row of the batch.
         distances : ndarray of float64
             Distance of each row to the centre of its cluster.
         """
@@ -100,7 +100,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         X : array-like, sparse matrix or vectors of shape (n_samples, n_features)
             Rows.
         y : None
-            Ignored. It exists for pipelines of scikit-learn.
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row. By default all weights are 1.
 
@@ -142,7 +142,7 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             batch = array[begin : begin + ROWS_AT_ONCE]
             distances = np.empty((batch.shape[0], result.shape[1]))
             rows = Rows.in_frame(batch, self._frame, threads, first_row=begin)
-            # Some batches of a sparse matrix may stay sparse and others not.
+            # Some batches of a sparse matrix may stay sparse while others are expanded.
             centres = rows.frame.enter(self.cluster_centers_)
             _core.distances(rows.core, centres, distances, threads)
             np.sqrt(distances, out=distances)
@@ -170,8 +170,8 @@ class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Load an estimator of this class that `save` wrote to a file.
 
-        The loaded estimator gives the same results as the saved one, to the last bit. Nothing in the
-        file is executed. Use `boostkmeans.load_model` to load an estimator of any class.
+        The loaded estimator gives exactly the same results as the saved one. Nothing in the file is
+        executed. Use `boostkmeans.load_model` to load an estimator of any class.
 
         Parameters
         ----------

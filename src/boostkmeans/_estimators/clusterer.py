@@ -1,4 +1,4 @@
-"""Clusterer: what both estimators share on the way from parameters to fitted attributes."""
+"""Clusterer: the code that both estimators share, from parameters to fitted attributes."""
 
 import logging
 import math
@@ -40,20 +40,13 @@ from boostkmeans._runtime.parameter_checks import (
 )
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.coincident import first_at_same_place
 from boostkmeans._steps.nearest import assign_nearest, assign_zero_weight_rows
-from boostkmeans._steps.partition import into_centres
 from boostkmeans._steps.problem import Problem
 from boostkmeans._storage.atomic_file import check_target
 
 logger = logging.getLogger("boostkmeans")
 
 MOVES = ("best", "first")
-# A move must gain more than 1e-12 of its terms. Rows with a smaller share of their cluster's weight than
-# this may therefore stay although another centre is nearer, ...
-MIN_WEIGHT_SHARE = 1e-9
-# ... and so may rows whose centres are rounded by more than this in the frame.
-MAX_CENTRE_ROUNDING = 1e-13
 
 
 def _is_temperature(value: Any) -> bool:
@@ -125,7 +118,7 @@ class Clusterer(CentreModel):
             `max_memory` (or half of the machine's memory), a sample is clustered first. The sweeps over
             all rows then read them from the file.
         y : None
-            Ignored. It exists for pipelines of scikit-learn.
+            Not used, present for API consistency.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row. By default all weights are 1.
 
@@ -157,7 +150,7 @@ class Clusterer(CentreModel):
         return self.max_iter
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, began: float) -> None:
-        """Fit all runs and set the fitted attributes, also of the best run before Ctrl-C."""
+        """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far."""
         n_threads = resolve_threads(self.n_threads)
         source = source_to_stream(X, self.n_clusters, weighted=sample_weight is not None)
         rows: RowSet
@@ -189,12 +182,14 @@ class Clusterer(CentreModel):
             # After sweeps over candidates, finding the nearest of all centres would take longer than the
             # fit. With limits, the nearest centre may be full.
             relabel = run.candidates is None and run.problem.limits is None
-            relabel = relabel and not labels_are_nearest(run)
-            result = self._result(run, rows, weights, relabel=relabel)
+            relabel = relabel and not run.labels_are_nearest()
+            assert run.outcome is not None
+            result = self._result(run, run.outcome, rows, weights, relabel=relabel)
         except KeyboardInterrupt:
             if best.run is not None:
-                best.run.outcome = Outcome(StopReason.INTERRUPTED, complete=False)
-                self.__dict__.update(self._result(best.run, rows, weights, relabel=False))
+                outcome = Outcome(StopReason.INTERRUPTED, complete=False)
+                result = self._result(best.run, outcome, rows, weights, relabel=False)
+                self.__dict__.update(result)
             raise
         self.__dict__.update(result)
 
@@ -207,7 +202,6 @@ class Clusterer(CentreModel):
             quality=self.quality,
             moves=self.moves,
             max_iter=self._max_sweeps,
-            tol=float(self.tol),
         )
 
     def _criteria(self, began: float) -> StoppingCriteria:
@@ -219,23 +213,26 @@ class Clusterer(CentreModel):
         identity = identity_of(type(self).__name__, self.get_params(deep=False), rows, weights)
         return Checkpoint(self.checkpoint, identity)
 
-    def _result(self, run: Run, rows: RowSet, weights: RowWeights, *, relabel: bool) -> dict[str, Any]:
+    def _result(
+        self, run: Run, outcome: Outcome, rows: RowSet, weights: RowWeights, *, relabel: bool
+    ) -> dict[str, Any]:
         """Return the fitted attributes: centres of the run, labels and inertia of these rows.
 
         If the run ended early, some rows are nearer to another centre than to their own. `relabel`
-        assigns all rows to their nearest centres. The partition of the run ends here.
+        assigns all rows to their nearest centres.
         """
-        own, outcome = run.problem, run.outcome
-        assert outcome is not None
+        own = run.problem
         labels, inertia = run.partition.labels, run.inertia_in_user_units
-        in_frame = into_centres(run.partition)
+        in_frame = run.take_centres()
         centres = own.rows.frame.leave(in_frame)
-        if rows is not own.rows or not rows.frame.is_exact:  # As `predict` will see them.
+        if rows is not own.rows or not rows.frame.is_exact:  # Round the centres as `predict` does.
             in_frame = rows.frame.enter(centres)
         if relabel:
             labels, total = assign_nearest(rows, weights, in_frame, own.n_threads)
             inertia = rows.frame.inertia(total)
-        elif weights.values is not None and self._may_assign_zero_weight_rows(run, rows, weights):
+        elif weights.values is not None and self._may_assign_zero_weight_rows(
+            run, outcome, rows, weights
+        ):
             assign_zero_weight_rows(labels, rows, weights.values, in_frame, own.n_threads)
         return {
             "_frame": rows.frame,
@@ -253,13 +250,13 @@ class Clusterer(CentreModel):
         }
 
     @staticmethod
-    def _may_assign_zero_weight_rows(run: Run, rows: RowSet, weights: RowWeights) -> bool:
-        """Return True if rows without weight may be far from their centres.
+    def _may_assign_zero_weight_rows(
+        run: Run, outcome: Outcome, rows: RowSet, weights: RowWeights
+    ) -> bool:
+        """Return True if rows of zero weight may have a label other than that of their nearest centre.
 
         After Ctrl-C, another pass over streamed rows would take too long.
         """
-        outcome = run.outcome
-        assert outcome is not None
         return (
             weights.n_positive < rows.n_rows
             and (outcome.reason is not StopReason.CERTIFIED or run.problem.limits is not None)
@@ -271,7 +268,7 @@ class Clusterer(CentreModel):
         check_parameters(self, self._allowed)
         annealing = self.annealing
         if isinstance(annealing, tuple) and annealing[1] > self._max_sweeps:
-            expected = f"a tuple of a temperature and a number of sweeps <= max_iter={self._max_sweeps}"
+            expected = f"a tuple of a temperature and at most {self._max_sweeps} sweeps (max_iter)"
             raise ParameterError("annealing", expected, annealing, owner=type(self).__name__)
 
     def _warn_about_result(self) -> None:
@@ -288,7 +285,7 @@ class Clusterer(CentreModel):
 
 
 class FewerClustersWarning(ConvergenceWarning):
-    """The fit found fewer distinct clusters than requested. The text is that of scikit-learn.
+    """The fit found fewer distinct clusters than requested. The message matches that of scikit-learn.
 
     Parameters
     ----------
@@ -311,23 +308,3 @@ class FewerClustersWarning(ConvergenceWarning):
     def render(self, option: OptionName | None = None) -> str:
         """Return the message for Python or, with `option`, for the shell."""
         return self.message.render(option)
-
-
-def labels_are_nearest(run: Run) -> bool:
-    """Return True if it is certain that every row has the label of its nearest centre.
-
-    A certified partition has this property except for rows with little or no weight, for rows that lie
-    on several equal centres, and for data so far from 0 that its centres are rounded.
-    """
-    partition, values, frame = run.partition, run.problem.row_weights, run.problem.rows.frame
-    if run.outcome is None or run.outcome.reason is not StopReason.CERTIFIED:
-        return False
-    if values is not None and values.min() < MIN_WEIGHT_SHARE * partition.weights.max():
-        return False
-    if not frame.is_exact:
-        centres = partition.centres
-        rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
-        if rounded > MAX_CENTRE_ROUNDING:
-            return False
-    first = first_at_same_place(partition)
-    return bool((first == np.arange(len(first))).all())

@@ -64,7 +64,7 @@ class RowInput(BaseEstimator):
         return canonical(array) if sparse.issparse(array) else np.asarray(array)
 
     def _check_shape_of_input(self, X: Any, *, reset: bool) -> None:
-        """Raise a structured error if X is empty or has another number of features than in `fit`.
+        """Raise a structured error if X is empty or its number of features differs from that in `fit`.
 
         scikit-learn raises the same messages as plain ValueErrors. The command line needs their fields.
         Data frames and lists are left to scikit-learn, which checks their column names first.
@@ -79,10 +79,10 @@ class RowInput(BaseEstimator):
             raise FeatureCountError(n_features, n_expected, owner)
 
     def _validate_source(self, source: RowSource, *, reset: bool, whole: bool) -> Array:
-        """Validate a file, by all of its rows or by the first one, and its feature names."""
+        """Validate a file, using all of its rows or the first one, and its feature names."""
         names = source.feature_names
         with warnings.catch_warnings():
-            # scikit-learn does not know the names of a file's features.
+            # scikit-learn cannot read the feature names of a file.
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             array = self._validate(source.load() if whole else source.read(0, 1), reset=reset)
         known = getattr(self, "feature_names_in_", None)

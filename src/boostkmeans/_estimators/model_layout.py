@@ -27,7 +27,7 @@ MAX_ROWS = 2**53
 SHIFT = "frame.shift"
 SHIFT_SPEC = TensorSpec(np.float64, ("d",))
 
-# The fields of a ClusterTree. Their names in a file have this prefix.
+# Prefix of the fields of a ClusterTree in a file.
 TREE_PREFIX = "tree."
 TREE: dict[str, TensorSpec] = {
     "children": TensorSpec(np.int32, ("nodes", "sections"), -1, "nodes"),
@@ -143,7 +143,7 @@ def check_clusters(check: Checker, tensors: Tensors, n_rows: int) -> None:
 
 
 def _exact_sum(sizes: NDArray[np.int64]) -> int:
-    """Return the sum of integers. A sum in int64 could overflow for a forged file."""
+    """Return the sum of integers. A sum in int64 could overflow for a malicious file."""
     half = 32
     return (int((sizes >> half).sum()) << half) + int((sizes & (2**half - 1)).sum())
 

@@ -1,4 +1,4 @@
-"""Conversion of a fitted estimator to scikit-learn's, for tools that read those (ONNX, PMML, SHAP)."""
+"""Conversion of fitted estimators to scikit-learn's, for tools such as ONNX, PMML and SHAP."""
 
 from typing import Any, Protocol
 

@@ -1,1 +1,1 @@
-"""Loading of models of every class."""
+"""Loading of saved models."""

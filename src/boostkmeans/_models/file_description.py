@@ -38,7 +38,7 @@ class FileDescription:
     n_features: int | None = None
     """Number of features; only for a checkpoint."""
     feature_names: list[str] | None = None
-    """Names of the features, if the fit knew them; None for a checkpoint."""
+    """Names of the features, if the data had names; None for a checkpoint."""
     has_labels: bool = False
     """True if a model file contains the labels of the rows."""
     n_runs_done: int | None = None

@@ -1,4 +1,4 @@
-"""`load_model`: the only function that knows every estimator class by its name in files."""
+"""`load_model`, which maps the class names in files to all estimator classes."""
 
 import os
 from typing import Any
@@ -21,7 +21,7 @@ CLASSES: tuple[type[CentreModel], ...] = (
     baselines.RBK,
     baselines.OnlineKMeans,
 )
-# A file names one of these classes. No other class is ever created from a file.
+# Classes that a file may name. Instances of other classes are never created from a file.
 ESTIMATORS = {estimator._model_name: estimator for estimator in CLASSES}
 
 

@@ -1,7 +1,7 @@
 """Warnings for deprecated public names and parameters.
 
 A deprecated name works for two minor releases, with a FutureWarning that names its replacement. Every
-deprecation is listed in `DEPRECATIONS`, so that the tests report those that are due for removal.
+deprecation is listed in `DEPRECATIONS`, so that the tests can report those due for removal.
 """
 
 import functools

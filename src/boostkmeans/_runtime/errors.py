@@ -84,7 +84,7 @@ class StructuredError(ValueError):
     model: str = ""
     """Name of the file that contains the model. The command line sets it for its messages."""
     option_names: Mapping[str, str] = MappingProxyType({})
-    """Options of parameters that have another name in the current command."""
+    """Options for parameters whose option differs in the current command."""
 
     def __init__(self) -> None:
         super().__init__(self.render())
@@ -274,7 +274,7 @@ class NotFiniteError(StructuredError):
 
 
 class EmptyDataError(StructuredError):
-    """The data have no rows or no features. The Python message is that of scikit-learn.
+    """The data have no rows or no features. The Python message matches that of scikit-learn.
 
     Parameters
     ----------
@@ -304,9 +304,9 @@ class EmptyDataError(StructuredError):
 
 
 class FeatureCountError(StructuredError):
-    """The data have another number of features than the fitted estimator.
+    """The data and the fitted estimator have different numbers of features.
 
-    The Python message is that of scikit-learn.
+    The Python message matches that of scikit-learn.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ class FeatureCountError(StructuredError):
 
 
 class InvalidValuesError(StructuredError):
-    """An array that the user gives, such as weights or initial centres, has invalid values.
+    """An array passed by the user, such as weights or initial centres, has invalid values.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def shorten(text: str, length: int = MAX_SHOWN) -> str:
 
 
 def _describe(value: object) -> str:
-    if hasattr(value, "shape") and hasattr(value, "dtype"):  # of NumPy, which is slow to import
+    if hasattr(value, "shape") and hasattr(value, "dtype"):  # types of NumPy, which is slow to import
         return f"an array of shape {value.shape} and type {value.dtype}"
     return shorten(repr(value))
 

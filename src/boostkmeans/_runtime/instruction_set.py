@@ -1,4 +1,4 @@
-"""Choice of the instruction set for which the compiled kernel runs."""
+"""Choice of the instruction set that the compiled kernel uses."""
 
 import os
 

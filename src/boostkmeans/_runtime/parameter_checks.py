@@ -23,7 +23,7 @@ NON_NEGATIVE_FLOAT = Message("a float in the range [0, inf)", shell="a number of
 
 
 def int_range(low: int) -> Message:
-    """Return the description of the integers from `low`."""
+    """Return the description of integers of at least `low`."""
     return Message("an int in the range [{low}, inf)", shell="an integer of at least {low}", low=low)
 
 
@@ -61,7 +61,7 @@ def real(*, positive: bool = False) -> Allowed:
 
 
 def choice(choices: tuple[str, ...]) -> Allowed:
-    """Allow one of some strings."""
+    """Allow one of several strings."""
     return Allowed(lambda value: isinstance(value, str) and value in choices, one_of(choices))
 
 
@@ -138,8 +138,8 @@ def check_n_clusters(n_clusters: int, n_rows: int, n_positive: int) -> None:
     if n_positive < n_clusters:
         raise ParameterConflictError(
             Message(
-                "{n_clusters} needs as many rows with a positive weight; {sample_weight} has "
-                "{n_positive}.",
+                "{n_clusters} is more than the number of rows with a positive weight in {sample_weight} "
+                "({n_positive}).",
                 n_clusters=Parameter("n_clusters", n_clusters),
                 sample_weight=Parameter("sample_weight"),
                 n_positive=n_positive,

@@ -1,1 +1,1 @@
-"""What changes a partition: seeding, sweeps, repair, balancing, trees."""
+"""The steps that create or change a partition: seeding, sweeps, repair, balancing and trees."""

@@ -22,9 +22,9 @@ Ints = NDArray[np.int64]
 
 # First step of the penalties, relative to the mean squared distance.
 FIRST_STEP = 0.02
-# A step grows by this factor as long as a penalty moves in one direction, ...
+# Factor by which a step grows while the penalty moves in the same direction.
 GROW = 1.3
-# ... and shrinks by this factor when the direction changes.
+# Factor by which a step shrinks when the penalty changes its direction.
 SHRINK = 0.5
 # Maximum number of sweeps with penalties.
 MAX_SWEEPS = 30
@@ -36,7 +36,7 @@ MAX_ROUNDS = 10
 
 @dataclass
 class Balancing:
-    """Bring a partition within limits by moving the rows that lose least."""
+    """Bring a partition within limits by the moves that raise the inertia least."""
 
     partition: Partition
     problem: Problem
@@ -44,13 +44,13 @@ class Balancing:
     """Returns the visit policy of the next sweep, with lists for the current centres."""
     rng: np.random.RandomState
     deadline: float = math.inf
-    """Time after which only necessary work is done, on the clock of `time.perf_counter`."""
+    """Time after which optional work is skipped, as a value of `time.perf_counter()`."""
 
     def run(self) -> Partition:
         """Return a partition within the limits.
 
-        Two ways lead there: keep the clusters in place, or first move some of them to where most rows
-        are. Neither is always better, so both are tried.
+        There are two methods: keep the clusters in place, or first move some of them to regions with
+        many rows. Neither is always better, so both are tried.
         """
         if self._within().all():
             return self.partition
@@ -75,7 +75,7 @@ class Balancing:
         return self.partition.recompute(problem.rows, problem.row_weights, problem.n_threads)[0]
 
     def _move_by_force(self) -> None:
-        """Move the rows that lose least, until all limits hold."""
+        """Make the moves that raise the inertia least, until all limits hold."""
         while not self._limits.at_most_max(self.partition.weights).all():
             if not self._shrink_oversized():
                 return self._bin_pack()
@@ -85,9 +85,9 @@ class Balancing:
         return None
 
     def _bin_pack(self) -> None:
-        """Start over by weight alone: put the heaviest row first, into the lightest cluster.
+        """Assign all rows again by weight alone: the heaviest first, each to the lightest cluster.
 
-        This is for weights so uneven that nothing else fits. Sweeps improve the result.
+        This is the fallback for very uneven weights. Later sweeps improve the result.
         """
         members = self._members_of(np.ones(self.partition.n_clusters, dtype=bool))
         weights = self._weights_of(members)
@@ -122,8 +122,8 @@ class Balancing:
     def _adjust_penalties(self) -> None:
         """Sweep with penalties that rise for clusters that are too large and fall for small ones.
 
-        Rows that are nearly as well off elsewhere leave large clusters, and others make room in turn.
-        Few rows are then left to be moved by force.
+        Rows that are nearly as close to another centre leave the large clusters, and the clusters that
+        they enter lose other rows in turn. Afterwards, `_move_by_force` has to move only a few rows.
         """
         penalties = np.zeros(self.partition.n_clusters)
         inertia = self._recompute()
@@ -148,14 +148,16 @@ class Balancing:
         lifted = None if penalties is None else penalties - penalties.min()
         unlimited = replace(self.problem, limits=None)
         options = SweepOptions(penalties=lifted)
-        sweep(unlimited, self.partition, self.policy(self.partition), options, self.rng)
+        sweep(
+            unlimited, self.partition, policy=self.policy(self.partition), options=options, rng=self.rng
+        )
 
     def _weights_of(self, members: Ints) -> Floats:
         weights = self.problem.row_weights
         return np.ones(len(members)) if weights is None else weights[members]
 
     def _shrink_oversized(self) -> bool:
-        """Move rows of oversized clusters to the nearest with room. Return True if any moved."""
+        """Move rows of oversized clusters to the nearest cluster with room. Return True if any moved."""
         weights, most = self.partition.weights, self._limits.max_weight
         oversized = ~self._limits.at_most_max(weights)
         members = self._members_of(oversized)
@@ -164,7 +166,7 @@ class Balancing:
         if not roomy.any():
             return False
         targets, losses = self._best_targets(members, roomy)
-        # Each cluster gives away its excess. The last row may exceed it.
+        # Each cluster loses its excess weight, or slightly more because of the last row.
         members, targets, losses = self._cheapest(
             members, targets, losses, self.partition.labels[members], weights - most, overshoot=True
         )
@@ -172,7 +174,7 @@ class Balancing:
         return self._move(*self._cheapest(members, targets, losses, targets, room, overshoot=False)[:2])
 
     def _fill_undersized(self) -> bool:
-        """Move the nearest rows that other clusters can spare into undersized clusters."""
+        """Move the nearest rows of clusters above the minimum size into undersized clusters."""
         weights, least = self.partition.weights, self._limits.min_weight
         undersized = ~self._limits.at_least_min(weights)
         members = self._members_of(~undersized & (weights > least))
@@ -225,7 +227,7 @@ class Balancing:
 
         With `overshoot`, the last row may exceed the amount.
         """
-        if not overshoot:  # A row that does not fit must not block the rows behind it.
+        if not overshoot:  # A row that does not fit must not block the rows after it.
             fits = self._weights_of(members) <= amounts[groups] * (1 + ROUNDING)
             members, targets, losses, groups = members[fits], targets[fits], losses[fits], groups[fits]
         order = np.lexsort((losses, groups))

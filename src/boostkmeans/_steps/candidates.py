@@ -35,7 +35,7 @@ class NeighbourLists:
     def build(
         cls, partition: Partition, n_candidates: int, n_blocks: int, n_threads: int
     ) -> "NeighbourLists":
-        """Search the neighbours of all clusters."""
+        """Search for the neighbours of all clusters."""
         k = partition.n_clusters
         return cls(
             lists=neighbour_lists(points_to_compare(partition), n_candidates, n_threads),
@@ -47,7 +47,7 @@ class NeighbourLists:
     def around(
         cls, partition: Partition, touched: NDArray[np.int64], n_threads: int
     ) -> "NeighbourLists":
-        """Return lists that restrict visits to the touched clusters, their neighbours and changes."""
+        """Return lists for sweeps that visit only the touched clusters and what changes around them."""
         n_candidates = min(REPAIR_CANDIDATES, partition.n_clusters - 1)
         lists = cls.build(partition, n_candidates, 1, n_threads)
         lists.visited[:] = 0
@@ -56,7 +56,7 @@ class NeighbourLists:
         return lists
 
     def mark_unvisited(self) -> None:
-        """Skip no cluster in the next sweep."""
+        """Make the next sweep visit all clusters."""
         self.visited[:] = -1
 
     def state(self) -> State:
@@ -65,7 +65,7 @@ class NeighbourLists:
 
     @classmethod
     def restore(cls, saved: SavedState, n_clusters: int, n_blocks: int, clock: int) -> "NeighbourLists":
-        """Return the lists that `state` described."""
+        """Restore the lists from the result of `state`."""
         k = n_clusters
         return cls(
             saved.array("lists", np.int32, (k, None), -1, k - 1),

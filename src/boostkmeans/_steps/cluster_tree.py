@@ -61,7 +61,7 @@ class ClusterTree:
 
     @classmethod
     def restore(cls, saved: SavedState, n_rows: int, n_features: int) -> "ClusterTree":
-        """Return the tree that `state` described. `check_tree` checks its structure."""
+        """Restore the tree from the result of `state`. `check_tree` checks its structure."""
         children = saved.array("children", np.int32, (None, None), -1)
         n = len(children)
         # A child comes after its parent, so that every path down the tree ends.
@@ -86,7 +86,7 @@ class ClusterTree:
         return int(self.clusters.max()) + 1
 
     def for_partition(self, partition: Partition, inertias: Floats) -> "ClusterTree":
-        """Return the same splits with the rows of a partition in the leaves, in its frame."""
+        """Return a tree with the same splits for the rows of a partition, in its frame."""
         return _with_sums(self.children, self.parents, self.splits, self.clusters, partition, inertias)
 
     def cut(self, n_clusters: int) -> Labels:
@@ -140,7 +140,7 @@ class ClusterTree:
         The observations are the clusters. The height of a node is the square root of its inertia. A node
         with more than two children becomes several nodes of the same height.
         """
-        number = self.clusters.astype(np.int64)  # SciPy's number of each node.
+        number = self.clusters.astype(np.int64)  # Index of each node in SciPy's numbering.
         n_under = np.where(number >= 0, 1, 0)
         lines = []
         # A node is never lower than its children. Among equal heights, late splits come first.
@@ -222,7 +222,7 @@ def _with_sums(
     centres[leaf] = partition.centres[clusters[leaf]]
     for nodes in levels(children)[::-1]:
         parts = children[nodes]
-        own = np.where(parts >= 0, weights[parts], 0.0)  # what fills up a line has no weight
+        own = np.where(parts >= 0, weights[parts], 0.0)  # Padding has no weight.
         weights[nodes] = own.sum(axis=1)
         share = own / weights[nodes][:, None]
         for section in range(parts.shape[1]):

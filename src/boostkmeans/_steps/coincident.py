@@ -1,7 +1,7 @@
 """Coincident clusters: clusters with the same centre.
 
-Two clusters may each hold copies of the same point. No single move improves this. Merging them costs
-nothing, and frees a cluster for rows that are far from their centre.
+Two clusters may each hold copies of the same point. No single move changes this. Merging such clusters
+costs nothing and frees a cluster for rows that are far from their centre.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import connected_components
 
 from boostkmeans._steps.partition import Partition
 
-# Centres closer than this, relative to their distance from the origin of the frame, are the same. It is
-# well above the rounding error of a mean.
+# Centres closer than this, relative to their distance from the origin of the frame, are considered
+# equal. The value is well above the rounding error of a mean.
 SAME_PLACE = 1e-9
 
 

@@ -65,7 +65,7 @@ class Limits:
         elif weights.values.max() > self.max_weight * (1 + ROUNDING):
             raise ParameterConflictError(
                 Message(
-                    "{sample_weight} has a row of weight {weight:g}, heavier than {max_size}.",
+                    "{sample_weight} contains the weight {weight:g}, which is more than {max_size}.",
                     sample_weight=Parameter("sample_weight"),
                     weight=weights.values.max() * weights.unit,
                     max_size=Parameter("max_size", self.max_weight * weights.unit),
@@ -73,18 +73,18 @@ class Limits:
             )
 
     def at_least_min(self, weight: Floats) -> NDArray[np.bool_]:
-        """Return True for weights that are not below the minimum."""
+        """Return a mask of the weights that are not below the minimum."""
         return np.asarray(weight >= self.min_weight * (1 - ROUNDING))
 
     def at_most_max(self, weight: Floats) -> NDArray[np.bool_]:
-        """Return True for weights that are not above the maximum."""
+        """Return a mask of the weights that are not above the maximum."""
         return np.asarray(weight <= self.max_weight * (1 + ROUNDING))
 
 
 def _limit_conflict(
     name: str, bound: float, relation: str, weights: RowWeights
 ) -> ParameterConflictError:
-    """Return the error for k clusters that cannot hold, or cannot be filled by, all rows."""
+    """Return the error for a limit that k clusters cannot satisfy with these rows."""
     is_weighted = weights.values is not None or weights.unit != 1
     return ParameterConflictError(
         Message(

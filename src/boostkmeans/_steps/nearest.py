@@ -17,7 +17,7 @@ def nearest(
 ) -> tuple[Labels, Floats]:
     """Return the nearest centre of each row and its squared distance in the frame.
 
-    `exclude` names one centre per row that is left out, so that the second nearest is found.
+    `exclude` has one centre per row to skip, for example the nearest one to find the second nearest.
     """
     labels = np.empty(rows.n_rows, dtype=np.int32)
     distances = np.empty(rows.n_rows)

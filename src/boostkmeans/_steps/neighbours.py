@@ -20,23 +20,24 @@ Lists = NDArray[np.int32]
 
 # Up to this number of centres, comparing all pairs is as fast as searching groups.
 MAX_EXACT = 2048
-# Above it, centres search the nearest groups of centres. Average size of a group:
+# Average size of a group of centres. For more centres than MAX_EXACT, only the nearest groups are
+# searched.
 GROUP_SIZE = 32
-# A search visits at least this number of centres per wanted neighbour (see docs/paper/top_k0.md), ...
+# Minimum number of centres that a search visits per requested neighbour. See docs/paper/top_k0.md.
 SEEN_PER_NEIGHBOUR = 16
-# ... and at least this number in total.
+# Minimum number of centres that a search visits in total.
 MIN_SEEN = 1024
-# Equal centres cannot be separated by a tree. Larger groups are cut.
+# Maximum size of a group. A tree cannot separate equal centres, so larger groups are divided.
 MAX_GROUP = 8 * GROUP_SIZE
 # Large sparse centres are compared by sketches of this length.
 SKETCH_FEATURES = 1024
-# Centres are sketched only if they have at least this number of features, ...
+# Minimum number of features for which centres are sketched.
 MIN_FEATURES_TO_SKETCH = 4 * SKETCH_FEATURES
-# ... and together more than this number of values.
+# Centres are sketched only if they have more than this number of values in total.
 MAX_EXACT_VALUES = 2**24
 # Clusters that are sketched at a time, because SciPy copies them.
 SKETCHED_AT_ONCE = 64
-# A row that is compared with this share of the centres may as well be compared with all of them.
+# If a row would be compared with at least this share of the centres, it is compared with all of them.
 EXACT_FROM_SHARE = 1 / 2
 
 
@@ -45,7 +46,7 @@ class Groups:
     """Groups of centres that lie near each other."""
 
     order: Lists
-    """Numbers of the centres, group by group."""
+    """Indices of the centres, group by group."""
     starts: NDArray[np.int64]
     """Start of each group in `order`, followed by the number of centres."""
     means: Floats
@@ -66,7 +67,7 @@ class Groups:
         return cls(builder.members.astype(np.int32), starts, sums / np.diff(starts)[:, None])
 
     def near(self, n_seen: int, n_threads: int) -> Lists:
-        """Return the nearest groups of each group, itself first: about `n_seen` centres in total."""
+        """Return the nearest groups of each group, starting with itself, with about `n_seen` centres."""
         n_others = min(len(self.means) - 1, max(0, math.ceil(n_seen / GROUP_SIZE) - 1))
         own = np.arange(len(self.means), dtype=np.int32)[:, None]
         if n_others == 0:

@@ -1,4 +1,4 @@
-"""Partition: the one representation of a clustering, and snapshots of it to return to."""
+"""Partition: the representation of a clustering, and snapshots to which a run can return."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ MERGED_AT_ONCE = 1024
 
 @dataclass
 class Partition:
-    """Labels and what follows from them: composites (sums of members), weights and counts.
+    """Labels, and the composites (sums of members), weights and counts that follow from them.
 
     The composite of an empty cluster is a position instead of a sum.
     """
@@ -32,8 +32,6 @@ class Partition:
     counts: NDArray[np.int64]
     stale: bool = False
     """True while the composites may not match the labels, because they are being overwritten."""
-    holds_centres: bool = False
-    """True once `into_centres` has replaced the composites."""
 
     @classmethod
     def from_labels(
@@ -73,7 +71,7 @@ class Partition:
 
     @classmethod
     def restore(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Partition":
-        """Return the partition that `state` described."""
+        """Restore the partition from the result of `state`."""
         return cls(
             labels=saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1),
             composites=saved.array("composites", np.float64, (n_clusters, n_features)),
@@ -138,7 +136,7 @@ class Partition:
         total = None
         for block in rows.blocks():
             weights = None if row_weights is None else row_weights[block.where]
-            if rows.in_memory:  # The core writes into the arrays, without another copy of them.
+            if rows.in_memory:  # The core writes into the existing arrays, which avoids another copy.
                 found = _core.recompute(
                     block.rows.core, weights, self.view(), inertias=inertias, n_threads=n_threads
                 )
@@ -176,7 +174,7 @@ class Snapshot:
 
     @classmethod
     def restore(cls, saved: SavedState, n_rows: int, n_clusters: int, n_features: int) -> "Snapshot":
-        """Return the snapshot that `state` described."""
+        """Restore the snapshot from the result of `state`."""
         inertia, partition = saved.non_negative("inertia"), saved.optional_child("partition")
         if partition is None:
             return cls(inertia, saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1), None)
@@ -236,14 +234,3 @@ def _merge_costs(a: Partition, b: Partition) -> Floats:
         costs[some] = np.einsum("ij,ij->i", gaps, gaps)
     costs[both] *= own * other / (own + other)
     return costs
-
-
-def into_centres(partition: Partition) -> Floats:
-    """Turn the composites into centres in place, and return them. The partition ends here.
-
-    Another call returns the same centres: Ctrl-C may interrupt the final assignment, which follows.
-    """
-    if not partition.holds_centres:
-        partition.composites /= np.where(partition.weights > 0, partition.weights, 1.0)[:, None]
-        partition.holds_centres = True
-    return partition.composites

@@ -1,4 +1,4 @@
-"""Problem: what is clustered. A sample of a problem is a problem like any other."""
+"""Problem: the input of a fit. A sample of a problem is again a problem."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Problem:
         return self.rows
 
     def sample(self, n_drawn: int, rng: np.random.RandomState) -> "Problem":
-        """Draw rows of positive weight, evenly spread over the data, as a problem in memory."""
+        """Return a problem in memory with a random sample of the rows, evenly spread over the data."""
         if self.row_weights is None:
             some = stratified_indices(self.rows.n_rows, n_drawn, rng)
             weights = RowWeights.of(None, len(some))

@@ -1,8 +1,8 @@
 """Repair: merge two clusters and split a third, where that lowers the inertia.
 
-Single moves cannot do this: a cluster in the wrong place is a local optimum. The cheapest merges pay for
-the best splits. Both have a closed form: merging clusters a and b costs
-W_a W_b / (W_a + W_b) |C_a - C_b|^2, and a split gains what it would cost to merge its halves.
+Single moves cannot do this: a cluster in the wrong place is a local optimum. The cheapest merges are
+combined with the best splits. Both have a closed form: merging clusters a and b costs W_a W_b / (W_a +
+W_b) |C_a - C_b|^2, and a split lowers the inertia by the cost of merging its halves.
 """
 
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ MAX_HALVES_VALUES = 2**25
 MAX_MERGE_VALUES = 2**27
 # Gains must exceed costs by more than the rounding of sums in float64.
 MIN_ADVANTAGE = 1e-9
-# Trial swaps combine this number of the best splits and of the cheapest merges, ...
+# Number of the best splits and of the cheapest merges that trial swaps combine.
 TRIAL_CHOICES = 6
-# ... if the split gains at least this share of the cost of the merge.
+# Minimum gain of the split in a trial swap, as a share of the cost of the merge.
 MIN_TRIAL_SHARE = 1 / 3
 
 
@@ -51,7 +51,7 @@ class Swaps:
 
     @classmethod
     def from_triples(cls, triples: list[tuple[int, int, int]], gain: float) -> "Swaps":
-        """Build from one (merged, freed, split) per swap."""
+        """Build swaps from triples (merged, freed, split)."""
         merged, freed, split = np.array(triples, dtype=np.int64).reshape(-1, 3).T
         return cls(merged, freed, split, gain)
 
@@ -60,7 +60,7 @@ class Swaps:
 
     @property
     def touched(self) -> Ints:
-        """All clusters that take part."""
+        """All clusters that take part in a swap."""
         return np.concatenate([self.merged, self.freed, self.split])
 
 
@@ -74,7 +74,7 @@ class Halves:
     gains: Floats
     """Decrease of the inertia if a cluster is replaced by its halves."""
     composites: Floats | None
-    """None if they would be very large."""
+    """Sums of the halves; None if they would be very large."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Repair:
         return cls(problem, partition, halves, gains, (a[order], b[order], costs[order]))
 
     def improving_swaps(self, min_gain: float) -> Swaps | None:
-        """Pair the best splits with the cheapest merges of other clusters, as long as this gains.
+        """Pair the best splits with the cheapest merges of other clusters, as long as a pair is a gain.
 
         Return None if all pairs together gain no more than `min_gain`.
         """
@@ -146,7 +146,7 @@ class Repair:
         return [Swaps.from_triples([swap], -loss) for loss, swap in found[:max_swaps]]
 
     def apply(self, swaps: Swaps) -> Partition:
-        """Return the partition after these swaps, which only rename halves.
+        """Return the partition after these swaps, which only relabel halves.
 
         If composites are very large, the new partition takes over the memory of the old one, which
         becomes stale.
@@ -242,7 +242,7 @@ def _light_halves(
 
 
 def _neighbouring_pairs(partition: Partition, n_threads: int) -> tuple[Ints, Ints]:
-    """Return pairs of neighbouring clusters, each pair once; of very many, those that look cheapest."""
+    """Return distinct pairs of neighbouring clusters; if there are many, those estimated as cheapest."""
     k, d = partition.composites.shape
     points = points_to_compare(partition)
     lists = neighbour_lists(points, min(MERGE_NEIGHBOURS, k - 1), n_threads)
@@ -264,7 +264,7 @@ def _apply_limits(
     """Return gains and costs that include the cost of restoring broken limits.
 
     Each unit of excess or missing weight is charged the squared distance to the nearest neighbouring
-    cluster. Merges that exceed the maximum cost infinity.
+    cluster. A merge that exceeds the maximum size has an infinite cost.
     """
     together = weights[a] + weights[b]
     # The cost of a merge is the squared distance of the centres times this factor.

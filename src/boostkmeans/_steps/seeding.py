@@ -24,19 +24,20 @@ Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike
 SAMPLED = "sampled-k-means++"
 INIT_NAMES = ("auto", "random-partition", "random", "k-means++", SAMPLED, "bisecting")
 
-# Candidates per centre in greedy k-means++. scikit-learn uses 2 + log(k). Together with the previous
-# centre, 16 columns are one AVX-512 vector, so that 15 candidates cost no more than a few.
+# Candidates per centre in greedy k-means++. scikit-learn uses 2 + log(k). The candidates and the
+# previous centre are 16 columns, which is one AVX-512 vector, so 15 candidates cost no more than a few.
 N_TRIALS = 15
-# "sampled-k-means++" draws its centres from this number of rows per cluster, ...
+# Number of rows per cluster from which "sampled-k-means++" draws its centres.
 SAMPLE_PER_CLUSTER = 16
-# ... but at least from this number of rows. It ends where k-means++ on all rows does, in half of the
-# time: see "Starts" in docs/benchmarks.md.
+# Minimum number of rows from which "sampled-k-means++" draws its centres. It leads to the same inertia
+# as k-means++ on all rows, in half of the time: see "Starts" in docs/benchmarks.md.
 MIN_SAMPLE = 16_384
 # The squared distance of two equal sparse rows may reach this share of |x|^2 by rounding.
 SPARSE_ROUNDING = 2.0**-44
 
 GrowTree = Callable[[TreeBuilder, int], Ints]
-"""Grow a tree to a number of leaves and return its splits; a checkpointed fit resumes here."""
+"""Function that grows a tree to a number of leaves, or resumes it from a checkpoint, and returns its
+splits."""
 
 
 def grow_tree(builder: TreeBuilder, n_leaves: int) -> Ints:
@@ -46,14 +47,14 @@ def grow_tree(builder: TreeBuilder, n_leaves: int) -> Ints:
 
 @dataclass(frozen=True)
 class Seeding:
-    """The initial labels of a problem, by one method per kind of start."""
+    """The initial labels of a problem, with one method per kind of start."""
 
     problem: Problem
     rng: np.random.RandomState
     grow: GrowTree = grow_tree
 
     def labels(self, init: object) -> Labels:
-        """Return labels by the start of that name, or from the user's centres or labels."""
+        """Return the initial labels for a named start, or for centres or labels of the user."""
         if not isinstance(init, str):
             return self.from_user(np.asarray(init))
         starts = {
@@ -133,7 +134,7 @@ class Seeding:
         return assign_nearest(rows, equal, centres, self.problem.n_threads)[0]
 
     def _draw(self, n_drawn: int) -> NDArray[np.int64]:
-        """Draw distinct random rows. Rows without weight come only after all others."""
+        """Draw distinct random rows. Rows of zero weight are used only if there are too few others."""
         weights = self.problem.row_weights
         if weights is None:
             return np.asarray(self.rng.choice(self.problem.rows.n_rows, n_drawn, replace=False))
@@ -148,12 +149,12 @@ def seeding_sample(n_rows: int, n_clusters: int) -> int:
 
 
 def fill_empty(partition: Partition, problem: Problem, *, strict: bool = False) -> bool:
-    """Move a row into each empty cluster: the farthest from their centres that are not alone there.
+    """Move a row into each empty cluster, choosing the rows that are farthest from their centres.
 
-    Of streamed rows, the first block that has enough such rows provides them. Sweeps would fill empty
-    clusters too, but with the first row that they visit, and not at all if every row lies on its centre.
-    With `strict`, such rows stay. Return True if any row moved; the caller then recomputes the
-    partition.
+    The last row of a cluster is not moved. Streamed rows are taken from the first blocks that have
+    enough rows. Sweeps would fill empty clusters, too, but with the first row that they visit, and not
+    at all if every row lies on its centre. With `strict`, rows that lie on their centre are not moved.
+    Return True if any row moved; the caller then recomputes the partition.
     """
     empty = np.flatnonzero(partition.counts == 0)
     if len(empty) == 0:

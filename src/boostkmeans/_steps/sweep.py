@@ -1,7 +1,7 @@
 """Sweep: one pass over the rows in which each may move to a better cluster.
 
-`sweep` is the only entry point. A visit policy says in which order rows are visited and which clusters
-they are compared with; `SweepOptions` say how moves are decided.
+`sweep` is the only entry point. A visit policy determines the order of the rows and the clusters that
+they are compared with. `SweepOptions` determine how moves are decided.
 """
 
 import math
@@ -20,13 +20,13 @@ from boostkmeans._steps.problem import Problem
 from boostkmeans._storage.state import SavedState, State
 
 # All rows of a block propose before the first move of the block is decided. A block has a hundredth of
-# the rows, so that centres are never stale by more than that. Smaller blocks do not end lower: see
-# "Starts" in docs/benchmarks.md.
+# the rows, so the centres that proposals use lag behind by at most this share of the moves. Smaller
+# blocks do not lead to a lower inertia: see "Starts" in docs/benchmarks.md.
 BLOCKS_PER_SWEEP = 100
 MIN_BLOCK_ROWS = 16
 MAX_BLOCK_ROWS = 16_384
-# Large data is visited in runs of neighbouring rows, in random order, for the sake of caches and disks.
-# A run is about one page of memory.
+# Large data is visited in runs of neighbouring rows, in random order, because reading neighbouring rows
+# is faster. A run is about one page of memory.
 RUN_BYTES = 4096
 MAX_RUN_ROWS = 64
 # A block has tens of runs, so that it is still a random sample.
@@ -50,11 +50,11 @@ class SweepOptions:
     penalties: Floats | None = None
     """Cost of being in each cluster, in addition to the distance."""
     deadline: float = math.inf
-    """Time to stop, on the clock of `time.perf_counter`."""
+    """Deadline, as a value of `time.perf_counter()`."""
 
 
 class SweepResult(NamedTuple):
-    """What a sweep did."""
+    """Result of a sweep."""
 
     moves: int
     gain: float
@@ -120,13 +120,13 @@ class SweepProgress:
     """A sweep that has visited some blocks of streamed rows. A checkpoint can store it."""
 
     left: list[int] | None = None
-    """Numbers of the blocks to visit; None before the sweep starts."""
+    """Indices of the blocks to visit; None before the sweep starts."""
     result: SweepResult = NOTHING_SWEPT
     after_block: Callable[[], None] | None = None
     """Called after each block but the last."""
 
     def blocks(self, rows: RowSet, rng: np.random.RandomState) -> Iterator[RowBlock]:
-        """Yield the remaining blocks. The caller adds to `result` after each."""
+        """Yield the remaining blocks. The caller updates `result` after each block."""
         self.left = rows.block_order(rng) if self.left is None else self.left
         for block in rows.blocks(self.left):
             yield block
@@ -142,7 +142,7 @@ class SweepProgress:
 
     @classmethod
     def restore(cls, saved: SavedState, n_blocks: int) -> "SweepProgress":
-        """Return the progress that `state` described."""
+        """Restore the progress from the result of `state`."""
         left = saved.items("left")
         if not left or not all(type(number) is int and 0 <= number < n_blocks for number in left):
             saved.fail("left", f"block numbers below {n_blocks}", left)
@@ -153,12 +153,13 @@ class SweepProgress:
 def sweep(
     problem: Problem,
     partition: Partition,
+    *,
     policy: VisitPolicy,
     options: SweepOptions,
     rng: np.random.RandomState,
     progress: SweepProgress | None = None,
 ) -> SweepResult:
-    """Visit rows as the policy says, and move them where that pays. Change the partition in place."""
+    """Visit rows in the order of the policy, and move those that gain. Change the partition in place."""
     progress = progress or SweepProgress()
     limits, row_weights = problem.limits, problem.row_weights
     block_rows = proposing_rows(problem.rows.n_rows)

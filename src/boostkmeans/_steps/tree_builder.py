@@ -1,4 +1,4 @@
-"""Tree builder: which sets of rows are split, and in which order (the paper's Algorithm 2)."""
+"""Tree builder: splits sets of rows by priority (the paper's Algorithm 2)."""
 
 import logging
 import math
@@ -37,7 +37,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class SplitRules:
-    """How a set is split, and which set is split next."""
+    """Rules for splitting a set, and for choosing the next set."""
 
     n_sections: int = 2
     init: str = "random-partition"
@@ -51,9 +51,9 @@ class TreeBuilder:
     """Sets of rows, as ranges of `members`, and their splits.
 
     The set with the highest priority (weight or inertia) is split first. A child never has a higher
-    priority than its parent, and the result of a split does not depend on its time. Sets are therefore
-    split in batches, some of them in vain, and the splits are sorted afterwards into the order in which
-    a priority queue would have made them.
+    priority than its parent, and the result of a split does not depend on when it is made. Sets are
+    therefore split in batches, and the splits are sorted afterwards into the order of a priority queue.
+    Some splits turn out not to be needed.
     """
 
     rows: Rows
@@ -67,7 +67,7 @@ class TreeBuilder:
     ends: Ints = field(init=False)
     priorities: Floats = field(init=False)
     first_child: Ints = field(init=False)
-    """Number of the first child of each set, or -1. The children of a set have consecutive numbers."""
+    """Index of the first child of each set, or -1. The children of a set have consecutive numbers."""
     n_children: Ints = field(init=False)
     closed: NDArray[np.bool_] = field(init=False)
     """True for sets that were split or cannot be split."""
@@ -93,7 +93,7 @@ class TreeBuilder:
         return {name: getattr(self, name) for name in STATE_ARRAYS}
 
     def restore(self, saved: SavedState) -> None:
-        """Continue from what `state` described. Raise DataFormatError if it is inconsistent."""
+        """Restore the result of `state`. Raise DataFormatError if it is inconsistent."""
         n, every = len(self.members), self.members
         self.members = saved.array("members", np.int64, (n,), 0, self.rows.n_rows - 1)
         self.begins = saved.array("begins", np.int64, (None,), 0, n)
@@ -227,7 +227,7 @@ class TreeBuilder:
         self.first_child[split] = len(self.begins) + n_sections * np.arange(len(split))
         self.n_children[split] = n_sections
         begins = np.column_stack([self.begins[split], ends[:, :-1]])
-        # Rounding must not lift a child above its parent: the order of the splits relies on it.
+        # Despite rounding, a child must not have a higher priority than its parent.
         priorities = np.minimum(priorities, self.priorities[split][:, None])
         self._append(begins.ravel(), ends.ravel(), priorities.ravel())
 
@@ -241,5 +241,5 @@ class TreeBuilder:
         self.closed = np.concatenate([self.closed, ends - begins < 2])
 
     def _split_into_fewer(self, last: int, surplus: int) -> None:
-        """Repeat the last split with `surplus` sections less. Nothing uses its children yet."""
+        """Repeat the last split with fewer sections, by `surplus`. Its children are not in use yet."""
         self._split_into(np.array([last]), int(self.n_children[last]) - surplus)

@@ -19,7 +19,7 @@ MAX_NAME_LENGTH = 40
 def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
     """Raise the OSError that `atomic_write` would raise.
 
-    Call it before a long computation, so that a bad path is not reported only at its end.
+    Call it before a long computation, so that a bad path is reported before the work begins.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _remove_abandoned(folder: Path, prefix: str) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    """Return True if a process with this number runs on this machine."""
+    """Return True if a process with this ID runs on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -129,7 +129,7 @@ def _move_into_place(temporary: Path, target: Path, force: bool) -> None:
         temporary.replace(target)
         return
     try:
-        # Unlike a rename, a hard link fails if another process has created the target meanwhile.
+        # Unlike a rename, a hard link fails if another process has created the target in the meantime.
         target.hardlink_to(temporary)
     except FileExistsError:
         raise _target_exists(target) from None
@@ -138,7 +138,7 @@ def _move_into_place(temporary: Path, target: Path, force: bool) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Flush the folder to disk: without it, the new name could be lost in a crash."""
+    """Flush the folder to disk, because a crash could otherwise lose the new name."""
     if os.name != "posix":
         return
     with suppress(OSError):  # some file systems cannot sync folders

@@ -69,7 +69,7 @@ class Fields:
         return value
 
     def boolean(self, name: str) -> bool:
-        """Return True or False."""
+        """Return the boolean in this field."""
         value = self._get(name)
         if not isinstance(value, bool):
             self.fail(name, "true or false", value)
@@ -107,7 +107,7 @@ class Fields:
 
 
 def encode_number(value: float) -> float | str:
-    """Return a float as JSON can hold it. `Fields.number` reads it back."""
+    """Return a float in a form that JSON supports. `Fields.number` reads it back."""
     value = float(value)
     return value if math.isfinite(value) else str(value)
 

@@ -101,7 +101,7 @@ def write_model(model: Storable, path: str | os.PathLike[str], *, labels: bool =
         "feature_names": None if names is None else [str(name) for name in names],
         **content.header,
     }
-    # Users can modify the attributes. A model that could not be read again is not written.
+    # Users can modify the attributes. A model that could not be loaded again must not be written.
     check = Checker("Fit it again.", subject=layout.subject)
     layout.check(check, model, Fields("", layout.subject, header, "Fit it again."), content.tensors)
     tensors = {**content.tensors, **parameters.tensors}
@@ -109,7 +109,7 @@ def write_model(model: Storable, path: str | os.PathLike[str], *, labels: bool =
 
 
 def read_model(estimator: type[AnyModel], path: str | os.PathLike[str]) -> AnyModel:
-    """Return the estimator that `write_model` wrote. The file must hold one of this class."""
+    """Return the estimator that `write_model` wrote. Its class must be `estimator`."""
     stored = open_model(estimator._layout, path)
     if estimator._layout.stores_class:
         name = stored.header.string("estimator")
@@ -143,7 +143,7 @@ def restore_model(estimator: type[AnyModel], stored: StoredModel) -> AnyModel:
     layout.check(Checker(SAVE_AGAIN, file=header.path), model, header, tensors)
     attributes = layout.attributes(header, tensors)
     attributes |= _feature_names(header, attributes["n_features_in_"])
-    # All attributes are set at once: a model is never half loaded.
+    # All attributes are set at once, so that a model is never partly loaded.
     model.__dict__.update(attributes)
     return model
 

@@ -18,7 +18,8 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._storage.fields import Fields
 from boostkmeans._storage.tensors import can_be_stored
 
-# Parameters that name files of this machine. An untrusted model file must not choose where to write.
+# Parameters that name files of this machine. An untrusted model file must not determine where files are
+# written.
 NAMES_OF_FILES = ("checkpoint",)
 # Prefix of the names of tensors that hold parameters.
 PREFIX = "parameters."
@@ -43,7 +44,7 @@ class DecodedParameters(NamedTuple):
 
 
 def encode(parameters: Mapping[str, Any], estimators: tuple[str, ...] = ()) -> EncodedParameters:
-    """Return the parameters that `get_params` gave as a file stores them.
+    """Return the result of `get_params` in the form in which a file stores it.
 
     Parameters named in `estimators` hold other estimators, which are not stored.
     """
@@ -81,7 +82,7 @@ def decode(
     if unknown:
         writer = escape_untrusted(header.string("library_version"))
         raise DataFormatError(
-            f"{estimator.__name__} has no such parameters: {', '.join(unknown)}. The file was written "
+            f"Unknown parameters of {estimator.__name__}: {', '.join(unknown)}. The file was written "
             f"by boostkmeans {writer}.",
             file=header.path,
             place=parameters.place,
@@ -97,7 +98,7 @@ def decode(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it. Raise TypeError if JSON has no such type."""
+    """Return a value in a form that JSON supports. Raise TypeError if there is none."""
     if value is None or isinstance(value, bool | str):
         return str(value) if isinstance(value, str) else value
     if isinstance(value, np.bool_):

@@ -34,7 +34,7 @@ def split_arrays(state: State, prefix: str = "") -> tuple[State, dict[str, NDArr
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value as JSON can hold it: non-finite floats become strings."""
+    """Return a value in a form that JSON supports: non-finite floats become strings."""
     if isinstance(value, list | tuple):
         return [plain_value(one) for one in value]
     if isinstance(value, np.generic):
@@ -43,7 +43,7 @@ def plain_value(value: Any) -> Any:
 
 
 def join_arrays(plain: State, arrays: dict[str, NDArray[Any]]) -> State:
-    """Return the state that `split_arrays` has split. Raise ValueError if the parts do not match."""
+    """Combine the two results of `split_arrays`. Raise ValueError if the parts do not match."""
     state = {name: join_arrays(v, {}) if isinstance(v, dict) else v for name, v in plain.items()}
     for path, array in arrays.items():
         *parts, name = path.split(".")

@@ -2,7 +2,7 @@
 
 Reading such a file never executes anything in it. Files are written atomically. The `__metadata__` of a
 file holds "format", "format_version" and "header", which is a JSON text. The safetensors library reads
-the arrays; the functions here check the file before and after it does.
+the arrays; the functions of this module check the file before and after that.
 """
 
 import os
@@ -39,7 +39,7 @@ ALIGNMENT = 8
 
 # Format versions as text: 1 to 9 digits, which Python converts quickly.
 VERSION = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
-# Larger than every version that `VERSION` matches.
+# Number larger than every version that `VERSION` matches.
 ANY_VERSION = 10**9
 
 SAVE_AGAIN = "Copy the file again, or save it again."
@@ -179,7 +179,7 @@ def _native(tensor: NDArray[Any]) -> NDArray[Any]:
 
 
 def _check_length(path: Path) -> None:
-    """Raise if the file is shorter than its first bytes say, before memory is allocated for it."""
+    """Raise if the file is shorter than its first bytes declare, before memory is allocated for it."""
     shown = escape_untrusted(os.fspath(path))
     if path.exists() and not path.is_file() and not path.is_dir():
         _fail(shown, "This is not a regular file.")

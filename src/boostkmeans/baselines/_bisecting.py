@@ -24,7 +24,8 @@ class BisectingKMeans(ScikitLearnBaseline):
     init : {"random", "k-means++"}, default="random"
         Initial centres of a split: two random rows, or two rows drawn by greedy k-means++.
     n_init : int, default=1
-        Number of trees grown with different random numbers. The tree with the lowest inertia is kept.
+        Number of trees grown with different random numbers. The result is the one with the lowest
+        inertia.
     max_iter : int, default=300
         Maximum number of iterations per split.
     tol : float, default=1e-4

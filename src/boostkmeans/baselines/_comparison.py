@@ -42,14 +42,14 @@ class MethodRun:
     seed: int
     """Random seed."""
     distortion: float
-    """Average distortion of the labels on the unscaled rows, whatever metric the method uses. NaN after
-    an error."""
+    """Average distortion of the labels, measured on the unscaled rows for every metric. NaN after an
+    error."""
     seconds: float
     """Time of the fit, without the time to compute the distortion. NaN after an error."""
     n_sweeps: int
     """Number of sweeps or iterations."""
     curve: list[tuple[float, float]]
-    """Seconds and distortion after each sweep. Empty if the method uses another metric."""
+    """Seconds and distortion after each sweep. Empty if the metric of the method is not Euclidean."""
     error: Exception | None = None
     """Error that the method raised."""
 

@@ -5,8 +5,8 @@ from typing import BinaryIO
 
 from boostkmeans.baselines._comparison import MethodRun
 
-# Upper end of the plot, relative to the lowest final distortion. Higher values at the beginning of a
-# curve are cut off, so that the differences at the end are visible.
+# Upper limit of the vertical axis, relative to the lowest final distortion. Higher values at the
+# beginning of a curve are cut off, so that the differences at the end are visible.
 SHOWN_ABOVE_BEST = 0.1
 # Relative margin below the lowest and above the highest value.
 MARGIN = 0.01

@@ -19,7 +19,7 @@ ITERATION = re.compile(r"Iteration \d+, inertia (\d[\d.e+-]*?|inf|nan)\.?$")
 # Beginnings of its other lines, which are dropped.
 OTHER_LINES = ("Initialization complete", "Converged at iteration")
 
-# stdout belongs to the whole process, so that only one fit at a time may replace it.
+# stdout belongs to the whole process, so only one fit at a time may replace it.
 _stdout_lock = threading.Lock()
 
 
@@ -38,7 +38,7 @@ class IterationLog:
         """Seconds and inertia of each iteration."""
 
     def write(self, text: str) -> int:
-        """Take a piece of output, which may be a part of a line."""
+        """Process a piece of output, which may be an incomplete line."""
         if threading.get_ident() != self._thread:
             self._forward(text)
             return len(text)
@@ -68,7 +68,7 @@ class IterationLog:
             self._forward(line + "\n")
 
     def _forward(self, text: str) -> None:
-        if self._stdout is not None:  # it is None in programs without a console
+        if self._stdout is not None:  # stdout is None in programs without a console
             self._stdout.write(text)
 
 

@@ -21,7 +21,7 @@ class KMeans(ScikitLearnBaseline):
     init : {"random", "k-means++"} or array-like of shape (n_clusters, n_features), default="random"
         Initial centres: random rows, rows drawn by greedy k-means++, or the given centres.
     n_init : int, default=1
-        Number of runs with different initial centres. The run with the lowest inertia is kept.
+        Number of runs with different initial centres. The result is the run with the lowest inertia.
     max_iter : int, default=300
         Maximum number of iterations per run.
     tol : float, default=1e-4
@@ -112,8 +112,8 @@ def _history(
 ) -> list[SweepRecord]:
     """Return one record per iteration, or one for the whole fit if the lines could not be parsed.
 
-    Each printed line has the inertia before the centres of its iteration moved. The inertia after an
-    iteration is therefore in the next line, and that of the last iteration is the final inertia.
+    Each printed line has the inertia before the centres move. The inertia after an iteration is
+    therefore in the next line. For the last iteration, it is the final inertia.
     """
     evaluations = data.rows.n_rows * model.n_clusters
     if len(log.entries) != model.n_iter_:

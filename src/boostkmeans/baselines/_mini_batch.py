@@ -31,7 +31,7 @@ class MiniBatchKMeans(ScikitLearnBaseline):
         Initial centres: random rows of the first batch, rows of it drawn by greedy k-means++, or the
         given centres.
     n_init : int, default=1
-        Number of runs with different initial centres. The run with the lowest inertia is kept.
+        Number of runs with different initial centres. The result is the run with the lowest inertia.
     max_iter : int, default=100
         Number of iterations (batches) per run.
     tol : float, default=0
@@ -98,12 +98,12 @@ class MiniBatchKMeans(ScikitLearnBaseline):
 
     def _steps(self, data: FitData, rng: np.random.RandomState) -> Iterator[tuple[Floats, int]]:
         values = data.weights.values
-        # Rows without weight are left out: they would take the place of others in a batch.
+        # Rows of zero weight are left out, because they would replace other rows in a batch.
         rows = np.arange(data.rows.n_rows) if values is None else np.flatnonzero(values)
         size = max(self.n_clusters, math.ceil(self.share * len(rows)))
         model = self._model(data, size, rng)
         for _ in range(self.max_iter):
-            # Sorted, because rows are read faster in the order of X.
+            # Sorted, because reading rows in the order of X is faster.
             batch = np.sort(rng.choice(rows, size, replace=False))
             weights = None if values is None else values[batch]
             with self._limited_threads():

@@ -21,7 +21,7 @@ class OnlineKMeans(Baseline):
     """Online k-means: each row immediately moves its nearest centre a little towards itself.
 
     The paper calls it LVQ (learning vector quantization, here without classes). Rows are visited in
-    random order. A run stops when the learning rate reaches 0, with the paper's rates after 25
+    random order. A run stops when the learning rate reaches 0. With the paper's rates, this takes 25
     iterations. Row weights are not supported.
 
     Parameters
@@ -36,7 +36,7 @@ class OnlineKMeans(Baseline):
     decay : float, default=4e-4
         Decrease of the learning rate per iteration, until it is 0.
     n_init : int, default=1
-        Number of runs with different initial centres. The run with the lowest inertia is kept.
+        Number of runs with different initial centres. The result is the run with the lowest inertia.
     max_iter : int, default=100
         Maximum number of iterations per run.
     tol : float, default=0
@@ -46,7 +46,7 @@ class OnlineKMeans(Baseline):
         Seed. With an int, results are reproducible.
     n_threads : int, default=None
         Number of threads for the initialization and the measurements. Rows are visited by one thread.
-        None uses all processors that this process may use.
+        None uses all processors available to this process.
 
     Attributes
     ----------

@@ -17,11 +17,12 @@ class RBK(BisectingBoostKMeans):
     n_clusters : int, default=8
         Number of clusters, k.
     n_init : int, default=1
-        Number of trees grown with different random numbers. The tree with the lowest inertia is kept.
+        Number of trees grown with different random numbers. The result is the one with the lowest
+        inertia.
     random_state : int, RandomState or None, default=None
         Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
-        Number of threads of each call. None uses all processors that this process may use.
+        Number of threads of each call. None uses all processors available to this process.
     verbose : int, default=0
         If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
         configured.

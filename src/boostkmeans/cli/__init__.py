@@ -28,7 +28,7 @@ def main() -> None:
             f"boostkmeans: the command line needs {error.name}, which is not installed: "
             "pip install boostkmeans[cli]"
         )
-    except KeyboardInterrupt:  # before the command started
+    except KeyboardInterrupt:  # Ctrl-C before the command started
         sys.exit(INTERRUPTED)
     except OSError as error:  # e.g. a full disk while help or the version is printed
         discard_stdout()

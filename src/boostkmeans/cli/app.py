@@ -50,8 +50,9 @@ def root(
       boostkmeans docs examples/sentences.txt -k 3
       boostkmeans demo
 
-    Boost k-means: clusters with a lower distortion than those of k-means, in fewer passes over the data.
+    Cluster vectors by boost k-means, which reaches a lower distortion than k-means in fewer passes over
+    the data.
 
-    Results are printed on standard output, messages on standard error. Exit codes: 0 success, 1 failure,
-    2 wrong usage, 3 bad data, 130 interrupted.
+    Results are printed to standard output, and messages to standard error. Exit codes: 0 success, 1
+    failure, 2 wrong usage, 3 bad data, 130 interrupted.
     """

@@ -1,4 +1,4 @@
-"""The frame of every command: errors, progress, input and the printed result."""
+"""Common parts of all commands: errors, progress, input and the printed result."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from boostkmeans.cli.stdout import print_result
 from boostkmeans.io import Vectors
 
 Result = dict[str, Any]
-"""Result of a command, by the names of the JSON output."""
+"""Result of a command: values by their names in the JSON output."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from boostkmeans.cli.exit_codes import BAD_DATA, FAILURE, INTERRUPTED, USAGE_ERR
 
 # Errors about file names that the user typed.
 PATH_ERRORS = (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError)
-# Options of parameters whose option is not the name with dashes.
+# Options whose name differs from that of the parameter.
 OPTIONS = {
     "n_clusters": "-k",
     "n_candidates": "--candidates",
@@ -32,7 +32,7 @@ OPTIONS = {
     "n_subspaces": "--subspaces",
     "n_centroids": "--centroids",
 }
-# Number of characters of a repeated warning that its last line shows.
+# Number of characters of a repeated warning that are shown with its count.
 MAX_REPEATED_SHOWN = 40
 
 _warning_subject: ContextVar[str] = ContextVar("warning_subject", default="")
@@ -58,7 +58,7 @@ def handle_errors(*, debug: bool) -> Iterator[None]:
 
 @contextmanager
 def name_files(source: str, model: str = "") -> Iterator[None]:
-    """Add the names of the vectors' and the model's file to structured errors."""
+    """Add the names of the data file and the model file to structured errors."""
     try:
         yield
     except StructuredError as error:
@@ -123,7 +123,7 @@ def _short_warnings() -> Iterator[None]:
     counts: Counter[str] = Counter()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        render = getattr(message, "render", None)  # warnings that mention parameters have it
+        render = getattr(message, "render", None)  # warnings that mention parameters have this method
         text = str(message) if render is None else render(option_name)
         subject = _warning_subject.get()
         text = f"{subject}: {text}" if subject else text
@@ -157,7 +157,7 @@ def _signals_as_interrupt() -> Iterator[None]:
 
 
 def _end_signals() -> list[signal.Signals]:
-    """Return the signals that end a process. A SIGHUP that `nohup` made ignored stays ignored."""
+    """Return the signals that end a process. SIGHUP stays ignored under `nohup`."""
     found = [signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         found.append(signal.SIGHUP)

@@ -6,5 +6,5 @@ FAILURE = 1
 USAGE_ERROR = 2
 # A file has invalid content.
 BAD_DATA = 3
-# The user pressed Ctrl-C, as in any shell: 128 plus the number of SIGINT.
+# The user pressed Ctrl-C. As in any shell, the code is 128 plus the number of SIGINT.
 INTERRUPTED = 130

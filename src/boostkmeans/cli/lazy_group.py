@@ -1,6 +1,6 @@
 """Groups of commands whose modules are imported only when the command is called.
 
-Importing scikit-learn takes more than a second, which `--help` should not cost.
+Importing scikit-learn takes more than a second, which would delay `--help`.
 """
 
 import importlib

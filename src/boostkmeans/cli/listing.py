@@ -1,4 +1,4 @@
-"""Results as text for people, and as types for JSON."""
+"""Formatting of results as text and as JSON types."""
 
 import math
 from collections.abc import Iterable

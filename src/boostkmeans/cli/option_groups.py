@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 
 class Without:
-    """Mark of a group: options that the command does not have. They keep their default values.
+    """Options of a group that a command does not have. They keep their default values.
 
     Used as `Annotated[Group, Without("name")]`.
     """

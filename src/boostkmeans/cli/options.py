@@ -10,7 +10,7 @@ from boostkmeans.io import FORMATS, WRITABLE
 
 Format = StrEnum("Format", FORMATS)  # type: ignore[misc]  # the members are those of the library
 WritableFormat = StrEnum("WritableFormat", WRITABLE)  # type: ignore[misc]
-# Values of parameters of `BoostKMeans`. Importing them would cost a second.
+# Values of parameters of `BoostKMeans`. Importing them would take a second.
 Quality = StrEnum("Quality", ["fast", "balanced", "best"])
 Metric = StrEnum("Metric", ["euclidean", "cosine"])
 
@@ -19,8 +19,8 @@ VectorsPath = Annotated[
     typer.Argument(
         metavar="PATH",
         help="File of vectors, one per row: .npy, .npz, .fvecs, .ivecs, .bvecs, .fbin, .ibin, .u8bin, "
-        ".i8bin, .parquet, .arrow, .hdf5, .csv, .tsv, .mtx, .svm or .mat, also gzipped; - is standard "
-        "input.",
+        ".i8bin, .parquet, .arrow, .hdf5, .csv, .tsv, .mtx, .svm or .mat, optionally gzipped; - is "
+        "standard input.",
     ),
 ]
 ModelPath = Annotated[
@@ -74,14 +74,14 @@ class InputOptions:
         typer.Option(
             "--key",
             metavar="NAME",
-            help="Array or column that has the vectors; repeat it for several columns.",
+            help="Name of the array or column to read; repeat the option for several columns.",
         ),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="The first line of a CSV file has column names, or not (default: detected).",
+            help="Whether the first line of a CSV file contains column names (default: detected).",
         ),
     ] = None
 

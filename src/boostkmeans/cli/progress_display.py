@@ -30,9 +30,9 @@ from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, log
 
 # Shortest time between two updates of the bar, in seconds.
 UPDATE_INTERVAL = 0.1
-# A rate is shown after this many seconds; before, it is too inaccurate.
+# A rate is shown only after this number of seconds, because it is inaccurate before.
 MIN_SECONDS_FOR_RATE = 0.5
-# On narrower terminals the bar is left out, as the text is more useful.
+# On narrower terminals, the bar is omitted, because the text is more useful.
 MIN_COLUMNS_FOR_BAR = 60
 # Width of the elapsed time.
 CLOCK_COLUMNS = 7
@@ -148,7 +148,7 @@ class _KnownTotalBar(BarColumn):
 
 
 def _columns(width: int) -> list[ProgressColumn]:
-    """Return the columns. The clock is first, as narrow terminals cut off the end of the line."""
+    """Return the columns. The time is first, because narrow terminals cut off the end of the line."""
     text = Column(no_wrap=True, overflow="ellipsis")
     bar = [_KnownTotalBar()] if width >= MIN_COLUMNS_FOR_BAR else []
     return [
@@ -223,7 +223,7 @@ class _Bar(logging.Handler):
         self.update(text, 0, None)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show a log message, except for details once the command describes its own progress."""
+        """Show a log message. Details are omitted if the command describes its own progress."""
         is_detail = self._is_described and record.levelno < logging.INFO
         if self._task.total is None and not is_detail:
             self.update(record.getMessage(), 0, None)

@@ -1,4 +1,4 @@
-"""Clustering documents: reading them, weighing their terms, clusters and what they are about.
+"""Clustering of documents: reading, TF-IDF weighting, clustering, and description of the clusters.
 
 >>> from boostkmeans.documents import cluster_documents
 >>> texts = ["the cat purrs", "a cat and a kitten", "stocks fell", "bonds and stocks rose"]

@@ -1,4 +1,4 @@
-"""`cluster_documents`: weighs terms, clusters documents, and says what the clusters are about."""
+"""`cluster_documents`: weight terms, cluster documents and describe the clusters."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +13,8 @@ from boostkmeans import metrics
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
+from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
@@ -20,33 +22,43 @@ from boostkmeans.documents._listing import listing
 from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
 
 METHODS = ("bisecting", "refined", "k-way")
-# Those with sweeps after the start, which are what `quality` is about.
-SWEEPING = ("refined", "k-way")
+# Methods with sweeps after the initialization, which `quality` controls.
+SWEEPING_METHODS = ("refined", "k-way")
 
 
 @dataclass(frozen=True)
 class DocumentClusters:
-    """The result of `cluster_documents`. As a string, it is a listing for a terminal."""
+    """Result of `cluster_documents`. Its string form is a listing for a terminal."""
 
     labels: NDArray[np.int32]
-    """The cluster of each document."""
+    """Cluster of each document."""
     clusters: list[DocumentCluster]
+    """Description of each cluster."""
     scores: dict[str, float] | None
-    """Against the classes: "entropy" (0 is best), "purity" and "nmi" (1 is best). None if they are
-    unknown."""
+    """Agreement with the classes: "entropy" (0 is best), "purity" and "nmi" (1 is best). None if the
+    classes are unknown."""
     model: BoostKMeans | BisectingBoostKMeans
+    """Fitted estimator."""
     documents: WeightedDocuments
-    """The unit rows that the model was fitted to, and their terms."""
+    """Unit rows that the model was fitted to, and their terms."""
     corpus: Corpus
+    """The documents."""
     method: str
+    """Method of the clustering."""
 
     @property
     def empty(self) -> list[str]:
-        """Names of documents without terms that count. They are in some cluster, but might be in any."""
+        """Names of the documents without terms. Their clusters are arbitrary."""
         return [self.corpus.names[i] for i in self.documents.empty]
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the model and the rows, in types that JSON knows."""
+        """Return everything except the model and the rows, in types that JSON supports.
+
+        Returns
+        -------
+        dict
+            Facts about the documents, the clusters, and the label of each document.
+        """
         return {
             "source": self.corpus.source,
             "method": self.method,
@@ -64,7 +76,13 @@ class DocumentClusters:
         }
 
     def table(self) -> str:
-        """The clusters as a listing for a terminal. Nothing in it can play tricks on the terminal."""
+        """Return a listing of the clusters for a terminal. Control characters in it are escaped.
+
+        Returns
+        -------
+        str
+            The listing.
+        """
         return listing(self.to_dict())
 
     def __str__(self) -> str:
@@ -86,29 +104,41 @@ def cluster_documents(
     progress: ProgressCallback | None = None,
     verbose: int = 0,
 ) -> DocumentClusters:
-    """Clusters documents by the directions of their TF-IDF vectors, and describes the clusters.
+    """Cluster documents by the cosine of their TF-IDF vectors, and describe the clusters.
 
     Parameters
     ----------
     corpus : Corpus or sequence of str
-        The documents: from `read_corpus`, or their texts.
+        Documents from `read_corpus`, or their texts.
     n_clusters : int
-        The number of clusters, k.
+        Number of clusters.
     method : {"bisecting", "refined", "k-way"}, default="bisecting"
-        "bisecting": `BisectingBoostKMeans`, a tree of splits, the fastest; "refined": the same with
-        sweeps of boost k-means after it; "k-way": `BoostKMeans`, which starts as it sees fit.
+        "bisecting" uses `BisectingBoostKMeans`, which is the fastest. "refined" adds sweeps of boost
+        k-means to it. "k-way" uses `BoostKMeans`.
     weighting : Weighting, default=None
-        Which terms count, and how much. None: as `Weighting()`.
-    n_terms, n_central : int, default=10, 5
-        Terms, and central documents, that a cluster is described by.
+        Selection and weights of the terms. None means ``Weighting()``.
+    n_terms : int, default=10
+        Number of descriptive and of discriminating terms per cluster.
+    n_central : int, default=5
+        Number of central documents per cluster.
+    n_init : int, default=1
+        Number of runs with different random numbers. The result is the run with the lowest inertia.
     quality : {"fast", "balanced", "best"}, default=None
-        As in `BoostKMeans`; for "refined" and "k-way" only. None: "balanced".
-    n_init, random_state, n_threads
-        As in `BoostKMeans`.
+        Quality of `BoostKMeans`, only for the methods "refined" and "k-way". None means "balanced".
+    random_state : int, RandomState or None, default=None
+        Seed. With an int, results are reproducible and do not depend on the number of threads.
+    n_threads : int, default=None
+        Number of threads. None uses all processors available to this process.
     progress : callable, default=None
-        Called as `progress(what, done, total)`.
+        Function called as ``progress(what, done, total)``.
     verbose : int, default=0
-        Above 0, progress goes to the logger "boostkmeans", and to stderr if logging is not set up.
+        If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
+        configured.
+
+    Returns
+    -------
+    DocumentClusters
+        Labels, descriptions of the clusters, scores, and the fitted model.
 
     Examples
     --------
@@ -121,14 +151,14 @@ def cluster_documents(
     ['red', 'rose']
     """
     documents = corpus if isinstance(corpus, Corpus) else Corpus.from_texts(corpus)
-    _check(documents, n_clusters, method, n_terms, n_central)
+    _check_parameters(documents, n_clusters, method, n_terms, n_central)
     _check_quality(method, quality)
-    show = progress or ignore_progress
-    model = _model(method, n_clusters, n_init, quality, random_state, n_threads, verbose)
+    report = progress or ignore_progress
+    model = _estimator(method, n_clusters, n_init, quality, random_state, n_threads, verbose)
     with visible_log(verbose):
-        weighted = tfidf(documents, weighting, progress=show)
-        fitted = _fitted(model, weighted, show)
-        show("describing clusters", 0, None)
+        weighted = tfidf(documents, weighting, progress=report)
+        fitted = _fit(model, weighted, report)
+        report("describing clusters", 0, None)
         clusters = describe(
             weighted,
             fitted.labels_,
@@ -151,7 +181,7 @@ def cluster_documents(
 def scores_against(
     classes: list[str | None] | None, labels: NDArray[np.int32]
 ) -> dict[str, float] | None:
-    """Entropy, purity and normalised mutual information, over the documents whose class is known."""
+    """Compute entropy, purity and normalized mutual information over documents of known class."""
     truth = [one for one in classes or () if one is not None]
     if classes is None or not truth:
         return None
@@ -163,33 +193,44 @@ def scores_against(
     }
 
 
-def _check(corpus: Corpus, n_clusters: int, method: str, n_terms: int, n_central: int) -> None:
+def _check_parameters(
+    corpus: Corpus, n_clusters: int, method: str, n_terms: int, n_central: int
+) -> None:
     if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}. Got {method!r}.")
+        raise ParameterError("method", one_of(METHODS), method, owner="cluster_documents")
     for name, value, low in (
         ("n_clusters", n_clusters, 1),
         ("n_terms", n_terms, 0),
         ("n_central", n_central, 0),
     ):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < low:
-            raise ValueError(f"{name} must be an int in the range [{low}, inf). Got {value!r}.")
+            raise ParameterError(name, int_range(low), value, owner="cluster_documents")
     if n_clusters > len(corpus):
-        left = f", after {len(corpus.skipped)} that were skipped" if corpus.skipped else ""
-        raise ValueError(
-            f"{n_clusters} clusters need as many documents, but {corpus.source} has only "
-            f"{len(corpus)}{left}."
+        skipped = f" ({len(corpus.skipped)} were skipped)" if corpus.skipped else ""
+        raise ParameterConflictError(
+            Message(
+                "{n_clusters} is more than the {n} documents of {source}{skipped}.",
+                n_clusters=Parameter("n_clusters", n_clusters),
+                n=len(corpus),
+                source=corpus.source,
+                skipped=skipped,
+            )
         )
 
 
 def _check_quality(method: str, quality: str | None) -> None:
-    if quality is not None and method not in SWEEPING:
-        raise ValueError(
-            f"quality is for the methods {' and '.join(map(repr, SWEEPING))}: with {method!r} it would "
-            "change nothing. Leave it out, or choose one of these methods."
+    if quality is not None and method not in SWEEPING_METHODS:
+        raise ParameterConflictError(
+            Message(
+                "{quality} has no effect with the method {method!r}.",
+                quality=Parameter("quality"),
+                method=method,
+            ),
+            remedy=f"Omit it, or choose the method {' or '.join(map(repr, SWEEPING_METHODS))}.",
         )
 
 
-def _model(
+def _estimator(
     method: str,
     n_clusters: int,
     n_init: int,
@@ -211,7 +252,7 @@ def _model(
     return BisectingBoostKMeans(n_clusters, refine=method == "refined", **common)
 
 
-def _fitted(
+def _fit(
     model: BoostKMeans | BisectingBoostKMeans, documents: WeightedDocuments, progress: ProgressCallback
 ) -> BoostKMeans | BisectingBoostKMeans:
     n_sweeps = 0
@@ -226,4 +267,4 @@ def _fitted(
     try:
         return model.fit(documents.rows)
     finally:
-        model.callback = None  # so that the model can be pickled and used again
+        model.callback = None  # a local function cannot be pickled

@@ -1,4 +1,4 @@
-"""`Corpus`: documents as they were read, before terms are weighted."""
+"""`Corpus`: documents before their terms are weighted."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +12,17 @@ from boostkmeans._runtime.errors import DataFormatError
 
 @dataclass(frozen=True)
 class Skipped:
-    """A document that could not be used, and why."""
+    """A document that could not be used."""
 
     name: str
+    """Name of the document."""
     reason: str
+    """Reason why it could not be used."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents: either their texts, or a matrix with a row for each of them.
+    """Documents, either as texts or as a matrix with one row per document.
 
     Examples
     --------
@@ -31,25 +33,27 @@ class Corpus:
     """
 
     names: list[str]
-    """One for each document: a path, a line, or the number of a row."""
+    """Name of each document: a path, a line or a row number."""
     texts: list[str] | None = None
+    """Text of each document. None if the corpus is a matrix."""
     matrix: csr_array | None = None
-    """Counts or other values, a row for each document."""
+    """Counts or weights, one row per document. None if the corpus has texts."""
     terms: list[str] | None = None
-    """Names of the columns of the matrix, where they are known."""
+    """Names of the columns of the matrix. None if they are unknown."""
     classes: list[str | None] | None = None
-    """What the documents are about, where that is known: only to score the clusters against."""
+    """Known class of each document, used only to score the clusters."""
     skipped: list[Skipped] = field(default_factory=list)
+    """Documents that could not be used."""
     n_blank: int = 0
-    """Lines without anything on them, where a line is a document."""
+    """Number of blank lines in a file with one document per line."""
     source: str = "the documents"
-    """Where they come from, for messages."""
+    """Name of the file or folder, for messages."""
     first_column: int = 1
-    """What columns without names are counted from: 0 if their file does."""
+    """Index of the first column in the file (0 or 1), for generated column names."""
 
     def __post_init__(self) -> None:
         if (self.texts is None) == (self.matrix is None):
-            raise ValueError("A corpus has either texts or a matrix.")
+            raise ValueError("A corpus must have either texts or a matrix.")
         n = len(self.names)
         n_rows = len(self.texts or ()) if self.matrix is None else self.matrix.shape[0]
         if n_rows != n:
@@ -65,7 +69,7 @@ class Corpus:
 
     @property
     def kind(self) -> str:
-        """ "text" or "matrix"."""
+        """Kind of the documents: "text" or "matrix"."""
         return "matrix" if self.texts is None else "text"
 
     @classmethod
@@ -76,17 +80,32 @@ class Corpus:
         names: Sequence[str] | None = None,
         classes: Sequence[Any] | None = None,
     ) -> Self:
-        """A corpus of strings. Names are numbers from 1 on, unless given."""
+        """Create a corpus from strings.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            One text per document.
+        names : sequence of str, default=None
+            Names of the documents. None numbers them from 1.
+        classes : sequence, default=None
+            Class of each document, or None for a document of unknown class.
+
+        Returns
+        -------
+        Corpus
+            The corpus.
+        """
         if isinstance(texts, str):
             raise ValueError(
-                "texts must be several strings, one for each document. Got a single one; to read a file,"
-                " use read_corpus."
+                "texts must be an iterable with one string per document. Got a single string. To read a "
+                "file, use read_corpus."
             )
         documents = list(texts)
         for i, text in enumerate(documents):
             if not isinstance(text, str):
-                raise ValueError(f"texts must be strings. Number {i} is {type(text).__name__}.")
-        return cls(names=_names(names, len(documents)), texts=documents, classes=as_classes(classes))
+                raise ValueError(f"texts must be strings. Got {type(text).__name__} at position {i}.")
+        return cls(names=_names(names, len(documents)), texts=documents, classes=_as_strings(classes))
 
     @classmethod
     def from_matrix(
@@ -97,44 +116,62 @@ class Corpus:
         names: Sequence[str] | None = None,
         classes: Sequence[Any] | None = None,
     ) -> Self:
-        """A corpus of counts or weights: sparse or dense, a row for each document."""
+        """Create a corpus from counts or weights.
+
+        Parameters
+        ----------
+        matrix : array-like or sparse matrix of shape (n_documents, n_terms)
+            Counts or weights. The matrix is copied.
+        terms : sequence of str, default=None
+            Names of the columns.
+        names : sequence of str, default=None
+            Names of the documents. None numbers them from 1.
+        classes : sequence, default=None
+            Class of each document, or None for a document of unknown class.
+
+        Returns
+        -------
+        Corpus
+            The corpus.
+        """
         rows = as_rows(matrix, "the matrix", copy=True)
         return cls(
             names=_names(names, rows.shape[0]),
             matrix=rows,
             terms=None if terms is None else [str(term) for term in terms],
-            classes=as_classes(classes),
+            classes=_as_strings(classes),
         )
 
 
-def as_classes(classes: Sequence[Any] | None) -> list[str | None] | None:
-    """Classes as strings; what is missing stays None."""
-    if classes is None:
-        return None
-    return [None if one is None else str(one) for one in classes]
-
-
 def as_rows(matrix: Any, source: str, *, copy: bool = False) -> csr_array:
-    """A matrix of any kind as rows in canonical form: float64, sorted, no zeros, nothing infinite.
+    """Convert a matrix to CSR in canonical form: float64, sorted, without duplicates and zeros.
 
-    Without `copy`, the matrix itself may be put into that form.
+    Without `copy`, the matrix may be modified. `source` is the name of the matrix in errors about
+    dimensions, types and values that are not finite.
     """
     if not issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2:
-        raise DataFormatError(f"{source}: a matrix has 2 dimensions, this has {matrix.ndim}.")
+        raise DataFormatError(f"Expected a matrix of 2 dimensions. Got {matrix.ndim}.", file=source)
     if matrix.dtype.kind not in "buif":
-        raise DataFormatError(f"{source}: values must be real numbers, these are {matrix.dtype}.")
+        raise DataFormatError(f"The values must be real numbers. Got {matrix.dtype}.", file=source)
     rows = csr_array(matrix, dtype=np.float64, copy=copy)
-    wrong = np.flatnonzero(~np.isfinite(rows.data))
-    if len(wrong):
-        row = int(np.searchsorted(rows.indptr, wrong[0], side="right"))
+    invalid = np.flatnonzero(~np.isfinite(rows.data))
+    if len(invalid):
+        row = int(np.searchsorted(rows.indptr, invalid[0], side="right"))
         raise DataFormatError(
-            f"{source}: row {row} has the value {rows.data[wrong[0]]}, and values must be finite."
+            f"The values must be finite. Got {rows.data[invalid[0]]}.", file=source, place=f"row {row}"
         )
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
+
+
+def _as_strings(classes: Sequence[Any] | None) -> list[str | None] | None:
+    """Convert classes to strings. None, which means an unknown class, is not converted."""
+    if classes is None:
+        return None
+    return [None if one is None else str(one) for one in classes]
 
 
 def _names(names: Sequence[str] | None, n: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""What clusters are about: the terms that make up their centres, and the documents nearest to these."""
+"""Description of clusters by their main terms and their most central documents."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,18 +11,22 @@ from scipy.sparse import csr_array
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._weighting import WeightedDocuments
 
-# Characters of a text that are shown, and those that are looked at for them.
-SNIPPET, LOOKED_AT = 80, 400
+# Maximum length of the shown beginning of a text.
+SNIPPET_LENGTH = 80
+# Number of characters that are read for this beginning, before white space is collapsed.
+SNIPPET_SOURCE_LENGTH = 400
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class TermShare:
-    """A term, and its share in what makes up a cluster or sets it apart, from 0 to 1."""
+    """A term and its share in the description of a cluster."""
 
     term: str
+    """The term."""
     share: float
+    """Share between 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -30,29 +34,32 @@ class CentralDocument:
     """A document near the centre of its cluster."""
 
     name: str
+    """Name of the document."""
     similarity: float
-    """Its cosine to the centre."""
+    """Cosine of the document and the centre."""
     snippet: str | None = None
-    """How its text begins; None for a row of a matrix."""
+    """Beginning of the text. None for a row of a matrix."""
 
 
 @dataclass(frozen=True)
 class DocumentCluster:
-    """What one of the clusters is about."""
+    """Description of a cluster of documents."""
 
     number: int
-    """Its label."""
+    """Label of the cluster."""
     size: int
+    """Number of documents."""
     similarity: float
-    """Mean cosine of its documents to its centre: 1 if they are all alike."""
+    """Mean cosine of the documents and the centre: 1 if all documents have the same direction."""
     descriptive: list[TermShare]
-    """Terms that make up the centre C: their shares C_j^2 / |C|^2."""
+    """Terms with the largest shares C_j^2 / |C|^2 in the centre C, largest first."""
     discriminating: list[TermShare]
-    """Terms that set it apart: their shares in the squared difference between its centre and the mean of
-    all other documents. Only those that are more frequent here."""
+    """Terms with the largest shares in the squared difference between the centre and the mean of all
+    other documents. Terms that are less frequent in this cluster are left out."""
     central: list[CentralDocument]
+    """Documents that are nearest to the centre."""
     classes: dict[str, int] | None = None
-    """How many of its documents are of which class, the largest first; None if classes are unknown."""
+    """Number of documents of each class, largest first. None if classes are unknown."""
 
 
 def describe(
@@ -64,7 +71,7 @@ def describe(
     n_terms: int,
     n_central: int,
 ) -> list[DocumentCluster]:
-    """Each cluster of documents with such labels."""
+    """Describe each cluster of documents."""
     rows = documents.rows
     sizes = np.bincount(labels, minlength=n_clusters)
     sums = _sums(rows, labels, n_clusters)
@@ -80,8 +87,10 @@ def describe(
                 size=int(sizes[number]),
                 similarity=float(cosines.mean()) if len(cosines) else 0.0,
                 descriptive=_largest(composite**2, documents.terms, n_terms),
-                discriminating=_setting_apart(composite, total, sizes, number, documents.terms, n_terms),
-                central=_nearest(members[number], cosines, corpus, n_central),
+                discriminating=_discriminating(
+                    composite, total, sizes, number, documents.terms, n_terms
+                ),
+                central=_central(members[number], cosines, corpus, n_central),
                 classes=_class_counts(members[number], corpus.classes),
             )
         )
@@ -89,7 +98,7 @@ def describe(
 
 
 def _sums(rows: csr_array, labels: NDArray[np.int32], n_clusters: int) -> csr_array:
-    """The sum of the rows of each cluster."""
+    """Return the sum of the rows of each cluster."""
     n = len(labels)
     membership = csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
     return csr_array(membership @ rows)
@@ -100,7 +109,7 @@ def _cosines(rows: csr_array, composite: Floats) -> Floats:
     return np.asarray(rows @ (composite / length if length > 0 else composite))
 
 
-def _setting_apart(
+def _discriminating(
     composite: Floats,
     total: Floats,
     sizes: NDArray[np.int64],
@@ -111,28 +120,28 @@ def _setting_apart(
     size, n_others = sizes[number], sizes.sum() - sizes[number]
     if size == 0 or n_others == 0:
         return []
-    # Where a term occurs in this cluster alone, what is left of the sum is rounding: 0, not -1e-17.
+    # If a term occurs only in this cluster, the difference is a rounding error. It must be 0.
     others = (
         np.where(np.isclose(total, composite, rtol=1e-12, atol=0.0), 0.0, total - composite) / n_others
     )
-    apart = composite / size - others
-    return _largest(apart**2, terms, n_terms, among=apart > 0)
+    difference = composite / size - others
+    return _largest(difference**2, terms, n_terms, among=difference > 0)
 
 
 def _largest(
     squares: Floats, terms: Sequence[str], n_terms: int, among: NDArray[np.bool_] | None = None
 ) -> list[TermShare]:
-    """The terms with the largest shares in the sum of squares; equal ones in the order of columns."""
-    whole = float(squares.sum())
-    if whole <= 0:
+    """Return the terms with the largest shares in the sum of squares; ties are in column order."""
+    total = float(squares.sum())
+    if total <= 0:
         return []
-    shares = squares / whole
+    shares = squares / total
     candidates = np.flatnonzero(shares > 0 if among is None else among & (shares > 0))
     order = candidates[np.argsort(-shares[candidates], kind="stable")[:n_terms]]
     return [TermShare(terms[j], float(shares[j])) for j in order]
 
 
-def _nearest(
+def _central(
     members: NDArray[np.int64], cosines: Floats, corpus: Corpus, n_central: int
 ) -> list[CentralDocument]:
     order = np.argsort(-cosines, kind="stable")[:n_central]
@@ -148,8 +157,8 @@ def _nearest(
 
 
 def _snippet(text: str) -> str:
-    words = " ".join(text[:LOOKED_AT].split())
-    return words if len(words) <= SNIPPET else words[: SNIPPET - 3].rstrip() + "..."
+    words = " ".join(text[:SNIPPET_SOURCE_LENGTH].split())
+    return words if len(words) <= SNIPPET_LENGTH else words[: SNIPPET_LENGTH - 3].rstrip() + "..."
 
 
 def _class_counts(members: NDArray[np.int64], classes: list[str | None] | None) -> dict[str, int] | None:

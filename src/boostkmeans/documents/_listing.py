@@ -1,23 +1,25 @@
-"""Clusters of documents as text for a terminal."""
+"""Listing of document clusters for a terminal. Untrusted text in it is escaped."""
 
 from typing import Any
 
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 
-# Skipped and empty documents that are named; of more, the number is given.
-NAMED = 5
-# Classes of a cluster that are shown, and the least share that is.
-CLASSES, LEAST_SHARE = 3, 0.01
+# Maximum number of skipped or empty documents that are listed by name.
+MAX_NAMES = 5
+# Maximum number of classes that are shown per cluster.
+MAX_CLASSES = 3
+# Minimum share of a class in a cluster for which the class is shown.
+MIN_CLASS_SHARE = 0.01
 
 
 def listing(result: dict[str, Any]) -> str:
-    """The listing of what `DocumentClusters.to_dict` gives."""
-    parts = [_facts(result)]
+    """Format the result of `DocumentClusters.to_dict`."""
+    parts = [_summary(result)]
     parts += [_cluster(cluster) for cluster in result["clusters"]]
     return "\n\n".join(parts)
 
 
-def _facts(result: dict[str, Any]) -> str:
+def _summary(result: dict[str, Any]) -> str:
     lines = [
         f"{escape_untrusted(result['source'])}: {_counted(result['n_documents'], 'document')}, "
         f"{_counted(result['n_terms'], 'term')}, {_counted(result['n_nonzeros'], 'non-zero')}",
@@ -25,7 +27,8 @@ def _facts(result: dict[str, Any]) -> str:
         f"inertia {result['inertia']:.6g}",
     ]
     skipped = [f"{document['name']} ({document['reason']})" for document in result["skipped"]]
-    lines += _named("skipped", skipped) + _named("without terms", result["empty"])
+    lines += _name_documents("skipped", skipped)
+    lines += _name_documents("without terms", result["empty"])
     if result["n_blank"]:
         lines.append(_counted(result["n_blank"], "blank line"))
     if result["scores"] is not None:
@@ -38,11 +41,12 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' if number != 1 else ''}"
 
 
-def _named(what: str, names: list[str]) -> list[str]:
+def _name_documents(what: str, names: list[str]) -> list[str]:
+    """Return a line with the number of documents and the first few names, or no line."""
     if not names:
         return []
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return [f"{len(names)} {what}: {', '.join(map(escape_untrusted, names[:NAMED]))}{more}"]
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return [f"{len(names)} {what}: {', '.join(map(escape_untrusted, names[:MAX_NAMES]))}{more}"]
 
 
 def _cluster(cluster: dict[str, Any]) -> str:
@@ -55,7 +59,7 @@ def _cluster(cluster: dict[str, Any]) -> str:
         known = sum(cluster["classes"].values())
         some = [(escape_untrusted(name), count / known) for name, count in cluster["classes"].items()]
         shares = ", ".join(
-            f"{name} {share:.0%}" for name, share in some[:CLASSES] if share >= LEAST_SHARE
+            f"{name} {share:.0%}" for name, share in some[:MAX_CLASSES] if share >= MIN_CLASS_SHARE
         )
         lines.append(f"  {'classes':14} {shares}")
     for what in ("descriptive", "discriminating"):

@@ -1,11 +1,6 @@
-"""Documents as a ready matrix: CLUTO, Matrix Market, svmlight, or SciPy's npz.
-
-Files come from strangers: what a header promises is held against the size of the file first, and nothing
-is unpickled.
-"""
+"""Documents as a matrix file: CLUTO, Matrix Market, svmlight, or SciPy's npz."""
 
 import io
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,131 +9,93 @@ from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.documents._corpus import Corpus, as_rows
+from boostkmeans.io import LabelledMatrix, read_matrix
 from boostkmeans.io._access.byte_source import ByteSource
-from boostkmeans.io._readers.cluto import read_cluto
-from boostkmeans.io._readers.matrix_market import read_matrix_market
-from boostkmeans.io._readers.npz import arrays_of, as_text, sparse_matrix
-from boostkmeans.io._readers.svmlight import read_svmlight
+
+FORMATS = ("cluto", "matrix-market", "svmlight", "npz")
 
 
-@dataclass(frozen=True)
-class _Labelled:
-    """A matrix with what its file says about rows and columns."""
+def read_matrix_corpus(source: ByteSource, format_name: str) -> Corpus:
+    """Read a matrix with one row per document.
 
-    matrix: Any
-    terms: list[str] | None = None
-    classes: list[str] | None = None
-    first_column: int = 1
-
-
-def read_matrix(source: ByteSource, kind: str) -> Corpus:
-    """A matrix of one of the `READERS`; names of columns, rows and classes may lie beside it.
-
-    As CLUTO has it, they are in `FILE.clabel`, `FILE.rlabel` and `FILE.rclass`, one a line.
+    Names of columns and rows and classes of rows may be stored in CLUTO's text files `FILE.clabel`,
+    `FILE.rlabel` and `FILE.rclass`, one per line. The arrays "terms", "labels" and "class_names" of an
+    npz file, and the labels of an svmlight file, take precedence.
     """
-    try:
-        found = READERS[kind](source)
-        matrix = as_rows(found.matrix, source.name)
-    except (ValueError, OverflowError, IndexError, TypeError) as error:
-        if isinstance(error, DataFormatError):
-            raise
-        raise DataFormatError(
-            f"{source.name}: not a {NAMES[kind]} file, or a damaged one: {error}"
-        ) from None
+    found = read_matrix(source.path, format_name)
+    matrix = as_rows(found.matrix, source.name)
     n_rows, n_columns = matrix.shape
     if n_rows == 0:
-        raise DataFormatError(f"{source.name}: the matrix has no rows, that is, no documents.")
-    rows = range(1, n_rows + 1)
-    classes = found.classes or _beside(source, "rclass", n_rows)
+        raise DataFormatError("The matrix has no rows, and therefore no documents.", file=source.name)
+    classes = _stored_classes(source, found, n_rows) or _side_file(source, "rclass", n_rows)
+    terms = _stored_strings(source, found, "terms", n_columns)
     return Corpus(
-        names=_beside(source, "rlabel", n_rows) or [f"row {i}" for i in rows],
+        names=_side_file(source, "rlabel", n_rows) or [f"row {i}" for i in range(1, n_rows + 1)],
         matrix=matrix,
-        terms=found.terms or _beside(source, "clabel", n_columns),
+        terms=terms or _side_file(source, "clabel", n_columns),
         classes=None if classes is None else list(classes),
         source=source.name,
         first_column=found.first_column,
     )
 
 
-def _cluto(source: ByteSource) -> _Labelled:
-    return _Labelled(read_cluto(source.name, source.read()))
-
-
-def _matrix_market(source: ByteSource) -> _Labelled:
-    return _Labelled(read_matrix_market(source.name, source.read()))
-
-
-def _svmlight(source: ByteSource) -> _Labelled:
-    found = read_svmlight(source.name, source.read())
-    classes = [f"{label:g}" for label in found.labels]
-    return _Labelled(found.matrix, classes=classes, first_column=found.first_column)
-
-
-def _npz(source: ByteSource) -> _Labelled:
-    arrays = arrays_of(source.name, io.BytesIO(source.read()))
-    matrix = sparse_matrix(source.name, arrays, source.max_bytes())
-    n_rows, n_columns = matrix.shape
-    return _Labelled(
-        matrix,
-        terms=_strings(source, arrays, "terms", n_columns),
-        classes=_class_names(source, arrays, n_rows),
-    )
-
-
-def _class_names(source: ByteSource, arrays: Any, n_rows: int) -> list[str] | None:
-    labels = _strings(source, arrays, "labels", n_rows)
-    if labels is None or "class_names" not in arrays:
+def _stored_classes(source: ByteSource, found: LabelledMatrix, n_rows: int) -> list[str] | None:
+    """Return the classes that the matrix file itself stores."""
+    if found.row_labels is not None:
+        return [f"{label:g}" for label in found.row_labels]
+    labels = _stored_strings(source, found, "labels", n_rows)
+    if labels is None or "class_names" not in found.arrays:
         return labels
-    names = [as_text(name) for name in np.ravel(arrays["class_names"])]
-    numbers: NDArray[Any] = arrays["labels"]
+    names = [_as_text(name) for name in np.ravel(found.arrays["class_names"])]
+    numbers: NDArray[Any] = found.arrays["labels"]
     if numbers.dtype.kind not in "ui":
         return labels
     if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(names):
         raise DataFormatError(
-            f"{source.name}: the labels go from {numbers.min()} to {numbers.max()}, but there are "
-            f"{len(names)} class_names."
+            f"The labels range from {numbers.min()} to {numbers.max()}, but there are {len(names)} "
+            "class_names.",
+            file=source.name,
         )
     return [names[number] for number in numbers]
 
 
-def _strings(source: ByteSource, arrays: Any, name: str, expected: int) -> list[str] | None:
-    if name not in arrays:
+def _stored_strings(
+    source: ByteSource, found: LabelledMatrix, name: str, expected: int
+) -> list[str] | None:
+    """Return an array of an npz file as strings, or None if there is no such array."""
+    if name not in found.arrays:
         return None
-    values: NDArray[Any] = np.ravel(arrays[name])
+    values: NDArray[Any] = np.ravel(found.arrays[name])
     if len(values) != expected:
         raise DataFormatError(
-            f"{source.name}: the array {name!r} has {len(values)} values, but the matrix is such that "
-            f"there should be {expected}."
+            f"The array {name!r} has {len(values)} values, but the shape of the matrix requires "
+            f"{expected}.",
+            file=source.name,
         )
-    return [as_text(value) for value in values]
+    return [_as_text(value) for value in values]
 
 
-def _beside(source: ByteSource, ending: str, expected: int) -> list[str] | None:
-    """The lines of `FILE.mat.ENDING` or `FILE.ENDING`, if there is one."""
+def _as_text(value: Any) -> str:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def _side_file(source: ByteSource, suffix: str, expected: int) -> list[str] | None:
+    """Return the lines of `FILE.mat.SUFFIX` or `FILE.SUFFIX`, or None if neither exists."""
     path = Path(source.path)
-    for candidate in (Path(f"{path}.{ending}"), path.with_suffix(f".{ending}")):
-        if candidate.is_file():
-            break
-    else:
+    candidates = (Path(f"{path}.{suffix}"), path.with_suffix(f".{suffix}"))
+    side_file = next((candidate for candidate in candidates if candidate.is_file()), None)
+    if side_file is None:
         return None
-    # One strange character does not make a term worthless.
-    text = ByteSource(str(candidate)).read().decode("utf-8", "backslashreplace")
+    # One invalid character must not make the whole file unusable.
+    text = ByteSource(str(side_file)).read().decode("utf-8", "backslashreplace")
     lines = [line.strip() for line in io.StringIO(text, newline="\n")]
     while len(lines) > expected and not lines[-1]:
         lines.pop()
     if len(lines) != expected:
-        what = "columns" if ending == "clabel" else "rows"
+        what = "columns" if suffix == "clabel" else "rows"
         raise DataFormatError(
-            f"{candidate}: {len(lines)} lines, but {source.name} has {expected} {what}. Rename the file"
-            " if it does not belong there."
+            f"The file has {len(lines)} lines, but {source.name} has {expected} {what}.",
+            file=str(side_file),
+            remedy="Rename the file if it does not belong to the matrix.",
         )
     return lines
-
-
-READERS = {"cluto": _cluto, "matrix-market": _matrix_market, "svmlight": _svmlight, "npz": _npz}
-NAMES = {
-    "cluto": "CLUTO",
-    "matrix-market": "Matrix Market",
-    "svmlight": "svmlight",
-    "npz": "npz",
-}

@@ -1,30 +1,29 @@
-"""`read_corpus`: documents from a folder, a file or standard input, whatever they are written as."""
+"""`read_corpus`: documents from a folder, a file or standard input, in any supported format."""
 
 import os
 from pathlib import Path
 
+from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
+from boostkmeans._runtime.parameter_checks import one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger
+from boostkmeans.documents import _matrix_files
 from boostkmeans.documents._corpus import Corpus
-from boostkmeans.documents._matrix_files import READERS, read_matrix
-from boostkmeans.documents._tables import Columns, read_json_lines, read_separated
+from boostkmeans.documents._matrix_files import read_matrix_corpus
+from boostkmeans.documents._table_columns import Columns
+from boostkmeans.documents._tables import read_json_lines, read_separated
 from boostkmeans.documents._text_files import read_folder, read_lines
+from boostkmeans.io import _formats
 from boostkmeans.io._access.byte_source import ByteSource, check_encoding
 
-FORMATS = ("lines", "csv", "tsv", "jsonl", *READERS)
-BY_ENDING = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".mat": "cluto",
-    ".mtx": "matrix-market",
-    ".svm": "svmlight",
-    ".libsvm": "svmlight",
-    ".svmlight": "svmlight",
-    ".npz": "npz",
-}
+FORMATS = ("lines", "csv", "tsv", "jsonl", *_matrix_files.FORMATS)
+# Suffixes that mean a table of numbers for vectors, but plain text for documents.
+PLAIN_TEXT_SUFFIXES = (".txt", ".dat")
+# Formats by the suffix of the file name: the formats of vectors that documents support, and JSON Lines.
+FORMAT_BY_SUFFIX = {
+    suffix: name
+    for suffix, name in _formats.FORMAT_BY_SUFFIX.items()
+    if name in FORMATS and suffix not in PLAIN_TEXT_SUFFIXES
+} | dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl")
 
 
 def read_corpus(
@@ -37,32 +36,41 @@ def read_corpus(
     encoding: str = "utf-8",
     progress: ProgressCallback | None = None,
 ) -> Corpus:
-    """Reads documents. What cannot be used is in `skipped`, by name; it does not lose the rest.
+    r"""Read documents from a folder or a file.
+
+    Documents that cannot be used are listed in the attribute `skipped`; the others are read.
 
     Parameters
     ----------
-    path : path
-        A folder: a document for each file in it or in its sub-folders, which are then the classes; names
-        that begin with a dot are passed over. A file: by its ending a table (`.csv`, `.tsv`, `.jsonl`),
-        a matrix (CLUTO's `.mat`, Matrix Market's `.mtx`, svmlight's `.svm`, SciPy's `.npz`), or else a
-        document on each line. "-" is standard input. Any of these may be compressed with gzip.
+    path : str or path-like
+        Folder or file. In a folder, each file in it or in its sub-folders is a document, and the
+        sub-folders are the classes; names that begin with a dot are ignored. The suffix of a file name
+        determines the format: a table (`.csv`, `.tsv`, `.jsonl`), a matrix (CLUTO's `.mat`, Matrix
+        Market's `.mtx`, svmlight's `.svm`, SciPy's `.npz`), or else one document per line. "-" is
+        standard input. Files may be compressed with gzip.
     format : {"lines", "csv", "tsv", "jsonl", "cluto", "matrix-market", "svmlight", "npz"}, default=None
-        For files whose ending does not tell.
+        Format of the file. None uses the suffix of its name.
     text_column : str or int, default=None
-        The column of a table that holds the text: a name; or in a table without a header a number, from
-        1 on. None: the one called "text", or the only one with words in it.
-    class_column, name_column : str or int, default=None
-        Columns with classes and with names of the documents. A column "class" or "label" is found by
-        itself; without names, documents are called by their lines.
+        Column of a table that holds the text: a name, or a column number from 1 if the table has no
+        header. None uses the column "text", or the only column with words.
+    class_column : str or int, default=None
+        Column with the classes. None uses the column "class" or "label", if it exists.
+    name_column : str or int, default=None
+        Column with the names of the documents. None uses line numbers.
     encoding : str, default="utf-8"
-        Of texts.
+        Encoding of texts.
     progress : callable, default=None
-        Called as `progress(what, done, total)` while files are read.
+        Function called as ``progress(what, done, total)`` while files are read.
+
+    Returns
+    -------
+    Corpus
+        The documents.
 
     Raises
     ------
     DataFormatError
-        Nothing could be read; the message names file, place and remedy.
+        If no document could be read. The error names the file, the place and a remedy.
 
     Examples
     --------
@@ -70,54 +78,61 @@ def read_corpus(
     >>> from boostkmeans.documents import read_corpus
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "flowers.csv")
-    ...     _ = path.write_text("text,class\\na red rose,rose\\na blue violet,violet\\n")
+    ...     _ = path.write_text("text,class\na red rose,rose\na blue violet,violet\n")
     ...     corpus = read_corpus(path)
     >>> corpus.texts, corpus.classes
     (['a red rose', 'a blue violet'], ['rose', 'violet'])
     """
     check_encoding(encoding)
     if format is not None and format not in FORMATS:
-        raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}. Got {format!r}.")
-    show = progress or ignore_progress
+        raise ParameterError("format", one_of(FORMATS), format, owner="read_corpus")
+    report = progress or ignore_progress
     source = ByteSource(os.fspath(path))
     columns = Columns(text_column, class_column, name_column)
     if source.path != "-" and Path(source.path).is_dir():
-        _refuse_columns(columns, source)
-        corpus = read_folder(Path(source.path), encoding, show)
+        _check_no_columns(columns, source)
+        corpus = read_folder(Path(source.path), encoding, report)
     else:
-        corpus = _read_file(source, format or format_of(source.path), columns, encoding, show)
+        corpus = _read_file(source, format or format_of(source.path), columns, encoding, report)
     logger.info("%s: %d documents, %d skipped", corpus.source, len(corpus), len(corpus.skipped))
     return corpus
 
 
 def format_of(path: str) -> str:
-    """The format that the ending of a file tells."""
+    """Return the format for the suffix of a file name; "lines" for an unknown suffix."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
-    return BY_ENDING.get(suffixes[-1], "lines") if suffixes else "lines"
+    return FORMAT_BY_SUFFIX.get(suffixes[-1], "lines") if suffixes else "lines"
 
 
 def _read_file(
-    source: ByteSource, kind: str, columns: Columns, encoding: str, progress: ProgressCallback
+    source: ByteSource, format_name: str, columns: Columns, encoding: str, progress: ProgressCallback
 ) -> Corpus:
-    if kind == "csv":
-        return read_separated(source, ",", columns, encoding, progress)
-    if kind == "tsv":
+    if format_name == "csv":
+        return read_separated(source, None, columns, encoding, progress)
+    if format_name == "tsv":
         return read_separated(source, "\t", columns, encoding, progress)
-    if kind == "jsonl":
+    if format_name == "jsonl":
         return read_json_lines(source, columns, encoding, progress)
-    _refuse_columns(columns, source)
-    if kind == "lines":
+    _check_no_columns(columns, source)
+    if format_name == "lines":
         return read_lines(source, encoding, progress)
     if source.path == "-":
-        raise ValueError(f"The format {kind!r} cannot be read from standard input: give a file.")
-    return read_matrix(source, kind)
+        raise ParameterConflictError(
+            Message(
+                "{format} cannot be read from standard input.", format=Parameter("format", format_name)
+            ),
+            remedy="Pass a file.",
+        )
+    return read_matrix_corpus(source, format_name)
 
 
-def _refuse_columns(columns: Columns, source: ByteSource) -> None:
-    if columns.named:
-        raise ValueError(
-            f"Columns can only be named for a table (CSV, TSV, JSON Lines). {source.name} is read as "
-            "something else; its format can be given."
+def _check_no_columns(columns: Columns, source: ByteSource) -> None:
+    """Raise an error if columns were given for documents that are not in a table."""
+    if columns.given:
+        raise ParameterConflictError(
+            f"Columns can only be named for tables (CSV, TSV, JSON Lines), but {source.name} has "
+            "another format.",
+            remedy=Message("If it is a table, pass its {format}.", format=Parameter("format")),
         )

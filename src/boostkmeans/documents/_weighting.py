@@ -1,4 +1,4 @@
-"""From a corpus to unit rows: which terms count, and how much (TF-IDF)."""
+"""TF-IDF: selection and weighting of terms, and scaling of rows to unit length."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,15 +17,16 @@ from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, log
 from boostkmeans.documents._corpus import Corpus
 
 IDFS = ("smooth", "plain", "none")
-# Texts between two reports of progress.
+# Number of texts between two reports of progress.
 TEXTS_PER_REPORT = 200
-# Matrices up to this width are counted with an array as long (128 MB); wider ones by sorting.
-MOST_COUNTERS = 1 << 24
+# Maximum number of columns for which an array with one entry per column is allocated (128 MB). For wider
+# matrices, the column indices are sorted instead.
+MAX_COUNTERS = 1 << 24
 
 
 @dataclass(frozen=True)
 class Weighting:
-    """Which terms count, and how much. The names are those of scikit-learn's `TfidfVectorizer`.
+    """Selection and weighting of terms. The names are those of scikit-learn's `TfidfVectorizer`.
 
     Examples
     --------
@@ -38,29 +39,29 @@ class Weighting:
     """
 
     ngram_range: tuple[int, int] = (1, 1)
-    """Terms are runs of so many words, from and to. For texts only."""
+    """Minimum and maximum number of words of a term (n-grams). For texts only."""
     stop_words: str | Sequence[str] | None = None
-    """Words that do not count: "english", or a list. For texts only."""
+    """Words that are ignored: "english" or a list. For texts only."""
     min_df: float = 1
-    """Terms of fewer documents do not count: a number (int), or a share of the documents (float)."""
+    """Terms in fewer documents are ignored: a number (int) or a share (float) of the documents."""
     max_df: float = 1.0
-    """Terms of more documents do not count."""
+    """Terms in more documents are ignored: a number (int) or a share (float) of the documents."""
     max_features: int | None = None
-    """The most frequent terms, so many of them."""
+    """Maximum number of terms. The most frequent ones are used. None means no maximum."""
     sublinear_tf: bool = False
-    """1 + log(count) instead of the count. For values of 1 or more only."""
+    """If True, a count is replaced by 1 + log(count). Values below 1 are not allowed."""
     idf: str | None = None
-    """The weight of a term by the number df of its documents, of n in all. "smooth": log((1 + n) /
-    (1 + df)) + 1, as scikit-learn has it; "plain": log(n / df), as CLUTO and the paper have it, under
-    which terms of all documents do not count; "none": 1, for matrices that are weighted already. None:
-    "smooth" for texts, "plain" for matrices."""
+    """Weight of a term in df of n documents. "smooth" is log((1 + n) / (1 + df)) + 1, as in
+    scikit-learn. "plain" is log(n / df), as in CLUTO and the paper; it is 0 for terms in all documents.
+    "none" is 1, for matrices that are already weighted. None means "smooth" for texts and "plain" for
+    matrices."""
 
     def __post_init__(self) -> None:
         check = ParameterChecker(self)
         good = isinstance(self.ngram_range, tuple) and len(self.ngram_range) == 2
         good = good and all(isinstance(n, Integral) for n in self.ngram_range)
         if not good or not 1 <= self.ngram_range[0] <= self.ngram_range[1]:
-            check.fail("ngram_range", "two ints, as in (1, 2)", self.ngram_range)
+            check.fail("ngram_range", "a tuple of two ascending ints, e.g. (1, 2)", self.ngram_range)
         if isinstance(self.stop_words, str):
             check.choice("stop_words", self.stop_words, ("english",))
         for name in ("min_df", "max_df"):
@@ -73,14 +74,14 @@ class Weighting:
 
 @dataclass(frozen=True)
 class WeightedDocuments:
-    """Unit rows, ready to be clustered."""
+    """Weighted documents as rows of unit length."""
 
     rows: csr_array
-    """A row of length 1 for each document; 0 for one without terms."""
+    """One row of length 1 per document. The row of a document without terms is 0."""
     terms: list[str]
-    """What the columns stand for. Columns that do not count are not there any more."""
+    """Term of each column. Ignored terms have no column."""
     empty: list[int]
-    """Documents without terms."""
+    """Indices of the documents without terms."""
 
 
 def tfidf(
@@ -89,46 +90,71 @@ def tfidf(
     *,
     progress: ProgressCallback | None = None,
 ) -> WeightedDocuments:
-    """TF-IDF at unit length: how often a term occurs, by how many documents have it.
+    """Weight the terms of documents by TF-IDF, and scale the rows to unit length.
 
-    Texts go through scikit-learn's vectorizer; of a matrix, the values are the counts.
+    Texts are tokenised by scikit-learn's `CountVectorizer`. The values of a matrix are used as counts.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Documents.
+    weighting : Weighting, default=None
+        Selection and weights of the terms. None means ``Weighting()``.
+    progress : callable, default=None
+        Function called as ``progress(what, done, total)`` while terms are counted.
+
+    Returns
+    -------
+    WeightedDocuments
+        Unit rows and their terms.
     """
     options = weighting or Weighting()
     if corpus.texts is not None:
-        counts, terms = _count(corpus, options, progress or ignore_progress)
+        counts, terms = _count_terms(corpus, options, progress or ignore_progress)
     else:
-        counts, terms = _select(corpus, options)
+        counts, terms = _select_columns(corpus, options)
     idf = options.idf or ("smooth" if corpus.kind == "text" else "plain")
-    counted = idf != "none" or options.sublinear_tf
-    if counted and counts.data.min(initial=0.0) < 0:
-        raise ValueError(
-            f"{corpus.source}: TF-IDF is for counts, but there are negative values. For a matrix that "
-            'is weighted already, use idf="none".'
-        )
-    if options.sublinear_tf:
-        _check_sublinear(corpus, counts)
-    rows = _unit(_weighted(counts, idf, options.sublinear_tf))
+    _check_counts(corpus, counts, idf, options.sublinear_tf)
+    rows = _scale_to_unit_length(_weight(counts, idf, options.sublinear_tf))
     empty = np.flatnonzero(np.diff(rows.indptr) == 0).tolist()
     if len(empty) == len(corpus):
+        plain = Message(
+            "Terms in all documents have weight 0 with {idf}.", idf=Parameter("idf", "plain")
+        )
         raise DataFormatError(
-            f"{corpus.source}: no document has a term that counts. "
-            + ('Terms of all documents do not, with idf="plain".' if idf == "plain" else "")
+            "No document has a term with a positive weight.",
+            file=corpus.source,
+            remedy=plain if idf == "plain" else "",
         )
     logger.info("%d documents, %d terms, %d non-zeros", *rows.shape, rows.nnz)
     return WeightedDocuments(rows, terms, empty)
 
 
-def _check_sublinear(corpus: Corpus, counts: csr_array) -> None:
-    """1 + log(value) is negative below 1/e: the term would count against its document."""
-    least = counts.data.min(initial=1.0)
-    if least < 1:
-        raise ValueError(
-            f"{corpus.source}: sublinear_tf is for counts, but there are values below 1 (the least is "
-            f"{least:g}). Leave it out for a matrix that is weighted already, or give its counts."
+def _check_counts(corpus: Corpus, counts: csr_array, idf: str, sublinear_tf: bool) -> None:
+    """Raise an error if the values of a matrix cannot be counts, although the weights require counts."""
+    smallest = float(counts.data.min(initial=1.0))
+    if smallest < 0 and (idf != "none" or sublinear_tf):
+        raise ParameterConflictError(
+            f"{corpus.source}: TF-IDF requires counts, but the matrix has negative values.",
+            remedy=Message(
+                "If the matrix is already weighted, use {idf}.", idf=Parameter("idf", "none")
+            ),
+        )
+    # 1 + log(value) is negative for values below 1/e.
+    if smallest < 1 and sublinear_tf:
+        raise ParameterConflictError(
+            Message(
+                "{source}: {sublinear_tf} requires counts, but the matrix has values below 1 (the "
+                "smallest is {smallest:g}).",
+                source=corpus.source,
+                sublinear_tf=Parameter("sublinear_tf"),
+                smallest=smallest,
+            ),
+            remedy="Omit it if the matrix is already weighted, or provide counts.",
         )
 
 
-def _count(
+def _count_terms(
     corpus: Corpus, options: Weighting, progress: ProgressCallback
 ) -> tuple[csr_array, list[str]]:
     assert corpus.texts is not None
@@ -142,14 +168,15 @@ def _count(
         dtype=np.float64,
     )  # fmt: skip
     try:
-        counts = vectorizer.fit_transform(_reported(corpus.texts, progress))
+        counts = vectorizer.fit_transform(_with_progress(corpus.texts, progress))
     except ValueError:
         words = vectorizer.build_analyzer()
-        if any(words(text) for text in corpus.texts):  # then the options left none of them
+        if any(words(text) for text in corpus.texts):  # the limits excluded all terms
             raise _no_terms_error(corpus) from None
         raise DataFormatError(
-            f"{corpus.source}: no words of two letters or more, stop words aside, in "
-            f"{len(corpus)} documents. Is the encoding right?"
+            f"The {len(corpus)} documents have no words of two or more letters, except stop words.",
+            file=corpus.source,
+            remedy=Message("Check the {encoding}.", encoding=Parameter("encoding")),
         ) from None
     return csr_array(counts), vectorizer.get_feature_names_out().tolist()
 
@@ -166,7 +193,7 @@ def _no_terms_error(corpus: Corpus) -> ParameterConflictError:
     )
 
 
-def _reported(texts: list[str], progress: ProgressCallback) -> Iterator[str]:
+def _with_progress(texts: list[str], progress: ProgressCallback) -> Iterator[str]:
     for i, text in enumerate(texts):
         if i % TEXTS_PER_REPORT == 0:
             progress("counting terms", i, len(texts))
@@ -174,14 +201,16 @@ def _reported(texts: list[str], progress: ProgressCallback) -> Iterator[str]:
     progress("counting terms", len(texts), len(texts))
 
 
-def _select(corpus: Corpus, options: Weighting) -> tuple[csr_array, list[str]]:
-    """Columns of a matrix by the number of their documents, as the vectorizer does it for texts."""
+def _select_columns(corpus: Corpus, options: Weighting) -> tuple[csr_array, list[str]]:
+    """Select columns of a matrix by document frequency, as the vectorizer does for texts."""
     if options.ngram_range != (1, 1) or options.stop_words is not None:
-        raise ValueError(f"{corpus.source}: n-grams and stop words need texts, and this is a matrix.")
+        raise ParameterConflictError(
+            f"{corpus.source}: N-grams and stop words require texts, but the documents are a matrix."
+        )
     matrix = corpus.matrix
     assert matrix is not None
     n_documents = matrix.shape[0]
-    columns, places = _occurring(matrix)
+    columns, places = _used_columns(matrix)
     frequencies = np.bincount(places, minlength=len(columns))
     low, high = (
         limit if isinstance(limit, Integral) else limit * n_documents
@@ -193,16 +222,16 @@ def _select(corpus: Corpus, options: Weighting) -> tuple[csr_array, list[str]]:
     if options.max_features is not None and len(kept) > options.max_features:
         totals = np.bincount(places, weights=matrix.data, minlength=len(columns))[kept]
         kept = np.sort(kept[np.argsort(-totals, kind="stable")[: options.max_features]])
-    selected = _with_columns(matrix, places, kept, len(columns))
+    selected = _restrict(matrix, places, kept, len(columns))
     numbers = columns[kept].tolist()
     if corpus.terms is None:
         return selected, [f"column {number + corpus.first_column}" for number in numbers]
     return selected, [corpus.terms[number] for number in numbers]
 
 
-def _occurring(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The columns that hold anything, and for each value the place of its column among these."""
-    if matrix.shape[1] > MOST_COUNTERS:
+def _used_columns(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the columns that have values, and the index among these of the column of each value."""
+    if matrix.shape[1] > MAX_COUNTERS:
         columns, places = np.unique(matrix.indices, return_inverse=True)
         return columns, places
     used = np.zeros(matrix.shape[1], dtype=bool)
@@ -210,10 +239,10 @@ def _occurring(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return np.flatnonzero(used), (np.cumsum(used) - 1)[matrix.indices]
 
 
-def _with_columns(
+def _restrict(
     matrix: csr_array, places: NDArray[np.int64], kept: NDArray[np.int64], n_places: int
 ) -> csr_array:
-    """The matrix of some of its columns, in their order."""
+    """Return the matrix restricted to some of its used columns."""
     new = np.full(n_places, -1, dtype=np.int32)
     new[kept] = np.arange(len(kept), dtype=np.int32)
     indices = new[places]
@@ -222,7 +251,7 @@ def _with_columns(
     return csr_array((matrix.data[stays], indices[stays], starts), shape=(matrix.shape[0], len(kept)))
 
 
-def _weighted(counts: csr_array, idf: str, sublinear_tf: bool) -> csr_array:
+def _weight(counts: csr_array, idf: str, sublinear_tf: bool) -> csr_array:
     if idf == "smooth":
         return csr_array(TfidfTransformer(norm=None, sublinear_tf=sublinear_tf).fit_transform(counts))
     weighted = counts.copy()
@@ -230,15 +259,15 @@ def _weighted(counts: csr_array, idf: str, sublinear_tf: bool) -> csr_array:
         weighted.data = 1 + np.log(weighted.data)
     if idf == "plain":
         frequencies = np.bincount(counts.indices, minlength=counts.shape[1])
-        # log(n / df): scikit-learn would add 1.
+        # log(n / df). TfidfTransformer would add 1.
         factors = np.log(counts.shape[0] / np.maximum(frequencies, 1))
         weighted.data *= factors[counts.indices]
     return weighted
 
 
-def _unit(weighted: csr_array) -> csr_array:
-    """Rows of length 1, without zeros."""
-    # By their largest values first: squares of very large or small ones would be infinite or 0.
+def _scale_to_unit_length(weighted: csr_array) -> csr_array:
+    """Scale rows to length 1 in place, and remove zeros."""
+    # Divide by the largest value first, so that squares neither overflow nor underflow.
     largest = abs(weighted).max(axis=1).toarray().ravel()
     weighted.data /= np.repeat(np.where(largest > 0, largest, 1.0), np.diff(weighted.indptr))
     rows = csr_array(normalize(weighted, copy=False))
@@ -250,4 +279,4 @@ def _check_frequency(check: ParameterChecker, name: str, value: Any) -> None:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     share = isinstance(value, Real) and not whole and 0 <= float(value) <= 1
     if not share and not (whole and value >= 1):
-        check.fail(name, "an int of at least 1, or a float from 0 to 1", value)
+        check.fail(name, "an int of at least 1 or a float between 0 and 1", value)

@@ -36,7 +36,7 @@ class CoarseQuantizer(NamedTuple):
             centres = coarse.cluster_centers_
         else:
             centres = coarse
-        # The metric of the fit: the parameter may have been changed since.
+        # Use the metric of the fit, because the parameter may have changed since.
         metric = getattr(getattr(coarse, "_frame", None), "metric", "euclidean")
         centres = check_array(centres, dtype=np.float64, input_name="coarse")
         threads = resolve_threads(getattr(coarse, "n_threads", None))

@@ -29,7 +29,7 @@ class CheckedRows:
             raise ValueError(f"X has {self.shape[1]} features, but {owner} has {n_features}.")
 
     def batches(self) -> Iterator[tuple[int, Array]]:
-        """Yield dense rows in batches, each with the number of its first row."""
+        """Yield dense rows in batches, each with the index of its first row."""
         n_rows = max(1, BATCH_VALUES // self.shape[1])
         streamed = _is_streamed(self._rows)
         for first, batch in in_batches(self._rows, 0) if streamed else [(0, self._rows)]:

@@ -58,7 +58,7 @@ def quantizer_from_faiss(index: Any) -> ProductQuantizer:
     """Return a fitted `ProductQuantizer` with the codebooks of a faiss index.
 
     The quantizer of an IndexIVFPQ encodes residuals, unless the index has `by_residual` False. The
-    training rows are unknown, so that `distortions_` are NaN.
+    training rows are unknown, so `distortions_` are NaN.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _unwrap(index: Any) -> _InnerIndex:
 
 
 def _rotation_of(transform: Any) -> Floats | None:
-    """Return the rotation of a transform; None for scaling to unit length, which rotations keep."""
+    """Return the rotation of a transform, or None for scaling, which commutes with rotations."""
     faiss = faiss_module()
     if isinstance(transform, faiss.NormalizationTransform) and transform.norm == 2:
         return None

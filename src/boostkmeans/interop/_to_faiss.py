@@ -128,7 +128,7 @@ def to_faiss_ivf_pq(
 
 
 def _code_bits(quantizer: ProductQuantizer) -> int:
-    """Return the number of bits of a centroid number."""
+    """Return the number of bits of a centroid index."""
     if not isinstance(quantizer, ProductQuantizer):
         raise TypeError(f"quantizer must be a fitted ProductQuantizer. Got {quantizer!r}.")
     check_is_fitted(quantizer, "codebooks_")
@@ -160,7 +160,8 @@ def _flat_index(centres: FloatRows) -> Any:
 def _own(index: Any, *parts: Any) -> Any:
     """Make the index the owner of its parts.
 
-    Otherwise the parts would be freed with their Python objects, while the index still uses them.
+    Otherwise, the parts would be freed together with their Python objects while the index still uses
+    them.
     """
     for part in parts:
         part.this.disown()
@@ -169,7 +170,7 @@ def _own(index: Any, *parts: Any) -> Any:
 
 
 def _pre_transform(index: Any, metric: str, rotation: Floats | None) -> Any:
-    """Wrap the index so that it scales rows to unit length, then rotates them, as far as necessary."""
+    """Wrap the index so that it scales rows to unit length, and rotates them, if necessary."""
     faiss = faiss_module()
     transforms = []
     if metric == "cosine":
@@ -179,7 +180,7 @@ def _pre_transform(index: Any, metric: str, rotation: Floats | None) -> Any:
         # Transposed, because faiss multiplies column vectors from the left.
         faiss.copy_array_to_vector(np.ascontiguousarray(rotation.T, np.float32).ravel(), linear.A)
         linear.is_trained = True
-        linear.is_orthonormal = True  # lets faiss invert the transform
+        linear.is_orthonormal = True  # required by faiss to invert the transform
         transforms.append(linear)
     if not transforms:
         return index

@@ -1,4 +1,4 @@
-"""Reading and writing of vectors in files of many formats, also of files larger than memory.
+"""Reading and writing of vectors in many file formats, including files larger than memory.
 
 >>> import numpy as np
 >>> from boostkmeans.io import open_vectors, write_vectors
@@ -12,8 +12,10 @@
 
 from boostkmeans._storage.atomic_file import atomic_write, check_target
 from boostkmeans.io._formats import FORMATS
+from boostkmeans.io._matrices import read_matrix
 from boostkmeans.io._memory_check import check_memory
 from boostkmeans.io._opening import open_vectors
+from boostkmeans.io._readers.sparse_store import LabelledMatrix
 from boostkmeans.io._sizes import parse_bytes
 from boostkmeans.io._vectors import Vectors
 from boostkmeans.io._writing import WRITABLE, batch_writer, write_vectors
@@ -21,6 +23,7 @@ from boostkmeans.io._writing import WRITABLE, batch_writer, write_vectors
 __all__ = [
     "FORMATS",
     "WRITABLE",
+    "LabelledMatrix",
     "Vectors",
     "atomic_write",
     "batch_writer",
@@ -28,5 +31,6 @@ __all__ = [
     "check_target",
     "open_vectors",
     "parse_bytes",
+    "read_matrix",
     "write_vectors",
 ]

@@ -31,7 +31,7 @@ from boostkmeans.io._vectors import Vectors
 ARRAY_FORMATS = ("npz", "hdf5")
 # Formats of tables. `key` names one or more columns.
 TABLE_FORMATS = ("parquet", "arrow", "csv", "tsv")
-# Number of first bytes that identify the format.
+# Number of bytes at the beginning of a file that are read to identify its format.
 MAGIC_BYTES = 16
 
 
@@ -57,10 +57,10 @@ def open_vectors(
         Market), `.svm` (svmlight) or `.mat` (CLUTO). "-" is standard input. Every file may be
         compressed with gzip.
     format : str, default=None
-        Format of the file, if its suffix does not tell: "npy", "npz", "fvecs", "ivecs", "bvecs",
+        Format of the file, if its suffix does not identify it: "npy", "npz", "fvecs", "ivecs", "bvecs",
         "fbin", "ibin", "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "matrix-market",
-        "svmlight" or "cluto". By default, the first bytes decide; standard input is CSV if they do not
-        identify a format.
+        "svmlight" or "cluto". By default, the format is detected from the first bytes; standard input is
+        CSV if they do not identify a format.
     key : str or sequence of str, default=None
         Array of an `.npz` file or dataset of an HDF5 file; by default the only one, or "train". For
         tables, the column of lists or the columns of numbers; by default the only column of lists, or
@@ -119,7 +119,7 @@ def open_vectors(
 
 @dataclass(frozen=True)
 class _Opener:
-    """Arguments of `open_vectors`, and the creation of the store that fits to them."""
+    """Arguments of `open_vectors`, and the creation of a matching store."""
 
     source: ByteSource
     format_name: str
@@ -241,7 +241,7 @@ def _check_path(path: str) -> None:
     if not path:
         raise ParameterError("path", "the name of a file, or '-' for standard input", path)
     if "://" in path and not Path(path).exists():
-        raise ValueError(f"{path} is an address, not a file. Download the file first.")
+        raise ValueError(f"{path} is a URL, not a file. Download the file first.")
     if path != "-" and Path(path).is_dir():
         is_dataset = any(Path(path).glob("*.parquet"))
         remedy = " Open its Parquet files one by one, or join them into one file." if is_dataset else ""
@@ -249,7 +249,7 @@ def _check_path(path: str) -> None:
 
 
 def _format_by_name(source: ByteSource) -> str | None:
-    """Return the format that the suffix means. Raise DataFormatError if the content contradicts it."""
+    """Return the format for the suffix. Raise DataFormatError if the content contradicts it."""
     format_name = _formats.format_by_suffix(source.path)
     if format_name is not None and Path(source.path).is_file():
         _formats.check_agreement(source.location, format_name, source.head(MAGIC_BYTES))

@@ -1,7 +1,7 @@
 """Checks of the first bytes of a file or stream.
 
-Compressed content can be a thousand times as long as its file. The checks find out if the content has
-another format, or is longer than possible, before it is decompressed.
+Compressed content can be a thousand times as long as its file. Before it is decompressed, the checks
+detect content of another format or of an impossible length.
 """
 
 import struct

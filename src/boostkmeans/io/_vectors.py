@@ -14,17 +14,17 @@ from boostkmeans.io._access.row_range import RowRange
 from boostkmeans.io._access.spool import max_spool_memory
 from boostkmeans.io._access.store import Store
 
-# Size of a batch: the cost of a call is negligible, and so is the memory.
+# Size of a batch in bytes. The overhead of a call and the memory are then negligible.
 BATCH_BYTES = 1 << 24
 # Rows with at most this many bytes between them are read in one call: a system call takes about as long
 # as reading 64 KB.
 GAP_BYTES = 1 << 16
-# Largest number of bytes that one call reads for scattered rows. They stay in a processor's cache.
+# Largest number of bytes that one call reads for scattered rows. They fit into the cache of a processor.
 WINDOW_BYTES = 1 << 20
 
 
 class Vectors:
-    """The rows of a file, which are read only when they are needed. `open_vectors` returns it.
+    """The rows of a file, which are read only when they are needed. Created by `open_vectors`.
 
     Parameters
     ----------
@@ -187,8 +187,8 @@ class Vectors:
     def load(self) -> Any:
         """Return all rows.
 
-        The result is a read-only memory map of the file where the format allows it. The file must then
-        not be truncated while the map is in use.
+        If the format allows it, the result is a read-only memory map of the file. The file must not be
+        truncated while the map is in use.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class Vectors:
             )
         if copy is False and (not self.is_mapped or np.dtype(dtype or self.dtype) != self.dtype):
             raise ValueError(
-                f"{self.name} cannot become an array of {np.dtype(dtype or self.dtype)} without a copy: "
+                f"{self.name} cannot be converted to {np.dtype(dtype or self.dtype)} without a copy: "
                 f"it must be {'converted' if self.is_mapped else 'decoded'}."
             )
         every: NDArray[Any] = np.asarray(self.load(), dtype=dtype)
@@ -285,7 +285,7 @@ class Vectors:
                 "Rows must be selected by an integer, a slice, a 1-D array of integers or a boolean "
                 f"mask with one value per row. Got {type(index).__name__} of shape {rows.shape}."
             )
-        if rows.dtype.kind == "u":  # values beyond int64 must stay out of range in the conversion
+        if rows.dtype.kind == "u":  # values beyond int64 must remain out of range after the conversion
             rows = np.minimum(rows.astype(np.uint64), np.uint64(2**63 - 1))
         rows = rows.astype(np.int64)  # the comparison below needs a type that can hold len(self)
         wrong = np.flatnonzero((rows < -len(self)) | (rows >= len(self)))

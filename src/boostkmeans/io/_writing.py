@@ -57,7 +57,7 @@ def write_vectors(
     vectors : Vectors or array of shape (n, d)
         Result of `open_vectors`, or an array.
     format : str, default=None
-        One of `WRITABLE`. By default, the suffix decides.
+        One of `WRITABLE`. By default, it is determined by the suffix.
     force : bool, default=False
         Whether to overwrite an existing file.
     progress : callable, default=None
@@ -191,7 +191,7 @@ def _converted(batch: Batch, dtype: np.dtype[Any], first: int) -> Batch:
 
 
 def _equal(converted: Batch, batch: Batch) -> NDArray[np.bool_]:
-    """Return which values are unchanged: they convert back to themselves and have the same sign."""
+    """Return a mask of the values that convert back to themselves, with the same sign."""
     back = converted.astype(batch.dtype)
     return np.asarray((back == batch) & ((converted < 0) == (batch < 0)))
 
@@ -253,6 +253,6 @@ def _parquet_writer(
         lists = pa.FixedSizeListArray.from_arrays(values, type=schema.field(0).type)
         writer.write_table(pa.Table.from_arrays([lists], schema=schema), row_group_size=ROWS_PER_GROUP)
 
-    # The values of vectors hardly repeat: a dictionary of them would take time and save nothing.
+    # Vectors have few repeated values, so a dictionary would take time and save no space.
     with pa.parquet.ParquetWriter(file, schema, use_dictionary=False) as writer:
         yield write

@@ -1,7 +1,7 @@
 """Cluster sums and squared distances to centres, computed directly from X in float64.
 
 X is a NumPy array, or CSR without duplicate entries. It is converted to float64 in blocks. Sparse rows
-are never made dense.
+are never converted to dense rows.
 """
 
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from boostkmeans._data.frame import Floats
 
 # Values of X converted at a time: 32 MB of float64.
 BLOCK_VALUES = 2**22
-# Number of bits of a centre's squared norm that the coarse part of its squares resolves. Up to 2**31
-# coarse parts, each rounded up by at most half a unit, add up exactly in the 53 bits of a float64.
+# Precision of the coarse part of a square, in bits relative to the squared norm of the centre. Up to
+# 2**31 coarse parts, each rounded up by at most half a unit, add up exactly in the 53 bits of a float64.
 COARSE_BITS = 50
 
 Numbers = NDArray[np.int64]

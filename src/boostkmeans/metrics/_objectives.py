@@ -32,7 +32,8 @@ def average_distortion(
     labels : array-like of shape (n_samples,)
         Cluster of each row. Labels may be of any type, unless `centers` is given.
     centers : array-like of shape (n_clusters, n_features), default=None
-        Centres of the clusters; labels are then their row numbers. None uses the means of the clusters.
+        Centres of the clusters; labels must then be row indices of `centers`. None uses the means of the
+        clusters.
     sample_weight : array-like of shape (n_samples,), default=None
         Weight of each row. None means equal weights.
 
@@ -139,7 +140,7 @@ def size_imbalance(labels: ArrayLike, n_clusters: int | None = None) -> float:
     labels : array-like of shape (n_samples,)
         Cluster of each row. Labels may be of any type, unless `n_clusters` is given.
     n_clusters : int, default=None
-        Number of clusters, including empty ones; labels are then numbers below it. None counts the
+        Number of clusters, including empty ones; labels must then be integers below it. None counts the
         distinct labels.
 
     Returns

@@ -25,7 +25,7 @@ def recall_at(r: int | Sequence[int], found: ArrayLike, truth: ArrayLike) -> flo
     found : array-like of shape (n_queries, n_results)
         Row numbers that the search returned, best first.
     truth : array-like of shape (n_queries,) or (n_queries, n_neighbors)
-        Row number of the true nearest neighbour of each query. Of several columns, the first counts.
+        Row number of the true nearest neighbour of each query. With several columns, the first is used.
 
     Returns
     -------

@@ -53,9 +53,9 @@ def evaluate_search(
     depths : sequence of int, default=(1, 10, 100)
         Numbers of results for which the recall is computed.
     codes : array-like of shape (n, n_subspaces), default=None
-        Codes of `vectors`. By default the rows are encoded.
+        Codes of `vectors`. By default, the rows are encoded.
     truth : array-like of shape (n_queries,) or (n_queries, n_neighbors), default=None
-        Number of the nearest row of each query. By default it is computed by exact search.
+        Index of the nearest row of each query. By default, it is computed by exact search.
     symmetric : bool, default=False
         Encode the queries, too, and compare codes with codes.
     progress : callable, default=None

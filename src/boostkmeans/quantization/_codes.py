@@ -97,10 +97,10 @@ class Subspace(NamedTuple):
 
 
 def encode(array: Array, codebooks: Codebooks, n_threads: int, first_row: int = 0) -> Codes:
-    """Return the number of the nearest centroid of each row in each subspace.
+    """Return the index of the nearest centroid of each row in each subspace.
 
-    Ties go to the centroid with the lower number. `first_row` is the number of the first row in the
-    file, for the error about a value that is not finite.
+    Ties go to the centroid with the lower index. `first_row` is the index of the first row in the file,
+    for the error about a value that is not finite.
     """
     describe(array, None, n_threads, first_row)
     subspaces = Subspace.all_of(codebooks)

@@ -43,7 +43,7 @@ def exact_neighbors(
     k : int, default=100
         Number of neighbours per query, at most `n_samples`.
     n_threads : int, default=None
-        Number of threads. None uses all processors that this process may use.
+        Number of threads. None uses all processors available to this process.
     progress : callable, optional
         Function called as `progress(what, done, total)` after each block.
 
@@ -90,7 +90,7 @@ def _check_parameters(k: Any, n_rows: int, n_threads: Any) -> None:
 
 
 def _blocks(X: Any, n_rows: int) -> Iterator[tuple[int, Array]]:
-    """Yield blocks of at most `n_rows` rows, each with the number of its first row."""
+    """Yield blocks of at most `n_rows` rows, each with the index of its first row."""
     batches = in_batches(X, at_least=0) if isinstance(X, RowSource) else [(0, X)]
     for first, batch in batches:
         for begin in range(0, len(batch), n_rows):

@@ -31,7 +31,7 @@ from boostkmeans.quantization._training import SubspaceTrainer
 
 # Number of rounds for rotation=True.
 DEFAULT_ROUNDS = 20
-# Settings of the default clusterer, chosen by the measurements under "Training of product quantizers" in
+# Settings of the default clusterer, based on the measurements under "Training of product quantizers" in
 # docs/benchmarks.md.
 DEFAULT_QUALITY = "fast"
 DEFAULT_TOL = 1e-3
@@ -43,7 +43,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     """Product quantizer: compresses rows to codes of a few bytes.
 
     The features are divided into `n_subspaces` groups of equal width, and the rows are clustered in each
-    of these subspaces. The code of a row consists of the numbers of its nearest centroids. Use it to
+    of these subspaces. The code of a row consists of the indices of its nearest centroids. Use it to
     store many vectors in little memory and to search among them; `boostkmeans.interop` exports it to
     faiss. Distances computed from codes are approximate.
 
@@ -57,8 +57,8 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     clusterer : estimator, default=None
         Estimator that clusters the rows of a subspace: `BoostKMeans`, `BisectingBoostKMeans`, one of
         `boostkmeans.baselines`, or another estimator with `n_clusters` and `cluster_centers_`. It is
-        cloned. Its `n_clusters` is set, and its `random_state` and `n_threads` if they are None. None
-        means ``BoostKMeans(quality="fast", tol=1e-3)``.
+        cloned. `n_clusters` of the clone is set, and so are `random_state` and `n_threads` if they are
+        None. None means ``BoostKMeans(quality="fast", tol=1e-3)``.
     rotation : bool or int, default=False
         Number of rounds in which a rotation of the rows is learned together with the codebooks
         ("optimised product quantization"). True means 20 rounds, False means no rotation.
@@ -68,7 +68,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
     random_state : int, RandomState or None, default=None
         Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
-        Number of threads of each call. None uses all processors that this process may use. Subspaces are
+        Number of threads of each call. None uses all processors available to this process. Subspaces are
         trained in parallel if the clusterer is `BoostKMeans` or `BisectingBoostKMeans`.
     verbose : int, default=0
         If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
@@ -140,7 +140,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or Vectors
-            Training rows. Rows opened with `boostkmeans.io.open_vectors` are loaded as a whole.
+            Training rows. Rows opened with `boostkmeans.io.open_vectors` are loaded into memory.
         y : Ignored
             Not used, present for API consistency.
 
@@ -434,7 +434,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
 
     @property
     def _n_rounds(self) -> int:
-        """Number of rounds of rotation."""
+        """Number of rotation rounds."""
         is_true = isinstance(self.rotation, bool | np.bool_) and self.rotation
         return DEFAULT_ROUNDS if is_true else int(self.rotation)
 
@@ -462,7 +462,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         return _rotation.rotate(array, self.rotation_)
 
     def _batches(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Yield batches of validated and rotated rows, each with the number of its first row."""
+        """Yield batches of validated and rotated rows, each with the index of its first row."""
         if isinstance(X, RowSource) and X.shape[0] > 0:
             self._validate_source(X, reset=False, whole=False)
             for begin, batch in in_batches(X, at_least=BATCH_BYTES):

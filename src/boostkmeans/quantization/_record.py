@@ -20,7 +20,7 @@ class QuantizerRecord:
     total: int
     """Total number of steps of this kind."""
     distortion: float
-    """Mean squared error of the subspace; NaN for a round of rotation."""
+    """Mean squared error of the subspace; NaN for a rotation round."""
 
 
 @dataclass

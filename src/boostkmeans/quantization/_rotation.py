@@ -22,7 +22,8 @@ logger = logging.getLogger("boostkmeans")
 
 # Number of rows per centroid that a rotation is learned from. More rows change the result little.
 ROWS_PER_CENTROID = 256
-# Number of sweeps for the first codebooks. Each later round improves the codebooks anyway.
+# Number of sweeps for the first codebooks. A few suffice, because each later round improves the
+# codebooks.
 FIRST_SWEEPS = 10
 # Rows rotated at a time, to bound the float64 copies.
 ROWS_PER_BLOCK = 2**14
@@ -54,7 +55,7 @@ def learn_rotation(
     not have to wait for them.
     """
     call = partial(_learn, array, trainer, n_rounds, rng, on_round)
-    # With several BLAS threads, the rounding of sums would depend on their number.
+    # With several BLAS threads, the rounding of sums would depend on the number of threads.
     with threadpool_limits(1):
         return in_background([call], 1, trainer.stop_requested)[0]
 

@@ -100,7 +100,7 @@ class SubspaceTrainer:
         if parameters.get("n_threads", 0) is None:
             model.set_params(n_threads=threads)
         if isinstance(model, Clusterer):
-            # The quantizer has already set the log level, which parallel fits would overwrite.
+            # The quantizer has already set the log level. Parallel fits would overwrite it.
             model.set_params(verbose=0)
             if "callback" in parameters:
                 model.set_params(callback=self._stopping(model.callback))
@@ -113,7 +113,7 @@ class SubspaceTrainer:
 
 def _distortion(model: Any, rows: Array, centroids: Array) -> float:
     # The model's own distortion is that of float64 centres. If the rows are not float32, rounding the
-    # centres to float32 may change it considerably, so that it is computed from the centroids.
+    # centres to float32 may change it considerably, so it is recomputed from the centroids.
     if isinstance(model, Clusterer) and model.metric == "euclidean" and rows.dtype == np.float32:
         return float(model.distortion_)
     gaps = rows - centroids[model.labels_]
@@ -121,7 +121,7 @@ def _distortion(model: Any, rows: Array, centroids: Array) -> float:
 
 
 def _contiguous(part: Array) -> Array:
-    """Copy the columns of a subspace: the faster access outweighs the cost of the copy."""
+    """Copy the columns of a subspace. The faster access outweighs the cost of the copy."""
     return np.ascontiguousarray(part, dtype=np.float64 if part.dtype == np.float64 else np.float32)
 
 

@@ -44,7 +44,7 @@ class Scan:
     suggestion: int
     """Suggested number of clusters."""
     reason: str
-    """Reason for the suggestion, with a doubt if the criteria disagree or clusters overlap."""
+    """Reason for the suggestion, with a caveat if the criteria disagree or clusters overlap."""
 
     def __str__(self) -> str:
         header = f"{'k':>7} {'inertia':>12} {'silhouette':>10} {'Calinski-H.':>11} {'gap':>8} {'+-':>7}"

@@ -53,7 +53,7 @@ def scan(
     random_state : int, RandomState or None, default=None
         Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
-        Number of threads. None uses all processors that this process may use.
+        Number of threads. None uses all processors available to this process.
     verbose : int, default=0
         If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
         configured.

@@ -12,8 +12,8 @@ WELL_SEPARATED = 0.5
 def suggest(entries: Sequence[ScanEntry]) -> tuple[int, str]:
     """Return the suggested number of clusters, and the reason.
 
-    The suggestion is a number on which two criteria agree; otherwise that of the silhouette if clusters
-    are well separated; otherwise that of the gap.
+    If two criteria agree on a number, it is suggested. Otherwise, the suggestion follows the silhouette
+    if clusters are well separated, and the gap if they are not.
     """
     if len(entries) == 1:
         return entries[0].n_clusters, "the only number that was tried"

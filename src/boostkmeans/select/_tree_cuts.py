@@ -32,7 +32,7 @@ class TreeCuts:
         """Grow a tree with `max_clusters` leaves."""
         seed = int(rng.randint(2**31 - 1))
         tree = BisectingBoostKMeans(max_clusters, split="inertia", random_state=seed, **options)
-        # With fewer distinct rows than leaves, the tree has fewer leaves; `refine` allows for that.
+        # If there are fewer distinct rows than leaves, the tree has fewer leaves. `refine` handles this.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return cls(array, tree.fit(array), seed, options)

@@ -14,7 +14,7 @@ namespace boostkmeans {
 
 namespace {
 
-// Number of rows of a group for which its centres are gathered once.
+// Number of rows of a task, for which a thread gathers the centres of a group once.
 constexpr std::int64_t kTaskRows = 8 * kBatchRows;
 
 struct Task {

@@ -18,9 +18,9 @@ namespace {
 // cache of a core.
 constexpr std::int64_t kBlock = 8192;
 constexpr std::int64_t kMaxQueries = 32;
-// Largest number of results that these queries store, which may limit the number of queries further.
+// Maximum number of results that these queries store together. It may reduce the number of queries.
 constexpr std::int64_t kMaxFound = 1 << 22;
-// Smallest number of tasks per thread, as long as there are blocks.
+// Minimum number of tasks per thread, if there are enough blocks.
 constexpr std::int64_t kTasksPerThread = 4;
 // The bound on distances corresponds to this sum of bytes. Codes with a larger sum are skipped.
 constexpr float kLimit = 254.0f;

@@ -13,7 +13,8 @@ namespace boostkmeans {
 
 namespace {
 
-// Number of panels that are scored before scores are examined, so that the scores stay in the cache.
+// Number of panels that are scored before their scores are examined. The scores must fit into the
+// cache.
 constexpr std::int64_t kPanelsAtOnce = 8;
 // Number of scores that are skipped together if none is small enough.
 constexpr std::int64_t kChunk = 16;
@@ -105,7 +106,7 @@ class ExactSearch {
     std::int64_t* ids = ids_ + row * k_;
     const bool full = ids[k_ - 1] >= 0;
     if (full && !(distance < d[k_ - 1]))
-      return false;  // numbers ascend, so ties go to the earlier point
+      return false;  // indices ascend, so ties go to the earlier point
     const std::int64_t last =
         full ? k_ - 1 : std::find(ids, ids + k_, -1) - ids;  // the position that is overwritten
     const std::int64_t at = std::upper_bound(d, d + last, distance) - d;

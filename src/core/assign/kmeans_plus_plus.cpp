@@ -17,12 +17,12 @@ namespace {
 // Number of rows whose potentials are summed as one group. It is fixed, so that the draws do not depend
 // on the number of threads.
 constexpr std::int64_t kGroupRows = 32 * kBatchRows;
-// Number of rows per batch. There is little to compute for each row, so memory is the bottleneck. Short
-// batches, and prefetching some batches ahead, keep memory and processor busy.
+// Number of rows per batch. There is little to compute for each row, so memory bandwidth is the
+// bottleneck. Short batches and early prefetching overlap memory access and computation.
 constexpr std::int64_t kSeedRows = 24;
 constexpr std::int64_t kRowsAhead = 2 * kSeedRows;
-// Draws may be rejected (see draw_fresh). After this many rejections, one more pass brings the
-// potentials up to date instead.
+// Draws may be rejected (see draw_fresh). After this many rejections, another pass updates the
+// potentials instead.
 constexpr int kMaxRejections = 256;
 
 // Memory of rows to prefetch, see Kernel::seed. Sparse rows are prefetched when they are loaded.
@@ -119,7 +119,7 @@ class PlusPlus {
     columns_.set(0, last_);
   }
 
-  // Sets the distance of a chosen row to 0. Computed in float32, it may differ.
+  // Sets the distance of a chosen row to 0. The distance computed in float32 may differ from 0.
   void settle(std::int64_t row) {
     groups_[static_cast<std::size_t>(row / kGroupRows)] -= potential(row);
     closest_[row] = 0.0f;
@@ -174,9 +174,9 @@ class PlusPlus {
   }
 
   // Draws a row by its potential with respect to all chosen centres. The stored potentials do not
-  // include the centre chosen last: the next pass includes it and compares the candidates at the same
-  // time. So a row is drawn by the stored potentials and accepted with probability new / old. Returns -1
-  // after too many rejections.
+  // include the centre chosen last: the next pass includes it and compares the candidates at the
+  // same time. A row is therefore drawn by the stored potentials and accepted with probability new
+  // / old. Returns -1 after too many rejections.
   std::int64_t draw_fresh() {
     for (int i = 0; i < kMaxRejections; ++i) {
       const std::int64_t row = draw();

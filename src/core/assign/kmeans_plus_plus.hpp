@@ -10,8 +10,9 @@
 
 namespace boostkmeans {
 
-// Chooses n_clusters rows, each the best of n_trials candidates. `chosen` gets their row numbers,
-// `labels` the nearest of them for each row, by float32 distances. Ties go to the centre chosen first.
+// Chooses n_clusters rows, each the best of n_trials candidates. `chosen` receives their row
+// indices, and `labels` the nearest of them for each row by float32 distances. Ties go to the
+// centre chosen first.
 template <class Rows>
 void plus_plus(const Rows& rows, RowWeights row_weights, std::int64_t n_clusters, std::int64_t n_trials,
                std::uint64_t seed, std::int64_t* chosen, std::int32_t* labels, ThreadPool& pool);

@@ -91,8 +91,8 @@ class Search {
     return {centres_ + cluster * rows_.n_features(), 1.0, composite_norms_.at(cluster)};
   }
 
-  // Returns true if float32 errors could hide another nearest centre. NaN and infinities (rows far
-  // outside of the frame, or a single centre) count as doubtful.
+  // Returns true if float32 errors could hide another nearest centre. It also returns true for NaN
+  // and infinities (rows far outside the frame, or a single centre).
   bool doubtful(const RowBatch<Rows>& batch, std::int64_t r, std::int64_t n_products) const {
     const double best = batch.best(r), second = batch.second(r);
     const double error = float32_error(batch.norm(r), std::max(best, 0.0), n_products) +

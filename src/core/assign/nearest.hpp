@@ -1,5 +1,5 @@
-// The exact nearest centre of each row. float32 distances find it, and float64 distances decide where
-// float32 errors could hide another one. Ties go to the smaller index.
+// The exact nearest centre of each row. It is found by float32 distances, and checked by float64
+// distances if float32 errors could hide another one. Ties go to the smaller index.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@
 
 namespace boostkmeans {
 
-// `centres` is k x d in the frame of the rows. `exclude` (or null) names one centre per row that is
-// skipped, for example the nearest centre, to find the second nearest. `distances` (or null) gets
-// |x-C|^2.
+// `centres` is k x d in the frame of the rows. `exclude` (or null) has one centre per row to skip,
+// for example the nearest one to find the second nearest. `distances` (or null) receives |x-C|^2.
 template <class Rows>
 void nearest(const Rows& rows, const double* centres, std::int64_t n_clusters,
              const std::int32_t* exclude, std::int32_t* labels, double* distances, ThreadPool& pool);

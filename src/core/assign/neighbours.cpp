@@ -14,7 +14,8 @@ namespace boostkmeans {
 
 namespace {
 
-// Number of panels that are scored before scores are examined, so that the scores stay in the cache.
+// Number of panels that are scored before their scores are examined. The scores must fit into the
+// cache.
 constexpr std::int64_t kPanelsAtOnce = 16;
 
 // The n smallest scores of a stream, and their columns. Collects scores below a threshold, which falls

@@ -20,7 +20,7 @@ struct Groups {
   std::int64_t list_length;
 };
 
-// `out` (k x n_neighbours) gets the neighbours of each centre, nearest first, padded with -1.
+// `out` (k x n_neighbours) receives the neighbours of each centre, nearest first, padded with -1.
 void neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
                 std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
                 std::int32_t* out, ThreadPool& pool);

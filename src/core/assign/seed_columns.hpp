@@ -16,7 +16,8 @@
 
 namespace boostkmeans {
 
-// Columns for Kernel::seed, in panels of one vector each, independent of the width of other panels.
+// Columns for Kernel::seed, in panels of one vector each, whatever the width of the panels
+// elsewhere.
 template <class Rows>
 class SeedColumns;
 

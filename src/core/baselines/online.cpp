@@ -10,8 +10,8 @@ namespace boostkmeans {
 
 namespace {
 
-// Centres stored as C = scale * D. Shrinking a centre changes only its scale, so that moving it towards
-// a sparse row takes time in proportion to the terms of the row.
+// Centres stored as C = scale * D. Shrinking a centre changes only its scale, so moving it towards
+// a sparse row takes time proportional to the number of terms of the row.
 template <class Rows>
 class MovingCentres {
  public:
@@ -40,7 +40,7 @@ class MovingCentres {
     return found;
   }
   void move(std::int64_t cluster, const typename Rows::Row& x, double rate) {
-    // A smaller scale is multiplied into the centre, before rate / scale overflows.
+    // A scale below this is multiplied into the centre, because rate / scale would overflow.
     constexpr double kMinScale = 1e-100;
     Centre& centre = centres_[static_cast<std::size_t>(cluster)];
     centre.inverse *= 1.0 - rate;

@@ -41,7 +41,7 @@ auto* data_or_null(const std::optional<ArrayType>& array) {
   return array ? array->data() : nullptr;
 }
 
-// A new NumPy array of this size whose values `fill` writes.
+// Returns a new NumPy array of this size, filled by `fill`.
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::int64_t size, auto fill) {
   auto data = std::make_unique<T[]>(static_cast<std::size_t>(size));

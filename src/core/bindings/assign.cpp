@@ -10,7 +10,7 @@
 namespace boostkmeans {
 namespace {
 
-// Groups with their arrays.
+// Groups together with the arrays that they refer to.
 class BoundGroups {
  public:
   BoundGroups(Vector<const std::int32_t> order, Vector<const std::int64_t> starts,

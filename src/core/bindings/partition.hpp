@@ -19,7 +19,8 @@ class PartitionView {
   }
 
   std::int64_t n_clusters() const { return length_of(composites_); }
-  // The arrays as a partition of these rows. Checks shapes; the values of labels are trusted.
+  // Returns the arrays as a partition of these rows. Checks the shapes, but not the values of the
+  // labels.
   Partition of(const Rows& rows) const {
     require(length_of(labels_) == rows.n_rows(), "labels must have one value per row");
     require(length_of(composites_, 1) == rows.n_features(),

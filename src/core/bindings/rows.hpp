@@ -64,7 +64,7 @@ inline const Kernel& kernel_named(const std::string& name) {
   return *kernel;
 }
 
-// A one-dimensional array of any dtype, which the receiver checks.
+// A one-dimensional array of any dtype. The function that uses it must check the dtype.
 using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // A CSR matrix whose indices were checked when it was constructed.
@@ -116,7 +116,7 @@ class CsrMatrix {
   CsrSource source_;
 };
 
-// Dense or sparse rows, with the arrays that they read.
+// Dense or sparse rows, together with the arrays that they refer to.
 class Rows {
  public:
   using Factors = std::optional<Vector<const double>>;
@@ -153,7 +153,7 @@ class Rows {
   }
 
  private:
-  // Keeps the array in `array_` or `matrix_`.
+  // Stores the array in `array_` or `matrix_`, and returns a view of it.
   std::variant<DenseRows, SparseRows> read(nb::handle array, const Shift& shift, int exponent,
                                            const Kernel& kernel) {
     const double* factors = data_or_null(factors_);

@@ -14,8 +14,9 @@ namespace nb = nanobind;
 
 constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
-// Python runs signal handlers only in its main thread. Other threads must not poll for signals: taking
-// the GIL for it is fatal to a daemon thread that still works while the interpreter shuts down.
+// Python runs signal handlers only in its main thread. Other threads must not poll for signals,
+// because acquiring the GIL is fatal to a daemon thread that still runs while the interpreter shuts
+// down.
 inline bool in_main_thread() {
   const auto main = nb::module_::import_("threading").attr("main_thread")().attr("ident");
   return nb::cast<unsigned long>(main) == PyThread_get_thread_ident();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-// A FullVisit with its arrays.
+// A FullVisit together with the arrays that it refers to.
 class BoundFullVisit {
  public:
   BoundFullVisit(Vector<const std::int64_t> order, std::int64_t run_rows, std::int64_t block_rows)
@@ -30,7 +30,7 @@ class BoundFullVisit {
   Vector<const std::int64_t> order_;
 };
 
-// A CandidateVisit with its arrays.
+// A CandidateVisit together with the arrays that it refers to.
 class BoundCandidateVisit {
  public:
   BoundCandidateVisit(Matrix<const std::int32_t> lists, Vector<std::int64_t> changed,
@@ -72,7 +72,7 @@ class BoundCandidateVisit {
   std::optional<Vector<std::int32_t>> runners_up_;
 };
 
-// SweepOptions with the array of penalties.
+// SweepOptions together with the array of penalties.
 class BoundSweepOptions {
  public:
   BoundSweepOptions(bool first, bool exact, bool low_precision, double temperature, double min_weight,

@@ -20,7 +20,8 @@ SplitOptions split_options(std::int64_t n_sections, const std::string& init, std
   return {{n_sections, start_named(init), max_passes, tol}, seed, with_inertias};
 }
 
-// Number of rows in all sets. Checks that each set is a range of members that can be split.
+// Returns the number of rows in all sets. Checks that each set is a range of members that can be
+// split.
 std::int64_t rows_in_sets(const Vector<const std::int64_t>& begins,
                           const Vector<const std::int64_t>& ends, std::int64_t n_members,
                           std::int64_t n_sections) {

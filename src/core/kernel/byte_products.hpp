@@ -4,7 +4,7 @@
 #include "kernel/vectors.hpp"
 
 #ifdef BK_VNNI
-#include <immintrin.h>  // always inlined, so that no code is left for the linker to share
+#include <immintrin.h>  // its functions are always inlined, so the linker cannot share them
 #endif
 
 namespace boostkmeans {

@@ -1,10 +1,11 @@
-// Part of kernel.cpp: sums of table entries of codes, for instruction sets that look up tables of bytes.
+// Part of kernel.cpp: sums of the table entries that codes select, for instruction sets with byte
+// lookup.
 #pragma once
 
 #include "kernel/vectors.hpp"
 
 #ifdef BK_VBMI
-#include <immintrin.h>  // always inlined, so that no code is left for the linker to share
+#include <immintrin.h>  // its functions are always inlined, so the linker cannot share them
 #endif
 
 namespace boostkmeans {
@@ -14,7 +15,7 @@ namespace {
 
 void sift_codes(const std::uint8_t* tables, int64_t n_subspaces, const std::uint8_t* columns,
                 int64_t step, int64_t count, std::uint8_t limit, std::uint64_t* masks) {
-  constexpr int kTogether = 8;  // number of vectors of codes for which a table is loaded once
+  constexpr int kTogether = 8;  // number of vectors of codes per load of a table
   const __m512i most = _mm512_set1_epi8(static_cast<char>(limit));
   for (int64_t begin = 0; begin < count; begin += kTogether * 64) {
     const int64_t left = (count - begin) / 64;

@@ -1,9 +1,9 @@
 // The inner loops, compiled once for each instruction set. CMake sets BK_ISA (its name), BK_VECTOR
 // (bytes per vector), BK_ROWS and BK_VECTORS (the register block: rows, and vectors per panel).
 //
-// The code uses the vector types of the compiler, so that the same source serves all instruction sets.
-// The order of reductions is written out, because no compiler flag used here allows the compiler to
-// reorder sums.
+// The code uses the vector types of the compiler, so the same source is used for all instruction
+// sets. The order of reductions is explicit, because the compiler flags do not allow reordering
+// sums.
 #include "kernel/code_tables.hpp"
 #include "kernel/flat_rows.hpp"
 #include "kernel/load_rows.hpp"

@@ -16,12 +16,12 @@ constexpr std::int64_t kBatchRows = 48;
 constexpr std::int64_t kChunkColumns = 128;
 constexpr std::int64_t kTileStride = kChunkColumns + 16;
 constexpr std::int64_t kChunkSize = kBatchRows * kTileStride;
-// The same for bytes, with four columns in each value.
+// The same constants for tiles of bytes, in which each value has four columns.
 constexpr std::int64_t kQuadStride = kChunkColumns / 4 + 4;
 constexpr std::int64_t kQuadChunkSize = kBatchRows * kQuadStride;
-// Number of entries of a table for codes of one byte.
+// Number of entries of a lookup table for one-byte codes.
 constexpr std::int64_t kByteCentroids = 256;
-// In bytes: the longest vector of any instruction set.
+// Length in bytes of the longest vector of any instruction set.
 constexpr std::int64_t kMaxVectorBytes = 64;
 
 enum class Scalar : std::uint8_t { float64, float32, float16, uint8, int8 };
@@ -44,7 +44,7 @@ struct Frame {
   bool narrow;  // true if float32 arithmetic gives the same result as float64 arithmetic rounded once
 };
 
-// Where the float32 values of rows are stored: rows `row_step` values apart, chunks of columns
+// Memory for the float32 values of rows. Rows are `row_step` values apart, chunks of columns
 // `chunk_step`.
 struct Layout {
   std::int64_t row_step;
@@ -139,10 +139,11 @@ struct Kernel {
   // Combines the lanes of each row into lane 0. Ties go to the smaller index.
   void (*reduce)(Rule, std::int64_t n_rows, const LaneState&);
 
-  // One step of k-means++. Columns are packed in panels of one vector. Column 0 is the centre chosen
-  // last, the others are candidates. Updates `closest` with column 0, marks the rows for which it is the
-  // closest centre in `taken`, and adds weight * min(closest, distance) to the potential of each column.
-  // Prefetches `ahead_bytes` bytes from `ahead` on, distributed over the computation.
+  // One step of k-means++. Columns are packed in panels of one vector. Column 0 is the centre
+  // chosen last, the others are candidates. Updates `closest` with column 0, marks the rows for
+  // which it is the closest centre in `taken`, and adds weight * min(closest, distance) to the
+  // potential of each column. Prefetches `ahead_bytes` bytes starting at `ahead`, spread over the
+  // computation.
   void (*seed)(const TileView&, const float* panels, const float* norms, std::int64_t n_panels,
                std::int64_t n_real, const char* ahead, std::int64_t ahead_bytes, float* closest,
                unsigned char* taken, float* potentials);
@@ -168,16 +169,17 @@ struct Kernel {
   float (*flat_centre)(const double* composite, double inverse, std::int64_t n_features, float* out);
   // Returns the dot product of x and a composite in float64.
   double (*flat_dot)(const float* x, const double* composite, std::int64_t n);
-  // composite += weight * x. `copy` gets the composite in float32.
+  // composite += weight * x. `copy` receives the composite in float32.
   void (*flat_add)(double* composite, float* copy, const float* x, double weight, std::int64_t n);
 
-  // Sets bit i of `masks` if the table entries of code i add up to at most `limit`, which is below 255.
-  // `tables` has shape n_subspaces x kByteCentroids. The codes of subspace j start at columns + j *
-  // step; `count` is a multiple of 64. Null if the instruction set cannot look up tables of this size.
+  // Sets bit i of `masks` if the table entries of code i add up to at most `limit`, which is below
+  // 255. `tables` has shape n_subspaces x kByteCentroids. The codes of subspace j start at columns
+  // + j * step; `count` is a multiple of 64. The pointer is null if the instruction set cannot look
+  // up tables of this size.
   void (*sift_codes)(const std::uint8_t* tables, std::int64_t n_subspaces, const std::uint8_t* columns,
                      std::int64_t step, std::int64_t count, std::uint8_t limit, std::uint64_t* masks);
-  // Update the minimum and the maximum of each column. `poison` becomes NaN if a value is not finite.
-  // `describe` takes one row, `describe_floats` takes `count` float32 rows.
+  // Update the minimum and the maximum of each column. `poison` is set to NaN if a value is not
+  // finite. `describe` takes one row, `describe_floats` takes `count` float32 rows.
   void (*describe)(const double* x, std::int64_t n_features, double* low, double* high, double* poison);
   void (*describe_floats)(const char* rows, std::int64_t row_stride, std::int64_t count, std::int64_t n,
                           float* low, float* high, float* poison);

@@ -55,8 +55,8 @@ inline void each_value(const StridedArray& source, int64_t row, int64_t begin, i
   }
 }
 
-// Loads contiguous float32 rows of whole vectors. This is the common case, and loading takes most of the
-// time where there is little to compute.
+// Loads contiguous float32 rows of whole vectors. This common case is optimised, because loading
+// takes most of the time if there is little to compute.
 inline float load_vectors(const char* from, const float* shift, float scale, int64_t n,
                           int64_t chunk_step, float* out) {
   Floats total{};
@@ -94,7 +94,7 @@ inline float load_narrow_row(const StridedArray& source, const Frame& frame, int
                              int64_t chunk_step, float* out) {
   // float32 arithmetic rounds the difference in the same way as float64 arithmetic rounded to float32,
   // provided that nothing was rounded before: row and shift are float32, and the row factor is 1.
-  const bool narrow = sizeof(T) < 8 && frame.narrow;  // so that float64 rows need no such code
+  const bool narrow = sizeof(T) < 8 && frame.narrow;  // not compiled for float64 rows
   if constexpr (sizeof(T) == 4)
     if (narrow && source.column_stride == static_cast<int64_t>(sizeof(T)) &&
         source.n_features % kLanes == 0)

@@ -7,9 +7,9 @@
 namespace boostkmeans {
 namespace {
 
-// Computes out[r] = |x_r|^2 + norms + x_r . panel = |x_r - C|^2 for the kRows rows from `row` on. The
-// function is not inlined, so that the register block stays in registers whatever the caller does with
-// the result. If `fetching`, it prefetches `ahead_step` bytes per feature, starting at `ahead`.
+// Computes out[r] = |x_r|^2 + norms + x_r . panel = |x_r - C|^2 for kRows rows, starting with
+// `row`. The function is not inlined, so that the register block stays in registers in every
+// caller. If `fetching`, it prefetches `ahead_step` bytes per feature, starting at `ahead`.
 template <int V, bool fetching = false>
 [[gnu::noinline]] void distances(const TileView& tile, int64_t row, const float* panel,
                                  const float* norms, float (&out)[kRows][V * kLanes],

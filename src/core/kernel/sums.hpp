@@ -1,4 +1,4 @@
-// Part of kernel.cpp: float64 arithmetic of decisions and composites.
+// Part of kernel.cpp: float64 arithmetic for decisions and composites.
 #pragma once
 
 #include "kernel/vectors.hpp"

@@ -16,7 +16,8 @@ class StopToken {
   using Clock = std::chrono::steady_clock;
   enum class Reason : std::uint8_t { none, interrupted, deadline };
 
-  // `interrupted` may be expensive (it acquires the GIL), so it is called once per kInterval at most.
+  // `interrupted` may be expensive (it acquires the GIL), so it is called at most once per
+  // kInterval.
   StopToken(std::function<bool()> interrupted, double seconds_left)
       : interrupted_(std::move(interrupted)),
         start_(Clock::now()),
@@ -37,7 +38,7 @@ class StopToken {
   Reason reason() const { return reason_.load(std::memory_order_relaxed); }
 
  private:
-  // In seconds. A tenth of the 200 ms within which a call promises to react.
+  // In seconds: a tenth of the 200 ms within which a call must react to an interrupt.
   static constexpr double kInterval = 0.02;
 
   bool stop(Reason reason) {

@@ -11,15 +11,16 @@ namespace boostkmeans {
 
 namespace {
 
-// Moves new threads to processors of their own. Without this, a new thread may share the processor of
-// its parent until the scheduler spreads them, which takes milliseconds: longer than many calls. Each
-// thread is bound to one processor when it starts and unbound immediately.
+// Moves each new thread to its own processor. Without this, a new thread may share the processor of
+// its parent until the scheduler spreads them, which takes milliseconds and thus longer than many
+// calls. Each thread is bound to one processor when it starts and unbound immediately.
 class CpuSpreader {
  public:
 #ifdef __linux__
   CpuSpreader() : known_(sched_getaffinity(0, sizeof allowed_, &allowed_) == 0) {}
 
-  // `number` counts threads from 1. Processors are counted from that of the calling thread.
+  // `number` is the index of the thread, starting from 1. Processors are counted from that of the
+  // calling thread.
   void spread(std::thread& thread, int number) const {
     const int n_allowed = known_ ? CPU_COUNT(&allowed_) : 1;
     if (n_allowed < 2) return;
@@ -44,13 +45,13 @@ class CpuSpreader {
 #endif
 };
 
-// Number of operations for which a thread pays off: about 50 microseconds of multiply-adds, which is the
-// time that starting and joining a thread takes.
+// Minimum number of operations per thread: about 50 microseconds of multiply-adds, which is the
+// time to start and join a thread.
 constexpr double kWorthAThread = 2e6;
-// A thread takes several neighbouring items at a time, because threads that alternate write to the same
-// cache lines. Every thread still gets at least this many shares, so that the load is balanced ...
+// Minimum number of shares per thread, which balances the load. A share consists of neighbouring
+// items, because threads that alternate would write to the same cache lines.
 constexpr std::int64_t kSharesPerThread = 8;
-// ... and a share has at most this many items.
+// Maximum number of items in a share.
 constexpr std::int64_t kMaxGrain = 16;
 // Bit of the gate that is set while a round is open. The bits below it count the threads that joined.
 constexpr std::uint64_t kOpen = std::uint64_t{1} << 31;
@@ -81,7 +82,7 @@ ThreadPool::ThreadPool(int n_threads, StopToken& stop_token) : stop_token_(stop_
       spreader.spread(threads_.back(), i);
     }
   } catch (...) {
-    close();  // the system has no more threads: join those that were started
+    close();  // the system cannot create more threads: join those that were started
     throw;
   }
 }

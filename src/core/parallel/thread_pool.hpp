@@ -1,4 +1,5 @@
-// Threads that live as long as one call: the constructor starts them, the destructor joins them.
+// Threads that exist for the duration of one call: the constructor starts them, the destructor
+// joins them.
 #pragma once
 
 #include <atomic>
@@ -44,8 +45,8 @@ class ThreadPool {
   std::int64_t n_items_ = 0;
   std::int64_t grain_ = 1;  // number of neighbouring items that a thread takes at a time
   std::atomic<std::uint32_t> round_{0};
-  // Number of the round (upper 32 bits), whether it is open (one bit), and the number of threads that
-  // joined it. A thread that gets no processor time joins late or not at all, and the round does not
+  // Number of the round (upper 32 bits), whether it is open (one bit), and the number of threads
+  // that joined it. A thread without processor time joins late or not at all. The round does not
   // wait for it.
   std::atomic<std::uint64_t> gate_{0};
   std::atomic<std::uint32_t> finished_{0};  // threads that joined the round and are done
@@ -56,7 +57,8 @@ class ThreadPool {
   alignas(kAlignment) std::atomic<std::int64_t> next_{0};
 };
 
-// Number of threads, at most n_threads, that pay off for work of this many operations.
+// Returns the number of threads, at most n_threads, that is efficient for this number of
+// operations.
 int threads_for(double operations, int n_threads);
 
 }  // namespace boostkmeans

@@ -1,4 +1,4 @@
-// Totals of clusters, for the two ways to recompute a partition.
+// Totals of clusters, which both methods of recomputing a partition use.
 #pragma once
 
 #include <algorithm>

@@ -46,10 +46,10 @@ inline bool may_leave(const Partition& partition, std::int64_t cluster, double w
   return partition.counts[cluster] > 1 && total - weight > kResolution * total;
 }
 
-// Returns true if a move is a gain beyond rounding errors. The tolerance is relative, so that it does
-// not depend on units. Its last term bounds the rounding of x - C for a cluster that is small compared
-// to its distance |x| from the origin. `noise` bounds all other rounding errors of leave and enter
-// together.
+// Returns true if the gain of a move exceeds the rounding errors. The tolerance is relative, so
+// that it does not depend on units. Its last term bounds the rounding of x - C for a cluster that
+// is small compared to its distance |x| from the origin. `noise` bounds all other rounding errors
+// of leave and enter together.
 inline bool improves(double leave, double enter, double norm, double noise) {
   constexpr double kRelative = 1e-12;
   constexpr double kRounding = 8 * 0x1p-53;
@@ -62,9 +62,9 @@ struct RecomputeResult {
   double drift = 0.0;    // largest drift of a cluster, see cluster_totals.hpp
 };
 
-// Recomputes composites, weights, counts and inertia from the labels, in float64. The order of summation
-// does not depend on the number of threads. A cluster without members keeps its composite and gets
-// weight 0. `inertias` (k values, or null) gets the inertia of each cluster.
+// Recomputes composites, weights, counts and inertia from the labels, in float64. The order of
+// summation does not depend on the number of threads. A cluster without members keeps its composite
+// and gets weight 0. `inertias` (k values, or null) receives the inertia of each cluster.
 template <class Rows>
 RecomputeResult recompute(const Rows& rows, RowWeights row_weights, const Partition& partition,
                           double* inertias, ThreadPool& pool);

@@ -34,7 +34,7 @@ struct MemberRange {
 inline std::int64_t range_rows(const DenseRows& rows) {
   return std::clamp<std::int64_t>(kRangeValues / rows.n_features(), 1, kRangeRows);
 }
-// A partial sum has all features, but sparse rows have few, so the number of partial sums is limited.
+// Limits the number of partial sums, because each has all features, whereas sparse rows have few.
 inline std::int64_t range_rows(const SparseRows& rows) {
   constexpr std::int64_t kMaxParts = 64;
   return std::max(kRangeRows, rows.n_rows() / kMaxParts);

@@ -21,9 +21,10 @@ class RecomputationInOrder {
  public:
   // Number of slices, or 0 if it is faster to recompute cluster by cluster.
   static std::int64_t n_slices(const DenseRows& rows, const Partition& partition) {
-    // Numbers that a slice stores: 1 MB, so that they fit into the cache of a core.
+    // Maximum number of values in a slice: 1 MB, which fits into the cache of a core.
     constexpr std::int64_t kMaxNumbers = 1 << 17;
-    // Fewer slices would leave threads without work. More would take more than 32 MB.
+    // Limits on the number of slices. With fewer, some threads would be idle. More would take more
+    // than 32 MB.
     constexpr std::int64_t kMinSlices = 8;
     constexpr std::int64_t kMaxSlices = 32;
     // Smallest number of rows in a slice, in total and per cluster.

@@ -1,4 +1,4 @@
-// A centre, as rows compute their distance to it.
+// A centre, in the form that rows need to compute distances to it.
 #pragma once
 
 namespace boostkmeans {

@@ -10,9 +10,9 @@ namespace boostkmeans {
 
 enum class CsrFault : std::uint8_t { none, starts, columns };
 
-// Checks in parallel that starts begin with 0, ascend and do not exceed n_values, and that the columns
-// of each row ascend strictly and lie in [0, n_features). Returns the first kind of index that is at
-// fault.
+// Checks in parallel that starts begin with 0, ascend and do not exceed n_values, and that the
+// columns of each row ascend strictly and lie in [0, n_features). Returns the first kind of index
+// that is invalid.
 CsrFault find_csr_fault(const CsrSource& source, std::int64_t n_rows, std::int64_t n_features,
                         std::int64_t n_values, ThreadPool& pool);
 

@@ -46,7 +46,8 @@ DenseRows::DenseRows(const Kernel& kernel, const StridedArray& source, std::int6
   const int first = std::clamp(scale_exponent, -kWideExponent, kWideExponent);
   scale_[0] = std::ldexp(1.0, first);
   scale_[1] = std::ldexp(1.0, std::clamp(scale_exponent - first, -kWideExponent, kWideExponent));
-  // float32 arithmetic serves if nothing is rounded twice: see load_narrow_row in kernel/load_rows.hpp.
+  // float32 arithmetic is sufficient if nothing is rounded twice: see load_narrow_row in
+  // kernel/load_rows.hpp.
   const auto fits = [](double x) {
     return std::abs(x) <= static_cast<double>(std::numeric_limits<float>::max()) &&
            x == static_cast<double>(static_cast<float>(x));

@@ -1,8 +1,8 @@
 // Dense rows of any supported scalar type in the memory of the caller, read through a frame.
 //
-// SparseRows has the same interface. Algorithms use rows in two ways. They load batches in float32 to
-// score them (see row_batch.hpp). And they `fetch` single rows in float64, to compute a `distance` to a
-// centre or to `add` them to a composite.
+// SparseRows has the same interface. Algorithms use rows in two ways. They load batches in float32
+// to score them (see row_batch.hpp), and they `fetch` single rows in float64, to compute a
+// `distance` to a centre or to `add` them to a composite.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +36,8 @@ class DenseRows {
   // `factors` has one factor per row (1 / |x| for the cosine metric), or is null.
   DenseRows(const Kernel& kernel, const StridedArray& source, std::int64_t n_rows,
             std::vector<double> shift, int scale_exponent, const double* factors);
-  // Rows of a CSR matrix that are expanded when they are loaded, for matrices that are small or not very
-  // sparse. Results are the same as for a dense array, to the last bit.
+  // Rows of a CSR matrix that are expanded when they are loaded, for matrices that are small or not
+  // very sparse. Results are bit-for-bit the same as for a dense array.
   DenseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
             const std::vector<double>& shift, int scale_exponent, const double* factors);
 
@@ -107,10 +107,10 @@ class DenseRows {
     return kernel_.distance(x.values.get(), centre.composite, centre.inverse, source_.n_features);
   }
   // Bound on the rounding error of a distance that is computed as a difference of larger numbers.
-  // Distances of dense rows are not.
+  // For dense rows it is 0, because their distances are computed directly.
   double noise(const Row&, double) const { return 0.0; }
-  // composite += weight * x. Returns the change of |composite|^2, or 0 here, because dense rows do not
-  // need it.
+  // composite += weight * x. Returns 0 instead of the change of |composite|^2, which dense rows do
+  // not need.
   double add(const Row& x, double weight, double* composite) const {
     kernel_.add(composite, x.values.get(), weight, source_.n_features);
     return 0.0;
@@ -125,7 +125,7 @@ class DenseRows {
     return distance(x, {y.values.get(), 1.0});
   }
 
-  // Save and restore the values of a composite that `add` changes, to the last bit.
+  // Save and exactly restore the values of a composite that `add` changes.
   std::int64_t saved_size() const { return source_.n_features; }
   void save(const Row&, const double* composite, double* cells) const {
     std::copy_n(composite, source_.n_features, cells);

@@ -65,7 +65,7 @@ float SparseRows::load(std::int64_t row, std::int32_t* columns, float* values) c
 
 void SparseRows::prefetch(std::int64_t row) const {
   constexpr std::int64_t kCacheLine = 64;
-  // Number of cache lines after which the processor continues by itself.
+  // Number of cache lines after which the hardware prefetcher takes over.
   constexpr std::int64_t kMaxLines = 8;
   const std::int64_t begin = source_.start(row), count = length(row);
   source_.as_typed([&](const auto* values, const auto* columns) {

@@ -85,7 +85,7 @@ class SparseRows {
   // |x - y|^2, which is 0 if and only if the rows are equal.
   double distance_between(const Row& x, const Row& y) const;
 
-  // Save and restore the values of a composite that `add` changes, to the last bit.
+  // Save and exactly restore the values of a composite that `add` changes.
   std::int64_t saved_size() const { return longest_; }
   void save(const Row& x, const double* composite, double* cells) const {
     for (std::int64_t t = 0; t < x.count; ++t) cells[t] = composite[x.columns[t]];

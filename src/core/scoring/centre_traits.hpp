@@ -8,8 +8,8 @@
 
 namespace boostkmeans {
 
-// All: centres of all clusters, packed. Table: centres of all clusters, some of them packed as
-// Gathered.
+// All: centres of all clusters, packed. Table: centres of all clusters. Gathered: some centres of a
+// table, packed.
 template <class Rows>
 struct CentreTraits;
 
@@ -41,7 +41,7 @@ inline CentreTable centre_table(const DenseRows& rows, std::int64_t n_clusters) 
 inline TermCentres centre_table(const SparseRows& rows, std::int64_t n_clusters) {
   return {rows, n_clusters};
 }
-// Return memory for at most max_gathered of them.
+// Return memory for at most max_gathered centres.
 inline PackedCentres gathered_centres(const DenseRows& rows, std::int64_t, std::int64_t max_gathered) {
   return {rows.kernel(), max_gathered, rows.n_features()};
 }
@@ -60,7 +60,8 @@ inline void set_centre(TermCentres& packed, std::int64_t cluster, const double*,
   packed.set(cluster, weight, square);
 }
 
-// The term rows of TermCentres must follow the composites. For dense rows, these functions do nothing.
+// Update the term rows of TermCentres when composites change. For dense rows, these functions do
+// nothing.
 template <class Packed>
 void fill_term_rows(Packed&, const double*, bool, ThreadPool&) {}
 inline void fill_term_rows(TermCentres& packed, const double* composites, bool rows_move,
@@ -103,7 +104,7 @@ class CompositeNorms {
       const auto c = static_cast<std::size_t>(cluster);
       values_[c] = std::max(0.0, values_[c] + change);
       largest_[c] = std::max(largest_[c], values_[c]);
-      // Rounding errors of the larger values would dominate a small one.
+      // Rounding errors of the previous, larger values would dominate a small value.
       if (values_[c] < kSmall * largest_[c]) renew(cluster, composite);
     }
   }

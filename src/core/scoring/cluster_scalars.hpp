@@ -13,7 +13,7 @@ class ClusterScalars {
  public:
   explicit ClusterScalars(std::int64_t n) : norms(n), factors(n), inverse_weights(n) {}
 
-  // `norm` is |C|^2. A cluster of weight 0 is empty, and every row gains by entering it.
+  // `norm` is |C|^2. A cluster of weight 0 is empty, and entering it costs nothing.
   void set(std::int64_t cluster, float norm, double weight) const {
     norms[cluster] = norm;
     factors[cluster] = static_cast<float>(weight / (weight + 1.0));
@@ -38,7 +38,8 @@ class ClusterScalars {
   Buffer<float> norms, factors, inverse_weights;
 
  private:
-  // Stands for 1 / 0. It is large enough to make empty clusters free, and finite to avoid NaN.
+  // Replaces 1 / 0. It is large enough to make the cost of empty clusters 0, and finite to avoid
+  // NaN.
   static constexpr float kHuge = 1e30f;
 };
 

@@ -38,12 +38,12 @@ class PackedCentres {
   PackedCentres(const Kernel& kernel, std::int64_t n_clusters, std::int64_t n_features,
                 const DenseRows* bytes = nullptr);
 
-  // Replaces all centres by some centres of a table, at most as many as the constructor was given. Not
-  // for low precision.
+  // Replaces all centres by some centres of a table, at most as many as the constructor was given.
+  // Not available in low precision.
   void gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count);
 
-  // Sets a centre to composite / weight. A cluster of weight 0 is empty, and every row gains by entering
-  // it.
+  // Sets a centre to composite / weight. A cluster of weight 0 is empty, and entering it costs
+  // nothing.
   void set(std::int64_t cluster, const double* composite, double weight);
 
   void set_never(std::int64_t cluster);

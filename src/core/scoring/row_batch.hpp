@@ -102,7 +102,8 @@ class RowBatch {
   }
 
  private:
-  // Number of panels between two polls of the stop token, which take some tens of milliseconds.
+  // Number of panels that are scored between two polls of the stop token. This takes tens of
+  // milliseconds.
   template <class Centres>
   std::int64_t panels_at_once(const Centres& centres) const {
     constexpr double kOperations = 1e9;

@@ -7,9 +7,9 @@ namespace boostkmeans {
 
 namespace {
 
-// A term row is sparse if it has entries for at most this fraction of the clusters ...
+// Maximum fraction of the clusters for which a sparse term row has entries.
 constexpr double kMaxSparseFraction = 1.0 / 2.0;
-// ... and there are at least this many clusters, so that dense term rows would be slower.
+// Minimum number of clusters for sparse term rows. With fewer clusters, dense term rows are faster.
 constexpr std::int64_t kMinClustersForSparse = 128;
 // Additional entries that each sparse term row has room for, because of rounding errors.
 constexpr std::int64_t kSpareEntries = 4;

@@ -2,9 +2,9 @@
 //
 // Each term (column of the data) has a term row with its value in all composites. A row is scored
 // against all clusters by adding up the term rows of its terms. Composites are not divided by their
-// weights, so a move changes only the terms of the moved row, in two columns. A term that occurs in few
-// rows occurs in few clusters, and its term row is sparse. Most terms are like this, so that the other
-// term rows stay in the cache.
+// weights, so a move changes only the terms of the moved row, in two columns. A term that occurs in
+// few rows occurs in few clusters, and its term row is sparse. Most term rows are sparse, so the
+// few dense ones stay in the cache.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +46,8 @@ class TermCentres {
   // Fills all term rows from the composites (k x d). With `rows_move`, leaves room for entries that
   // moves add.
   void fill(const double* composites, bool rows_move, ThreadPool& pool);
-  // Sets weight and |composite|^2 of a cluster. A cluster of weight 0 is empty, and every row gains by
-  // entering it.
+  // Sets weight and |composite|^2 of a cluster. A cluster of weight 0 is empty, and entering it
+  // costs nothing.
   void set(std::int64_t cluster, double weight, double square);
   void set_never(std::int64_t cluster);
   void add_penalty(std::int64_t cluster, double penalty) { scalars_.add_penalty(cluster, penalty); }

@@ -1,5 +1,5 @@
-// A tile: some rows in float32, as the kernel scores them. Dense rows are stored by their values, sparse
-// rows by their dot products with the centres.
+// A tile: some rows in float32, in the form that the kernel scores. It contains the values of dense
+// rows, or the dot products of sparse rows with the centres.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Tile<DenseRows> {
     view.quads = quads_.get();
   }
   static constexpr std::int64_t kMaxPanels =
-      std::numeric_limits<std::int64_t>::max();  // that can be prepared at once
+      std::numeric_limits<std::int64_t>::max();  // number of panels that can be prepared at once
 
   // |x - C|^2 of a row and the centre of a cluster, in float64.
   template <class Table>
@@ -131,8 +131,8 @@ class Tile<SparseRows> {
     float value;
   };
 
-  // Computes the dot products of a row. The kernel adds the dense term rows, this function the sparse
-  // ones.
+  // Computes the dot products of a row. The kernel adds the dense term rows, and this function adds
+  // the sparse ones.
   template <class Centres>
   void prepare_row(Centres& centres, std::size_t r) {
     const std::size_t begin = starts_[r], count = starts_[r + 1] - begin;
@@ -193,7 +193,7 @@ class Tile<SparseRows> {
   std::vector<const float*> term_rows_;
   std::vector<float> factors_;
   std::vector<SparseRange> sparse_;
-  // x . composite of all rows, for the columns from first_ on.
+  // x . composite of all rows, for the columns starting at first_.
   Buffer<float> dots_;
   std::int64_t room_ = 0, first_ = 0, n_columns_ = 0;
   const float* scales_ = nullptr;

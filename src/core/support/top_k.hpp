@@ -18,8 +18,7 @@ class TopK {
 
   explicit TopK(std::int64_t n) : n_(static_cast<std::size_t>(n)), capacity_(2 * n_ + kSlack) {}
 
-  // Once the collection is full, a distance that is not below the bound need not be pushed, provided
-  // that numbers ascend.
+  // If the collection is full and ids ascend, only distances below the bound have to be pushed.
   float bound() const { return bound_; }
   bool is_full() const { return found_.size() >= n_; }
 
@@ -38,7 +37,7 @@ class TopK {
   const std::vector<Found>& found() const { return found_; }
 
  private:
-  // Room beyond 2 n, so that a small n does not shrink after every few distances.
+  // Additional capacity, so that the buffer is not shrunk after every few distances if n is small.
   static constexpr std::size_t kSlack = 64;
 
   std::size_t n_, capacity_;

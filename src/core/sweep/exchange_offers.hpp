@@ -12,7 +12,7 @@ namespace boostkmeans {
 struct ExchangeOffer {
   std::int64_t row;
   std::int32_t from, to;
-  double loss;  // increase of the inertia, as far as it was known when the offer was made
+  double loss;  // increase of the inertia, as estimated when the offer was made
 };
 
 // The best offers to leave and to enter each cluster. Offers may be outdated: their costs must be
@@ -36,8 +36,8 @@ class ExchangeOffers {
   }
 
  private:
-  // Number of offers that are stored per cluster and direction. Finding a partner takes time in
-  // proportion.
+  // Number of offers that are stored per cluster and direction. The time to find a partner is
+  // proportional to it.
   static constexpr std::size_t kMaxOffers = 16;
 
   static void insert(std::vector<ExchangeOffer>& offers, const ExchangeOffer& offer) {

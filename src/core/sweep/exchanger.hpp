@@ -70,7 +70,7 @@ class Exchanger {
     });
   }
 
-  // Moves the partner first, and moves it back if the two moves together are no gain.
+  // Moves the partner first, and moves it back unless the two moves together are a gain.
   bool move_both(const Proposal& proposal, std::int32_t from, const ExchangeOffer& partner) {
     const double w = row_weights_[proposal.row], v = row_weights_[partner.row];
     if (!may_leave(partition_, partner.from, v)) return false;

@@ -23,8 +23,8 @@ struct MoveCosts {
   double noise;  // bound on the rounding error of leave and enter together
 };
 
-// A partition together with the float32 centres of a visit policy, which follow its moves with a delay:
-// they are repacked between blocks.
+// A partition together with the float32 centres of a visit policy, which are updated between
+// blocks.
 template <class Rows, class Policy>
 class Mover {
  public:
@@ -101,7 +101,7 @@ class Mover {
     policy_.moved(from, to);
   }
 
-  // Moves a row, whose values are x, such that `undo` can restore both clusters to the last bit.
+  // Moves a row, whose values are x, such that `undo` can restore both clusters exactly.
   void move_with_undo(std::int64_t row, std::int32_t to, const Row& x) {
     const std::int32_t from = partition_.labels[row];
     rows_.save(x, partition_.composite(from), saved_.get());
@@ -189,7 +189,7 @@ class Mover {
   CompositeNorms<Rows> composite_norms_;
   std::vector<unsigned char> is_stale_;  // by cluster
   std::vector<std::int64_t> stale_;      // clusters to repack
-  Buffer<double> saved_;                 // composites before a move, as far as the row changes them
+  Buffer<double> saved_;                 // composite values that the row changes, before the move
   Undo undo_[2] = {};
   double smallest_weight_ = 0.0;
 };

@@ -18,7 +18,7 @@
 
 namespace boostkmeans {
 
-// Factor by which a sweep multiplies the cost of entering a cluster: 1, or less if it is annealed.
+// Factor of the cost of entering a cluster: 1, or less in an annealed sweep.
 inline double annealing_factor(const SweepOptions& options) {
   return (1.0 - options.temperature) / (1.0 + options.temperature);
 }
@@ -77,10 +77,10 @@ class Proposer {
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t row = proposals[r].row;
       // Prefetch one row of the next batch, which this thread is likely to take: a pool hands out
-      // neighbouring items. One row at a time, because memory serves a limited number of requests at
-      // once.
+      // neighbouring items. Only one row is prefetched at a time, because the number of pending
+      // memory requests is limited.
       rows_.prefetch(std::min<const Proposal*>(proposals + count + r, last)->row);
-      // Labels lie scattered in memory, so they are read only if the task does not know them.
+      // Labels are scattered in memory, so they are read only if they are not part of the task.
       const std::int32_t own = task.own >= 0 ? task.own : partition_.labels[row];
       proposals[r].norm = batch.norm(r);
       batch.own(r) = policy_.column(task.list, own);
@@ -95,15 +95,15 @@ class Proposer {
         policy_.found(proposals[r].row, policy_.cluster(task.list, batch.index(r)));
       if (stay[r] < 0.0) continue;
       proposals[r].target = target(batch, r, proposals[r].row, task.list, stay[r], scratch);
-      // The rule "first" finds an improving cluster, but not by how much it improves.
+      // The rule "first" finds an improving cluster, but does not compute the gain.
       proposals[r].regret =
           rule_ == Rule::first ? -1.0f : batch.weight(r) * (batch.best(r) - batch.stay(r));
     }
   }
 
-  // Cost of a row in its cluster, or -1 if it cannot leave. An exact sweep computes it from the row in
-  // float64. Otherwise the row in the tile serves; its rounding to float32 only matters for a row that
-  // is much heavier than others.
+  // Cost of a row in its cluster, or -1 if it cannot leave. An exact sweep computes it from the row
+  // in float64. Other sweeps use the row in the tile. Its rounding to float32 matters only for a
+  // row that is much heavier than others.
   double cost_of_staying(std::int64_t row, std::int32_t own, std::int64_t r,
                          ThreadScratch& scratch) const {
     const double w = row_weights_[row];

@@ -21,7 +21,7 @@ struct SizeLimits {
   bool full(double weight, double smallest) const { return !at_most_max(weight + smallest); }
 
  private:
-  // Relative. Weights of clusters are rounded sums; the limits are not meant to depend on rounding.
+  // Relative tolerance for the rounding of cluster weights, which are sums.
   static constexpr double kTolerance = 1e-9;
 };
 

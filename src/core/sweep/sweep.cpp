@@ -17,7 +17,7 @@ namespace boostkmeans {
 
 namespace {
 
-// Only rows of bytes can be scored in low precision, and never in an exact sweep.
+// Only rows of bytes can be scored in low precision, and only if the sweep is not exact.
 bool uses_low_precision(const DenseRows& rows, const SweepOptions& options) {
   return options.low_precision && !options.exact && rows.are_bytes();
 }
@@ -72,7 +72,7 @@ class Sweep {
     }
   }
 
-  // Makes a proposed move if it is still a gain, by the composites as they are now.
+  // Makes a proposed move if it is still a gain according to the current composites.
   void decide_row(const Proposal& proposal) {
     const std::int32_t from = partition_.labels[proposal.row], to = proposal.target;
     const double w = row_weights_[proposal.row];

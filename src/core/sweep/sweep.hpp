@@ -35,11 +35,12 @@ struct CandidateVisit {
   const std::int32_t* order;  // clusters, in the order of the visit
   std::int64_t n_clusters;    // length of `order`
   std::int64_t block_rows;    // as in FullVisit
-  // n, or null: gets the best other cluster of each visited row, whether the row gains there or not.
+  // n, or null: receives the best other cluster of each visited row, even if moving there is no
+  // gain.
   std::int32_t* runners_up = nullptr;
-  // If true, rows are visited with the cluster in `runners_up` and compared with the neighbours of that
-  // cluster, which the list of their own cluster may lack. Nothing is skipped or counted as visited
-  // then.
+  // If true, rows are grouped by their cluster in `runners_up` and compared with the neighbours of
+  // that cluster, which may be missing in the list of their own cluster. No cluster is then skipped
+  // or marked as visited.
   bool by_runner_up = false;
 };
 
@@ -52,16 +53,18 @@ struct SweepOptions {
   bool exact = false;
   // Score rows of bytes in low precision, if the kernel supports it. A CandidateVisit ignores this.
   bool low_precision = false;
-  // If positive, a row also moves where this raises the inertia a little: the cost of staying is
-  // multiplied by (1 + temperature), the cost of moving by (1 - temperature). Must be 0 if `exact`.
+  // If positive, a row may also make a move that raises the inertia a little: the cost of staying
+  // is multiplied by (1 + temperature), the cost of moving by (1 - temperature). Must be 0 if
+  // `exact`.
   double temperature = 0.0;
   SizeLimits limits = {};
   // If true, rows are also compared with clusters that are full. A row that would move to one is
   // combined with another row that makes room (or takes its place, if its own cluster is at the lower
   // limit), and both move if this is a gain. If false, rows are not compared with full clusters.
   bool exchange = false;
-  // k, or null: cost of being in a cluster, added to the cost of the distance. Penalties drive away rows
-  // that are nearly as close to another cluster. Not with `exact`, nor with limits.
+  // k, or null: cost of being in a cluster, added to the cost of the distance. Penalties drive away
+  // rows that are nearly as close to another cluster. Must be null if `exact` or if there are
+  // limits.
   const double* penalties = nullptr;
   std::uint64_t seed = 0;  // determines the random start of `first`
 };
@@ -69,7 +72,7 @@ struct SweepOptions {
 struct SweepResult {
   std::int64_t moves = 0;
   double gain = 0.0;             // decrease of the inertia
-  std::int64_t evaluations = 0;  // number of distances, for all rows that were decided
+  std::int64_t evaluations = 0;  // number of distances computed for proposals
 };
 
 template <class Rows>

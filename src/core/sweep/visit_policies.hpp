@@ -1,4 +1,4 @@
-// Visit policies: which rows a sweep visits next, and with which clusters it compares them.
+// Visit policies: the rows that a sweep visits next, and the clusters that it compares them with.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace boostkmeans {
 
-// The cluster to which a row should move, by the centres at the beginning of its block.
+// The cluster to which a row should move, according to the centres at the beginning of its block.
 struct Proposal {
   std::int64_t row;
   std::int32_t target;  // -1: stay
@@ -90,8 +90,8 @@ class CandidatePolicy {
   }
 
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
-    // Number of rows for which a thread gathers centres once. A large cluster is divided into several
-    // tasks, so that threads can share it.
+    // Maximum number of rows of a task, for which a thread gathers the centres once. A large
+    // cluster is divided into several tasks, so that threads can share it.
     constexpr std::int64_t kTaskRows = 8 * kBatchRows;
     while (next_ < visit_.n_clusters &&
            static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {

@@ -7,14 +7,14 @@ namespace boostkmeans {
 
 namespace {
 
-// A set is sectioned as a whole if its float32 rows fit into the cache of a core: at most this many rows
-// ...
+// Maximum number of rows of a set that is sectioned as a whole. Its float32 rows must fit into the
+// cache of a core.
 constexpr std::int64_t kMaxCached = 2048;
-// ... and this many bytes. A larger set is sectioned by a sample of half this size.
+// Maximum size of such a set in bytes. A larger set is sectioned by a sample of half this size.
 constexpr std::int64_t kCachedBytes = 1 << 21;
-// In high dimensions, at least this many rows are cached nevertheless ...
+// Minimum number of cached rows, which takes precedence over kCachedBytes in high dimensions.
 constexpr std::int64_t kMinCached = 1024;
-// ... unless they take more than this many bytes.
+// Maximum size of the cached rows in bytes, which takes precedence over kMinCached.
 constexpr std::int64_t kMaxCachedBytes = 1 << 26;
 // Smallest number of cached rows per section.
 constexpr std::int64_t kCachedPerSection = 16;
@@ -25,7 +25,7 @@ constexpr std::int64_t kMinRangeRows = 16;
 // a float32 mean ends up in the last section, which may be a thousandth of the set; with this threshold,
 // it is at most 5e-4 of the spread of that section.
 constexpr double kNarrowSpread = 0x1p-4;
-// Number of rows by which prefetching runs ahead.
+// Number of rows that are prefetched ahead of the current row.
 constexpr std::int64_t kRowsAhead = 32;
 // Number of rows that are prefetched and loaded at a time.
 constexpr std::int64_t kRowsAtOnce = 8;

@@ -1,7 +1,7 @@
 // A set of dense rows in the cache of a thread: flat, in float32, relative to the mean of the set.
 //
-// The composites of all sections add up to 0. So s sections need s - 1 dot products per visit, and two
-// sections need only one. SparseCache has the same interface.
+// The composites of all sections add up to 0. Therefore, s sections need only s - 1 dot products
+// per visit. SparseCache has the same interface.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ class LocalFrameLoader {
   mutable DenseRows::Row fetched_;
 };
 
-// Separates the sections by s - 1 dot products. The section of a row x is the one with the largest x .
-// direction - threshold, where the last section has the value 0.
+// Separates s sections by s - 1 dot products. The section of a row x is the one with the largest x
+// . direction - threshold, where the last section has the value 0.
 struct DenseCut {
   LocalFrame frame;
   std::vector<float> directions;        // (s - 1) x step
@@ -73,7 +73,8 @@ class DenseCache {
   double norm(std::int64_t i) const { return norms_[i]; }
   // x . (weighted sum of all rows), which is the sum of x . composite over all sections.
   double dot_all(std::int64_t) const { return 0.0; }
-  // Contribution of the mean to |x|^2, averaged over the rows. It is already subtracted.
+  // Contribution of the mean to |x|^2, averaged over the rows. It is 0, because the mean is already
+  // subtracted.
   double shift(std::int64_t) const { return 0.0; }
   // Distances in the cache are 2^exponent times the distances between rows.
   int exponent() const { return frame_.exponent; }

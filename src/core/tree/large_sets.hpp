@@ -1,4 +1,5 @@
-// Sets that are too large to be cached: a sample of each was sectioned, and all other rows follow.
+// Sets that are too large to be cached: a sample of each was sectioned, and the other rows are
+// assigned to its sections.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace boostkmeans {
 
 template <class Cut>
 struct LargeSet {
-  std::int64_t set = 0, begin = 0, end = 0;  // its number, and its range of `members`
+  std::int64_t set = 0, begin = 0, end = 0;  // index of the set, and its range of `members`
   std::vector<std::int64_t> sample;          // positions in `members`, ascending
   std::vector<std::int32_t> sections;        // section of each row of the sample
   Cut cut;

@@ -8,7 +8,7 @@ namespace boostkmeans {
 
 namespace {
 
-// A gain below this fraction of its terms may be an error of rounding the rows to float32.
+// A gain below this fraction of its terms may be a rounding error of the float32 rows.
 constexpr double kRelative = 1e-6;
 
 }  // namespace
@@ -103,7 +103,7 @@ void Sectioning<Rows>::start_from_rows(Random& random) {
     potential[i] = by_distance ? static_cast<float>(row_weight(static_cast<std::int64_t>(i))) : 1.0f;
   for (std::int64_t s = 0; s < options_.n_sections; ++s) {
     std::int64_t drawn = draw_row(random, potential);
-    while (drawn < 0) {  // all rows coincide with rows drawn before: draw any other
+    while (drawn < 0) {  // all rows coincide with drawn rows: draw any other row
       const std::int64_t row = random_below(random.bits(), count_);
       if (closest[static_cast<std::size_t>(row)] >= 0.0f) drawn = row;
     }
@@ -193,7 +193,7 @@ bool Sectioning<Rows>::may_leave_section(std::int32_t section, double weight) co
   return members_[s] > 1 && weight_[s] - weight > kResolution * weight_[s];
 }
 
-// The best section of row i by dots_, in which it is row r, or -1 if this is its own section.
+// Returns the best section of row i, or -1 if this is its own section. Uses row r of dots_.
 template <class Rows>
 template <bool weighted>
 std::int32_t Sectioning<Rows>::better_section(std::int64_t i, std::int64_t r) const {
@@ -271,7 +271,7 @@ double Sectioning<Rows>::dot(std::int64_t i, std::int32_t section) const {
   return rest;
 }
 
-// Moves a row if this is a gain by the current composites. Returns the gain.
+// Moves a row if this is a gain according to the current composites. Returns the gain.
 template <class Rows>
 double Sectioning<Rows>::decide(std::int64_t i, std::int32_t to) {
   const std::int32_t from = section(i);

@@ -13,8 +13,8 @@
 
 namespace boostkmeans {
 
-// Separates the sections by s - 1 dot products. The section of a row x is the one with the largest x .
-// direction - threshold, where the last section has the value 0.
+// Separates s sections by s - 1 dot products. The section of a row x is the one with the largest x
+// . direction - threshold, where the last section has the value 0.
 struct SparseCut {
   std::vector<double> directions;  // (s - 1) x d
   std::vector<double> thresholds;  // s - 1

@@ -43,7 +43,7 @@ class Splitting {
   }
 
   void run() {
-    // Largest sets first, so that no thread starts one of them at the end.
+    // The largest sets come first, so that no thread starts a large set at the end.
     std::vector<std::int64_t> order(static_cast<std::size_t>(n_sets_));
     std::iota(order.begin(), order.end(), 0);
     std::ranges::sort(order, {}, [this](std::int64_t i) { return std::pair(begins_[i] - ends_[i], i); });
@@ -81,7 +81,7 @@ class Splitting {
                      static_cast<std::uint64_t>(ends_[set]));
   }
 
-  // Divides a set into sections. A large set only gets a cut, from a sample.
+  // Divides a set into sections. For a large set, only a cut is computed, from a sample.
   void section_set(std::int64_t set, int thread) {
     const std::int64_t begin = begins_[set], count = ends_[set] - begin;
     if (count > capacity_) {
@@ -142,13 +142,13 @@ class Splitting {
     large_[static_cast<std::size_t>(set)] = std::move(large);
   }
 
-  // For a sample of equal rows: searches the set for other rows and divides these into sections. Returns
-  // false if there are none.
+  // Called if all rows of a sample are equal. Searches the set for other rows and divides these
+  // into sections. Returns false if there are none.
   bool section_distinct(Large& large, ThreadScratch& here, int thread) const {
     typename Rows::Row first(rows_), other(rows_);
     rows_.fetch(members_[large.begin], first);
     large.sample.assign(1, large.begin);
-    std::vector<std::int64_t> copies;  // of the first row, to have at least one row per section
+    std::vector<std::int64_t> copies;  // copies of the first row, for at least one row per section
     for (std::int64_t at = large.begin + 1; at < large.end; ++at) {
       if (at % kRowsBetweenPolls == 0 && pool_.stop_token().stop_requested(thread)) return false;
       rows_.fetch(members_[at], other);

@@ -42,11 +42,12 @@ def compare_methods(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Methods, separated by commas (default: {','.join(DEFAULT)}); list prints all names.",
+            help=f"Methods, separated by commas (default: {','.join(DEFAULT)}). 'list' prints all "
+            "names.",
         ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Number of seeds that each method runs with.")
+        int, typer.Option(min=1, metavar="N", help="Number of runs per method, each with another seed.")
     ] = 1,
     max_rows: Annotated[
         int | None,
@@ -73,8 +74,8 @@ def compare_methods(
       boostkmeans compare --methods list
 
     Cluster the same vectors by boost k-means and by other methods, and print distortion and run time of
-    each. All rows must fit into memory, as the other methods need them there. Ctrl-C prints the results
-    so far.
+    each. All rows must fit into memory (or into --max-memory), because the other methods cannot read
+    them in parts. Ctrl-C prints the results so far.
     """
     with command(common) as run:
         if methods == LIST:
@@ -82,7 +83,7 @@ def compare_methods(
             return
         chosen = _choose_methods(methods)
         if path is None or clusters is None:
-            raise ValueError("compare needs vectors and a number of clusters: compare PATH -k K.")
+            raise ValueError("PATH and -k are required: boostkmeans compare PATH -k K.")
         picture = _check_plot(output_to(plot, force=common.force))
         check_outputs({"PATH": path}, {"--plot": picture})
         seeds = range(run_options.seed, run_options.seed + repeats)
@@ -111,7 +112,7 @@ def compare_methods(
 
 
 def _choose_methods(names: str | None) -> dict[str, Any]:
-    """Return the methods by name. Upper and lower case are not distinguished."""
+    """Return the methods by name. Names are case-insensitive."""
     known = {name.lower(): name for name in METHODS}
     wanted = list(DEFAULT) if names is None else [name.strip() for name in names.split(",")]
     for name in wanted:
@@ -162,7 +163,7 @@ def _run_methods(
         display.report(what, done, total)
 
     try:
-        # Stored one by one, so that an interrupt does not lose them.
+        # Store the runs one by one, so that an interrupt does not lose them.
         for run in compare(X, n_clusters, methods, seeds=seeds, n_threads=n_threads, progress=progress):
             runs.append(run)
     except KeyboardInterrupt:

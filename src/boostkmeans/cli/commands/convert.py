@@ -48,7 +48,8 @@ def convert(
       zcat points.csv.gz | boostkmeans convert - points.parquet
 
     Write dense vectors in another format, in batches: the file may be larger than memory. A value that
-    the new format cannot store exactly is an error; only float64 becomes float32 in .fvecs and .fbin.
+    the new format cannot store exactly is an error, except that float64 becomes float32 in .fvecs
+    and .fbin.
     """
     with command(common) as run:
         output = Output(target, common.force)

@@ -43,7 +43,7 @@ class CorpusOptions:
     text_column: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Column of the texts: its name, or its number without a header."
+            metavar="NAME", help="Column of the texts: its name, or its number if there is no header."
         ),
     ] = None
     class_column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the classes.")] = (
@@ -131,7 +131,9 @@ def docs(
     ] = 1,
     quality: Annotated[
         Quality | None,
-        typer.Option(help="Effort of the methods refined and k-way (default: balanced)."),
+        typer.Option(
+            help="Trade-off between speed and distortion, for refined and k-way (default: balanced)."
+        ),
     ] = None,
     run_options: RunOptions,
     common: CommonOptions,

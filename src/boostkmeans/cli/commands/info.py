@@ -172,7 +172,7 @@ def _describe_data(run: Command, path: str, options: InputOptions) -> tuple[Resu
 
 
 def _describe_arrays(path: str, options: InputOptions, names: list[str]) -> tuple[Result, Pairs]:
-    """Describe a file with several arrays, of which the user must choose one."""
+    """Describe a file with several arrays. The user must choose one of them."""
     arrays: list[Result] = []
     for name in names:
         try:

@@ -35,7 +35,7 @@ class BatchOutputs:
     def from_options(
         cls, name: str, main: str | None, distances: str | None, options: CommonOptions
     ) -> "BatchOutputs":
-        """Return the outputs. Without a file, the main result is printed, unless JSON is."""
+        """Return the outputs. Without a file, the main result is printed, unless JSON is printed."""
         if main is None and not options.as_json:
             main = STDOUT
         to_main = output_to(main, force=options.force)
@@ -48,7 +48,7 @@ class BatchOutputs:
         main_endings: tuple[str, ...],
         distance_endings: tuple[str, ...],
     ) -> None:
-        """Raise an error if a file cannot be written, or if its name does not tell the format."""
+        """Raise an error if a file cannot be written, or if its name does not determine the format."""
         check_ending(f"--{self.name}", self.main, main_endings, stdout=True)
         if self.distances is not None and self.distances.is_stdout:
             raise ValueError(f"--distances must be a file: standard output is used for {self.name}.")

@@ -25,7 +25,7 @@ def open_input(
 ) -> Iterator[Vectors]:
     """Open the vectors of a file.
 
-    Errors about the rows that are raised inside the block name the file, and the model's file. With
+    Errors about the rows that are raised inside the block mention the file and the model file. With
     `dense`, sparse vectors are rejected.
     """
     with (

@@ -33,7 +33,7 @@ class Output:
         return self.path == STDOUT
 
     def check(self) -> None:
-        """Raise an error if the file cannot be written, as far as this is known in advance."""
+        """Raise an error if it is known in advance that the file cannot be written."""
         if self.is_stdout:
             return
         with writing_to(self.path):

@@ -20,7 +20,7 @@ COLUMN_ENDINGS = (".npy", *TEXT_ENDINGS)
 ROWS_PER_TEXT = 1 << 16
 
 WriteRows = Callable[[NDArray[Any]], bool]
-"""Write the next rows. Return False if nothing more can be written, as the reader closed the pipe."""
+"""Write the next rows. Return False if the reader has closed the pipe."""
 
 
 @contextmanager
@@ -63,10 +63,10 @@ def _write_values(file: BinaryIO, values: NDArray[Any], dtype: np.dtype[Any]) ->
 
 
 def _lines(rows: NDArray[Any]) -> Iterator[str]:
-    """Yield the rows as lines with commas. Floats have the fewest digits that identify them."""
+    """Yield the rows as comma-separated lines. Floats have the fewest digits that identify them."""
     for begin in range(0, len(rows), ROWS_PER_TEXT):
         some = rows[begin : begin + ROWS_PER_TEXT]
         if some.ndim == 1:
             yield "".join(f"{value}\n" for value in some.tolist())
-        else:  # as NumPy values: Python has no float32, and would show more digits
+        else:  # as NumPy values, because Python has no float32 and would show more digits
             yield "".join(",".join(map(str, row)) + "\n" for row in some)

@@ -35,7 +35,7 @@ class BinaryFile:
         return Location(self.name)
 
     def read_into(self, offset: int, target: NDArray[Any]) -> None:
-        """Fill a contiguous array with the bytes from `offset` on."""
+        """Fill a contiguous array with bytes, starting at `offset`."""
         self.check_unchanged()
         flat: Any = target.reshape(-1).view(np.uint8)
         view = memoryview(flat)
@@ -47,7 +47,7 @@ class BinaryFile:
             done += n
 
     def head(self, n_bytes: int, offset: int = 0) -> bytes:
-        """Return up to `n_bytes` bytes from `offset` on. There are fewer at the end of the file."""
+        """Return `n_bytes` bytes starting at `offset`, or fewer at the end of the file."""
         n = max(0, min(n_bytes, self.size - offset))
         found = np.empty(n, dtype=np.uint8)
         self.read_into(offset, found)

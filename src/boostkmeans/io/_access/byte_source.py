@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from boostkmeans._runtime.errors import Message, Parameter, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback
@@ -121,8 +121,8 @@ class ByteSource:
     ) -> Iterator[str]:
         """Yield the lines of a text.
 
-        Bytes that cannot be decoded become surrogates, which `invalid_text_reason` finds. Lines of more
-        than `longest` characters are split into pieces of this length. `expected` is the advice of the
+        Bytes that cannot be decoded become surrogates, which `find_text_fault` finds. Lines of more than
+        `longest` characters are split into pieces of this length. `expected` is the advice of the
         error for binary files.
         """
         with self._raw() as raw, self._content(raw) as stream:
@@ -171,7 +171,7 @@ class ByteSource:
 
     @contextmanager
     def _content(self, raw: io.BufferedReader) -> Iterator[io.BufferedReader]:
-        """Decompress the bytes if they start like gzip, whatever the name of the file."""
+        """Decompress the bytes if they start with a gzip header, regardless of the file name."""
         if not _starts_with(raw, GZIP_MAGIC):
             yield raw
             return
@@ -227,22 +227,27 @@ def utf_16_mark(head: bytes) -> str | None:
     return None
 
 
-def invalid_text_reason(text: str, encoding: str) -> str | None:
-    """Return why a text from `ByteSource.lines` cannot be used, or None if it is valid."""
+class TextFault(NamedTuple):
+    """Reason why a text cannot be used."""
+
+    reason: str
+    wrong_encoding: bool = False
+    """True if the text is probably in another encoding."""
+
+
+def find_text_fault(text: str, encoding: str) -> TextFault | None:
+    """Return the reason why a text from `ByteSource.lines` cannot be used, or None if it is valid."""
     if "\0" in text:
-        return f"binary: a NUL at character {text.index(chr(0)) + 1}"
+        return TextFault(f"binary: a NUL at character {text.index(chr(0)) + 1}")
     bad = UNDECODABLE.search(text)
     if bad:
-        return f"not {encoding}: byte 0x{ord(bad[0]) - 0xDC00:02x} at character {bad.start() + 1}"
+        place = f"byte 0x{ord(bad[0]) - 0xDC00:02x} at character {bad.start() + 1}"
+        return TextFault(f"not {encoding}: {place}", wrong_encoding=True)
     half = SURROGATE.search(text)
     if half:
-        return f"half of a surrogate pair: U+{ord(half[0]):04X} at character {half.start() + 1}"
+        place = f"U+{ord(half[0]):04X} at character {half.start() + 1}"
+        return TextFault(f"half of a surrogate pair: {place}")
     return None
-
-
-def is_of_encoding(reason: str, encoding: str) -> bool:
-    """Return True if a reason of `invalid_text_reason` is that the text has another encoding."""
-    return reason.startswith((f"not {encoding}:", f"not {encoding},"))
 
 
 def _size(raw: io.BufferedReader) -> int:

@@ -12,7 +12,7 @@ MAX_CHARACTERS = 40
 
 
 def choose_name(where: Location, what: str, key: str | None, available: list[str]) -> str:
-    """Return the key if it is given, or the only name, or "train".
+    """Return the key if it is given, else the only name, else "train".
 
     `what` is "array" or "dataset".
     """

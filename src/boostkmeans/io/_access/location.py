@@ -25,7 +25,7 @@ class Location(NamedTuple):
 
 
 def other_format_remedy(advice: str = "") -> Message:
-    """Return the advice to name the format, after other advice."""
+    """Return the given advice, followed by the advice to specify the format."""
     return Message(
         "{advice}If the file has another format, pass it as {format}.",
         advice=f"{advice} " if advice else "",

@@ -8,7 +8,7 @@ from boostkmeans.io._access.store import Store
 
 
 class RowRange(Store):
-    """The rows [begin, end) of another store, which it closes together with itself."""
+    """The rows [begin, end) of another store, which is closed together with this one."""
 
     def __init__(self, whole: Store, begin: int, end: int) -> None:
         self._whole = whole
@@ -20,7 +20,7 @@ class RowRange(Store):
         self.feature_names = whole.feature_names
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array."""
+        """Read rows into an array, starting with row `begin`."""
         self._whole.fill(self._begin + begin, target)
 
     def rows(self, begin: int, end: int) -> Any:

@@ -28,7 +28,7 @@ class RowStore(Store):
         self.is_mapped = bool(in_file.isnative)
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array, without a copy."""
+        """Read rows into an array, starting with row `begin`, without a copy."""
         self._file.read_into(self._offset + begin * self.shape[1] * self.dtype.itemsize, target)
         if not self._in_file.isnative:
             target.byteswap(inplace=True)
@@ -57,7 +57,7 @@ class ColumnStore(Store):
         self.dtype = in_file.newbyteorder("=")
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array, one column at a time."""
+        """Read rows into an array, starting with row `begin`, one column at a time."""
         piece = np.empty(len(target), dtype=self._in_file)
         for j in range(self.shape[1]):
             at = self._offset + (j * self.shape[0] + begin) * self.dtype.itemsize
@@ -90,7 +90,7 @@ class VecsStore(Store):
         self._stride = ROW_LENGTH.itemsize + shape[1] * dtype.itemsize
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array, and check their lengths."""
+        """Read rows into an array, starting with row `begin`, and check their lengths."""
         step = max(1, PIECE_BYTES // self._stride)
         piece = np.empty((min(step, len(target)), self._stride), dtype=np.uint8)
         for done in range(0, len(target), step):

@@ -20,7 +20,7 @@ PIECE_BYTES = 1 << 20
 
 
 class NoRoomError(OSError):
-    """There is no room for temporary data: the machine is at fault, not the file that is read."""
+    """There is no room for temporary data. The machine is the cause, not the file that is read."""
 
 
 class Spool:
@@ -64,7 +64,7 @@ class Spool:
     def close(self) -> None:
         """Discard the content, unless it was finished."""
         if self._file is not None:
-            with suppress(OSError):  # buffered bytes may not fit on the disk: an error was raised before
+            with suppress(OSError):  # buffered bytes may not fit on the disk; an error was raised before
                 self._file.close()
             self._file = None
 
@@ -79,7 +79,7 @@ class Spool:
 
     @contextmanager
     def _room_for(self, n_bytes: int) -> Iterator[None]:
-        """Raise NoRoomError instead of other OSErrors."""
+        """Convert an OSError into NoRoomError."""
         try:
             yield
         except OSError as error:

@@ -14,7 +14,7 @@ from boostkmeans.io._access.binary_file import BinaryFile
 
 
 class Store(ABC):
-    """The rows of a file, in their order."""
+    """The rows of a file, in file order."""
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
@@ -26,7 +26,7 @@ class Store(ABC):
 
     @abstractmethod
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into a C-contiguous array of this dtype."""
+        """Read rows into a C-contiguous array of this dtype, starting with row `begin`."""
 
     def rows(self, begin: int, end: int) -> Any:
         """Return the rows from `begin` to `end` (excluded), as a new array or a CSR matrix."""
@@ -49,9 +49,9 @@ class Store(ABC):
 
 
 class LazyStore(Store):
-    """A store that is created on first use, because this takes a pass over the file.
+    """A store that is created on first use, because creating it takes a pass over the file.
 
-    The shape, the type and the sparsity can be given if they are known before.
+    The shape, the type and the sparsity can be given if they are known in advance.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class LazyStore(Store):
             return self._created
 
     def _remember(self, error: BaseException) -> None:
-        """Store how to raise the error again.
+        """Store a function that raises the error again.
 
         The error object itself is not stored: its traceback would keep files and arrays alive.
         """
@@ -113,17 +113,17 @@ class LazyStore(Store):
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        """Shape, if necessary by reading the file."""
+        """Shape. The file is read if necessary."""
         return self._shape or self.store.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
-        """Type of the values, if necessary by reading the file."""
+        """Type of the values. The file is read if necessary."""
         return self._dtype or self.store.dtype
 
     @property
     def is_sparse(self) -> bool:  # type: ignore[override]
-        """True if the rows are sparse, if necessary by reading the file."""
+        """True if the rows are sparse. The file is read if necessary."""
         return self.store.is_sparse if self._is_sparse is None else self._is_sparse
 
     @property
@@ -133,7 +133,7 @@ class LazyStore(Store):
 
     @property
     def feature_names(self) -> list[str] | None:  # type: ignore[override]
-        """Names of the columns. Arrays, whose shape is known before, have no names."""
+        """Names of the columns. Arrays whose shape is known in advance have no names."""
         return None if self._shape else self.store.feature_names
 
     @property

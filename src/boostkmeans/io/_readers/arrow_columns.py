@@ -139,13 +139,13 @@ def choose_columns(where: Location, schema: Any, key: list[str] | None) -> Colum
 def _check_columns(
     where: Location, schema: Any, key: list[str], types: dict[str, Any], available: dict[str, Any]
 ) -> None:
-    """Raise DataFormatError unless the columns are unique and hold numbers or one holds lists."""
+    """Raise DataFormatError unless there are unique columns of numbers or one column of lists."""
     counts = Counter(schema.names)
     repeated = [one for one in key if counts[one] > 1]
     if repeated:
         raise where.error(
             f"{counts[repeated[0]]} columns have the name {repeated[0]!r}.",
-            Message("Rename them, or name other columns with {key}.", key=Parameter("key")),
+            Message("Rename them, or select other columns with {key}.", key=Parameter("key")),
         )
     for one in key:
         if available[one] is None:

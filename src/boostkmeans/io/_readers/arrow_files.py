@@ -23,12 +23,12 @@ from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import check_shape
 from boostkmeans.io._readers.parquet_footer import row_groups
 
-# Largest ratio of decoded bytes to bytes of the file. Runs of equal values take almost no room, so no
-# ratio is impossible, but a larger one would let a small damaged file exhaust the memory.
+# Largest ratio of decoded bytes to bytes of the file. Runs of equal values take almost no space, so any
+# ratio is possible, but a larger one would let a small damaged file exhaust the memory.
 MAX_EXPANSION = 10_000
-# Row groups are decoded as a whole. A file with larger groups is decoded once and spooled.
+# Row groups are decoded as a whole. A file with larger groups than this is decoded once and spooled.
 MAX_GROUP_BYTES = 1 << 28
-# Number of bytes that are decoded at a time. They stay in a processor's cache.
+# Number of bytes that are decoded at a time. They fit into the cache of a processor.
 BATCH_BYTES = 1 << 20
 # Smallest number of rows that are decoded at a time: with fewer, the cost of a call dominates.
 MIN_BATCH_ROWS = 1024
@@ -67,7 +67,7 @@ class ParquetStore(Store):
         self._check_size()
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array. The last group is kept for the next call."""
+        """Read rows into an array, starting with row `begin`. Cache the last group."""
         with self._lock:
             if self._spooled is None and self._has_large_groups():
                 self._spooled = self._spool()
@@ -151,8 +151,8 @@ class ParquetStore(Store):
             done += len(rows)
         if done != len(target):
             raise self._file.location.within(f"row {first}").error(
-                f"The footer declares a group of {len(target)} rows here, but the group has another "
-                "number of rows. The file is damaged."
+                f"The footer declares a group of {len(target)} rows here, but the group has a "
+                "different number of rows. The file is damaged."
             )
 
     def _batches(self, reader: Any, groups: list[int]) -> Iterator[Any]:

@@ -72,7 +72,7 @@ def read_cluto(name: str, data: bytes) -> csr_array:
 
 
 def check_first_line(name: str, data: bytes) -> None:
-    """Raise DataFormatError unless the first line is that of a CLUTO matrix."""
+    """Raise DataFormatError unless the first line is a valid header of a CLUTO matrix."""
     _parse_header(name, data.partition(b"\n")[0])
 
 

@@ -39,7 +39,7 @@ DEFAULT_CACHE_SLOTS = 521
 SLOTS_PER_CHUNK = 100
 # Number of datasets inside groups that are listed.
 MAX_NESTED = 100
-# Deepest nesting of groups that is searched.
+# Maximum depth of nested groups that are searched.
 MAX_DEPTH = 8
 # Exceptions that h5py raises for files that it cannot read.
 H5PY_ERRORS = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError, SystemError)
@@ -57,7 +57,7 @@ class Hdf5Store(Store):
         self.dtype = np.dtype(dataset.dtype).newbyteorder("=")
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
-        """Read the rows from `begin` on into an array."""
+        """Read rows into an array, starting with row `begin`."""
         self._file.check_unchanged()
         with self._lock, _hdf5_faults(self._file.location):
             if len(target):
@@ -74,7 +74,7 @@ class Hdf5Store(Store):
 
 
 def open_hdf5(file: BinaryFile, key: str | None, max_memory: int | None) -> Store:
-    """Return the dataset of this name, or the only one of two dimensions, or "train"."""
+    """Return the dataset of this name, else the only two-dimensional dataset, else "train"."""
     if not _has_signature(file):
         raise file.location.error(
             f"An HDF5 file begins with {SIGNATURE!r}, but this file does not.", other_format_remedy()
@@ -181,7 +181,8 @@ def _open_contiguous(file: BinaryFile, dataset: Any) -> Store | None:
     shape = check_shape(where, tuple(int(n) for n in dataset.shape or ()))
     if dataset.external or dataset.is_virtual:
         raise where.error(
-            "The values are in other files, which are not read.", "Copy them into one file: h5repack."
+            "The values are stored in other files, which is not supported.",
+            "Copy them into one file with h5repack.",
         )
     n_bytes = shape[0] * shape[1] * dtype.itemsize
     is_compact = dataset.id.get_create_plist().get_layout() == _import_h5py().h5d.COMPACT

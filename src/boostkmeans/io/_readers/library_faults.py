@@ -9,7 +9,7 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.spool import NoRoomError
 
-# Errors of the machine, which say nothing about the file.
+# Errors of the machine, which do not indicate a damaged file.
 MACHINE_ERRORS = {
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE
 }  # fmt: skip

@@ -1,8 +1,8 @@
 """The Matrix Market format .mtx: real numbers, integers or a pattern, general or symmetric.
 
-SciPy's reader is faster, but malformed files make it write beyond its arrays: seen with SciPy 1.17 for a
-last line without a line break and for too many values; scipy/scipy#19949 reports a segmentation fault
-for another file. It must not be used for untrusted files.
+SciPy's reader is faster, but malformed files make it write beyond its arrays: this happens with SciPy
+1.17 for a last line without a line break and for too many values; scipy/scipy#19949 reports a
+segmentation fault for another file. It must not be used for untrusted files.
 """
 
 from dataclasses import dataclass
@@ -52,12 +52,9 @@ class _Header:
     """Offset of the first entry in bytes."""
 
 
-def read_matrix_market(name: str, data: bytes, what: str = "documents") -> coo_array:
-    """Return the matrix of a .mtx file with this content.
-
-    `name` is the file name and `what` the name of the rows in error messages.
-    """
-    header = _parse_header(name, data, what)
+def read_matrix_market(name: str, data: bytes) -> coo_array:
+    """Return the matrix of a .mtx file with this content. `name` is the file name for messages."""
+    header = _parse_header(name, data)
     check_end(name, data)
     _check_declared_size(name, header, len(data))
     parts = [_entries(lines, header) for lines in blocks(name, data, header.body, header.line + 1)]
@@ -73,12 +70,12 @@ def read_matrix_market(name: str, data: bytes, what: str = "documents") -> coo_a
     values = entries[:, 2] if header.n_words == 3 else np.ones(len(entries))
     rows, columns = (entries[:, i].astype(np.int64) - 1 for i in (0, 1))
     if header.mirror_factor:
-        _check_half(name, header, rows, columns, what)
+        _check_half(name, header, rows, columns)
         values, rows, columns = _with_other_half(header, values, rows, columns)
     return coo_array((values, (rows, columns)), shape=shape)
 
 
-def check_banner(name: str, data: bytes, what: str = "vectors") -> list[bytes]:
+def check_banner(name: str, data: bytes) -> list[bytes]:
     """Return the layout, the field and the symmetry that the first line names.
 
     Raises DataFormatError if the first line is not that of a supported Matrix Market file.
@@ -99,18 +96,17 @@ def check_banner(name: str, data: bytes, what: str = "vectors") -> list[bytes]:
         or (dense and (field == b"pattern" or MIRROR_FACTORS[symmetry]))
     ):
         raise where.error(
-            f"The {what} must be a coordinate matrix of real numbers, integers or a pattern, general or "
-            "symmetric, or a general array of real numbers or integers. Got "
+            "Expected a coordinate matrix of real numbers, integers or a pattern, general or symmetric, "
+            "or a general array of real numbers or integers. Got "
             f"{quote(b' '.join(banner[2:]))}."
         )
     return banner[2:]
 
 
-def _check_half(name: str, header: _Header, rows: Ints, columns: Ints, what: str) -> None:
+def _check_half(name: str, header: _Header, rows: Ints, columns: Ints) -> None:
     if header.n_rows != header.n_columns or bool((columns > rows).any()):
         raise Location(name, "line 1").error(
-            f"The {what} are declared as a symmetric matrix, which must be square and have no entries "
-            "above the diagonal.",
+            "The matrix is declared as symmetric, but is not square or has entries above the diagonal.",
             "Write it again as 'general'.",
         )
 
@@ -122,8 +118,8 @@ def _with_other_half(header: _Header, values: Floats, rows: Ints, columns: Ints)
     return [np.concatenate(both) for both in zip((values, rows, columns), more, strict=True)]
 
 
-def _parse_header(name: str, data: bytes, what: str) -> _Header:
-    layout, field, symmetry = check_banner(name, data, what)
+def _parse_header(name: str, data: bytes) -> _Header:
+    layout, field, symmetry = check_banner(name, data)
     dense = layout == b"array"
     end = data.find(b"\n") + 1 or len(data)
     line, begin = 1, end
@@ -150,7 +146,7 @@ def _check_declared_size(name: str, header: _Header, size: int) -> None:
     check_minimum(name, header.line, "entries", header.n_entries, 0)
     each = VALUE_BYTES if header.dense else ENTRY_BYTES
     check_room(name, header.line, "entries", header.n_entries, each, size - header.body)
-    # Empty rows take no room in the file. A file with more rows than bytes is still rejected.
+    # Empty rows take no space in the file. A file with more rows than bytes is still rejected.
     check_room(name, header.line, "rows", header.n_rows, 1, size)
     check_columns(name, header.line, header.n_columns)
 

@@ -48,7 +48,7 @@ ZIP_ERRORS = (
 )  # fmt: skip
 # Length of the fixed part of the header in front of each member of a zip archive.
 LOCAL_HEADER_BYTES = 30
-# Offset in this header of two numbers: the lengths of the name and of the extra field that follow it.
+# Offset in this header of the lengths of the name and of the extra field, which follow the header.
 LENGTHS_OFFSET = 26
 
 
@@ -110,7 +110,7 @@ def sparse_matrix(name: str, arrays: Mapping[str, Any], file_size: int) -> Any:
     if len(shape) != 2 or min(shape) < 0:
         raise where.error(f"{shape} is not the shape of a matrix.")
     if shape[0] > file_size * MAX_EXPANSION or shape[1] > MAX_COLUMNS:
-        raise where.error(f"The shape {shape} is larger than such a file can hold.")
+        raise where.error(f"The shape {shape} is too large for this file.")
     if layout in ("bsr", "dia"):
         return _from_blocks(where, str(layout), arrays, shape)
     first, second, data = (arrays[one] for one in needed)
@@ -173,7 +173,7 @@ def _member_header(where: Location, archive: zipfile.ZipFile, member: zipfile.Zi
 
 
 def _content_offset(file: BinaryFile, member: zipfile.ZipInfo) -> int:
-    """Return the offset of a member that is not compressed. zipfile has checked its header before."""
+    """Return the offset of a member that is not compressed. zipfile has already checked its header."""
     lengths = file.head(4, member.header_offset + LENGTHS_OFFSET)
     name_length, extra_length = struct.unpack("<HH", lengths)
     begin = member.header_offset + LOCAL_HEADER_BYTES + int(name_length + extra_length)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boostkmeans.io._access.location import Location
 
-# Number of bytes that are parsed at a time: the cost of a call is negligible, and so is the memory.
+# Number of bytes that are parsed at a time. The overhead of a call and the memory are then negligible.
 BLOCK_BYTES = 1 << 22
 # Largest number of columns, which int32 indices can address.
 MAX_COLUMNS = 2**31 - 1
@@ -36,7 +36,7 @@ class NumberLines:
     """Number of the first line in the file."""
 
     def fail(self, line: int, problem: str) -> NoReturn:
-        """Raise DataFormatError for a line, which is counted from 0 here."""
+        """Raise DataFormatError for a line with this zero-based index."""
         raise Location(self.name, f"line {self.first + line}").error(problem)
 
     @cached_property
@@ -67,11 +67,11 @@ class NumberLines:
         return numbers
 
     def line_of(self, word: int) -> int:
-        """Return the line, counted from 0, that contains a word."""
+        """Return the index of the line that contains a word."""
         return int(np.searchsorted(np.cumsum(self.per_line), word, side="right"))
 
     def _fail_at_first_word(self) -> NoReturn:
-        """Search the lines, slowly, for the first word that is not a number."""
+        """Find the first word that is not a number. This is slow, and only used for error messages."""
         for i, line in enumerate(self.text.split(b"\n")):
             for word in line.split():
                 if not _is_number(word):
@@ -80,7 +80,7 @@ class NumberLines:
 
 
 def blocks(name: str, data: bytes, begin: int, line: int) -> Iterator[NumberLines]:
-    """Iterate over blocks of lines from byte `begin` on, where line number `line` begins.
+    """Iterate over blocks of lines, starting at byte `begin`, where line number `line` begins.
 
     The last line must end with a line break.
     """
@@ -96,7 +96,7 @@ def blocks(name: str, data: bytes, begin: int, line: int) -> Iterator[NumberLine
 def check_end(name: str, data: bytes) -> None:
     """Raise DataFormatError unless the last line ends with a line break.
 
-    A file that is truncated inside a number would otherwise be read with a wrong number.
+    Otherwise, a file that is truncated inside a number would be read with a wrong value.
     """
     if not data.endswith(b"\n"):
         raise Location(name).error(
@@ -131,7 +131,7 @@ def check_room(name: str, line: int, what: str, number: int, each: int, room: in
 def check_columns(name: str, line: int, n_columns: int) -> None:
     """Raise DataFormatError if a header declares too many columns.
 
-    Empty columns take no room in the file, so its size gives no limit.
+    Empty columns take no space in the file, so the file size does not limit their number.
     """
     if n_columns > MAX_COLUMNS:
         raise Location(name, f"line {line}").error(

@@ -1,9 +1,9 @@
 """Parser of the numbers of rows and values in the footer of a Parquet file.
 
-pyarrow provides the same numbers, but its access to the metadata of a damaged file can end the process
-by a C++ exception that is not caught (seen with pyarrow 26.0). Its readers catch such exceptions, but
-they allocate memory for all values that the footer declares. The numbers must therefore be checked
-before pyarrow opens the file.
+pyarrow provides the same numbers, but when it reads the metadata of a damaged file, an uncaught C++
+exception can end the process (seen with pyarrow 26.0). Its readers catch such exceptions, but they
+allocate memory for all values that the footer declares. The numbers must therefore be checked before
+pyarrow opens the file.
 
 The footer is encoded in the compact protocol of Thrift, as defined in parquet.thrift.
 """
@@ -18,7 +18,7 @@ from boostkmeans.io._access.binary_file import BinaryFile
 MAGIC = b"PAR1"
 # Number of bytes at the end of a file: the length of the footer, and the magic bytes.
 END_BYTES = 8
-# Deepest nesting of structures that is accepted. Parquet has six levels.
+# Maximum depth of nested structures. Parquet has six levels.
 MAX_DEPTH = 16
 # Types of Thrift's compact protocol.
 TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
@@ -42,7 +42,7 @@ def _simple_structure() -> re.Pattern[bytes]:
 
 
 SIMPLE_STRUCTURE = _simple_structure()
-# Numbers of the needed fields of each structure, and the structures in these fields.
+# IDs of the required fields of each structure, and the structures in these fields.
 COLUMN_METADATA = {3: None, 5: None}
 COLUMN_CHUNK = {1: None, 3: COLUMN_METADATA}
 ROW_GROUP = {1: COLUMN_CHUNK, 3: None}
@@ -74,7 +74,9 @@ def row_groups(file: BinaryFile) -> list[RowGroup]:
     except (IndexError, KeyError, ValueError, TypeError, AttributeError) as error:
         raise _damaged(file, f"its footer cannot be parsed ({type(error).__name__})") from None
     if sum(group.n_rows for group in groups) != n_rows or any(group.n_rows < 0 for group in groups):
-        raise _damaged(file, f"it declares {n_rows} rows, but its groups have another number of rows")
+        raise _damaged(
+            file, f"it declares {n_rows} rows, but its groups have a different number of rows"
+        )
     return groups
 
 
@@ -94,7 +96,7 @@ def _damaged(file: BinaryFile, reason: str) -> DataFormatError:
 def _structure(
     data: bytes, at: int, wanted: dict[int, Any] | None, depth: int
 ) -> tuple[dict[int, Any], int]:
-    """Parse a structure. Return its wanted fields by number, and the offset of its end."""
+    """Parse a structure. Return its required fields by ID, and the offset of its end."""
     found: dict[int, Any] = {}
     number = 0
     while True:

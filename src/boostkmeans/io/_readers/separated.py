@@ -28,7 +28,7 @@ from boostkmeans.io._readers.table_layout import (
     table_layout,
 )
 
-# Longest line in characters: it has room for a million numbers of 17 digits.
+# Maximum length of a line in characters, enough for a million numbers of 17 digits.
 MAX_LINE_LENGTH = 1 << 25
 # Number of bytes of numbers that are parsed at a time.
 PIECE_BYTES = 1 << 22
@@ -37,13 +37,13 @@ DTYPE = np.dtype(np.float64)
 EXPECTED = "Pass a table of numbers as text. If the file has another format, pass its format."
 # NumPy's message about a cell that is not a number.
 WRONG_CELL = re.compile(r"could not convert string (.*) to float64 at row \d+, column (\d+)", re.DOTALL)
-# NumPy's message about a line with another number of columns.
+# NumPy's message about a line with a different number of columns.
 WRONG_COUNT = re.compile(r"requires \d+ columns but (\d+) were found")
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Arguments of `open_vectors` for a table as text."""
+    """Arguments of `open_vectors` for a text table."""
 
     format_name: str
     key: list[str] | None
@@ -77,7 +77,7 @@ class _Lines:
         return self._next[1] if self._next else None
 
     def close(self) -> None:
-        """Close the file at once, not when a traceback that refers to it is freed."""
+        """Close the file immediately, instead of when a traceback that refers to it is freed."""
         self._source.close()
 
     def _numbered(self, lines: Iterator[str]) -> Iterator[tuple[int, str]]:
@@ -91,7 +91,7 @@ class _Lines:
 
 
 def check_table(source: ByteSource, options: TableOptions) -> None:
-    """Raise DataFormatError unless the first lines are those of a table with the wanted columns."""
+    """Raise DataFormatError unless the first lines belong to a table with the requested columns."""
     with closing(_Lines(source, ignore_progress)) as lines:
         _read_first_line(source.location, lines, options)
 
@@ -99,7 +99,7 @@ def check_table(source: ByteSource, options: TableOptions) -> None:
 def read_separated(
     source: ByteSource, options: TableOptions, max_memory: int | None, progress: ProgressCallback
 ) -> Store:
-    """Return the numbers of a table, which are spooled."""
+    """Parse a table, and return its numbers from a spool."""
     with closing(_Lines(source, progress)) as lines:
         first, layout = _read_first_line(source.location, lines, options)
         table = _Table(source, lines, layout)
@@ -128,7 +128,7 @@ def _spool_table(table: "_Table", lines: Iterator[str], max_memory: int | None) 
 
 
 def _read_first_line(where: Location, lines: _Lines, options: TableOptions) -> tuple[str, TableLayout]:
-    """Return the first line of the table, a header or a row, and the layout that it shows."""
+    """Return the first line of the table, which is a header or a row, and the detected layout."""
     separator = "\t" if options.format_name == "tsv" else None
     line = next(lines, None)
     excel = EXCEL_SEPARATOR.fullmatch(line) if line is not None else None
@@ -154,7 +154,7 @@ class _Table:
     layout: TableLayout
 
     def pieces(self, lines: Iterator[str]) -> Iterator[NDArray[np.float64]]:
-        """Iterate over blocks of rows of the wanted columns."""
+        """Iterate over blocks of rows of the requested columns."""
         # One type per column makes NumPy check the number of columns. Other columns are parsed as
         # strings of one character, which are discarded.
         n_columns, wanted = len(self.layout.names), self.layout.wanted

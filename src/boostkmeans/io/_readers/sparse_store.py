@@ -1,7 +1,8 @@
-"""`SparseStore`: sparse rows in memory, and their reading from files."""
+"""Sparse matrices of files, with the labels that some formats store, and `SparseStore`."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,20 @@ from boostkmeans.io._readers.cluto import read_cluto
 from boostkmeans.io._readers.matrix_market import read_matrix_market
 from boostkmeans.io._readers.npz import arrays_of, sparse_matrix
 from boostkmeans.io._readers.svmlight import read_svmlight
+
+
+@dataclass(frozen=True)
+class LabelledMatrix:
+    """A sparse matrix, and the labels that its file stores."""
+
+    matrix: Any
+    """SciPy sparse matrix of any layout."""
+    row_labels: Any = None
+    """Label of each row, if the format has labels (svmlight)."""
+    first_column: int = 1
+    """Number of the first column in the file: 0 or 1."""
+    arrays: Mapping[str, Any] = field(default_factory=dict)
+    """All arrays of the file, if it is an npz file."""
 
 
 class SparseStore(Store):
@@ -50,27 +65,39 @@ class SparseStore(Store):
 
 
 def read_sparse(name: str, format_name: str, data: bytes) -> Store:
-    """Return the sparse matrix of a file with this content."""
-    where = Location(name)
+    """Return the rows of the sparse matrix in a file with this content."""
+    return SparseStore(Location(name), read_labelled(name, format_name, data).matrix)
+
+
+def read_labelled(name: str, format_name: str, data: bytes) -> LabelledMatrix:
+    """Return the sparse matrix in a file with this content. `name` is the file name for messages."""
     try:
-        return SparseStore(where, READERS[format_name](name, data))
+        return READERS[format_name](name, data)
     except (ValueError, OverflowError, IndexError, TypeError) as error:
         if isinstance(error, DataFormatError):
             raise
-        raise where.error(
+        raise Location(name).error(
             f"The file is damaged, or not a {format_name} file: {escape_untrusted(str(error))}.",
             other_format_remedy("Write it again."),
         ) from None
 
 
-def _read_npz(name: str, data: bytes) -> Any:
-    matrix = sparse_matrix(name, arrays_of(name, io.BytesIO(data)), len(data))
-    return matrix if matrix.dtype.isnative else matrix.astype(np.dtype(matrix.dtype).newbyteorder("="))
+def _read_svmlight(name: str, data: bytes) -> LabelledMatrix:
+    found = read_svmlight(name, data)
+    return LabelledMatrix(found.matrix, row_labels=found.labels, first_column=found.first_column)
 
 
-READERS: dict[str, Callable[[str, bytes], Any]] = {
-    "cluto": read_cluto,
-    "matrix-market": lambda name, data: read_matrix_market(name, data, "vectors"),
-    "svmlight": lambda name, data: read_svmlight(name, data).matrix,
+def _read_npz(name: str, data: bytes) -> LabelledMatrix:
+    arrays = arrays_of(name, io.BytesIO(data))
+    matrix = sparse_matrix(name, arrays, len(data))
+    if not matrix.dtype.isnative:
+        matrix = matrix.astype(np.dtype(matrix.dtype).newbyteorder("="))
+    return LabelledMatrix(matrix, arrays=arrays)
+
+
+READERS: dict[str, Callable[[str, bytes], LabelledMatrix]] = {
+    "cluto": lambda name, data: LabelledMatrix(read_cluto(name, data)),
+    "matrix-market": lambda name, data: LabelledMatrix(read_matrix_market(name, data)),
+    "svmlight": _read_svmlight,
     "npz": _read_npz,
 }

@@ -41,13 +41,13 @@ def read_svmlight(name: str, data: bytes) -> Labelled:
 
 
 def _without_first_column(matrix: Any) -> csr_array:
-    """Return the matrix without its first column, which is empty in a file that counts from 1."""
+    """Return the matrix without its first column, which is empty if the file has one-based indices."""
     shape = (matrix.shape[0], max(matrix.shape[1] - 1, 0))
     return csr_array((matrix.data, matrix.indices - 1, matrix.indptr), shape=shape)
 
 
 def check_lines(name: str, data: bytes) -> None:
-    """Raise DataFormatError for the first invalid line. scikit-learn does not report its number."""
+    """Raise DataFormatError for the first invalid line. scikit-learn does not report the line number."""
     line = _first_invalid_line(io.BytesIO(data))
     if line is not None:
         raise Location(name, f"line {line}").error(f"{EXPECTED}.")

@@ -1,17 +1,17 @@
-"""Layout of a table as text: separator, header and columns, detected from its first lines."""
+"""Layout of a text table: separator, header and columns, detected from its first lines."""
 
 import csv
 import re
 from dataclasses import dataclass
 
 from boostkmeans._runtime.errors import Message, Parameter
-from boostkmeans.io._access.byte_source import invalid_text_reason
+from boostkmeans.io._access.byte_source import find_text_fault
 from boostkmeans.io._access.choice import missing_name_error
 from boostkmeans.io._access.location import Location
 
 # Separators of CSV files, in order of preference.
 SEPARATORS = (",", ";", "\t")
-# First line by which a file tells Excel its separator.
+# First line that declares the separator for Excel.
 EXCEL_SEPARATOR = re.compile(r"sep=(.)\s*")
 # Prefix of the header that np.savetxt writes.
 COMMENT = "#"
@@ -25,17 +25,18 @@ MAX_SHOWN = 40
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Columns of a table as text."""
+    """Columns of a text table."""
 
     separator: str | None
     """None if any white space separates cells."""
     names: list[str]
-    """Names from the header, or else numbers from 1 on."""
+    """Names from the header, or numbers from 1 if there is no header."""
     wanted: list[int]
     """Indices of the columns to read."""
     has_header: bool
     has_index: bool
-    """True if only the first column has no name. It should number the rows, as the index of pandas."""
+    """True if only the first column has no name. It should contain row numbers, like an index of
+    pandas."""
 
 
 def is_comment(line: str) -> bool:
@@ -52,7 +53,7 @@ def table_layout(
     key: list[str] | None,
     header: bool | None,
 ) -> TableLayout:
-    """Return the layout that the first two lines show.
+    """Detect the layout from the first two lines.
 
     `where` is the location of the first line. A separator and the presence of a header are detected
     unless they are given.
@@ -63,10 +64,11 @@ def table_layout(
         header = _is_header(where, cells, _cells(second, separator) if second else None, first)
     names = cells if header else [str(i + 1) for i in range(len(cells))]
     if header:
-        reason = invalid_text_reason(first, "utf-8")
-        if reason:
+        fault = find_text_fault(first, "utf-8")
+        if fault:
             raise where.error(
-                f"The names of the columns are not valid text ({reason}).", "Save the file as UTF-8."
+                f"The names of the columns are not valid text ({fault.reason}).",
+                "Save the file as UTF-8.",
             )
     wanted = _wanted_columns(where, names, key, header)
     has_index = header and key is None and len(names) > 1 and names[0] == "" and all(names[1:])
@@ -125,11 +127,16 @@ def _count(n: int) -> list[str]:
 
 def _detect_separator(first: str, second: str | None) -> str | None:
     """Return the separator of a CSV file, or None if white space separates cells, as in np.savetxt."""
-    best = max(SEPARATORS, key=lambda one: len(_cells(first, one)))
+    best = best_separator(first)
     words = (second or first).split()
     if len(_cells(first, best)) == 1 and len(first.split()) == len(words) > 1:
         return None if all(map(_is_number, words)) else best
     return best
+
+
+def best_separator(line: str) -> str:
+    """Return the separator of CSV files that divides the line into the most cells."""
+    return max(SEPARATORS, key=lambda one: len(_cells(line, one)))
 
 
 def _cells(line: str, separator: str | None) -> list[str]:

@@ -49,7 +49,7 @@ class CheckpointFile:
     def prepared(self) -> Iterator[None]:
         """Move an old checkpoint aside if the fit starts over.
 
-        It is restored if the fit fails before it writes a new one, so that wrong options cost nothing.
+        The old checkpoint is restored if the fit fails before it writes a new one.
         """
         if self.resume and not self.exists:
             print_message(f"{self.path} does not exist: the fit starts from the beginning")
@@ -72,7 +72,7 @@ class CheckpointFile:
             Path(self.path).unlink(missing_ok=True)
 
     def as_output(self) -> Output | None:
-        """Return the file as an output, for the check that all files differ."""
+        """Return the file as an output, to check that all output files differ."""
         return None if self.path is None else Output(self.path, force=True)
 
     @property
@@ -87,7 +87,7 @@ class CheckpointFile:
 
     @property
     def advice(self) -> str:
-        """The end of a message, which tells how to continue if there is a checkpoint."""
+        """Advice for the end of a message: how to continue, if there is a checkpoint."""
         return "; run the same command with --resume to continue" if self.exists else ""
 
     def _is_checkpoint(self) -> bool:

@@ -103,7 +103,7 @@ def _write_results(
 
     Return the files that were written, and the errors of the others, by result.
     """
-    # The saved model should not contain the parameters of this run.
+    # The saved model should not contain parameters that only affect this run.
     model.set_params(callback=None, checkpoint=None, verbose=0)
     failures = outputs.write(model)
     for error in failures.values():

@@ -49,7 +49,9 @@ class FitSettings:
             "clusters of a bisecting tree."
         ),
     ] = Method.K_WAY
-    quality: Annotated[Quality | None, typer.Option(help="Effort (default: balanced).")] = None
+    quality: Annotated[
+        Quality | None, typer.Option(help="Trade-off between speed and distortion (default: balanced).")
+    ] = None
     init: Annotated[
         str | None,
         typer.Option(
@@ -101,7 +103,7 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class CheckpointOptions:
-    """Options about interrupted fits."""
+    """Options for interrupting and resuming a fit."""
 
     checkpoint: Annotated[
         str | None,

@@ -1,4 +1,4 @@
-"""From the options of `fit` to an estimator."""
+"""Conversion of the options of `fit` to an estimator."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -14,7 +14,7 @@ from boostkmeans.io import open_vectors
 
 Estimator = BoostKMeans | BisectingBoostKMeans
 
-# Options that have no effect on a method. Its estimator may accept the parameter.
+# Options that have no effect on a method, although its estimator may accept the parameter.
 UNSUPPORTED: dict[Method, tuple[str, ...]] = {
     Method.K_WAY: (),
     Method.BISECTING: (

@@ -31,7 +31,7 @@ class FitOutputs:
 
     @classmethod
     def from_options(cls, options: OutputOptions, *, force: bool) -> "FitOutputs":
-        """Return the outputs, and raise an error if a file name does not tell its format."""
+        """Return the outputs, and raise an error if a file name does not determine its format."""
         outputs = cls(
             output_to(options.output, force=force),
             output_to(options.labels, force=force),
@@ -64,8 +64,8 @@ class FitOutputs:
     def write(self, model: Estimator) -> dict[str, Exception]:
         """Write all results, and return the errors by result.
 
-        An error does not prevent the other results from being written. Labels are last, as they may be
-        printed to a pipe that is closed.
+        An error does not prevent the other results from being written. Labels are written last, because
+        they may be printed to a closed pipe.
         """
         writers: dict[str, Callable[[Estimator], None]] = {
             "model": self._write_model,
@@ -76,7 +76,7 @@ class FitOutputs:
         for name, write in writers.items():
             try:
                 write(model)
-            except Exception as error:  # of any type: the fit may have taken hours
+            except Exception as error:  # of any type, because the fit may have taken hours
                 failures[name] = error
         return failures
 

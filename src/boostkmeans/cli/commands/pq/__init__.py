@@ -7,7 +7,7 @@ from boostkmeans.cli.lazy_group import SETTINGS, Commands, lazy_group
 COMMANDS: Commands = {
     "train": ("commands.pq.train", "train", "Train a quantizer on vectors, and write it."),
     "encode": ("commands.pq.encode", "encode", "Write the codes of vectors."),
-    "search": ("commands.pq.search", "search", "Find the nearest codes of queries."),
+    "search": ("commands.pq.search", "search", "Find the codes nearest to each query."),
     "evaluate": ("commands.pq.evaluate", "evaluate", "Measure the recall and the distortion."),
 }
 
@@ -25,8 +25,8 @@ def pq() -> None:
       boostkmeans pq search quantizer.st codes.npy queries.fvecs -k 10
       boostkmeans pq evaluate quantizer.st vectors.fvecs queries.fvecs
 
-    Product quantization: codes of a few bytes for vectors, and search among them.
+    Encode vectors in a few bytes each by product quantization, and search the codes.
 
     The features are divided into subspaces. A code consists of the number of the nearest centroid in
-    each subspace. Codes are much smaller than vectors, so that more of them fit into memory.
+    each subspace. Codes are much smaller than vectors, so more of them fit into memory.
     """

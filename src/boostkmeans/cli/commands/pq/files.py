@@ -25,7 +25,7 @@ def read_codes(path: str, display: ProgressDisplay, quantizer: ProductQuantizer)
 def read_truth(
     path: str, display: ProgressDisplay, key: list[str] | None, *, n_queries: int, n_rows: int
 ) -> NDArray[np.int64]:
-    """Read the number of the nearest row of each query: the first column, or one number per line."""
+    """Read the index of the nearest row of each query: the first column, or one number per line."""
     if describe_column(path) is not None:
         values = read_column(path)
     else:

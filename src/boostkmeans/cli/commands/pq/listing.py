@@ -57,6 +57,6 @@ def quantizer_pairs(values: Result) -> Pairs:
 
 
 def format_code(values: Result) -> str:
-    """Return the size of a code, and how many times smaller it is than a row if this is known."""
+    """Return the size of a code, and the compression ratio if it is known."""
     ratio = values.get("compression")
     return f"{values['bytes_per_code']:,} bytes" + (f", {ratio:,.4g} times smaller" if ratio else "")

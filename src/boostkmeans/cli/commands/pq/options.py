@@ -17,6 +17,6 @@ QueriesPath = Annotated[
 Symmetric = Annotated[
     bool,
     typer.Option(
-        "--symmetric", help="Encode the queries, too: distances between codes are less accurate."
+        "--symmetric", help="Encode the queries, too, and compare codes with codes: less accurate."
     ),
 ]

@@ -44,7 +44,7 @@ def train(
         ),
     ] = 256,
     quality: Annotated[
-        Quality | None, typer.Option(help="Effort of the clusterings (default: fast).")
+        Quality | None, typer.Option(help="Trade-off between speed and distortion (default: fast).")
     ] = None,
     bisecting: Annotated[
         bool,
