@@ -86,8 +86,7 @@ class DenseRows {
     if (csr_ || source_.column_stride < 0 || source_.column_stride > kWidestScalar) return;
     const std::int64_t bytes = source_.n_features * source_.column_stride;
     const char* begin = source_.data + row * source_.row_stride;
-    // Most rows start within a cache line. The first line is then partly used, and the others begin
-    // before multiples of kCacheLine bytes.
+    // Most rows start within a cache line, not at its beginning.
     const auto skip = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin) %
                                                 static_cast<std::uintptr_t>(kCacheLine));
     __builtin_prefetch(begin, 0, 2);
