@@ -669,7 +669,7 @@ def test_rejects_non_finite_rows(method: Any, value: float, name: str) -> None:
     [
         (np.ones(9), r"expected \(10,\)"),
         (np.full(10, -1.0), "Negative"),
-        (np.r_[1.0, 1.0, np.zeros(8)], "sample_weight has 2"),
+        (np.r_[1.0, 1.0, np.zeros(8)], r"positive weight in sample_weight \(2\)"),
     ],
 )
 def test_rejects_invalid_weights(method: Any, weights: Any, message: str) -> None:

@@ -110,7 +110,7 @@ def test_error_names_the_invalid_parameter(parameters: dict[str, Any], message: 
         (np.full(30, -1.0), "Negative"),
         (np.full(30, np.nan), "NaN"),
         (np.zeros(30), "non-zero"),
-        (np.r_[1.0, 1.0, np.zeros(28)], "sample_weight has 2"),
+        (np.r_[1.0, 1.0, np.zeros(28)], r"positive weight in sample_weight \(2\)"),
     ],
 )
 def test_rejects_invalid_weights(weights: Any, message: str) -> None:
