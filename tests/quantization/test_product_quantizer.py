@@ -571,7 +571,7 @@ def test_files_of_older_versions_exist() -> None:
 
 SLOW = {
     "sweeps": "ProductQuantizer(8, clusterer=BoostKMeans(quality='best', tol=0), n_threads=2)",
-    "a tree": "ProductQuantizer(2, 4096, clusterer=BisectingBoostKMeans(n_init=50), n_threads=2)",
+    "a tree": "ProductQuantizer(2, 4096, clusterer=BisectingBoostKMeans(n_init=8), n_threads=2)",
     "a rotation": "ProductQuantizer(2, 2048, rotation=1000, n_threads=2)",
     "one thread": "ProductQuantizer(8, clusterer=BoostKMeans(quality='best', tol=0), n_threads=1)",
 }
