@@ -42,6 +42,13 @@ class PartitionView:
     @property
     def n_clusters(self) -> int: ...
 
+SIMULATED_CORES: tuple = (8, 32, 128)
+
+def section_times() -> tuple[float, float, list[float]]:
+    """
+    Return the seconds that calls from the current thread have spent in parallel sections so far: the elapsed time, the sum over all threads, and upper bounds of the time on SIMULATED_CORES.
+    """
+
 def instruction_sets() -> list[str]:
     """
     Return the names of the instruction sets that this machine supports, the baseline first.

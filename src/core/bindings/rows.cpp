@@ -1,6 +1,8 @@
 // Bindings of rows, of their statistics, and of the recomputation of partitions.
 #include "bindings/rows.hpp"
 
+#include <nanobind/stl/array.h>
+
 #include "bindings/module.hpp"
 #include "bindings/partition.hpp"
 #include "rows/describe.hpp"
@@ -76,6 +78,15 @@ void bind_rows(nb::module_& m) {
            nb::kw_only(), "labels"_a.noconvert(), "composites"_a.noconvert(), "weights"_a.noconvert(),
            "counts"_a.noconvert())
       .def_prop_ro("n_clusters", &PartitionView::n_clusters);
+  m.attr("SIMULATED_CORES") = nb::make_tuple(kSimulatedCores[0], kSimulatedCores[1], kSimulatedCores[2]);
+  m.def(
+      "section_times",
+      [] {
+        const SectionTimes& times = section_times();
+        return std::make_tuple(times.wall, times.busy, times.simulated);
+      },
+      "Return the seconds that calls from the current thread have spent in parallel sections so far: "
+      "the elapsed time, the sum over all threads, and upper bounds of the time on SIMULATED_CORES.");
   m.def("instruction_sets", &instruction_sets,
         "Return the names of the instruction sets that this machine supports, the baseline first.");
   m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,
