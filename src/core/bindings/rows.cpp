@@ -5,8 +5,8 @@
 
 #include "bindings/module.hpp"
 #include "bindings/partition.hpp"
+#include "partition/rows_by_cluster.hpp"
 #include "rows/describe.hpp"
-#include "support/rows_by_cluster.hpp"
 
 namespace boostkmeans {
 namespace {
@@ -45,9 +45,16 @@ auto recompute_partition(const Rows& rows, const Weights& row_weights, const Par
   return std::make_tuple(result.inertia, result.drift);
 }
 
-auto members_of_clusters(const Vector<const std::int32_t>& labels, std::int64_t n_clusters) {
+auto members_of_clusters(const Vector<const std::int32_t>& labels, std::int64_t n_clusters,
+                         int n_threads) {
   require(n_clusters > 0, "n_clusters must be positive");
-  const RowsByCluster sorted = sort_by_cluster(labels.data(), n_clusters, length_of(labels));
+  // Number of operations that take as long as sorting one row.
+  constexpr double kCostOfRow = 20.0;
+  RowsByCluster sorted;
+  run(n_threads, kCostOfRow * static_cast<double>(length_of(labels)), kNoDeadline,
+      [&](ThreadPool& pool) {
+        sorted = sort_by_cluster(labels.data(), n_clusters, length_of(labels), pool);
+      });
   return std::make_tuple(to_numpy(sorted.rows), to_numpy(sorted.start));
 }
 
@@ -98,7 +105,7 @@ void bind_rows(nb::module_& m) {
         "inertias"_a.noconvert().none(), "n_threads"_a,
         "Recompute composites, weights and counts (and the inertia of each cluster) from the labels, "
         "in place. Return (inertia, drift).");
-  m.def("members", &members_of_clusters, "labels"_a, "n_clusters"_a,
+  m.def("members", &members_of_clusters, "labels"_a, "n_clusters"_a, "n_threads"_a = 1,
         "Return the row numbers sorted by cluster, and the start of each cluster in them, followed "
         "by their number.");
 }

@@ -18,16 +18,17 @@ struct SectionTimes {
   std::array<double, kSimulatedCores.size()> simulated = {};
   std::int64_t n_sections = 0;
 
-  // Adds a section whose longest item took `longest_item`. `max_threads` is the largest number of
-  // threads that the call would use. The simulated time is Graham's bound (1966): processors that take
-  // items in any order, one after the other, need at most (sum - longest) / processors + longest.
-  void add(double section_wall, double section_busy, double longest_item, double max_threads) {
+  // Adds a section. `longest` is the time of its longest item, or of its longest chain of items that
+  // wait for each other. `max_threads` is the largest number of threads that the call would use. The
+  // simulated time is Graham's bound (1966): processors that take items in any order, one after the
+  // other, need at most (sum - longest) / processors + longest.
+  void add(double section_wall, double section_busy, double longest, double max_threads) {
     wall += section_wall;
     busy += section_busy;
     ++n_sections;
     for (std::size_t i = 0; i < kSimulatedCores.size(); ++i) {
       const double cores = std::min<double>(kSimulatedCores[i], max_threads);
-      simulated[i] += (section_busy - longest_item) / cores + longest_item;
+      simulated[i] += (section_busy - longest) / cores + longest;
     }
   }
 };

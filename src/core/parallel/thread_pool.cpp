@@ -172,9 +172,20 @@ void ThreadPool::run_round() {
 }
 
 void ThreadPool::for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body) {
+  const std::int64_t shares = kSharesPerThread * size();
+  run_section(n_items, std::clamp<std::int64_t>(n_items / shares, 1, kMaxGrain), 0.0, body);
+}
+
+void ThreadPool::for_each_in_order(std::int64_t n_items, double chain,
+                                   const std::function<void(std::int64_t, int)>& body) {
+  run_section(n_items, 1, chain, body);
+}
+
+void ThreadPool::run_section(std::int64_t n_items, std::int64_t grain, double chain,
+                             const std::function<void(std::int64_t, int)>& body) {
   body_ = &body;
   n_items_ = n_items;
-  grain_ = std::clamp<std::int64_t>(n_items / (kSharesPerThread * size()), 1, kMaxGrain);
+  grain_ = grain;
   next_.store(0, std::memory_order_relaxed);
   std::fill(thread_times_.begin(), thread_times_.end(), ThreadTime{});
   const StopToken::Clock::time_point began = StopToken::Clock::now();
@@ -185,7 +196,8 @@ void ThreadPool::for_each(std::int64_t n_items, const std::function<void(std::in
       busy += time.busy;
       longest = std::max(longest, time.longest_item);
     }
-    times_.add(seconds_between(began, StopToken::Clock::now()), busy, longest, max_threads_);
+    times_.add(seconds_between(began, StopToken::Clock::now()), busy, std::max(longest, chain * busy),
+               max_threads_);
   }
   if (failed_.exchange(false)) std::rethrow_exception(error_);
 }

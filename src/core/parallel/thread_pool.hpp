@@ -35,6 +35,14 @@ class ThreadPool {
   // requested. The calling thread is thread 0. If a call throws, the exception is rethrown here after
   // all threads have finished.
   void for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body);
+  // As for_each, for items that may wait for earlier items. Threads take the items one by one, in
+  // order, so that the first unfinished item never waits. A waiting item must return once `abandoned`
+  // is true. `chain` is the length of the longest chain of items that wait for each other, as a share
+  // of all items.
+  void for_each_in_order(std::int64_t n_items, double chain,
+                         const std::function<void(std::int64_t, int)>& body);
+  // Returns true if items may be left out, because a stop was requested or an item failed.
+  bool abandoned() const { return failed_.load(std::memory_order_relaxed) || stop_token_.stopped(); }
 
  private:
   // Time that a thread spent on the items of the current round. Threads write it, so that each has a
@@ -45,6 +53,8 @@ class ThreadPool {
 
   void serve(int thread);
   void work(int thread);
+  void run_section(std::int64_t n_items, std::int64_t grain, double chain,
+                   const std::function<void(std::int64_t, int)>& body);
   void run_round();
   bool join(std::uint32_t round);
   void close();
