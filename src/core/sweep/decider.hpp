@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "parallel/thread_pool.hpp"
 #include "partition/partition.hpp"
 #include "rows/thread_rows.hpp"
+#include "sweep/block_moves.hpp"
 #include "sweep/decision_order.hpp"
 #include "sweep/exchanger.hpp"
 #include "sweep/mover.hpp"
@@ -43,6 +45,7 @@ class Decider {
       return;
     }
     order_.assign(proposals);
+    if (is_crowded()) commit_at_once();
     if (is_wide())
       decide_in_parallel();
     else
@@ -57,12 +60,31 @@ class Decider {
  private:
   static constexpr std::int64_t kDecisionsBetweenPolls = 256;
 
+  // Returns true if there are so many more decisions than clusters that hardly any two are independent
+  // of each other. Candidates do not count: the proposals of a block concern few of the clusters.
+  bool is_crowded() const {
+    // Minimum number of decisions, in total and per cluster.
+    constexpr std::int64_t kMin = 256;
+    constexpr std::int64_t kMinPerCluster = 8;
+    return !Rows::kSparse && Policy::kFull && !options_.exact && !options_.limits &&
+           options_.penalties == nullptr &&
+           order_.size() >= std::max(kMin, kMinPerCluster * partition_.n_clusters);
+  }
+  // Makes all moves at once that lower the inertia in any number. The other proposals are then decided
+  // in sequence.
+  void commit_at_once() {
+    if constexpr (!Rows::kSparse) {
+      if (!block_moves_) block_moves_.emplace(rows_, row_weights_, partition_, annealing_factor_, pool_);
+      mover_.result.gain += block_moves_->commit(order_.decisions);
+    }
+  }
+
   // Returns true if enough decisions are independent of each other for several threads. This does not
   // depend on the number of threads, so that the measured times do not, either.
   bool is_wide() const {
     // Minimum number of decisions per level, and of values that all decisions of a level read.
-    constexpr double kMinWidth = 8.0;
-    constexpr double kMinValues = 1024.0;
+    constexpr double kMinWidth = 4.0;
+    constexpr double kMinValues = 3072.0;
     // Minimum number of values of all decisions. Threads need some microseconds to begin.
     constexpr double kMinTotal = 16384.0;
     const double values = static_cast<double>(rows_.n_values()) / static_cast<double>(rows_.n_rows());
@@ -120,6 +142,7 @@ class Decider {
 
   // Makes a proposed move if it is still a gain according to the current composites.
   void decide_one(Decision& decision, typename Rows::Row& x) {
+    if (decision.moved) return;
     const std::int32_t from = decision.from, to = decision.to;
     const double w = row_weights_[decision.row];
     if (!may_leave(partition_, from, w)) return;
@@ -176,6 +199,7 @@ class Decider {
   ThreadPool& pool_;
   Exchanger<Rows, Policy> exchanger_;
   DecisionOrder order_;
+  std::optional<BlockMoves> block_moves_;
   std::vector<typename Rows::Row> fetched_;  // by thread
 };
 

@@ -37,6 +37,8 @@ struct Task {
 template <class Rows>
 class FullPolicy {
  public:
+  static constexpr bool kFull = true;
+
   FullPolicy(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low_precision)
       : rows_(rows),
         visit_(visit),
@@ -104,6 +106,8 @@ class FullPolicy {
 template <class Rows>
 class CandidatePolicy {
  public:
+  static constexpr bool kFull = false;
+
   CandidatePolicy(const Rows& rows, const Partition& partition, CandidateVisit& visit, ThreadPool& pool)
       : visit_(visit),
         members_(sort_by_cluster(grouping(partition), partition.n_clusters, rows.n_rows(), pool)),
