@@ -45,8 +45,9 @@ class Decider {
       return;
     }
     order_.assign(proposals);
-    if (is_crowded()) commit_at_once();
-    if (is_wide())
+    const bool wide = is_wide();
+    if (!wide && is_crowded()) commit_at_once();
+    if (wide)
       decide_in_parallel();
     else
       decide_in_sequence();
@@ -65,7 +66,7 @@ class Decider {
   bool is_crowded() const {
     // Minimum number of decisions, in total and per cluster.
     constexpr std::int64_t kMin = 256;
-    constexpr std::int64_t kMinPerCluster = 8;
+    constexpr std::int64_t kMinPerCluster = 4;
     return !Rows::kSparse && Policy::kFull && !options_.exact && !options_.limits &&
            options_.penalties == nullptr &&
            order_.size() >= std::max(kMin, kMinPerCluster * partition_.n_clusters);
@@ -83,8 +84,8 @@ class Decider {
   // depend on the number of threads, so that the measured times do not, either.
   bool is_wide() const {
     // Minimum number of decisions per level, and of values that all decisions of a level read.
-    constexpr double kMinWidth = 4.0;
-    constexpr double kMinValues = 3072.0;
+    constexpr double kMinWidth = 3.0;
+    constexpr double kMinValues = 2048.0;
     // Minimum number of values of all decisions. Threads need some microseconds to begin.
     constexpr double kMinTotal = 16384.0;
     const double values = static_cast<double>(rows_.n_values()) / static_cast<double>(rows_.n_rows());
