@@ -167,10 +167,15 @@ def new_entry(problem: Problem, problems: dict[str, Json], now: Json) -> Json:
     if any(old.get(key) != value for key, value in described.items()):
         runs: dict[str, list[Json]] = {}
     elif all(old.get(key) == value for key, value in made_of.items()):
-        runs = old["runs"]
+        runs = {name: one for name, one in old["runs"].items() if name in CONTESTANTS and settled(one)}
     else:
         runs = stopped_runs(problem, old, now)
     return {**described, **made_of, "runs": runs}
+
+
+def settled(runs: list[Json]) -> bool:
+    """Return True if a contestant finished or exceeded the time limit; errors are tried again."""
+    return bool(runs) and runs[0].get("failure", "more than").startswith("more than")
 
 
 def stopped_runs(problem: Problem, old: Json, now: Json) -> dict[str, list[Json]]:
