@@ -20,7 +20,7 @@ def make_run(seconds: float, inertia: float, **figures: Any) -> Json:
 
 def make_problem(runs: dict[str, Json]) -> Json:
     return {
-        "kind": kind,
+        "kind": "dense",
         "n": 2**18,
         "d": 100,
         "k": 3,
