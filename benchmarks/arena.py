@@ -19,6 +19,7 @@ import baseline
 import small_fits
 from environment import Json, commit, environment, source
 from estimate import remaining_seconds
+from machine_load import record_load
 from peers import CONTESTANTS, Contestant
 from problems import PROBLEMS, Problem
 from result_files import RESULTS, read_result, write_json
@@ -140,8 +141,10 @@ def measure(wanted: list[str]) -> None:
     began = time.perf_counter()
     measure_small(wanted, result, now)
     for problem in chosen:
-        for _ in run_problem(problem, result["problems"]):
-            write_json(RESULT, result)
+        with record_load(result["problems"][problem.name]):
+            for _ in run_problem(problem, result["problems"]):
+                write_json(RESULT, result)
+        write_json(RESULT, result)
     print(f"Measured for {(time.perf_counter() - began) / 60:.0f} minutes.", flush=True)
 
 
@@ -170,7 +173,8 @@ def new_entry(problem: Problem, problems: dict[str, Json], now: Json) -> Json:
         runs = {name: one for name, one in old["runs"].items() if name in CONTESTANTS and settled(one)}
     else:
         runs = stopped_runs(problem, old, now)
-    return {**described, **made_of, "runs": runs}
+    load = {"others": old["others"]} if runs and "others" in old else {}
+    return {**described, **made_of, **load, "runs": runs}
 
 
 def settled(runs: list[Json]) -> bool:
@@ -200,8 +204,9 @@ def measure_small(wanted: list[str], result: Json, now: Json) -> None:
         reusable = all(old.get(key) == value for key, value in made_of.items())
         if reusable or (wanted and not any(text in name for text in wanted)):
             continue
-        runs = small_fits.measure_problem(name)
-        result["small"][name] = {**made_of, "runs": runs}
+        entry = result["small"][name] = {**made_of, "runs": {}}
+        with record_load(entry):
+            runs = entry["runs"] = small_fits.measure_problem(name)
         write_json(RESULT, result)
         for contestant, run in runs.items():
             print(f"{name}: {contestant}: {described(run)}", flush=True)

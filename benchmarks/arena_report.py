@@ -26,6 +26,7 @@ from comparison import (
 )
 from cores import cores_table
 from environment import Json
+from machine_load import QUIET
 from page import DOCS, IMAGES, machine, table, versions
 from peers import CONTESTANTS
 from problems import PROBLEMS
@@ -251,7 +252,20 @@ def measured_separately(result: Json, problems: Problems) -> str:
             "of the repository, so their contestants are not all interleaved. The speed of this machine "
             "varies by up to a factor of two, so ratios near 1 are uncertain for these problems."
         )
-    return "\n".join(notes) + "\n" if notes else ""
+    disturbed = disturbed_problems(result, problems)
+    if disturbed:
+        notes.append(
+            "**Other processes ran during the measurement of some problems, which makes libraries with "
+            f"actively waiting threads many times slower. These figures are not reliable:** {disturbed}."
+        )
+    return "\n\n".join(notes) + "\n" if notes else ""
+
+
+def disturbed_problems(result: Json, problems: Problems) -> str:
+    """Return the problems during which other processes ran, with the processors that they used."""
+    small = {f"{name} (small)": one for name, one in result.get("small", {}).items()}
+    loads = {name: one.get("others", 0.0) for name, one in {**problems, **small}.items()}
+    return "; ".join(f"{name} ({load:.2f})" for name, load in loads.items() if load > QUIET)
 
 
 def commits(problem: Json) -> set[str]:
@@ -339,9 +353,9 @@ inertia of the peer. Negative values mean that boostkmeans has the lower inertia
 
 ## Fits that take milliseconds
 
-Median of 100 fits with different seeds. The fits of boostkmeans and scikit-learn alternate in one
-process. The fits of 0.7.0 and scikit-learn alternate in another process, which runs in turn with the
-first. The percentages are the mean inertia relative to scikit-learn.
+Median of 100 fits with different seeds, in ten rounds of ten fits in a row for each setting. boostkmeans
+and scikit-learn share a process. 0.7.0 and scikit-learn share another process, which runs in turn with
+the first. The percentages are the mean inertia relative to scikit-learn.
 
 {small}
 

@@ -1,7 +1,9 @@
 """Fits that take milliseconds: boostkmeans, 0.7.0 and scikit-learn in turn, very often.
 
-Contestants of one environment alternate within a process, fit by fit. The processes of the two
-environments alternate after each round.
+In a round, each contestant has a few fits in a row. They do not alternate fit by fit, because a fit
+after one of another library finds cold caches: scikit-learn is then a tenth slower on iris. The
+contestants of one environment share a process. The processes of the two environments alternate after
+each round.
 """
 
 import time
@@ -85,13 +87,13 @@ PROBLEMS: dict[str, Callable[[], tuple[Array, int]]] = {
 
 
 def measure_fits(problem: str, contestants: list[str], seeds: list[int]) -> Json:
-    """Return the seconds and inertias of alternating fits, one of each contestant per seed."""
+    """Return the seconds and inertias of the fits of each contestant, one per seed."""
     X, k = PROBLEMS[problem]()
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
-    for name in contestants:  # The first fit imports modules and starts threads.
+    for name in contestants:
+        # This fit imports modules, starts threads and fills caches, which other contestants have used.
         CONTESTANTS[name](X, k, 0)
-    for seed in seeds:
-        for name in contestants:
+        for seed in seeds:
             began = time.perf_counter()
             inertia = CONTESTANTS[name](X, k, seed)
             found[name].append((time.perf_counter() - began, inertia))

@@ -14,6 +14,7 @@ import pytest
 import arena
 import baseline
 import estimate
+import machine_load
 import peers
 import problems
 import small_fits
@@ -301,7 +302,29 @@ def test_other_interpreter_does_not_see_modules_of_this_one(monkeypatch: pytest.
     assert "PYTHONPATH" not in baseline.environment_of(Path("other"))
 
 
-def test_small_fits_alternate() -> None:
+def test_processor_time_of_other_processes_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = {"busy_seconds": iter([10.0, 18.0, 0.0, 0.5]), "own_seconds": iter([1.0, 5.0, 0.0, 0.5])}
+    for name, values in clocks.items():
+        monkeypatch.setattr(machine_load, name, partial(next, values))
+    times = iter([0.0, 8.0, 0.0, 1.0])
+    monkeypatch.setattr(time, "perf_counter", partial(next, times))
+    entry: Json = {}
+    with machine_load.record_load(entry):
+        pass
+    assert entry["others"] == 0.5
+    with machine_load.record_load(entry):
+        pass
+    assert entry["others"] == 0.5  # The highest value counts.
+
+
+def test_own_processor_time_is_part_of_the_time_of_the_machine() -> None:
+    before = machine_load.own_seconds()
+    sum(range(1_000_000))
+    assert machine_load.own_seconds() > before
+    assert machine_load.busy_seconds() >= 0
+
+
+def test_small_fits_are_measured() -> None:
     found = small_fits.measure_fits(
         "iris 150 x 4, k=3", [small_fits.OWN, small_fits.SCIKIT_LEARN], [0, 1]
     )

@@ -142,6 +142,14 @@ def test_page_tells_separate_measurements() -> None:
     assert page_note(stopped, packages=now) == ""
 
 
+def test_page_tells_disturbed_measurements(problem: Json) -> None:
+    result: Json = {"environment": {"packages": {}}, "small": {"iris": {"others": 0.7}}}
+    note = arena_report.measured_separately(result, {"calm": {**problem, "others": 0.05}})
+    assert note.rstrip().endswith("not reliable:** iris (small) (0.70).")
+    del result["small"]
+    assert arena_report.measured_separately(result, {"calm": {**problem, "others": 0.05}}) == ""
+
+
 def test_comparisons_that_are_never_won_are_counted(problem: Json) -> None:
     problem["runs"]["faiss.Kmeans"] = [make_run(50.0, 80.0)]  # Lower than boostkmeans ever is.
     assert comparison.n_never([problem], ["boostkmeans"]) == 1
