@@ -136,7 +136,7 @@ def measure(wanted: list[str]) -> None:
     earlier = {name: dict(entry["runs"]) for name, entry in result["problems"].items()}
     for problem in chosen:
         result["problems"][problem.name] = new_entry(problem, result["problems"], now)
-    missing = remaining_seconds(chosen, result["problems"], earlier, N_ROUNDS, worth_repeating)
+    missing = remaining_seconds(chosen, result["problems"], earlier, N_ROUNDS, worth_repeating, hopeless)
     print(f"Measuring {len(chosen)} problems; about {missing / 60:.0f} minutes remain.", flush=True)
     began = time.perf_counter()
     measure_small(wanted, result, now)

@@ -21,6 +21,7 @@ def remaining_seconds(
     earlier: dict[str, Runs],
     n_rounds: int,
     worth_repeating: Callable[[str, Json], bool],
+    hopeless: Callable[[Problem, str, dict[str, Json]], str],
 ) -> float:
     """Return the estimated duration of all fits that are missing."""
     total = 0.0
@@ -31,9 +32,12 @@ def remaining_seconds(
                 problem.kind
             ):
                 continue
+            if not done and hopeless(problem, contestant.name, problems):
+                continue
             seconds = expected_seconds(problem, contestant, earlier.get(problem.name, {}))
             rounds = n_rounds if worth_repeating(contestant.name, {"seconds": seconds}) else 1
-            total += max(0, rounds - len(done)) * (seconds + OVERHEAD)
+            missing = max(0, rounds - len(done))
+            total += missing * seconds + (OVERHEAD if missing else 0.0)
     return total
 
 

@@ -61,6 +61,14 @@ def test_time_to_the_inertia_of_the_earlier_release() -> None:
     assert the_row(found, targets.MNIST, "0.02 %") == ["1", "0.3", "never", "**no**"]
 
 
+def test_synthetic_stand_ins_do_not_count() -> None:
+    runs = {DEFAULTS: make_run(8.0, 100.0), BASELINE: make_run(10.0, 100.0)}
+    stand_in = {**make_problem(runs), "data": "synthetic, embedding-like"}
+    found = rows({targets.WORDNET: stand_in})
+    assert the_row(found, targets.WORDNET, "0.02 %")[2:] == ["not measured", "-"]
+    assert not targets.is_stand_in(targets.SYNTHETIC[0], stand_in)
+
+
 def test_wordnet_against_superkmeans() -> None:
     runs = {
         DEFAULTS: make_run(8.0, 93.0),
