@@ -42,6 +42,13 @@ class PartitionView:
     @property
     def n_clusters(self) -> int: ...
 
+SIMULATED_CORES: tuple = (8, 32, 128)
+
+def section_times() -> tuple[float, float, list[float]]:
+    """
+    Return the seconds that calls from the current thread have spent in parallel sections so far: the elapsed time, the sum over all threads, and upper bounds of the time on SIMULATED_CORES.
+    """
+
 def instruction_sets() -> list[str]:
     """
     Return the names of the instruction sets that this machine supports, the baseline first.
@@ -60,7 +67,7 @@ def recompute(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(sh
     Recompute composites, weights and counts (and the inertia of each cluster) from the labels, in place. Return (inertia, drift).
     """
 
-def members(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_clusters: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+def members(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_clusters: int, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
     Return the row numbers sorted by cluster, and the start of each cluster in them, followed by their number.
     """

@@ -212,7 +212,8 @@ void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weight
   const RowWeights w{weighted ? row_weights.data() : nullptr};
 
   StopToken stop_token([] { return false; }, 1e9);
-  ThreadPool pool(n_threads, stop_token);
+  SectionTimes times;
+  ThreadPool pool(n_threads, stop_token, times, n_threads);
   check(describe(rows, pool).bad_row == -1, "all values are finite");
   exercise_rows(rows, p.k, w, pool);
 }
@@ -240,7 +241,8 @@ void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::
   const RowWeights w{weighted ? row_weights.data() : nullptr};
   const double* by_row = weighted ? factors.data() : nullptr;
   StopToken stop_token([] { return false; }, 1e9);
-  ThreadPool pool(n_threads, stop_token);
+  SectionTimes times;
+  ThreadPool pool(n_threads, stop_token, times, n_threads);
   exercise_rows(SparseRows(kernel, source, n, d, 2, by_row), k, w, pool);
   exercise_rows(
       DenseRows(kernel, source, n, std::vector<double>(static_cast<std::size_t>(d), 0.1), 2, by_row), k,
@@ -259,7 +261,8 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
   std::vector<double> centres(static_cast<std::size_t>(m * n_centroids * width));
   for (double& value : centres) value = static_cast<double>(uniform(random));
   StopToken stop_token([] { return false; }, 1e9);
-  ThreadPool pool(n_threads, stop_token);
+  SectionTimes times;
+  ThreadPool pool(n_threads, stop_token, times, n_threads);
   std::vector<DenseRows> parts;
   parts.reserve(static_cast<std::size_t>(m));
   for (std::int64_t j = 0; j < m; ++j)
@@ -294,7 +297,8 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
 
 void exercise_errors() {
   StopToken stop_token([] { return false; }, 1e9);
-  ThreadPool pool(4, stop_token);
+  SectionTimes times;
+  ThreadPool pool(4, stop_token, times, 4);
   bool thrown = false;
   try {
     pool.for_each(1000, [](std::int64_t item, int) {

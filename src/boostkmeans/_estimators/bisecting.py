@@ -106,6 +106,8 @@ class BisectingBoostKMeans(Clusterer):
         "tree" without refinement, else as in `BoostKMeans`.
     history_ : list of SweepRecord
         One record for the tree, followed by those of the refinement.
+    serial_share_ : float
+        As in `BoostKMeans`.
 
     See Also
     --------

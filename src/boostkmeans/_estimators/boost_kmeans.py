@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from boostkmeans._data.frame import Array, Frame
 from boostkmeans._data.rows import Rows, RowSet, canonical
 from boostkmeans._data.weights import RowWeights
+from boostkmeans._engine.core_times import CoreClock
 from boostkmeans._engine.fit import Start, start_kway
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
@@ -136,6 +137,9 @@ class BoostKMeans(Clusterer):
         One record per sweep or repair round of the best run.
     n_samples_seen_ : int
         Number of rows of the fit and of all later batches.
+    serial_share_ : float
+        Share of the single-threaded time of the fit in which only one thread can work, between 0 and 1.
+        It limits the speed-up on many processors. A loaded model does not have this attribute.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -242,12 +246,13 @@ class BoostKMeans(Clusterer):
             raise ValueError("partial_fit does not support checkpoint. Save the model after each batch.")
         if not hasattr(self, "_frame"):
             return self.fit(X, sample_weight=sample_weight)
-        began = time.perf_counter()
+        began, clock = time.perf_counter(), CoreClock()
         self._check_parameters()
         array = self._validate(X, reset=False)
         weights = RowWeights.of(sample_weight, array.shape[0])
         with visible_log(self.verbose):
             self._fit_batch(array, weights, began, resolve_threads(self.n_threads))
+        self.__dict__.update(clock.attributes())
         return self
 
     def _start(self) -> Start:

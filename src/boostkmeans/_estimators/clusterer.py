@@ -20,6 +20,7 @@ from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.streamed_rows import StreamedRows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.checkpoint import Checkpoint, identity_of
+from boostkmeans._engine.core_times import CoreClock
 from boostkmeans._engine.fit import BestRun, FitContext, Start
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import QUALITIES, RequestedSettings
@@ -106,6 +107,7 @@ class Clusterer(CentreModel):
     verbose: int
     n_samples_seen_: int
     distortion_: float
+    serial_share_: float
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Cluster the rows of X.
@@ -151,6 +153,7 @@ class Clusterer(CentreModel):
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, began: float) -> None:
         """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far."""
+        clock = CoreClock()
         n_threads = resolve_threads(self.n_threads)
         source = source_to_stream(X, self.n_clusters, weighted=sample_weight is not None)
         rows: RowSet
@@ -189,9 +192,9 @@ class Clusterer(CentreModel):
             if best.run is not None:
                 outcome = Outcome(StopReason.INTERRUPTED, complete=False)
                 result = self._result(best.run, outcome, rows, weights, relabel=False)
-                self.__dict__.update(result)
+                self.__dict__.update(result, **clock.attributes())
             raise
-        self.__dict__.update(result)
+        self.__dict__.update(result, **clock.attributes())
 
     def _requested_settings(self) -> RequestedSettings:
         return RequestedSettings(

@@ -181,10 +181,10 @@ def _split_all(problem: Problem, partition: Partition, seed: int) -> Halves:
     k, labels, row_weights = partition.n_clusters, partition.labels, problem.row_weights
     rows = problem.rows_in_memory
     if row_weights is None:
-        members, starts = _core.members(labels, k)
+        members, starts = _core.members(labels, k, problem.n_threads)
     else:
         weighted = np.flatnonzero(row_weights > 0)
-        order, starts = _core.members(labels[weighted], k)
+        order, starts = _core.members(labels[weighted], k, problem.n_threads)
         members = weighted[order]
     begins, ends = starts[:-1], starts[1:]
     large = np.flatnonzero(ends - begins >= 2)

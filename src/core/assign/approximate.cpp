@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "partition/rows_by_cluster.hpp"
 #include "rows/thread_rows.hpp"
 #include "scoring/centre_traits.hpp"
 #include "scoring/row_batch.hpp"
-#include "support/rows_by_cluster.hpp"
 
 namespace boostkmeans {
 
@@ -62,7 +62,7 @@ void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_c
   pool.for_each(n_clusters, [&](std::int64_t c, int) {
     set_centre(table, c, centres + c * d, 1.0, composite_norms.at(c));
   });
-  const RowsByCluster members = sort_by_cluster(row_groups, groups.n_groups, rows.n_rows());
+  const RowsByCluster members = sort_by_cluster(row_groups, groups.n_groups, rows.n_rows(), pool);
   const std::vector<Task> tasks = tasks_of(members);
   std::int64_t max_centres = 1;
   for (std::int64_t g = 0; g < groups.n_groups; ++g) {

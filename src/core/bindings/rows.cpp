@@ -1,10 +1,12 @@
 // Bindings of rows, of their statistics, and of the recomputation of partitions.
 #include "bindings/rows.hpp"
 
+#include <nanobind/stl/array.h>
+
 #include "bindings/module.hpp"
 #include "bindings/partition.hpp"
+#include "partition/rows_by_cluster.hpp"
 #include "rows/describe.hpp"
-#include "support/rows_by_cluster.hpp"
 
 namespace boostkmeans {
 namespace {
@@ -36,16 +38,25 @@ auto recompute_partition(const Rows& rows, const Weights& row_weights, const Par
   require(!inertias || length_of(*inertias) == partition.n_clusters,
           "inertias must have one value per cluster");
   RecomputeResult result;
-  run(n_threads, rows.size(), kNoDeadline, [&](ThreadPool& pool) {
+  // Number of operations that take as long as reading one value, twice, in the order of the clusters.
+  constexpr double kCostOfValue = 8.0;
+  run(n_threads, kCostOfValue * rows.size(), kNoDeadline, [&](ThreadPool& pool) {
     result = rows.visit(
         [&](const auto& x) { return recompute(x, w, partition, data_or_null(inertias), pool); });
   });
   return std::make_tuple(result.inertia, result.drift);
 }
 
-auto members_of_clusters(const Vector<const std::int32_t>& labels, std::int64_t n_clusters) {
+auto members_of_clusters(const Vector<const std::int32_t>& labels, std::int64_t n_clusters,
+                         int n_threads) {
   require(n_clusters > 0, "n_clusters must be positive");
-  const RowsByCluster sorted = sort_by_cluster(labels.data(), n_clusters, length_of(labels));
+  // Number of operations that take as long as sorting one row.
+  constexpr double kCostOfRow = 20.0;
+  RowsByCluster sorted;
+  run(n_threads, kCostOfRow * static_cast<double>(length_of(labels)), kNoDeadline,
+      [&](ThreadPool& pool) {
+        sorted = sort_by_cluster(labels.data(), n_clusters, length_of(labels), pool);
+      });
   return std::make_tuple(to_numpy(sorted.rows), to_numpy(sorted.start));
 }
 
@@ -76,6 +87,15 @@ void bind_rows(nb::module_& m) {
            nb::kw_only(), "labels"_a.noconvert(), "composites"_a.noconvert(), "weights"_a.noconvert(),
            "counts"_a.noconvert())
       .def_prop_ro("n_clusters", &PartitionView::n_clusters);
+  m.attr("SIMULATED_CORES") = nb::make_tuple(kSimulatedCores[0], kSimulatedCores[1], kSimulatedCores[2]);
+  m.def(
+      "section_times",
+      [] {
+        const SectionTimes& times = section_times();
+        return std::make_tuple(times.wall, times.busy, times.simulated);
+      },
+      "Return the seconds that calls from the current thread have spent in parallel sections so far: "
+      "the elapsed time, the sum over all threads, and upper bounds of the time on SIMULATED_CORES.");
   m.def("instruction_sets", &instruction_sets,
         "Return the names of the instruction sets that this machine supports, the baseline first.");
   m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,
@@ -87,7 +107,7 @@ void bind_rows(nb::module_& m) {
         "inertias"_a.noconvert().none(), "n_threads"_a,
         "Recompute composites, weights and counts (and the inertia of each cluster) from the labels, "
         "in place. Return (inertia, drift).");
-  m.def("members", &members_of_clusters, "labels"_a, "n_clusters"_a,
+  m.def("members", &members_of_clusters, "labels"_a, "n_clusters"_a, "n_threads"_a = 1,
         "Return the row numbers sorted by cluster, and the start of each cluster in them, followed "
         "by their number.");
 }

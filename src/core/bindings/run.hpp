@@ -44,6 +44,12 @@ class ReleaseGil {
   PyThreadState* state_;
 };
 
+// Sums over all calls of the current thread. Callers compare two readings, like those of a clock.
+inline SectionTimes& section_times() {
+  static thread_local SectionTimes times;
+  return times;
+}
+
 // Runs `work(pool)` without the GIL and returns true if the deadline ended it. Raises KeyboardInterrupt
 // (or the exception of another signal handler) after the work has stopped in a consistent state.
 inline bool run(int n_threads, double operations, double seconds_left, auto work) {
@@ -56,7 +62,8 @@ inline bool run(int n_threads, double operations, double seconds_left, auto work
       seconds_left);
   {
     const ReleaseGil released;
-    ThreadPool pool(threads_for(operations, n_threads), stop_token);
+    ThreadPool pool(threads_for(operations, n_threads), stop_token, section_times(),
+                    useful_threads(operations));
     work(pool);
   }
   if (stop_token.reason() == StopToken::Reason::interrupted) throw nb::python_error();

@@ -43,7 +43,10 @@ auto split_sets(const Rows& rows, const Weights& row_weights, const Vector<std::
   const std::int64_t n_sets = length_of(begins), size = n_sets * options.sections.n_sections;
   const std::int64_t n_rows =
       rows_in_sets(begins, ends, length_of(members), options.sections.n_sections);
-  const double work = static_cast<double>(n_rows) * rows.size() / static_cast<double>(rows.n_rows());
+  // Typical number of passes over the rows of a set, to estimate the work.
+  constexpr double kPasses = 8.0;
+  const double work =
+      kPasses * static_cast<double>(n_rows) * rows.size() / static_cast<double>(rows.n_rows());
   std::vector<double> weights(static_cast<std::size_t>(size)), inertias(static_cast<std::size_t>(size));
   auto found = to_numpy<std::int64_t>(size, [&](std::int64_t* out) {
     const SplitResult result{out, weights.data(), inertias.data()};

@@ -59,6 +59,10 @@ constexpr std::uint64_t kOpen = std::uint64_t{1} << 31;
 // within microseconds.
 constexpr int kSpins = 2000;
 
+double seconds_between(StopToken::Clock::time_point from, StopToken::Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
 // Returns when the value is no longer `old`.
 template <class T>
 void wait_while(const std::atomic<T>& value, T old) {
@@ -73,7 +77,11 @@ void wait_while(const std::atomic<T>& value, T old) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int n_threads, StopToken& stop_token) : stop_token_(stop_token) {
+ThreadPool::ThreadPool(int n_threads, StopToken& stop_token, SectionTimes& times, double max_threads)
+    : stop_token_(stop_token),
+      times_(times),
+      max_threads_(max_threads),
+      thread_times_(static_cast<std::size_t>(std::max(1, n_threads))) {
   threads_.reserve(static_cast<std::size_t>(std::max(0, n_threads - 1)));
   try {
     const CpuSpreader spreader;
@@ -120,46 +128,84 @@ bool ThreadPool::join(std::uint32_t round) {
 
 // Takes shares of items until none are left, a stop is requested or a thread has failed.
 void ThreadPool::work(int thread) {
+  ThreadTime time;
   try {
-    for (std::int64_t first = 0; first < n_items_;) {
+    StopToken::Clock::time_point began = StopToken::Clock::now();
+    for (std::int64_t first = 0; first < n_items_ && !failed_.load(std::memory_order_relaxed);) {
       first = next_.fetch_add(grain_, std::memory_order_relaxed);
       for (std::int64_t item = first; item < std::min(first + grain_, n_items_); ++item) {
-        if (failed_.load(std::memory_order_relaxed)) return;
-        if (stop_token_.stop_requested(thread)) return;
+        if (failed_.load(std::memory_order_relaxed) || stop_token_.stop_requested(thread)) {
+          first = n_items_;
+          break;
+        }
         (*body_)(item, thread);
+        const StopToken::Clock::time_point now = StopToken::Clock::now();
+        const double seconds = seconds_between(began, now);
+        began = now;
+        time.busy += seconds;
+        time.longest_item = std::max(time.longest_item, seconds);
       }
     }
   } catch (...) {
     if (!failed_.exchange(true)) error_ = std::current_exception();
   }
+  thread_times_[static_cast<std::size_t>(thread)] = time;
+}
+
+// Works on the current round together with all threads that join it.
+void ThreadPool::run_round() {
+  if (threads_.empty() || n_items_ <= 1) {
+    work(0);
+    return;
+  }
+  const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
+  finished_.store(0, std::memory_order_relaxed);
+  gate_.store(std::uint64_t{round} << 32 | kOpen, std::memory_order_release);
+  round_.store(round, std::memory_order_release);
+  round_.notify_all();
+  work(0);
+  const auto joined =
+      static_cast<std::uint32_t>(gate_.fetch_and(~kOpen, std::memory_order_acq_rel) & (kOpen - 1));
+  for (std::uint32_t n = finished_.load(std::memory_order_acquire); n < joined;
+       n = finished_.load(std::memory_order_acquire))
+    wait_while(finished_, n);
 }
 
 void ThreadPool::for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body) {
+  const std::int64_t shares = kSharesPerThread * size();
+  run_section(n_items, std::clamp<std::int64_t>(n_items / shares, 1, kMaxGrain), 0.0, body);
+}
+
+void ThreadPool::for_each_in_order(std::int64_t n_items, double chain,
+                                   const std::function<void(std::int64_t, int)>& body) {
+  run_section(n_items, 1, chain, body);
+}
+
+void ThreadPool::run_section(std::int64_t n_items, std::int64_t grain, double chain,
+                             const std::function<void(std::int64_t, int)>& body) {
   body_ = &body;
   n_items_ = n_items;
-  grain_ = std::clamp<std::int64_t>(n_items / (kSharesPerThread * size()), 1, kMaxGrain);
+  grain_ = grain;
   next_.store(0, std::memory_order_relaxed);
-  const int others = static_cast<int>(threads_.size());
-  if (others > 0 && n_items > 1) {
-    const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
-    finished_.store(0, std::memory_order_relaxed);
-    gate_.store(std::uint64_t{round} << 32 | kOpen, std::memory_order_release);
-    round_.store(round, std::memory_order_release);
-    round_.notify_all();
-    work(0);
-    const auto joined =
-        static_cast<std::uint32_t>(gate_.fetch_and(~kOpen, std::memory_order_acq_rel) & (kOpen - 1));
-    for (std::uint32_t n = finished_.load(std::memory_order_acquire); n < joined;
-         n = finished_.load(std::memory_order_acquire))
-      wait_while(finished_, n);
-  } else {
-    work(0);
+  std::fill(thread_times_.begin(), thread_times_.end(), ThreadTime{});
+  const StopToken::Clock::time_point began = StopToken::Clock::now();
+  run_round();
+  if (n_items > 1 && max_threads_ >= 2.0) {
+    double busy = 0.0, longest = 0.0;
+    for (const ThreadTime& time : thread_times_) {
+      busy += time.busy;
+      longest = std::max(longest, time.longest_item);
+    }
+    times_.add(seconds_between(began, StopToken::Clock::now()), busy, std::max(longest, chain * busy),
+               max_threads_);
   }
   if (failed_.exchange(false)) std::rethrow_exception(error_);
 }
 
+double useful_threads(double operations) { return operations / kWorthAThread; }
+
 int threads_for(double operations, int n_threads) {
-  return static_cast<int>(std::clamp(operations / kWorthAThread, 1.0, static_cast<double>(n_threads)));
+  return static_cast<int>(std::clamp(useful_threads(operations), 1.0, static_cast<double>(n_threads)));
 }
 
 }  // namespace boostkmeans

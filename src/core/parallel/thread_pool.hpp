@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "parallel/section_times.hpp"
 #include "parallel/stop_token.hpp"
 #include "support/alignment.hpp"
 
@@ -16,7 +17,10 @@ namespace boostkmeans {
 
 class ThreadPool {
  public:
-  ThreadPool(int n_threads, StopToken& stop_token);
+  // `max_threads` is the number of threads beyond which another thread would not pay (see
+  // useful_threads). With less than 2, all sections count as serial. Other sections are added to
+  // `times`.
+  ThreadPool(int n_threads, StopToken& stop_token, SectionTimes& times, double max_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool(ThreadPool&&) = delete;
@@ -31,14 +35,34 @@ class ThreadPool {
   // requested. The calling thread is thread 0. If a call throws, the exception is rethrown here after
   // all threads have finished.
   void for_each(std::int64_t n_items, const std::function<void(std::int64_t, int)>& body);
+  // As for_each, for items that may wait for earlier items. Threads take the items one by one, in
+  // order, so that the first unfinished item never waits. A waiting item must return once `abandoned`
+  // is true. `chain` is the length of the longest chain of items that wait for each other, as a share
+  // of all items.
+  void for_each_in_order(std::int64_t n_items, double chain,
+                         const std::function<void(std::int64_t, int)>& body);
+  // Returns true if items may be left out, because a stop was requested or an item failed.
+  bool abandoned() const { return failed_.load(std::memory_order_relaxed) || stop_token_.stopped(); }
 
  private:
+  // Time that a thread spent on the items of the current round. Threads write it, so that each has a
+  // cache line of its own.
+  struct alignas(kAlignment) ThreadTime {
+    double busy = 0.0, longest_item = 0.0;
+  };
+
   void serve(int thread);
   void work(int thread);
+  void run_section(std::int64_t n_items, std::int64_t grain, double chain,
+                   const std::function<void(std::int64_t, int)>& body);
+  void run_round();
   bool join(std::uint32_t round);
   void close();
 
   StopToken& stop_token_;
+  SectionTimes& times_;
+  const double max_threads_;
+  std::vector<ThreadTime> thread_times_;
   std::vector<std::thread> threads_;
   // The current round, that is, the current call of for_each.
   const std::function<void(std::int64_t, int)>* body_ = nullptr;
@@ -57,6 +81,9 @@ class ThreadPool {
   alignas(kAlignment) std::atomic<std::int64_t> next_{0};
 };
 
+// Returns the number of threads that is efficient for this number of operations on a machine with any
+// number of processors. It may be below 1.
+double useful_threads(double operations);
 // Returns the number of threads, at most n_threads, that is efficient for this number of
 // operations.
 int threads_for(double operations, int n_threads);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel/kernel.hpp"
+#include "parallel/thread_pool.hpp"
 #include "partition/partition.hpp"
 
 namespace boostkmeans {
@@ -24,6 +25,18 @@ struct ClusterTotals {
     count += other.count;
   }
 };
+
+// Calls use(cluster) for all clusters in parallel.
+template <class Use>
+void for_each_cluster(const Partition& partition, ThreadPool& pool, const Use& use) {
+  // Minimum number of values of the composites that a task handles, which takes some microseconds.
+  constexpr std::int64_t kValuesPerTask = 8192;
+  const std::int64_t step = std::max<std::int64_t>(1, kValuesPerTask / partition.n_features);
+  const std::int64_t n = partition.n_clusters;
+  pool.for_each((n + step - 1) / step, [&](std::int64_t task, int) {
+    for (std::int64_t c = task * step; c < std::min(n, (task + 1) * step); ++c) use(c);
+  });
+}
 
 // Stores the sum of a cluster as its composite, and records the change. An empty cluster keeps its
 // composite.
@@ -43,17 +56,20 @@ inline void put_in_place(const Partition& partition, std::int64_t cluster, const
 // divided by W times the root mean square norm of its members. The divisor is the length that the
 // composite could have, even if the centre is near the origin.
 inline RecomputeResult report_of(const Kernel& kernel, const Partition& partition,
-                                 const std::vector<ClusterTotals>& clusters, double* inertias) {
-  RecomputeResult result;
-  for (std::int64_t c = 0; c < partition.n_clusters; ++c) {
-    const ClusterTotals& cluster = clusters[static_cast<std::size_t>(c)];
-    result.inertia += cluster.inertia;
+                                 std::vector<ClusterTotals>& clusters, double* inertias,
+                                 ThreadPool& pool) {
+  for_each_cluster(partition, pool, [&](std::int64_t c) {
+    ClusterTotals& cluster = clusters[static_cast<std::size_t>(c)];
     if (inertias != nullptr) inertias[c] = cluster.inertia;
-    if (cluster.count == 0) continue;
     const double* composite = partition.composite(c);
     const double square =
         kernel.dot(composite, composite, partition.n_features) + partition.weights[c] * cluster.inertia;
-    if (square > 0.0) result.drift = std::max(result.drift, cluster.change / std::sqrt(square));
+    cluster.change = cluster.count > 0 && square > 0.0 ? cluster.change / std::sqrt(square) : 0.0;
+  });
+  RecomputeResult result;
+  for (const ClusterTotals& cluster : clusters) {
+    result.inertia += cluster.inertia;
+    result.drift = std::max(result.drift, cluster.change);
   }
   return result;
 }

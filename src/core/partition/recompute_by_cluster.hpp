@@ -7,11 +7,11 @@
 
 #include "parallel/thread_pool.hpp"
 #include "partition/cluster_totals.hpp"
+#include "partition/rows_by_cluster.hpp"
 #include "rows/dense_rows.hpp"
 #include "rows/sparse_rows.hpp"
 #include "rows/thread_rows.hpp"
 #include "support/aligned_buffer.hpp"
-#include "support/rows_by_cluster.hpp"
 
 namespace boostkmeans {
 
@@ -64,7 +64,7 @@ class RecomputationByCluster {
         partition_(partition),
         inertias_(inertias),
         pool_(pool),
-        sorted_(sort_by_cluster(partition.labels, partition.n_clusters, rows.n_rows())),
+        sorted_(sort_by_cluster(partition.labels, partition.n_clusters, rows.n_rows(), pool)),
         ranges_(ranges_of(sorted_, range_rows(rows), n_parts_)),
         totals_(ranges_.size()),
         parts_(n_parts_ * partition.n_features),
@@ -113,22 +113,26 @@ class RecomputationByCluster {
       ClusterTotals none;
       if (sorted_.start[i] == sorted_.start[i + 1]) put_in_place(partition_, c, nullptr, none);
     }
-    for (std::size_t s = 0; s < ranges_.size();) {
-      if (ranges_[s].part < 0) {
-        ++s;
-        continue;
-      }
-      const std::size_t first = s;
-      double* sum = parts_.get() + ranges_[s].part * partition_.n_features;
-      ClusterTotals whole = totals_[s];
-      for (++s; s < ranges_.size() && ranges_[s].cluster == ranges_[first].cluster; ++s) {
-        const double* part = parts_.get() + ranges_[s].part * partition_.n_features;
-        for (std::int64_t j = 0; j < partition_.n_features; ++j) sum[j] += part[j];
-        whole += totals_[s];
-      }
-      put_in_place(partition_, ranges_[first].cluster, sum, whole);
-      totals_[first].change = whole.change;
+    std::vector<std::size_t> firsts;  // the first range of each cluster that has several
+    for (std::size_t s = 0; s < ranges_.size(); ++s)
+      if (ranges_[s].part >= 0 && (s == 0 || ranges_[s - 1].cluster != ranges_[s].cluster))
+        firsts.push_back(s);
+    pool_.for_each(static_cast<std::int64_t>(firsts.size()), [&](std::int64_t i, int) {
+      join_parts_of_cluster(firsts[static_cast<std::size_t>(i)]);
+    });
+  }
+
+  void join_parts_of_cluster(std::size_t first) {
+    double* sum = parts_.get() + ranges_[first].part * partition_.n_features;
+    ClusterTotals whole = totals_[first];
+    for (std::size_t s = first + 1; s < ranges_.size() && ranges_[s].cluster == ranges_[first].cluster;
+         ++s) {
+      const double* part = parts_.get() + ranges_[s].part * partition_.n_features;
+      for (std::int64_t j = 0; j < partition_.n_features; ++j) sum[j] += part[j];
+      whole += totals_[s];
     }
+    put_in_place(partition_, ranges_[first].cluster, sum, whole);
+    totals_[first].change = whole.change;
   }
 
   void measure_range(std::int64_t s, int thread) {
@@ -148,11 +152,11 @@ class RecomputationByCluster {
     totals_[static_cast<std::size_t>(s)].inertia = inertia;
   }
 
-  RecomputeResult report() const {
+  RecomputeResult report() {
     std::vector<ClusterTotals> clusters(static_cast<std::size_t>(partition_.n_clusters));
     for (std::size_t s = 0; s < ranges_.size(); ++s)
       clusters[static_cast<std::size_t>(ranges_[s].cluster)] += totals_[s];
-    return report_of(rows_.kernel(), partition_, clusters, inertias_);
+    return report_of(rows_.kernel(), partition_, clusters, inertias_, pool_);
   }
 
   const Rows& rows_;

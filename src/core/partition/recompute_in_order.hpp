@@ -51,7 +51,7 @@ class RecomputationInOrder {
   RecomputeResult run() {
     pool_.for_each(n_slices_, [this](std::int64_t p, int t) { sum_slice(p, t); });
     if (pool_.stop_token().stopped()) return {};
-    for (std::int64_t c = 0; c < partition_.n_clusters; ++c) join_slices(c);
+    for_each_cluster(partition_, pool_, [this](std::int64_t c) { join_slices(c); });
     pool_.for_each(n_slices_, [this](std::int64_t p, int t) { measure_slice(p, t); });
     return report();
   }
@@ -120,7 +120,7 @@ class RecomputationInOrder {
     for (std::int64_t slice = 1; slice < n_slices_; ++slice)
       for (std::int64_t c = 0; c < partition_.n_clusters; ++c)
         clusters[static_cast<std::size_t>(c)].inertia += totals_of(slice)[c].inertia;
-    return report_of(rows_.kernel(), partition_, clusters, inertias_);
+    return report_of(rows_.kernel(), partition_, clusters, inertias_, pool_);
   }
 
   const DenseRows& rows_;

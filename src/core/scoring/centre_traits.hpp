@@ -76,6 +76,12 @@ inline void update_terms(TermCentres& packed, const SparseRows::Row& x, std::int
   for (std::int64_t t = 0; t < x.count; ++t)
     packed.set_term(x.columns[t], cluster, composite[x.columns[t]], weight * x.values[t]);
 }
+// Returns true if the entries of several clusters share memory, so that only one thread may update them.
+template <class Packed>
+bool shares_terms(const Packed&) {
+  return false;
+}
+inline bool shares_terms(const TermCentres& packed) { return packed.has_sparse_term_rows(); }
 template <class Packed>
 void clear_terms(Packed&, std::int64_t) {}
 inline void clear_terms(TermCentres& packed, std::int64_t cluster) { packed.clear(cluster); }

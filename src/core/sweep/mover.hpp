@@ -12,6 +12,7 @@
 #include "partition/partition.hpp"
 #include "scoring/centre_traits.hpp"
 #include "support/aligned_buffer.hpp"
+#include "support/alignment.hpp"
 #include "sweep/sweep.hpp"
 
 namespace boostkmeans {
@@ -40,7 +41,7 @@ class Mover {
         composite_norms_(rows, partition.composites, partition.n_clusters, pool),
         is_stale_(static_cast<std::size_t>(partition.n_clusters), 0),
         saved_(2 * rows.saved_size()) {
-    if (options.limits) smallest_weight_ = smallest_weight();
+    if (options.limits) smallest_weight_ = smallest_weight(pool);
     fill_term_rows(policy.table(), partition.composites, true, pool);
     for (std::int64_t c = 0; c < partition.n_clusters; ++c) mark_stale(c);
   }
@@ -59,7 +60,9 @@ class Mover {
 
   // Fetches the row into x and computes the costs of its move.
   MoveCosts costs_of(std::int64_t row, std::int32_t to, Row& x) const {
-    const std::int32_t from = partition_.labels[row];
+    return costs_of(row, partition_.labels[row], to, x);
+  }
+  MoveCosts costs_of(std::int64_t row, std::int32_t from, std::int32_t to, Row& x) const {
     const double w = row_weights_[row];
     rows_.fetch(row, x);
     const double from_weight = partition_.weights[from], to_weight = partition_.weights[to];
@@ -77,12 +80,22 @@ class Mover {
   }
   // Adds a move that was made to the result.
   void count(std::int64_t row, const MoveCosts& costs) {
-    result.gain += row_weights_[row] * (costs.leave - costs.enter);
+    count(row_weights_[row] * (costs.leave - costs.enter));
+  }
+  void count(double gain) {
+    result.gain += gain;
     ++result.moves;
   }
 
   void move(std::int64_t row, std::int32_t to, const Row& x) {
     const std::int32_t from = partition_.labels[row];
+    change_clusters(row, from, to, x);
+    note_move(from, to);
+  }
+
+  // The first part of a move changes only the two clusters and the label of the row. Several threads may
+  // call it at the same time for different clusters, unless the table has sparse term rows.
+  void change_clusters(std::int64_t row, std::int32_t from, std::int32_t to, const Row& x) {
     const double w = row_weights_[row];
     if (partition_.counts[to] == 0) clear(to);
     const double lost = rows_.add(x, -w, partition_.composite(from));
@@ -96,10 +109,25 @@ class Mover {
     --partition_.counts[from];
     ++partition_.counts[to];
     partition_.labels[row] = to;
+  }
+  // The second part of a move: the centres of both clusters have to be packed again.
+  void note_move(std::int32_t from, std::int32_t to) {
     mark_stale(from);
     mark_stale(to);
     policy_.moved(from, to);
   }
+  // Prefetches the composite of a cluster. For sparse rows this does nothing: they read few of its
+  // values.
+  void prefetch(std::int64_t cluster) const {
+    // Number of cache lines after which the hardware prefetcher takes over.
+    constexpr std::int64_t kMaxLines = 16;
+    constexpr std::int64_t kValuesPerLine = static_cast<std::int64_t>(kAlignment / sizeof(double));
+    if constexpr (Rows::kSparse) return;
+    const double* composite = partition_.composite(cluster);
+    const std::int64_t end = std::min(partition_.n_features, kMaxLines * kValuesPerLine);
+    for (std::int64_t j = 0; j < end; j += kValuesPerLine) __builtin_prefetch(composite + j, 1, 3);
+  }
+  bool may_move_in_parallel() const { return !shares_terms(policy_.table()); }
 
   // Moves a row, whose values are x, such that `undo` can restore both clusters exactly.
   void move_with_undo(std::int64_t row, std::int32_t to, const Row& x) {
@@ -167,12 +195,19 @@ class Mover {
   }
 
   // The smallest positive weight of a row.
-  double smallest_weight() const {
+  double smallest_weight(ThreadPool& pool) const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr std::int64_t kRowsPerTask = 16384;
     if (!row_weights_) return 1.0;
-    double smallest = std::numeric_limits<double>::infinity();
-    for (std::int64_t i = 0; i < rows_.n_rows(); ++i)
-      if (row_weights_[i] > 0.0) smallest = std::min(smallest, row_weights_[i]);
-    return smallest;
+    const std::int64_t n_rows = rows_.n_rows(), n_tasks = (n_rows + kRowsPerTask - 1) / kRowsPerTask;
+    std::vector<double> smallest(static_cast<std::size_t>(n_tasks), kInfinity);
+    pool.for_each(n_tasks, [&](std::int64_t task, int) {
+      double& least = smallest[static_cast<std::size_t>(task)];
+      const std::int64_t end = std::min(n_rows, (task + 1) * kRowsPerTask);
+      for (std::int64_t row = task * kRowsPerTask; row < end; ++row)
+        if (row_weights_[row] > 0.0) least = std::min(least, row_weights_[row]);
+    });
+    return std::ranges::min(smallest);
   }
 
   // State of a cluster before a move, besides its composite.

@@ -47,13 +47,10 @@ class Proposer {
 
   // Fills in the proposals of a block. They are incomplete if a stop was requested.
   void propose(std::vector<Proposal>& proposals, const std::vector<Task>& tasks) {
-    const Proposal* last = proposals.data() + proposals.size() - 1;
     pool_.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
-      const Task& task = tasks[static_cast<std::size_t>(i)];
-      auto& centres = policy_.centres(task.list, thread);
-      for (std::int64_t at = task.first; at < task.first + task.count; at += kBatchRows)
-        propose_batch(proposals.data() + at, std::min(kBatchRows, task.first + task.count - at), last,
-                      task, centres, thread);
+      const auto at = static_cast<std::size_t>(i);
+      propose_task(proposals.data(), tasks[at], at + 1 < tasks.size() ? &tasks[at + 1] : nullptr,
+                   thread);
     });
   }
 
@@ -64,12 +61,33 @@ class Proposer {
     ThreadScratch(const Rows& rows, bool low_precision) : batch(rows, low_precision), fetched(rows) {}
     RowBatch<Rows> batch;
     Row fetched;
+    std::int64_t next_rows[kBatchRows];  // rows of the next batch
+    std::int64_t n_next = 0;
   };
 
-  template <class Centres>
-  void propose_batch(Proposal* proposals, std::int64_t count, const Proposal* last, const Task& task,
-                     Centres& centres, int thread) {
+  // `next` is the task that this thread is likely to take afterwards, or null.
+  void propose_task(Proposal* proposals, const Task& task, const Task* next, int thread) {
     ThreadScratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
+    auto& centres = policy_.centres(task.list, thread);
+    for (std::int64_t at = 0; at < task.count; at += kBatchRows) {
+      const std::int64_t count = std::min(kBatchRows, task.count - at);
+      std::int64_t rows[kBatchRows];
+      policy_.rows_of(task, at, count, rows);
+      for (std::int64_t r = 0; r < count; ++r)
+        proposals[task.first + at + r] = {rows[r], -1, -1, 0.0f, 0.0f};
+      const bool is_last = at + count == task.count;
+      scratch.n_next =
+          std::min(kBatchRows, is_last ? (next ? next->count : 0) : task.count - at - count);
+      if (scratch.n_next > 0)
+        policy_.rows_of(is_last ? *next : task, is_last ? 0 : at + count, scratch.n_next,
+                        scratch.next_rows);
+      propose_batch(proposals + task.first + at, count, task, centres, scratch, thread);
+    }
+  }
+
+  template <class Centres>
+  void propose_batch(Proposal* proposals, std::int64_t count, const Task& task, Centres& centres,
+                     ThreadScratch& scratch, int thread) {
     RowBatch<Rows>& batch = scratch.batch;
     batch.load(count, [=](std::int64_t r) { return proposals[r].row; });
     batch.prepare(centres);
@@ -79,9 +97,10 @@ class Proposer {
       // Prefetch one row of the next batch, which this thread is likely to take: a pool hands out
       // neighbouring items. Only one row is prefetched at a time, because the number of pending
       // memory requests is limited.
-      rows_.prefetch(std::min<const Proposal*>(proposals + count + r, last)->row);
+      if (r < scratch.n_next) rows_.prefetch(scratch.next_rows[r]);
       // Labels are scattered in memory, so they are read only if they are not part of the task.
       const std::int32_t own = task.own >= 0 ? task.own : partition_.labels[row];
+      proposals[r].own = own;
       proposals[r].norm = batch.norm(r);
       batch.own(r) = policy_.column(task.list, own);
       batch.weight(r) = static_cast<float>(row_weights_[row]);

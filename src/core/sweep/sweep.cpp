@@ -8,7 +8,7 @@
 #include "partition/partition.hpp"
 #include "rows/dense_rows.hpp"
 #include "rows/sparse_rows.hpp"
-#include "sweep/exchanger.hpp"
+#include "sweep/decider.hpp"
 #include "sweep/mover.hpp"
 #include "sweep/proposer.hpp"
 #include "sweep/visit_policies.hpp"
@@ -23,31 +23,25 @@ bool uses_low_precision(const DenseRows& rows, const SweepOptions& options) {
 }
 bool uses_low_precision(const SparseRows&, const SweepOptions&) { return false; }
 
-// One sweep, block by block: collect rows, propose in parallel, decide one row after the other.
+// One sweep, block by block: propose in parallel, then decide as if one row came after the other.
 template <class Rows, class Policy>
 class Sweep {
  public:
   Sweep(const Rows& rows, RowWeights row_weights, const Partition& partition,
         const SweepOptions& options, Policy& policy, bool low_precision, ThreadPool& pool)
-      : row_weights_(row_weights),
-        partition_(partition),
-        options_(options),
-        annealing_factor_(annealing_factor(options)),
-        policy_(policy),
+      : policy_(policy),
         pool_(pool),
         mover_(rows, row_weights, partition, options, policy, pool),
         proposer_(rows, row_weights, partition, options, policy, mover_, low_precision, pool),
-        exchanger_(rows, row_weights, partition, options, mover_),
-        fetched_(rows) {}
+        decider_(rows, row_weights, partition, options, mover_, pool) {}
 
   SweepResult run() {
     while (collect()) {
       mover_.repack_stale(pool_);
       proposer_.propose(proposals_, tasks_);
       if (pool_.stop_token().stopped()) break;  // the proposals of the block are incomplete
-      for (const Task& task : tasks_)
-        mover_.result.evaluations += task.count * policy_.n_columns(task.list);
-      decide();
+      for (const Task& task : tasks_) mover_.result.evaluations += task.count * task.n_columns;
+      decider_.decide(proposals_);
       if (pool_.stop_token().stopped()) break;
       policy_.decided();
     }
@@ -57,55 +51,16 @@ class Sweep {
  private:
   // Starts the next block. Returns false if all rows were visited.
   bool collect() {
-    proposals_.clear();
     tasks_.clear();
-    return policy_.collect(proposals_, tasks_);
+    proposals_.resize(static_cast<std::size_t>(policy_.collect(tasks_)));
+    return !proposals_.empty();
   }
 
-  void decide() {
-    constexpr std::int64_t kRowsBetweenPolls = 256;
-    std::int64_t n_decided = 0;
-    for (const Proposal& proposal : proposals_) {
-      if (proposal.target < 0) continue;
-      decide_row(proposal);
-      if (++n_decided % kRowsBetweenPolls == 0 && pool_.stop_token().poll()) return;
-    }
-  }
-
-  // Makes a proposed move if it is still a gain according to the current composites.
-  void decide_row(const Proposal& proposal) {
-    const std::int32_t from = partition_.labels[proposal.row], to = proposal.target;
-    const double w = row_weights_[proposal.row];
-    // The row may have moved since it proposed, as a partner in an exchange.
-    if (from == to || !may_leave(partition_, from, w)) return;
-    if (options_.exchange && proposal.regret >= 0.0f) {
-      exchanger_.offer(proposal);
-      return;
-    }
-    const bool may_shrink = options_.limits.at_least_min(partition_.weights[from] - w);
-    const bool has_room = options_.limits.at_most_max(partition_.weights[to] + w);
-    if (!may_shrink || !has_room) {
-      if (options_.exchange && !exchanger_.exchange(proposal, !may_shrink, !has_room))
-        exchanger_.offer(proposal);
-      return;
-    }
-    const MoveCosts costs = mover_.costs_of(proposal.row, to, fetched_);
-    const double leave = costs.leave + mover_.penalty(from);
-    const double enter = annealing_factor_ * costs.enter + mover_.penalty(to);
-    if (improves(leave, enter, proposal.norm, costs.noise))
-      mover_.accept(proposal.row, to, fetched_, costs);
-  }
-
-  RowWeights row_weights_;
-  const Partition& partition_;
-  const SweepOptions& options_;
-  const double annealing_factor_;
   Policy& policy_;
   ThreadPool& pool_;
   Mover<Rows, Policy> mover_;
   Proposer<Rows, Policy> proposer_;
-  Exchanger<Rows, Policy> exchanger_;
-  typename Rows::Row fetched_;
+  Decider<Rows, Policy> decider_;
   std::vector<Proposal> proposals_;
   std::vector<Task> tasks_;
 };
@@ -116,7 +71,7 @@ template <class Rows>
 SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& partition, Visit& visit,
                   const SweepOptions& options, ThreadPool& pool) {
   if (auto* candidates = std::get_if<CandidateVisit>(&visit)) {
-    CandidatePolicy<Rows> policy(rows, partition, *candidates, pool.size());
+    CandidatePolicy<Rows> policy(rows, partition, *candidates, pool);
     return Sweep(rows, row_weights, partition, options, policy, false, pool).run();
   }
   const bool low_precision = uses_low_precision(rows, options);

@@ -1,9 +1,9 @@
 // A sweep visits the rows once and moves each to a better cluster.
 //
 // Rows are handled in blocks. The rows of a block propose moves in parallel, by float32 centres. Then
-// the proposals are decided one after the other, in the order of the visit, in float64 and by the
-// current composites. Every accepted move raises the objective, even if a proposal was inaccurate, and
-// the result does not depend on the number of threads.
+// the proposals are decided in float64, with the result of deciding one after the other, in the order of
+// the visit, by the current composites (see decider.hpp). Every accepted move raises the objective, even
+// if a proposal was inaccurate, and the result does not depend on the number of threads.
 #pragma once
 
 #include <cstdint>

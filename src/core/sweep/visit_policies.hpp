@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "parallel/thread_pool.hpp"
 #include "partition/partition.hpp"
+#include "partition/rows_by_cluster.hpp"
 #include "scoring/centre_traits.hpp"
-#include "support/rows_by_cluster.hpp"
 #include "sweep/sweep.hpp"
 
 namespace boostkmeans {
@@ -16,6 +17,7 @@ namespace boostkmeans {
 // The cluster to which a row should move, according to the centres at the beginning of its block.
 struct Proposal {
   std::int64_t row;
+  std::int32_t own;     // the cluster of the row
   std::int32_t target;  // -1: stay
   float norm;           // |x|^2
   float regret;         // weight of the row times (cost of moving - cost of staying)
@@ -25,6 +27,8 @@ struct Proposal {
 // thread handles a task.
 struct Task {
   std::int64_t first, count;
+  std::int64_t source;  // where the policy finds the rows
+  std::int64_t n_columns;
   std::int32_t list;  // cluster whose neighbours they are compared with, or -1: all clusters
   std::int32_t own;   // cluster of all these rows, or -1 if it differs
 };
@@ -33,23 +37,40 @@ struct Task {
 template <class Rows>
 class FullPolicy {
  public:
+  static constexpr bool kFull = true;
+
   FullPolicy(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low_precision)
       : rows_(rows),
         visit_(visit),
         centres_(all_centres(rows, partition.n_clusters, low_precision)) {}
 
-  // Adds the rows of the next block. Returns false if all rows were visited.
-  bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
-    while (next_run_ < visit_.n_runs &&
-           static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
+  // Adds the tasks of the next block. Returns its number of rows, or 0 if all rows were visited.
+  std::int64_t collect(std::vector<Task>& tasks) {
+    first_run_ = next_run_;
+    gap_begin_ = gap_ = 0;
+    std::int64_t n = 0;
+    while (next_run_ < visit_.n_runs && n < visit_.block_rows) {
       const std::int64_t begin = visit_.order[next_run_++] * visit_.run_rows;
-      const std::int64_t end = std::min(begin + visit_.run_rows, rows_.n_rows());
-      for (std::int64_t row = begin; row < end; ++row) proposals.push_back({row, -1, 0.0f, 0.0f});
+      const std::int64_t length = std::min(visit_.run_rows, rows_.n_rows() - begin);
+      n += length;
+      if (length < visit_.run_rows) {
+        gap_begin_ = n;
+        gap_ = visit_.run_rows - length;
+      }
     }
-    const auto n = static_cast<std::int64_t>(proposals.size());
     for (std::int64_t at = 0; at < n; at += kBatchRows)
-      tasks.push_back({at, std::min(kBatchRows, n - at), -1, -1});
-    return n > 0;
+      tasks.push_back({at, std::min(kBatchRows, n - at), at, centres_.n_clusters(), -1, -1});
+    return n;
+  }
+  // Writes the rows [at, at + count) of a task.
+  void rows_of(const Task& task, std::int64_t at, std::int64_t count, std::int64_t* out) const {
+    const std::int64_t first = position(task.source + at);
+    std::int64_t run = first_run_ + first / visit_.run_rows, within = first % visit_.run_rows;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = visit_.order[run] * visit_.run_rows + within;
+      out[i] = row;
+      if (++within == visit_.run_rows || row + 1 == rows_.n_rows()) within = 0, ++run;
+    }
   }
   // The centres of all clusters, which the sweep keeps up to date.
   typename CentreTraits<Rows>::All& table() { return centres_; }
@@ -69,9 +90,15 @@ class FullPolicy {
   void found(std::int64_t, std::int32_t) {}
 
  private:
+  // Position of a row in the runs of the block, as if all runs had the same length.
+  std::int64_t position(std::int64_t at) const { return gap_ > 0 && at >= gap_begin_ ? at + gap_ : at; }
+
   const Rows& rows_;
   const FullVisit& visit_;
   std::int64_t next_run_ = 0;
+  std::int64_t first_run_ = 0;  // of the current block
+  std::int64_t gap_begin_ = 0,
+               gap_ = 0;  // rows that the last run of the data lacks, if it is in the block
   typename CentreTraits<Rows>::All centres_;
 };
 
@@ -79,38 +106,42 @@ class FullPolicy {
 template <class Rows>
 class CandidatePolicy {
  public:
-  CandidatePolicy(const Rows& rows, const Partition& partition, CandidateVisit& visit, int n_threads)
+  static constexpr bool kFull = false;
+
+  CandidatePolicy(const Rows& rows, const Partition& partition, CandidateVisit& visit, ThreadPool& pool)
       : visit_(visit),
-        members_(sort_by_cluster(grouping(partition), partition.n_clusters, rows.n_rows())),
+        members_(sort_by_cluster(grouping(partition), partition.n_clusters, rows.n_rows(), pool)),
         entered_(static_cast<std::size_t>(partition.n_clusters), 0),
         table_(centre_table(rows, partition.n_clusters)) {
-    gathered_.reserve(static_cast<std::size_t>(n_threads));
-    for (int t = 0; t < n_threads; ++t)
+    gathered_.reserve(static_cast<std::size_t>(pool.size()));
+    for (int t = 0; t < pool.size(); ++t)
       gathered_.push_back(gathered_centres(rows, partition.n_clusters, visit_.list_length));
   }
 
-  bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
+  std::int64_t collect(std::vector<Task>& tasks) {
     // Maximum number of rows of a task, for which a thread gathers the centres once. A large
     // cluster is divided into several tasks, so that threads can share it.
     constexpr std::int64_t kTaskRows = 8 * kBatchRows;
-    while (next_ < visit_.n_clusters &&
-           static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
+    std::int64_t n = 0;
+    while (next_ < visit_.n_clusters && n < visit_.block_rows) {
       const std::int32_t c = visit_.order[next_];
       const std::int64_t begin = members_.start[static_cast<std::size_t>(c)] + n_taken_;
       const std::int64_t end = members_.start[static_cast<std::size_t>(c) + 1];
-      if (begin == end || n_columns(c) == 0 || (n_taken_ == 0 && !begin_visit(c))) {
+      const std::int64_t length = begin == end ? 0 : n_columns(c);
+      if (length == 0 || (n_taken_ == 0 && !begin_visit(c))) {
         ++next_;
         n_taken_ = 0;
         continue;
       }
       const std::int64_t count = std::min(kTaskRows, end - begin);
-      tasks.push_back(
-          {static_cast<std::int64_t>(proposals.size()), count, c, visit_.by_runner_up ? -1 : c});
-      for (std::int64_t i = begin; i < begin + count; ++i)
-        proposals.push_back({members_.rows[static_cast<std::size_t>(i)], -1, 0.0f, 0.0f});
+      tasks.push_back({n, count, begin, length, c, visit_.by_runner_up ? -1 : c});
+      n += count;
       n_taken_ += count;
     }
-    return !proposals.empty();
+    return n;
+  }
+  void rows_of(const Task& task, std::int64_t at, std::int64_t count, std::int64_t* out) const {
+    std::copy_n(members_.rows.data() + task.source + at, count, out);
   }
   typename CentreTraits<Rows>::Table& table() { return table_; }
   void decided() { ++visit_.clock; }
