@@ -9,6 +9,7 @@
 #include "partition/partition.hpp"
 #include "scoring/centre_traits.hpp"
 #include "support/rows_by_cluster.hpp"
+#include "sweep/row_bounds.hpp"
 #include "sweep/sweep.hpp"
 
 namespace boostkmeans {
@@ -33,19 +34,18 @@ struct Task {
 template <class Rows>
 class FullPolicy {
  public:
-  FullPolicy(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low_precision)
+  // Bounds are not used to skip rows if `visits_all`. `heaviest` is the largest weight of a row.
+  FullPolicy(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low_precision,
+             bool visits_all, double heaviest)
       : rows_(rows),
         visit_(visit),
+        visits_all_(visits_all),
+        bounds_(partition, visit.bounds, heaviest),
         centres_(all_centres(rows, partition.n_clusters, low_precision)) {}
 
   // Adds the rows of the next block. Returns false if all rows were visited.
   bool collect(std::vector<Proposal>& proposals, std::vector<Task>& tasks) {
-    while (next_run_ < visit_.n_runs &&
-           static_cast<std::int64_t>(proposals.size()) < visit_.block_rows) {
-      const std::int64_t begin = visit_.order[next_run_++] * visit_.run_rows;
-      const std::int64_t end = std::min(begin + visit_.run_rows, rows_.n_rows());
-      for (std::int64_t row = begin; row < end; ++row) proposals.push_back({row, -1, 0.0f, 0.0f});
-    }
+    while (next_run_ < visit_.n_runs && proposals.empty()) collect_block(proposals);
     const auto n = static_cast<std::int64_t>(proposals.size());
     for (std::int64_t at = 0; at < n; at += kBatchRows)
       tasks.push_back({at, std::min(kBatchRows, n - at), -1, -1});
@@ -54,8 +54,15 @@ class FullPolicy {
   // The centres of all clusters, which the sweep keeps up to date.
   typename CentreTraits<Rows>::All& table() { return centres_; }
   // Called after the rows of a block were decided, and after a row moved.
-  void decided() {}
+  void decided(const std::vector<Proposal>& proposals) const {
+    if (!bounds_) return;
+    for (const Proposal& proposal : proposals) bounds_.cover(proposal.norm);
+  }
   void moved(std::int32_t, std::int32_t) {}
+  // Called with the cost of staying and the float32 cost of the best other cluster of a row.
+  void scored(std::int64_t row, std::int32_t own, double stay, double best, double norm) const {
+    if (bounds_) bounds_.store(row, own, stay, best, norm, rows_.n_products(row));
+  }
   // The centres with which the rows of a task are compared.
   typename CentreTraits<Rows>::All& centres(std::int64_t, int) { return centres_; }
   // The cluster of a column of these centres, and the number of columns.
@@ -69,8 +76,30 @@ class FullPolicy {
   void found(std::int64_t, std::int32_t) {}
 
  private:
+  // Number of runs whose bounds are prefetched, to hide the latency of memory.
+  static constexpr std::int64_t kRunsAhead = 4;
+
+  // Adds the rows of the next block that are not skipped. A block has the same rows with and without
+  // bounds, so that they propose from the same centres.
+  void collect_block(std::vector<Proposal>& proposals) {
+    if (bounds_) bounds_.follow_centres();
+    for (std::int64_t n_rows = 0; next_run_ < visit_.n_runs && n_rows < visit_.block_rows;) {
+      const std::int64_t begin = visit_.order[next_run_++] * visit_.run_rows;
+      const std::int64_t end = std::min(begin + visit_.run_rows, rows_.n_rows());
+      n_rows += end - begin;
+      if (bounds_ && next_run_ + kRunsAhead < visit_.n_runs) {
+        const std::int64_t ahead = visit_.order[next_run_ + kRunsAhead] * visit_.run_rows;
+        bounds_.prefetch(ahead, std::min(ahead + visit_.run_rows, rows_.n_rows()));
+      }
+      for (std::int64_t row = begin; row < end; ++row)
+        if (visits_all_ || !bounds_.stays(row)) proposals.push_back({row, -1, 0.0f, 0.0f});
+    }
+  }
+
   const Rows& rows_;
   const FullVisit& visit_;
+  const bool visits_all_;
+  RowBounds bounds_;
   std::int64_t next_run_ = 0;
   typename CentreTraits<Rows>::All centres_;
 };
@@ -113,7 +142,7 @@ class CandidatePolicy {
     return !proposals.empty();
   }
   typename CentreTraits<Rows>::Table& table() { return table_; }
-  void decided() { ++visit_.clock; }
+  void decided(const std::vector<Proposal>&) { ++visit_.clock; }
   void moved(std::int32_t from, std::int32_t to) {
     visit_.changed[from] = visit_.changed[to] = visit_.clock;
     // The row is not among the members that this sweep visits with cluster `to`: another visit is
@@ -137,6 +166,7 @@ class CandidatePolicy {
     const std::int32_t* at = std::find(first, last, cluster);
     return at == last ? -1 : static_cast<std::int32_t>(at - first);
   }
+  void scored(std::int64_t, std::int32_t, double, double, double) const {}
   void found(std::int64_t row, std::int32_t best) {
     if (visit_.runners_up != nullptr && !visit_.by_runner_up) visit_.runners_up[row] = best;
   }
