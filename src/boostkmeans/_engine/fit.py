@@ -222,7 +222,7 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     assert fitted.outcome is not None
     rows = problem.rows
     plan = make_plan(context.requested, problem).for_all_rows(
-        sample.rows.n_rows, fitted.n_sweeps, in_memory=rows.in_memory
+        sample.rows.n_rows, fitted.n_sweeps, rows.n_rows, in_memory=rows.in_memory
     )
     centres = fitted.partition.centres
     labels = assign_by_candidates(rows, centres, plan.n_candidates, problem.n_threads)
@@ -230,6 +230,8 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     if rows.in_memory and not _is_representative(fitted, run):
         logger.info("the sample is not representative: starting over with all rows")
         return None
+    if rows.in_memory:
+        run.record(rows.n_rows, 0, "sample")
     return run
 
 
