@@ -135,14 +135,16 @@ class Plan:
         """Return a copy without annealing and repair, which need all rows in memory."""
         return replace(self, repair_rounds=0, trial_swaps=0, annealing=None)
 
-    def for_all_rows(self, n_sampled: int, n_sweeps: int, n_rows: int, *, in_memory: bool) -> "Plan":
+    def for_all_rows(
+        self, n_sampled: int, n_sweeps: int, *, in_memory: bool, repair: bool = False
+    ) -> "Plan":
         """Return the plan for all rows after a fit of a sample, which was annealed and repaired.
 
-        If the sample is a large share of the rows, another repair takes little time.
+        With `repair`, all rows are repaired as well.
         """
         then = "then all rows" if in_memory else "then all rows, in blocks"
         reasons = [f"sample of {n_sampled} rows ({n_sweeps} sweeps): {self}", then]
-        if in_memory and n_sampled > n_rows * SAMPLE_SIZES["balanced"][1]:
+        if repair:
             return replace(self, annealing=None, reasons=reasons)
         return replace(self.sweeps_only(), reasons=reasons)
 
@@ -230,6 +232,15 @@ def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:
         max_share = max(max_share, MAX_SAMPLE_SHARE_FOR_FEW_CLUSTERS)
     size = per_cluster * problem.n_clusters
     return size if size <= max_share * problem.weights.n_positive else None
+
+
+def is_large_sample(n_drawn: int, problem: Problem) -> bool:
+    """Return True if a sample of few clusters is so large that a repair of all rows takes little time.
+
+    It is then also necessary: the sample may end in a worse optimum than all rows.
+    """
+    max_share = SAMPLE_SIZES["balanced"][1]
+    return has_few_clusters(problem) and n_drawn > max_share * problem.weights.n_positive
 
 
 def _start(n_rows: int, n_clusters: int, *, repaired: bool) -> tuple[str, str]:
