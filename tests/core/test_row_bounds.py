@@ -67,9 +67,7 @@ class Pair:
         ("heavy", 500, 1, 2, True, 1),
     ],
 )
-def test_moves_are_the_same(
-    kind: str, n: int, d: int, k: int, weighted: bool, n_threads: int
-) -> None:
+def test_moves_are_the_same(kind: str, n: int, d: int, k: int, weighted: bool, n_threads: int) -> None:
     weights = np.random.default_rng(1).uniform(0.0, 3.0, n).round(1) if weighted else None
     pair = Pair(rows_of(kind, n, d), k, weights, n_threads)
     shares = [pair.sweep()[1] for _ in range(40)]

@@ -96,10 +96,12 @@ class Convergence:
 
     @classmethod
     def restore(cls, saved: SavedState | None) -> "Convergence":
-        """Restore the gains from the result of `state`, or None in checkpoints of version 0.8."""
+        """Restore the gains from the result of `state`. Version 0.8 stored none."""
         if saved is None:
             return cls()
-        return cls(saved.number("last"), saved.number("before"), saved.integer("n_low", -DISTURBED_SWEEPS))
+        return cls(
+            saved.number("last"), saved.number("before"), saved.integer("n_low", -DISTURBED_SWEEPS)
+        )
 
 
 @dataclass
@@ -155,7 +157,7 @@ class Extrapolation:
 
     @classmethod
     def restore(cls, saved: SavedState | None, n_clusters: int, n_features: int) -> "Extrapolation":
-        """Restore the extrapolation from the result of `state`, or None in checkpoints of version 0.8."""
+        """Restore the extrapolation from the result of `state`. Version 0.8 stored none."""
         if saved is None:
             return cls()
         trail: list[Floats] = []

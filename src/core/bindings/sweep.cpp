@@ -27,13 +27,11 @@ class BoundRowBounds {
     require(length_of(margins_) == rows.n_rows(), "margins must have one value per row");
     require(length_of(paths_) == partition.n_clusters && length_of(centres_, 1) == partition.n_features,
             "paths and centres must match the partition");
-    require(!options.first && !options.low_precision && options.temperature == 0.0 &&
-                !options.limits && !options.exchange && options.penalties == nullptr,
+    require(!options.first && !options.low_precision && options.temperature == 0.0 && !options.limits &&
+                !options.exchange && options.penalties == nullptr,
             "row bounds require a plain sweep");
   }
-  RowBoundsView view() {
-    return {margins_.data(), paths_.data(), centres_.data(), totals_.data()};
-  }
+  RowBoundsView view() { return {margins_.data(), paths_.data(), centres_.data(), totals_.data()}; }
 
  private:
   Vector<float> margins_;
@@ -47,7 +45,8 @@ class BoundFullVisit {
  public:
   BoundFullVisit(Vector<const std::int64_t> order, std::int64_t run_rows, std::int64_t block_rows,
                  std::optional<BoundRowBounds> bounds)
-      : order_(std::move(order)), bounds_(std::move(bounds)) {
+      : order_(std::move(order)),
+        bounds_(std::move(bounds)) {
     require(run_rows > 0 && block_rows > 0, "run_rows and block_rows must be positive");
     visit = FullVisit{order_.data(), length_of(order_), run_rows, block_rows,
                       bounds_ ? bounds_->view() : RowBoundsView{}};

@@ -71,11 +71,13 @@ class RowBounds {
              std::int64_t n_products) const {
     // The errors count twice: for this score, and for the score that a skipped visit would have seen.
     const double error = 2.0 * float32_error(norm, 2.0 * std::max(stay, best), n_products);
-    const double margin = std::sqrt(std::max(0.0, best - error)) - std::sqrt(std::max(0.0, stay) + error);
+    const double margin =
+        std::sqrt(std::max(0.0, best - error)) - std::sqrt(std::max(0.0, stay) + error);
     const double stored = margin + offsets_[static_cast<std::size_t>(own)];
     // A row that cannot leave (stay < 0) may be able to do so once its cluster has grown.
     const bool known = stay >= 0.0 && margin > 0.0;
-    view_.margins[row] = static_cast<float>(known ? stored - kFloatRounding * std::abs(stored) : -kInfinity);
+    view_.margins[row] =
+        static_cast<float>(known ? stored - kFloatRounding * std::abs(stored) : -kInfinity);
   }
 
   // Takes note of the largest |x|^2 of the rows with a margin.
@@ -129,10 +131,10 @@ class RowBounds {
 
   const Partition& partition_;
   RowBoundsView view_;
-  double heaviest_;               // largest weight of a row
-  std::vector<double> steps_;     // k: distance of each centre from the end of its path
-  std::vector<double> needed_;    // k: stored margin that a row of the cluster needs to be skipped
-  std::vector<double> offsets_;   // k: what is added to margins when they are stored
+  double heaviest_;              // largest weight of a row
+  std::vector<double> steps_;    // k: distance of each centre from the end of its path
+  std::vector<double> needed_;   // k: stored margin that a row of the cluster needs to be skipped
+  std::vector<double> offsets_;  // k: what is added to margins when they are stored
 };
 
 }  // namespace boostkmeans

@@ -19,10 +19,10 @@ namespace boostkmeans {
 // starts with -infinity, the others with 0. Between two sweeps, centres may change in any way. If the
 // label of a row changes, its margin must be set to -infinity.
 struct RowBoundsView {
-  float* margins = nullptr;  // n: bound of each row; null if bounds are not used
-  double* paths = nullptr;   // k: length of the path of each centre so far
+  float* margins = nullptr;   // n: bound of each row; null if bounds are not used
+  double* paths = nullptr;    // k: length of the path of each centre so far
   double* centres = nullptr;  // k x d: the centres to which the paths lead
-  double* totals = nullptr;  // 2: sum of the longest steps of all centres, and the largest |x|^2
+  double* totals = nullptr;   // 2: sum of the longest steps of all centres, and the largest |x|^2
 
   explicit operator bool() const { return margins != nullptr; }
 };
