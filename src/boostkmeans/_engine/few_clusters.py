@@ -1,8 +1,8 @@
 """Few clusters with many rows: row bounds, and fits that converge slowly.
 
-With thousands of rows per cluster, borders between clusters move slowly, and each sweep gains little for
-a long time. A fit of 1,000,000 normal rows with 16 clusters needs hundreds of sweeps, of which each gains
-about one part in 100,000. See "Few clusters" in docs/benchmarks.md.
+With thousands of rows per cluster, borders between clusters move slowly, and each sweep gains little
+for a long time. A fit of 1,000,000 normal rows with 16 clusters needs hundreds of sweeps, of which each
+gains about one part in 100,000. See "Few clusters" in docs/benchmarks.md.
 """
 
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ from boostkmeans._storage.state import SavedState, State
 MAX_CLUSTERS = 64
 # Minimum number of rows. Smaller fits take milliseconds, and their sweeps do not gain steadily.
 MIN_ROWS = 50_000
-# Minimum number of rows per cluster. It is above the size of the samples with which fits start (1,024 rows
-# per cluster), whose exact optimum is of no use.
+# Minimum number of rows per cluster. It is above the size of the samples with which fits start (1,024
+# rows per cluster), whose exact optimum is of no use.
 MIN_ROWS_PER_CLUSTER = 2048
 
 # Estimated remaining improvement, as a share of `tol`, at which a run ends. The estimate is too low at
@@ -31,7 +31,8 @@ PATIENCE = 2
 # Number of sweeps after an extrapolation that are not counted among them: their gains fall quickly at
 # first.
 DISTURBED_SWEEPS = 2
-# Ratio of two gains that is assumed if the gains do not fall. The estimate is then 19 times the last gain.
+# Ratio of two gains that is assumed if the gains do not fall. The estimate is then 19 times the last
+# gain.
 MAX_RATIO = 0.95
 
 # Centres are extrapolated if the ratio of two gains is above this. Otherwise sweeps converge quickly.

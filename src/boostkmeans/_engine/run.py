@@ -17,7 +17,7 @@ from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._steps.balance import Balancing
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.coincident import first_at_same_place
-from boostkmeans._steps.nearest import assign_nearest
+from boostkmeans._steps.nearest import nearest_labels
 from boostkmeans._steps.partition import Labels, Partition, Snapshot
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.row_bounds import RowBounds
@@ -271,7 +271,7 @@ class Run:
         """
         problem, own = self.problem, self.partition
         data = problem.rows, problem.row_weights, problem.n_threads
-        labels, _ = assign_nearest(problem.rows, problem.weights, centres, problem.n_threads)
+        labels = nearest_labels(problem.rows, centres, problem.n_threads)
         found, inertia = Partition.from_labels(labels, own.n_clusters, *data)
         if (found.counts == 0).any() or inertia * (1 + INERTIA_ROUNDING) >= self.inertia:
             return False
