@@ -171,7 +171,8 @@ def test_callback_stops_after_an_extrapolation() -> None:
 @small_is_large
 def test_resumes_from_every_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "MAX_TIME_SHARE", 1e12)
-    path, copies = tmp_path / "state", []
+    path = tmp_path / "state"
+    copies: list[Path] = []
     write = Checkpoint._write
 
     def write_and_copy(self: Checkpoint, state: Any) -> None:

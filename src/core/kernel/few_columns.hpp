@@ -24,8 +24,7 @@ inline void consider(RowsBest& best, Floats cost, int32_t cluster, Ints own) {
   const Ints id = splat(cluster);
   cost = id == own ? splat(kInfinity) : cost;
   const Ints better = cost < best.cost;
-  if constexpr (rule == Rule::nearest)
-    best.second = smaller(best.second, better ? best.cost : cost);
+  if constexpr (rule == Rule::nearest) best.second = smaller(best.second, better ? best.cost : cost);
   best.index = better ? id : best.index;
   best.cost = better ? cost : best.cost;
 }
