@@ -1,5 +1,6 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
+import few_clusters_report
 import files_report
 import large_k_report
 import optima_report
@@ -30,6 +31,7 @@ def page_text(results: dict[str, Json]) -> str:
         **SECTIONS,
         **large_k_report.SECTIONS,
         **optima_report.SECTIONS,
+        **few_clusters_report.SECTIONS,
         **text_report.SECTIONS,
         **files_report.SECTIONS,
         **quantization_report.SECTIONS,

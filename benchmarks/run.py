@@ -4,6 +4,7 @@ import argparse
 
 # environment sets the number of threads, which NumPy and others read when they are imported.
 import environment  # noqa: F401
+import few_clusters
 import figures
 import files
 import large_k
@@ -14,8 +15,8 @@ import text
 from report import write_report
 
 BENCHMARKS = [
-    *figures.BENCHMARKS, *large_k.BENCHMARKS, *optima.BENCHMARKS, *limits.BENCHMARKS, *text.BENCHMARKS,
-    *files.BENCHMARKS, *quantization.BENCHMARKS,
+    *figures.BENCHMARKS, *large_k.BENCHMARKS, *optima.BENCHMARKS, *few_clusters.BENCHMARKS,
+    *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
 ]  # fmt: skip
 
 

@@ -72,12 +72,19 @@ def members(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C
     Return the row numbers sorted by cluster, and the start of each cluster in them, followed by their number.
     """
 
-class FullVisit:
+class RowBounds:
     """
-    Visit of rows that are compared with all clusters. Runs of run_rows neighbouring rows are visited in the given order; block_rows rows propose before the first of them is decided.
+    Bounds that show which rows cannot gain by a move. Sweeps update the arrays: margins starts with -inf, the others with 0. If the label of a row changes between two sweeps, its margin must be set to -inf.
     """
 
-    def __init__(self, *, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_rows: int, block_rows: int) -> None: ...
+    def __init__(self, *, margins: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], paths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], totals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+class FullVisit:
+    """
+    Visit of rows that are compared with all clusters. Runs of run_rows neighbouring rows are visited in the given order; block_rows rows propose before the first of them is decided. With bounds, rows that cannot gain are skipped, unless the sweep is exact.
+    """
+
+    def __init__(self, *, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], run_rows: int, block_rows: int, bounds: RowBounds | None = None) -> None: ...
 
 class CandidateVisit:
     """

@@ -21,7 +21,7 @@ ROWS = 4 * SAMPLE_SIZES["fast"][0] * K
 
 
 def rows_to_draw(n: int, k: int, quality: str) -> int | None:
-    rows = cast(RowSet, SimpleNamespace(n_rows=n, max_sample=None))
+    rows = cast(RowSet, SimpleNamespace(n_rows=n, max_sample=None, in_memory=True, stays_sparse=False))
     requested = RequestedSettings("auto", "auto", "auto", "auto", quality, "best", 100)
     return sample_size(requested, Problem(rows, RowWeights.of(None, n), k, n_threads=1))
 
@@ -45,8 +45,10 @@ def test_samples_many_rows() -> None:
 def test_sample_size() -> None:
     assert rows_to_draw(ROWS, K, "fast") == ROWS // 4
     assert rows_to_draw(ROWS - 1, K, "fast") is None
-    assert rows_to_draw(8192 * K, K, "balanced") == 1024 * K
-    assert rows_to_draw(8192 * K - 1, K, "balanced") is None
+    assert rows_to_draw(8192 * 100, 100, "balanced") == 1024 * 100
+    assert rows_to_draw(8192 * 100 - 1, 100, "balanced") is None
+    assert rows_to_draw(6144 * K, K, "balanced") == 1024 * K, "few clusters"
+    assert rows_to_draw(6144 * K - 1, K, "balanced") is None
     assert rows_to_draw(10**9, K, "best") is None
 
 

@@ -17,7 +17,8 @@ from boostkmeans._engine.checkpoint import (
     random_state,
     set_random_state,
 )
-from boostkmeans._engine.plan import Plan, RequestedSettings, make_plan, sample_size
+from boostkmeans._engine.few_clusters import has_few_clusters
+from boostkmeans._engine.plan import Plan, RequestedSettings, is_large_sample, make_plan, sample_size
 from boostkmeans._engine.run import MakeTree, Run
 from boostkmeans._engine.run_state import matches_rows, restore_run, run_state
 from boostkmeans._engine.schedule import Schedule
@@ -222,7 +223,10 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     assert fitted.outcome is not None
     rows = problem.rows
     plan = make_plan(context.requested, problem).for_all_rows(
-        sample.rows.n_rows, fitted.n_sweeps, in_memory=rows.in_memory
+        sample.rows.n_rows,
+        fitted.n_sweeps,
+        in_memory=rows.in_memory,
+        repair=is_large_sample(n_drawn, problem),
     )
     centres = fitted.partition.centres
     labels = assign_by_candidates(rows, centres, plan.n_candidates, problem.n_threads)
@@ -230,6 +234,8 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     if rows.in_memory and not _is_representative(fitted, run):
         logger.info("the sample is not representative: starting over with all rows")
         return None
+    if has_few_clusters(problem):  # A sweep over all rows would be the first record otherwise.
+        run.record(rows.n_rows, 0, "sample")
     return run
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import MIN_SAMPLE, SAMPLED, seeding_sample
 from boostkmeans._storage.state import SavedState, State
@@ -68,6 +69,9 @@ MAX_SEEDING_SHARE = 1 / 4
 # Size of the sample with which a fit starts, by quality: the number of rows per cluster, and the maximum
 # share of all rows.
 SAMPLE_SIZES = {"fast": (64, 1 / 4), "balanced": (1024, 1 / 8)}
+# The maximum share if there are few clusters. With a sample of 1,024 rows per cluster, MNIST with 10
+# clusters takes half of the time: see "Few clusters" in docs/benchmarks.md.
+MAX_SAMPLE_SHARE_FOR_FEW_CLUSTERS = 1 / 6
 
 
 @dataclass(frozen=True)
@@ -131,10 +135,17 @@ class Plan:
         """Return a copy without annealing and repair, which need all rows in memory."""
         return replace(self, repair_rounds=0, trial_swaps=0, annealing=None)
 
-    def for_all_rows(self, n_sampled: int, n_sweeps: int, *, in_memory: bool) -> "Plan":
-        """Return the plan for all rows after a fit of a sample, which was annealed and repaired."""
+    def for_all_rows(
+        self, n_sampled: int, n_sweeps: int, *, in_memory: bool, repair: bool = False
+    ) -> "Plan":
+        """Return the plan for all rows after a fit of a sample, which was annealed and repaired.
+
+        With `repair`, all rows are repaired as well.
+        """
         then = "then all rows" if in_memory else "then all rows, in blocks"
         reasons = [f"sample of {n_sampled} rows ({n_sweeps} sweeps): {self}", then]
+        if repair:
+            return replace(self, annealing=None, reasons=reasons)
         return replace(self.sweeps_only(), reasons=reasons)
 
     def state(self) -> State:
@@ -217,8 +228,19 @@ def sample_size(requested: RequestedSettings, problem: Problem) -> int | None:
     if problem.limits is not None or requested.quality not in SAMPLE_SIZES:
         return None
     per_cluster, max_share = SAMPLE_SIZES[requested.quality]
+    if has_few_clusters(problem):
+        max_share = max(max_share, MAX_SAMPLE_SHARE_FOR_FEW_CLUSTERS)
     size = per_cluster * problem.n_clusters
     return size if size <= max_share * problem.weights.n_positive else None
+
+
+def is_large_sample(n_drawn: int, problem: Problem) -> bool:
+    """Return True if a sample of few clusters is so large that a repair of all rows takes little time.
+
+    It is then also necessary: the sample may end in a worse optimum than all rows.
+    """
+    max_share = SAMPLE_SIZES["balanced"][1]
+    return has_few_clusters(problem) and n_drawn > max_share * problem.weights.n_positive
 
 
 def _start(n_rows: int, n_clusters: int, *, repaired: bool) -> tuple[str, str]:

@@ -10,14 +10,17 @@ import numpy as np
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._engine.candidate_strategy import CandidateStrategy, Scope
+from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._steps.balance import Balancing
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.coincident import first_at_same_place
+from boostkmeans._steps.nearest import nearest_labels
 from boostkmeans._steps.partition import Labels, Partition, Snapshot
 from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.row_bounds import RowBounds
 from boostkmeans._steps.seeding import fill_empty
 from boostkmeans._steps.sweep import (
     FullPolicy,
@@ -35,6 +38,9 @@ logger = logging.getLogger("boostkmeans")
 CERTIFY_BELOW_MOVES = 1 / 200
 # The same threshold after a sweep over candidates, which misses some moves.
 CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
+# Row bounds are used if the last sweep moved at most this share of the rows. If more rows move, centres
+# move so far that hardly any row is skipped: see "Few clusters" in docs/benchmarks.md.
+BOUNDS_BELOW_MOVES = 1 / 50
 # Minimum number of clusters for proposals in low precision.
 LOW_PRECISION_FROM_CLUSTERS = 256
 # Low precision is used only if the last sweep moved more than this share of the rows.
@@ -56,6 +62,8 @@ MIN_WEIGHT_SHARE = 1e-9
 # For the same reason, rows may stay if the centres are rounded by more than this in the frame.
 MAX_CENTRE_ROUNDING = 1e-13
 
+# Kinds of records that describe the start of a run instead of a sweep.
+STARTS = ("tree", "sample")
 
 MakeTree = Callable[[Partition, Floats], tuple[ClusterTree, int, str]]
 """Build a tree from the partition of its leaves and their inertias.
@@ -117,6 +125,9 @@ class Run:
     moves_since_recompute: float = 0
     total_squares: float = 0.0
     """Sum of inertia and objective, which is the same for all partitions."""
+    bounds: RowBounds | None = None
+    """Row bounds; None if the next sweep has to visit all rows. Moves do not depend on them, so
+    checkpoints do not contain them."""
     _centres: Floats | None = None
     """The centres, once `take_centres` has computed them."""
 
@@ -205,6 +216,7 @@ class Run:
         policy: VisitPolicy
         if candidates is not None and candidates.scope is not Scope.ALL:
             kind = "candidates"
+            self.bounds = None
             if problem.limits is not None:  # Sweeps with and without exchanges find different moves.
                 candidates.mark_unvisited()
             if time.perf_counter() >= deadline:  # Do not build lists that no sweep will use.
@@ -227,7 +239,8 @@ class Run:
             exact = temperature == 0 and not options.exchange and self._may_certify()
             kind = "certify" if exact else "sweep"
             options = replace(options, exact=exact, low_precision=self._use_low_precision())
-            policy = FullPolicy(problem.n_pinned)
+            self._update_bounds(temperature)
+            policy = FullPolicy(problem.n_pinned, bounds=self.bounds)
             result = sweep(
                 problem, self.partition, policy=policy, options=options, rng=self.rng, progress=progress
             )
@@ -237,6 +250,38 @@ class Run:
         self.account(result)
         self.record(result.moves, result.evaluations, kind, temperature=temperature)
         return result
+
+    def _update_bounds(self, temperature: float) -> None:
+        """Create row bounds if they pay, and discard them if the next sweep cannot use them."""
+        if not self._uses_bounds() or temperature > 0:
+            self.bounds = None
+        elif self.bounds is None:
+            self.bounds = RowBounds.for_partition(self.partition)
+
+    def _uses_bounds(self) -> bool:
+        """Return True if row bounds pay in the next full sweep."""
+        if self.last is None or self.plan.moves == "first" or not has_few_clusters(self.problem):
+            return False
+        return self.last.moves <= BOUNDS_BELOW_MOVES * self.problem.rows.n_rows
+
+    def extrapolate(self, centres: Floats) -> bool:
+        """Assign all rows to the nearest of some centres. Return False if the inertia does not fall.
+
+        The partition is then the same as before.
+        """
+        problem, own = self.problem, self.partition
+        data = problem.rows, problem.row_weights, problem.n_threads
+        labels = nearest_labels(problem.rows, centres, problem.n_threads)
+        found, inertia = Partition.from_labels(labels, own.n_clusters, *data)
+        if (found.counts == 0).any() or inertia * (1 + INERTIA_ROUNDING) >= self.inertia:
+            return False
+        if self.bounds is not None:
+            self.bounds.forget(own.labels, labels)
+        moves = int(np.count_nonzero(own.labels != labels))
+        self.partition, self.inertia = found, inertia
+        self.moves_since_recompute = 0
+        self.record(moves, problem.rows.n_rows * own.n_clusters, "extrapolation")
+        return True
 
     def _probe(
         self, candidates: CandidateStrategy, options: SweepOptions, result: SweepResult
@@ -259,7 +304,8 @@ class Run:
         n = self.problem.rows.n_rows
         if last.kind == "candidates" and last.moves > CERTIFY_AFTER_CANDIDATES_BELOW * n:
             return False
-        if self.plan.moves == "first":  # A certifying sweep searches for the best move.
+        # A certifying sweep searches for the best move, and it visits all rows.
+        if self.plan.moves == "first" or self._uses_bounds():
             return last.moves == 0
         return last.moves <= CERTIFY_BELOW_MOVES * n
 
@@ -316,16 +362,16 @@ class Run:
             note=note,
         )
         self.history.append(record)
-        if kind != "tree":
+        if kind not in STARTS:
             self.n_sweeps += 1
             self.last = LastSweep(kind, moves)
         if logger.isEnabledFor(logging.INFO):
-            notes = [] if kind in ("tree", "sweep") else [kind]
+            notes = [] if kind in (*STARTS, "sweep") else [kind]
             notes += [f"temperature {temperature:.3f}"] if temperature else []
             notes += [f"{swaps} swaps"] if swaps else []
             logger.info(
                 "%s: inertia %.8g, %d moves, %.3f s%s",
-                kind if kind == "tree" else f"sweep {self.n_sweeps}",
+                kind if kind in STARTS else f"sweep {self.n_sweeps}",
                 inertia,
                 moves,
                 record.seconds,
@@ -356,6 +402,7 @@ class Run:
         if best is None or best.inertia * (1 + INERTIA_ROUNDING) >= self.inertia:
             return False
         self.inertia = best.inertia
+        self.bounds = None
         if best.partition is not None:
             self.partition = best.partition
             self.moves_since_recompute += 1  # It may not have been recomputed.
@@ -383,6 +430,7 @@ class Run:
         if moved:
             merged.recompute(*data)
         self.partition = merged
+        self.bounds = None
         self.recompute()
         self._invalidate_lists()
         return moved
@@ -427,6 +475,7 @@ class Run:
     def finish(self, outcome: Outcome) -> None:
         """End the run after its last sweep."""
         self.outcome = outcome
+        self.bounds = None
         self.recompute()
         if self.candidates is not None:
             self.candidates = self.candidates.without_lists()

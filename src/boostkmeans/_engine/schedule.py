@@ -4,12 +4,21 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 
 from boostkmeans._engine.candidate_strategy import MAX_USES
+from boostkmeans._engine.few_clusters import (
+    PATIENCE,
+    SLOW_RATIO,
+    WORTH_EXTRAPOLATING,
+    WORTHWHILE,
+    Convergence,
+    Extrapolation,
+    has_few_clusters,
+)
 from boostkmeans._engine.run import CERTIFY_AFTER_CANDIDATES_BELOW, INERTIA_ROUNDING, Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
@@ -83,6 +92,10 @@ class Schedule:
     """Number of consecutive sweeps that gained little."""
     _stopped: StopReason | None = None
     """The criterion that stopped the run before its end: the callback or the deadline."""
+    _convergence: Convergence = field(default_factory=Convergence)
+    """With few clusters: gains of the last sweeps of the descent."""
+    _extrapolation: Extrapolation = field(default_factory=Extrapolation)
+    """With few clusters: recent centres of the descent."""
     _round_seconds: float = 0.0
     """Duration of the last repair round."""
 
@@ -102,6 +115,8 @@ class Schedule:
             "attempts": self.trial_swaps,
             "_quiet_sweeps": self._quiet_sweeps,
             "_swapped": self._changed,
+            "convergence": self._convergence.state(),
+            "extrapolation": self._extrapolation.state(),
         }
 
     @classmethod
@@ -124,6 +139,10 @@ class Schedule:
             trial_swaps=saved.integer("attempts"),
             _changed=saved.boolean("_swapped"),
             _quiet_sweeps=saved.integer("_quiet_sweeps"),
+            _convergence=Convergence.restore(saved.optional_child("convergence")),
+            _extrapolation=Extrapolation.restore(
+                saved.optional_child("extrapolation"), *run.partition.composites.shape
+            ),
         )
 
     def execute(self) -> None:
@@ -202,14 +221,41 @@ class Schedule:
     def _descend(self) -> None:
         """Perform a sweep that lowers the inertia. End the descent once sweeps gain little."""
         run = self.run
+        if self._extrapolate():
+            return
         before = run.inertia
         result = run.sweep(self.criteria.deadline, probe=True)
         self._check_stop(result.late)
+        self._observe(before - run.inertia)
         self.end_reason = self._reason_to_end(before, result.late)
         if self.end_reason in AT_REST and run.release_coincident():
             self.end_reason = self._limit_reason()
         if self.end_reason is not None:
             self.phase = Phase.REST
+
+    def _extrapolate(self) -> bool:
+        """Extrapolate the centres if the descent is slow. Return True if the inertia fell."""
+        run, found, seen = self.run, self._extrapolation, self._convergence
+        worthwhile = WORTH_EXTRAPOLATING * self.criteria.tol * run.inertia
+        if not found.is_due or seen.ratio <= SLOW_RATIO or seen.remaining <= worthwhile:
+            return False
+        if time.perf_counter() >= self.criteria.deadline:  # The next sweep ends the run.
+            return False
+        accepted = run.extrapolate(found.centres())
+        found.account(accepted=accepted)
+        if accepted:
+            seen.disturb()
+            self._check_stop(late=False)
+            self.end_reason = self._limit_reason()
+            self.phase = Phase.DESCENT if self.end_reason is None else Phase.REST
+        return accepted
+
+    def _observe(self, gain: float) -> None:
+        """With few clusters, observe how the descent converges."""
+        run = self.run
+        if has_few_clusters(run.problem) and run.candidates is None and run.plan.moves == "best":
+            self._convergence.add(gain, WORTHWHILE * self.criteria.tol * run.inertia)
+            self._extrapolation.add(run.partition.centres)
 
     def _reason_to_end(self, before: float, late: bool) -> StopReason | None:
         """Return the reason why the descent ends with the last sweep, or None if it continues."""
@@ -239,6 +285,8 @@ class Schedule:
         last = run.last
         assert last is not None
         quiet = last.moves == 0 or before - run.inertia < tol * before
+        if last.moves > 0 and self._convergence.last > 0:
+            quiet = quiet and self._convergence.n_low >= PATIENCE
         if last.kind == "candidates" and tol == 0:
             few = CERTIFY_AFTER_CANDIDATES_BELOW * run.problem.rows.n_rows
             quiet = quiet or last.moves <= few
@@ -249,6 +297,7 @@ class Schedule:
     def _rest(self) -> None:
         """Continue from the best partition so far or with a repair, or end the run."""
         self._quiet_sweeps = 0
+        self._convergence, self._extrapolation = Convergence(), Extrapolation()
         may_continue = self.end_reason in AT_REST and self._limit_reason() is None
         if self.run.return_to_best() and may_continue:
             self.end_reason = None
@@ -322,7 +371,7 @@ class Schedule:
     def _swap(self, repair: Repair, swaps: Swaps, record_below: float = math.inf) -> None:
         """Swap clusters and sweep around them. Record the swaps if the inertia falls below a bound."""
         run = self.run
-        run.partition = repair.apply(swaps)
+        run.partition, run.bounds = repair.apply(swaps), None
         run.account(SweepResult(0, swaps.gain, 0, late=False))
         problem, k = run.problem, run.partition.n_clusters
         policies: list[VisitPolicy] = [FullPolicy()] * MAX_SETTLING_SWEEPS

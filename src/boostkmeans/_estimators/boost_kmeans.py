@@ -93,8 +93,11 @@ class BoostKMeans(Clusterer):
     max_iter : int, default=100
         Maximum number of sweeps and repair rounds per run.
     tol : float, default=1e-4
-        Stop after a sweep that lowers the inertia by less than this share. With 0, continue until a
-        sweep certifies that no single move improves the partition.
+        Stop after a sweep that lowers the inertia by less than this share. With few clusters and many
+        rows (up to 64 clusters, at least 50,000 rows and 2,048 rows per cluster), sweeps gain little for
+        a long time. There, continue until the estimated improvement by all further sweeps is below a
+        tenth of this share. With 0, continue until a sweep certifies that no single move improves the
+        partition.
     max_time : float, default=None
         Time limit in seconds. The fit stops within a sweep if necessary. The start is always completed.
         If rows are compared with all clusters, the final assignment to the nearest centres is completed,

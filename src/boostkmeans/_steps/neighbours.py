@@ -10,9 +10,8 @@ from scipy import sparse
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats, Frame
 from boostkmeans._data.rows import Rows, RowSet
-from boostkmeans._data.weights import RowWeights
 from boostkmeans._runtime.instruction_set import instruction_set
-from boostkmeans._steps.nearest import assign_nearest, nearest
+from boostkmeans._steps.nearest import nearest_labels
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.tree_builder import SplitRules, TreeBuilder
 
@@ -127,12 +126,12 @@ class CandidateSearch:
         """Return the nearest centre found for each row."""
         groups, threads = self._groups, self._n_threads
         if groups is None:
-            return nearest(rows, self._centres, threads)[0]
+            return nearest_labels(rows, self._centres, threads)
         labels = np.empty(rows.n_rows, dtype=np.int32)
         _core.nearest_in_groups(
             rows.core,
             self._centres,
-            nearest(rows, groups.means, threads)[0],
+            nearest_labels(rows, groups.means, threads),
             _core.Groups(order=groups.order, starts=groups.starts, lists=self._near),
             labels,
             threads,
@@ -145,7 +144,7 @@ def assign_by_candidates(
 ) -> Labels:
     """Return the nearest of about `n_candidates` centres for each row, or the exact nearest if None."""
     if n_candidates is None:
-        return assign_nearest(rows, RowWeights.of(None, rows.n_rows), centres, n_threads)[0]
+        return nearest_labels(rows, centres, n_threads)
     labels = np.empty(rows.n_rows, dtype=np.int32)
     search = CandidateSearch(centres, n_candidates, n_threads)
     for block in rows.blocks():

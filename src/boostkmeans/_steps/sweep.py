@@ -17,6 +17,7 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import RowBlock, RowSet
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.row_bounds import RowBounds
 from boostkmeans._storage.state import SavedState, State
 
 # All rows of a block propose before the first move of the block is decided. A block has a hundredth of
@@ -97,6 +98,8 @@ class FullPolicy:
     """Number of leading rows that are not visited."""
     share: float = 1.0
     """Share of the rows that are visited, drawn at random."""
+    bounds: RowBounds | None = None
+    """Bounds by which rows are skipped, if all rows are in memory."""
 
     def visit(
         self, block: RowBlock, n_clusters: int, block_rows: int, rng: np.random.RandomState
@@ -109,7 +112,12 @@ class FullPolicy:
             run_rows = neighbouring_rows(n, block.rows.row_bytes)
             order = rng.permutation(-(-n // run_rows))
         order = order[: math.ceil(self.share * len(order))]
-        return _core.FullVisit(order=order, run_rows=run_rows, block_rows=block_rows)
+        return _core.FullVisit(
+            order=order,
+            run_rows=run_rows,
+            block_rows=block_rows,
+            bounds=None if self.bounds is None else self.bounds.view,
+        )
 
     def after_block(self, visit: object) -> None:
         """See `VisitPolicy`."""

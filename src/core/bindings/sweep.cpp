@@ -11,15 +11,49 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
+// A RowBoundsView together with the arrays that it refers to.
+class BoundRowBounds {
+ public:
+  BoundRowBounds(Vector<float> margins, Vector<double> paths, Matrix<double> centres,
+                 Vector<double> totals)
+      : margins_(std::move(margins)),
+        paths_(std::move(paths)),
+        centres_(std::move(centres)),
+        totals_(std::move(totals)) {
+    require(paths_.shape(0) == centres_.shape(0), "paths and centres must have one entry per cluster");
+    require(totals_.shape(0) == 2, "totals must have two values");
+  }
+  void check(const Rows& rows, const Partition& partition, const SweepOptions& options) const {
+    require(length_of(margins_) == rows.n_rows(), "margins must have one value per row");
+    require(length_of(paths_) == partition.n_clusters && length_of(centres_, 1) == partition.n_features,
+            "paths and centres must match the partition");
+    require(!options.first && !options.low_precision && options.temperature == 0.0 && !options.limits &&
+                !options.exchange && options.penalties == nullptr,
+            "row bounds require a plain sweep");
+  }
+  RowBoundsView view() { return {margins_.data(), paths_.data(), centres_.data(), totals_.data()}; }
+
+ private:
+  Vector<float> margins_;
+  Vector<double> paths_;
+  Matrix<double> centres_;
+  Vector<double> totals_;
+};
+
 // A FullVisit together with the arrays that it refers to.
 class BoundFullVisit {
  public:
-  BoundFullVisit(Vector<const std::int64_t> order, std::int64_t run_rows, std::int64_t block_rows)
-      : order_(std::move(order)) {
+  BoundFullVisit(Vector<const std::int64_t> order, std::int64_t run_rows, std::int64_t block_rows,
+                 std::optional<BoundRowBounds> bounds)
+      : order_(std::move(order)),
+        bounds_(std::move(bounds)) {
     require(run_rows > 0 && block_rows > 0, "run_rows and block_rows must be positive");
-    visit = FullVisit{order_.data(), length_of(order_), run_rows, block_rows};
+    visit = FullVisit{order_.data(), length_of(order_), run_rows, block_rows,
+                      bounds_ ? bounds_->view() : RowBoundsView{}};
   }
-  void check(const Rows&, const Partition&, const SweepOptions&) const {}
+  void check(const Rows& rows, const Partition& partition, const SweepOptions& options) const {
+    if (bounds_) bounds_->check(rows, partition, options);
+  }
   double comparisons_per_row(const Partition& partition) const {
     return static_cast<double>(partition.n_clusters);
   }
@@ -28,6 +62,7 @@ class BoundFullVisit {
 
  private:
   Vector<const std::int64_t> order_;
+  std::optional<BoundRowBounds> bounds_;
 };
 
 // A CandidateVisit together with the arrays that it refers to.
@@ -138,12 +173,22 @@ BoundSweepResult sweep_partition(const Rows& rows, const Weights& row_weights, c
 
 void bind_sweep(nb::module_& m) {
   using namespace nb::literals;
+  nb::class_<BoundRowBounds>(
+      m, "RowBounds",
+      "Bounds that show which rows cannot gain by a move. Sweeps update the arrays: margins starts with "
+      "-inf, the others with 0. If the label of a row changes between two sweeps, its margin must be "
+      "set to -inf.")
+      .def(nb::init<Vector<float>, Vector<double>, Matrix<double>, Vector<double>>(), nb::kw_only(),
+           "margins"_a.noconvert(), "paths"_a.noconvert(), "centres"_a.noconvert(),
+           "totals"_a.noconvert());
   nb::class_<BoundFullVisit>(m, "FullVisit",
                              "Visit of rows that are compared with all clusters. Runs of run_rows "
                              "neighbouring rows are visited in the given order; block_rows rows "
-                             "propose before the first of them is decided.")
-      .def(nb::init<Vector<const std::int64_t>, std::int64_t, std::int64_t>(), nb::kw_only(), "order"_a,
-           "run_rows"_a, "block_rows"_a);
+                             "propose before the first of them is decided. With bounds, rows that "
+                             "cannot gain are skipped, unless the sweep is exact.")
+      .def(nb::init<Vector<const std::int64_t>, std::int64_t, std::int64_t,
+                    std::optional<BoundRowBounds>>(),
+           nb::kw_only(), "order"_a, "run_rows"_a, "block_rows"_a, "bounds"_a = nb::none());
   nb::class_<BoundCandidateVisit>(
       m, "CandidateVisit",
       "Visit of rows, cluster by cluster, that are compared with the clusters in the list of their "

@@ -5,6 +5,7 @@
 // sets. The order of reductions is explicit, because the compiler flags do not allow reordering
 // sums.
 #include "kernel/code_tables.hpp"
+#include "kernel/few_columns.hpp"
 #include "kernel/flat_rows.hpp"
 #include "kernel/load_rows.hpp"
 #include "kernel/pack.hpp"
@@ -32,6 +33,7 @@ const Kernel BK_NAME(BK_ISA) = {
     .score = score,
     .sparse_dots = sparse_dots,
     .scan = scan,
+    .scan_few = scan_few,
     .reset = reset,
     .reduce = reduce,
     .seed = seed,

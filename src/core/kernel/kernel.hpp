@@ -24,6 +24,10 @@ constexpr std::int64_t kByteCentroids = 256;
 // Length in bytes of the longest vector of any instruction set.
 constexpr std::int64_t kMaxVectorBytes = 64;
 
+// Largest numbers of features and clusters for which `Kernel::scan_few` is used.
+constexpr std::int64_t kMaxFewFeatures = 16;
+constexpr std::int64_t kMaxFewClusters = 64;
+
 enum class Scalar : std::uint8_t { float64, float32, float16, uint8, int8 };
 
 // Rows of an array of any layout. Strides are in bytes and may be negative or unaligned.
@@ -134,6 +138,9 @@ struct Kernel {
   // Scores a tile against panels [begin, end) and updates the state.
   void (*scan)(Rule, bool weighted, const TileView&, const PanelView&, std::int64_t begin,
                std::int64_t end, const LaneState&);
+  // The same as `reset`, `scan` of all panels and `reduce` together, bit for bit, for dense rows of at
+  // most kMaxFewFeatures features and the rules nearest and best. Faster for few clusters.
+  void (*scan_few)(Rule, bool weighted, const TileView&, const PanelView&, const LaneState&);
   // Initialises the state of n_rows rows.
   void (*reset)(Rule, std::int64_t n_rows, const LaneState&);
   // Combines the lanes of each row into lane 0. Ties go to the smaller index.

@@ -60,6 +60,13 @@ class RowBatch {
   template <class Centres>
   bool scan(Rule rule, bool weighted, Centres& centres, StopToken& stop_token, int thread) {
     const Kernel& kernel = rows_.kernel();
+    if constexpr (!Rows::kSparse) {
+      const bool few = rows_.n_features() <= kMaxFewFeatures && centres.n_clusters() <= kMaxFewClusters;
+      if (few && rule != Rule::first && centres.view().quads == nullptr) {
+        kernel.scan_few(rule, weighted, view(), centres.view(), state());
+        return true;
+      }
+    }
     const std::int64_t step = panels_at_once(centres);
     kernel.reset(rule, n_padded_, state());
     for (std::int64_t p = 0; p < centres.n_panels(); p += step) {

@@ -112,6 +112,7 @@ class Proposer {
     for (std::int64_t r = 0; r < count; ++r) {
       if (rule_ == Rule::best && batch.index(r) >= 0)
         policy_.found(proposals[r].row, policy_.cluster(task.list, batch.index(r)));
+      policy_.scored(proposals[r].row, batch.own(r), stay[r], batch.best(r), batch.norm(r));
       if (stay[r] < 0.0) continue;
       proposals[r].target = target(batch, r, proposals[r].row, task.list, stay[r], scratch);
       // The rule "first" finds an improving cluster, but does not compute the gain.

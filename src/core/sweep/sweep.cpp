@@ -1,5 +1,6 @@
 #include "sweep/sweep.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -23,6 +24,11 @@ bool uses_low_precision(const DenseRows& rows, const SweepOptions& options) {
 }
 bool uses_low_precision(const SparseRows&, const SweepOptions&) { return false; }
 
+// Returns the largest weight of a row.
+double heaviest(RowWeights row_weights, std::int64_t n_rows) {
+  return row_weights ? *std::max_element(row_weights.values, row_weights.values + n_rows) : 1.0;
+}
+
 // One sweep, block by block: propose in parallel, then decide as if one row came after the other.
 template <class Rows, class Policy>
 class Sweep {
@@ -43,7 +49,7 @@ class Sweep {
       for (const Task& task : tasks_) mover_.result.evaluations += task.count * task.n_columns;
       decider_.decide(proposals_);
       if (pool_.stop_token().stopped()) break;
-      policy_.decided();
+      policy_.decided(proposals_);
     }
     return mover_.result;
   }
@@ -75,7 +81,10 @@ SweepResult sweep(const Rows& rows, RowWeights row_weights, const Partition& par
     return Sweep(rows, row_weights, partition, options, policy, false, pool).run();
   }
   const bool low_precision = uses_low_precision(rows, options);
-  FullPolicy<Rows> policy(rows, partition, std::get<FullVisit>(visit), low_precision);
+  const FullVisit& full = std::get<FullVisit>(visit);
+  const bool visits_all = options.exact || !full.bounds;
+  FullPolicy<Rows> policy(rows, partition, full, low_precision, visits_all,
+                          full.bounds ? heaviest(row_weights, rows.n_rows()) : 1.0);
   return Sweep(rows, row_weights, partition, options, policy, low_precision, pool).run();
 }
 

@@ -15,12 +15,27 @@
 
 namespace boostkmeans {
 
+// Arrays of the caller that keep row bounds from one sweep to the next (see row_bounds.hpp). `margins`
+// starts with -infinity, the others with 0. Between two sweeps, centres may change in any way. If the
+// label of a row changes, its margin must be set to -infinity.
+struct RowBoundsView {
+  float* margins = nullptr;   // n: bound of each row; null if bounds are not used
+  double* paths = nullptr;    // k: length of the path of each centre so far
+  double* centres = nullptr;  // k x d: the centres to which the paths lead
+  double* totals = nullptr;   // 2: sum of the longest steps of all centres, and the largest |x|^2
+
+  explicit operator bool() const { return margins != nullptr; }
+};
+
 // A sweep in which every row is compared with all clusters.
 struct FullVisit {
   const std::int64_t* order;  // runs of rows, in the order of the visit
   std::int64_t n_runs;
   std::int64_t run_rows;    // run r is rows [r * run_rows, (r + 1) * run_rows), truncated at n
   std::int64_t block_rows;  // number of rows that propose before the first of them is decided
+  // If given, rows that certainly cannot gain are skipped, unless the sweep is exact. Moves are the same
+  // as without bounds. Requires rule "best", temperature 0, no limits, no penalties, no low precision.
+  RowBoundsView bounds = {};
 };
 
 // A sweep in which rows are visited cluster by cluster and compared only with the neighbours of their

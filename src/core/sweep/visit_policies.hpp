@@ -10,6 +10,7 @@
 #include "partition/partition.hpp"
 #include "partition/rows_by_cluster.hpp"
 #include "scoring/centre_traits.hpp"
+#include "sweep/row_bounds.hpp"
 #include "sweep/sweep.hpp"
 
 namespace boostkmeans {
@@ -39,31 +40,32 @@ class FullPolicy {
  public:
   static constexpr bool kFull = true;
 
-  FullPolicy(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low_precision)
+  // Bounds are not used to skip rows if `visits_all`. `heaviest` is the largest weight of a row.
+  FullPolicy(const Rows& rows, const Partition& partition, const FullVisit& visit, bool low_precision,
+             bool visits_all, double heaviest)
       : rows_(rows),
         visit_(visit),
+        visits_all_(visits_all),
+        bounds_(partition, visit.bounds, heaviest),
         centres_(all_centres(rows, partition.n_clusters, low_precision)) {}
 
   // Adds the tasks of the next block. Returns its number of rows, or 0 if all rows were visited.
   std::int64_t collect(std::vector<Task>& tasks) {
-    first_run_ = next_run_;
-    gap_begin_ = gap_ = 0;
     std::int64_t n = 0;
-    while (next_run_ < visit_.n_runs && n < visit_.block_rows) {
-      const std::int64_t begin = visit_.order[next_run_++] * visit_.run_rows;
-      const std::int64_t length = std::min(visit_.run_rows, rows_.n_rows() - begin);
-      n += length;
-      if (length < visit_.run_rows) {
-        gap_begin_ = n;
-        gap_ = visit_.run_rows - length;
-      }
-    }
+    if (skips())
+      while (next_run_ < visit_.n_runs && n == 0) n = collect_unskipped();
+    else
+      n = collect_block();
     for (std::int64_t at = 0; at < n; at += kBatchRows)
       tasks.push_back({at, std::min(kBatchRows, n - at), at, centres_.n_clusters(), -1, -1});
     return n;
   }
   // Writes the rows [at, at + count) of a task.
   void rows_of(const Task& task, std::int64_t at, std::int64_t count, std::int64_t* out) const {
+    if (skips()) {
+      std::copy_n(unskipped_.data() + task.source + at, count, out);
+      return;
+    }
     const std::int64_t first = position(task.source + at);
     std::int64_t run = first_run_ + first / visit_.run_rows, within = first % visit_.run_rows;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -75,8 +77,15 @@ class FullPolicy {
   // The centres of all clusters, which the sweep keeps up to date.
   typename CentreTraits<Rows>::All& table() { return centres_; }
   // Called after the rows of a block were decided, and after a row moved.
-  void decided() {}
+  void decided(const std::vector<Proposal>& proposals) const {
+    if (!bounds_) return;
+    for (const Proposal& proposal : proposals) bounds_.cover(proposal.norm);
+  }
   void moved(std::int32_t, std::int32_t) {}
+  // Called with the cost of staying and the float32 cost of the best other cluster of a row.
+  void scored(std::int64_t row, std::int32_t own, double stay, double best, double norm) const {
+    if (bounds_) bounds_.store(row, own, stay, best, norm, rows_.n_products(row));
+  }
   // The centres with which the rows of a task are compared.
   typename CentreTraits<Rows>::All& centres(std::int64_t, int) { return centres_; }
   // The cluster of a column of these centres, and the number of columns.
@@ -90,15 +99,61 @@ class FullPolicy {
   void found(std::int64_t, std::int32_t) {}
 
  private:
+  // Number of runs whose bounds are prefetched, to hide the latency of memory.
+  static constexpr std::int64_t kRunsAhead = 4;
+
+  // True if rows that cannot gain are skipped.
+  bool skips() const { return !visits_all_; }
+
+  // Takes the runs of the next block, and returns their number of rows.
+  std::int64_t collect_block() {
+    if (bounds_) bounds_.follow_centres();
+    first_run_ = next_run_;
+    gap_begin_ = gap_ = 0;
+    std::int64_t n = 0;
+    while (next_run_ < visit_.n_runs && n < visit_.block_rows) {
+      const std::int64_t begin = visit_.order[next_run_++] * visit_.run_rows;
+      const std::int64_t length = std::min(visit_.run_rows, rows_.n_rows() - begin);
+      n += length;
+      if (length < visit_.run_rows) {
+        gap_begin_ = n;
+        gap_ = visit_.run_rows - length;
+      }
+    }
+    return n;
+  }
+
+  // The same with the rows that are not skipped. A block has the same rows with and without bounds, so
+  // that they propose from the same centres.
+  std::int64_t collect_unskipped() {
+    bounds_.follow_centres();
+    unskipped_.clear();
+    for (std::int64_t n_rows = 0; next_run_ < visit_.n_runs && n_rows < visit_.block_rows;) {
+      const std::int64_t begin = visit_.order[next_run_++] * visit_.run_rows;
+      const std::int64_t end = std::min(begin + visit_.run_rows, rows_.n_rows());
+      n_rows += end - begin;
+      if (next_run_ + kRunsAhead < visit_.n_runs) {
+        const std::int64_t ahead = visit_.order[next_run_ + kRunsAhead] * visit_.run_rows;
+        bounds_.prefetch(ahead, std::min(ahead + visit_.run_rows, rows_.n_rows()));
+      }
+      for (std::int64_t row = begin; row < end; ++row)
+        if (!bounds_.stays(row)) unskipped_.push_back(row);
+    }
+    return static_cast<std::int64_t>(unskipped_.size());
+  }
+
   // Position of a row in the runs of the block, as if all runs had the same length.
   std::int64_t position(std::int64_t at) const { return gap_ > 0 && at >= gap_begin_ ? at + gap_ : at; }
 
   const Rows& rows_;
   const FullVisit& visit_;
+  const bool visits_all_;
+  RowBounds bounds_;
   std::int64_t next_run_ = 0;
   std::int64_t first_run_ = 0;  // of the current block
   std::int64_t gap_begin_ = 0,
                gap_ = 0;  // rows that the last run of the data lacks, if it is in the block
+  std::vector<std::int64_t> unskipped_;  // rows of the current block, if some are skipped
   typename CentreTraits<Rows>::All centres_;
 };
 
@@ -144,7 +199,7 @@ class CandidatePolicy {
     std::copy_n(members_.rows.data() + task.source + at, count, out);
   }
   typename CentreTraits<Rows>::Table& table() { return table_; }
-  void decided() { ++visit_.clock; }
+  void decided(const std::vector<Proposal>&) { ++visit_.clock; }
   void moved(std::int32_t from, std::int32_t to) {
     visit_.changed[from] = visit_.changed[to] = visit_.clock;
     // The row is not among the members that this sweep visits with cluster `to`: another visit is
@@ -168,6 +223,7 @@ class CandidatePolicy {
     const std::int32_t* at = std::find(first, last, cluster);
     return at == last ? -1 : static_cast<std::int32_t>(at - first);
   }
+  void scored(std::int64_t, std::int32_t, double, double, double) const {}
   void found(std::int64_t row, std::int32_t best) {
     if (visit_.runners_up != nullptr && !visit_.by_runner_up) visit_.runners_up[row] = best;
   }
