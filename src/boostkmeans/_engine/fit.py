@@ -9,14 +9,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.projection import Projection
 from boostkmeans._engine.checkpoint import (
     NESTED,
+    PROJECTED,
     SWEEPS,
     TREE,
     Checkpoint,
     random_state,
     set_random_state,
 )
+from boostkmeans._engine.dimensions import MAX_PROJECTED_SHARE, choose_projection
 from boostkmeans._engine.plan import Plan, RequestedSettings, make_plan, sample_size
 from boostkmeans._engine.run import MakeTree, Run
 from boostkmeans._engine.run_state import matches_rows, restore_run, run_state
@@ -39,6 +42,10 @@ logger = logging.getLogger("boostkmeans")
 MAX_SAMPLE_RATIO = 1.15
 
 
+# Minimum tolerance of a fit in a few dimensions.
+PROJECTED_TOL = 1e-4
+
+
 @dataclass(frozen=True)
 class FitContext:
     """Settings that all runs of a fit share, besides the problem."""
@@ -54,10 +61,37 @@ class FitContext:
     path: str = ""
     """Prefix of the stage names in the checkpoint, which identifies nested runs."""
 
+    original: Problem | None = None
+    """The problem in all dimensions, if the runs see only some of them."""
+    keep: Callable[[Run], None] | None = None
+    """Function that keeps a run as the result if Ctrl-C interrupts the fit before the run starts."""
+
     def nested(self) -> "FitContext":
         """Return the context for the fit of a sample."""
         criteria = replace(self.criteria, callback=None)
-        return replace(self, criteria=criteria, path=self.path + NESTED)
+        path = self.path + NESTED
+        return replace(self, criteria=criteria, path=path, original=None, keep=None)
+
+    def projected(self, problem: Problem) -> "FitContext":
+        """Return the context for a fit of the problem in a few dimensions.
+
+        Its runs end by a tolerance, because all dimensions decide whether an optimum is certified. They
+        leave some sweeps for all dimensions.
+        """
+        criteria = replace(
+            self.criteria,
+            tol=max(self.criteria.tol, PROJECTED_TOL),
+            max_iter=max(1, int(MAX_PROJECTED_SHARE * self.criteria.max_iter)),
+        )
+        requested = replace(self.requested, dimensions=None, max_iter=criteria.max_iter)
+        return replace(
+            self,
+            requested=requested,
+            criteria=criteria,
+            path=self.path + PROJECTED,
+            original=problem,
+            keep=None,
+        )
 
     def grow(self, builder: TreeBuilder, n_leaves: int) -> Ints:
         """Grow a tree, resuming from the checkpoint. Return its splits."""
@@ -88,7 +122,7 @@ class BestRun:
 
     def find(self, n_init: int) -> Run:
         """Perform `n_init` runs from different starts, resuming from the checkpoint. Return the best."""
-        context, checkpoint = self.context, self.context.checkpoint
+        context, checkpoint = replace(self.context, keep=self._keep), self.context.checkpoint
         n_done = 0
         if checkpoint is not None:
             n_done = checkpoint.n_done
@@ -102,8 +136,7 @@ class BestRun:
                 if schedule is not None:
                     schedule.execute()
             finally:  # An interrupted run may be the best one.
-                if self.run is None or run.inertia < self.run.inertia:
-                    self.run = run
+                self._keep(run)
             assert run.outcome is not None
             if not run.outcome.complete:
                 return self.run
@@ -118,6 +151,10 @@ class BestRun:
         if checkpoint is not None:
             checkpoint.finish(run_state(self.run))
         return self.run
+
+    def _keep(self, run: Run) -> None:
+        if self.run is None or run.inertia < self.run.inertia:
+            self.run = run
 
 
 def prepare_run(problem: Problem, context: FitContext, start: Start) -> tuple[Run, Schedule | None]:
@@ -161,6 +198,7 @@ def _resume_run(saved: SavedState, problem: Problem, context: FitContext, *, fin
     """Return a run from a checkpoint. Raise ValueError if it does not belong to the data."""
     moves = context.requested.moves
     run = restore_run(saved, problem, moves, context.rng, finished=finished)
+    run.original = context.original
     if not matches_rows(run):
         raise ValueError(
             f"{saved.path} is the checkpoint of another fit: its cluster sums differ from those of the "
@@ -175,6 +213,9 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
     if not rows.in_memory and (problem.limits is not None or callable(requested.init)):
         what = "A callable init needs" if callable(requested.init) else "Limits on sizes need"
         raise ValueError(f"{what} all rows in memory, but the rows do not fit into memory.")
+    chosen = choose_projection(requested, problem, context.rng)
+    if chosen is not None:
+        return _start_from_projection(problem, context, *chosen)
     n_drawn = sample_size(requested, problem)
     if n_drawn is not None:
         run = _start_from_sample(problem, context, n_drawn)
@@ -183,15 +224,22 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
         if time.perf_counter() >= context.criteria.deadline:
             # The deadline may have caused the rejection: a resumed fit must not continue from here.
             context = replace(context, checkpoint=None)
-    if callable(requested.init):
-        init = requested.init(context.X, problem.n_clusters, context.rng)
-        if isinstance(init, str) and init not in INIT_NAMES:
-            expected = f"a callable that returns an array or one of {', '.join(map(repr, INIT_NAMES))}"
-            raise ParameterError("init", expected, init)
-        requested = replace(requested, init=init)
-    plan = make_plan(requested, problem)
+    plan = make_plan(_call_init(requested, problem, context), problem)
     labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
     return _start_run(problem, plan, labels, context)
+
+
+def _call_init(
+    requested: RequestedSettings, problem: Problem, context: FitContext
+) -> RequestedSettings:
+    """Replace a callable init by its result."""
+    if not callable(requested.init):
+        return requested
+    init = requested.init(context.X, problem.n_clusters, context.rng)
+    if isinstance(init, str) and init not in INIT_NAMES:
+        expected = f"a callable that returns an array or one of {', '.join(map(repr, INIT_NAMES))}"
+        raise ParameterError("init", expected, init)
+    return replace(requested, init=init)
 
 
 def _start_run(
@@ -207,7 +255,45 @@ def _start_run(
         tol=criteria.tol,
         deadline=criteria.deadline,
         on_course=on_course,
+        original=context.original,
     )
+
+
+def _start_from_projection(
+    problem: Problem, context: FitContext, projection: Projection, note: str
+) -> Run:
+    """Fit the rows in a few dimensions, and start the run in all dimensions from the labels."""
+    inner = context.projected(problem)
+    requested = _call_init(inner.requested, problem, context)
+    if not isinstance(requested.init, str):  # Centres of the user have all dimensions.
+        labels = Seeding(problem, context.rng, context.grow).labels(requested.init)
+        requested = replace(requested, init=labels)
+    few = replace(problem, rows=projection.rows)
+    fitted, schedule = prepare_run(few, replace(inner, requested=requested), start_kway)
+    if not fitted.history:
+        fitted.note = f"{note}: {fitted.note}"
+    try:
+        if schedule is not None:
+            schedule.execute()
+    except KeyboardInterrupt:
+        if context.keep is not None:
+            context.keep(_continue_in_all_dimensions(problem, context, fitted))
+        raise
+    return _continue_in_all_dimensions(problem, context, fitted)
+
+
+def _continue_in_all_dimensions(problem: Problem, context: FitContext, fitted: Run) -> Run:
+    """Start the run in all dimensions from a run in a few, with its history."""
+    assert fitted.outcome is not None
+    plan = make_plan(context.requested, problem, log=False).for_all_dimensions()
+    run = _start_run(
+        problem, plan, fitted.partition.labels, context, on_course=fitted.outcome.complete
+    )
+    run.history = fitted.history
+    run.n_sweeps = fitted.n_sweeps
+    if not fitted.outcome.complete:
+        run.outcome = fitted.outcome
+    return run
 
 
 def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> Run | None:

@@ -81,6 +81,7 @@ class RequestedSettings:
     quality: str
     moves: str
     max_iter: int
+    dimensions: int | str | None = "auto"
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,11 @@ class Annealing:
     n_sweeps: int
     adapts: bool = False
     """True if the temperature is reduced when clusters explain little of the inertia."""
+
+    def last_third(self) -> "Annealing":
+        """Return the last third of the sweeps, with its lower temperatures."""
+        n_sweeps = -(-self.n_sweeps // 3)
+        return replace(self, temperature=self.temperature * n_sweeps / self.n_sweeps, n_sweeps=n_sweeps)
 
     def at(self, sweep: int, explained: float = 1.0) -> float:
         """Return the temperature of a sweep, counted from 0.
@@ -136,6 +142,18 @@ class Plan:
         then = "then all rows" if in_memory else "then all rows, in blocks"
         reasons = [f"sample of {n_sampled} rows ({n_sweeps} sweeps): {self}", then]
         return replace(self.sweeps_only(), reasons=reasons)
+
+    def for_all_dimensions(self) -> "Plan":
+        """Return the plan for all dimensions after a fit in the leading components.
+
+        That fit was annealed and repaired. The last third of the annealing is repeated, because rows near
+        the border of two clusters depend on the other dimensions.
+        """
+        reasons = ["then all dimensions"]
+        annealing = None if self.annealing is None else self.annealing.last_third()
+        if annealing is not None:
+            reasons.append(f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps")
+        return replace(self.sweeps_only(), annealing=annealing, reasons=reasons)
 
     def state(self) -> State:
         """Return the plan as plain values for a checkpoint."""
@@ -183,7 +201,7 @@ class Plan:
         )
 
 
-def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
+def make_plan(requested: RequestedSettings, problem: Problem, *, log: bool = True) -> Plan:
     """Resolve all settings that are "auto". Streamed rows allow neither annealing nor repair."""
     rows, k = problem.rows, problem.n_clusters
     reasons: list[str] = []
@@ -202,7 +220,7 @@ def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
     probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
     trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
     plan = Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
-    if reasons:
+    if reasons and log:
         logger.info("%s", plan)
     return plan if rows.in_memory else plan.sweeps_only()
 

@@ -202,6 +202,7 @@ class Clusterer(CentreModel):
             quality=self.quality,
             moves=self.moves,
             max_iter=self._max_sweeps,
+            dimensions=getattr(self, "dimensions", None),
         )
 
     def _criteria(self, began: float) -> StoppingCriteria:
