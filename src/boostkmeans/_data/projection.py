@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -9,6 +10,7 @@ from threadpoolctl import threadpool_limits
 from boostkmeans import _core
 from boostkmeans._data.frame import Array, Floats, Frame
 from boostkmeans._data.rows import Rows
+from boostkmeans._runtime.instruction_set import instruction_set
 
 # Minimum number of sampled rows from which principal components are computed.
 MIN_SPECTRUM_ROWS = 2048
@@ -82,10 +84,21 @@ class Projection:
         return cls(axes, scale, values)
 
     @property
+    def n_axes(self) -> int:
+        """Number of axes."""
+        return self.axes.shape[1]
+
+    @cached_property
+    def core(self) -> _core.Projection:
+        """The projection as the core reads it."""
+        return _core.Projection(
+            values=self.values, axes=self.axes, scale=self.scale, isa=instruction_set()
+        )
+
+    @property
     def rows(self) -> Rows:
         """The rows in the coordinates of the axes, without the lengths of the rests."""
-        n_axes = self.axes.shape[1]
-        return Rows(self.values[:, :n_axes], Frame(np.zeros(n_axes), 0), None)
+        return Rows(self.values[:, : self.n_axes], Frame(np.zeros(self.n_axes), 0), None)
 
 
 def contraction(axes: Floats) -> Floats:

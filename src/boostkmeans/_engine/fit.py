@@ -171,12 +171,25 @@ def prepare_run(problem: Problem, context: FitContext, start: Start) -> tuple[Ru
         schedule = Schedule.for_run(run, context.criteria)
     else:
         state = saved.child("fit")
+        problem = _with_projection(problem, context, state)
         run = _resume_run(state, problem, context, finished=False)
         schedule = Schedule.restore(saved.child("course"), state, run, context.criteria)
         set_random_state(context.rng, saved.child("rng"))
     if checkpoint is not None:
         schedule.after_step = _checkpoint_writer(checkpoint, stage, context.rng)
     return run, schedule
+
+
+def _with_projection(problem: Problem, context: FitContext, saved: SavedState) -> Problem:
+    """Compute the projection that a run from a checkpoint used, if it used one."""
+    plan = saved.optional_child("plan")
+    if plan is None or plan.values.get("dimensions") is None:
+        return problem
+    # The generator is in its state at the start of the run, so the same rows are sampled.
+    chosen = choose_projection(context.requested, problem, context.rng)
+    if chosen is None or chosen[0].n_axes != plan.integer("dimensions", 1):
+        plan.fail("dimensions", "the number of components of the fit", plan.values["dimensions"])
+    return replace(problem, projection=chosen[0])
 
 
 def _checkpoint_writer(
@@ -268,7 +281,7 @@ def _start_from_projection(
     if not isinstance(requested.init, str):  # Centres of the user have all dimensions.
         labels = Seeding(problem, context.rng, context.grow).labels(requested.init)
         requested = replace(requested, init=labels)
-    few = replace(problem, rows=projection.rows)
+    few, problem = replace(problem, rows=projection.rows), replace(problem, projection=projection)
     fitted, schedule = prepare_run(few, replace(inner, requested=requested), start_kway)
     if not fitted.history:
         fitted.note = f"{note}: {fitted.note}"
@@ -285,7 +298,9 @@ def _start_from_projection(
 def _continue_in_all_dimensions(problem: Problem, context: FitContext, fitted: Run) -> Run:
     """Start the run in all dimensions from a run in a few, with its history."""
     assert fitted.outcome is not None
-    plan = make_plan(context.requested, problem, log=False).for_all_dimensions()
+    assert problem.projection is not None
+    plan = make_plan(context.requested, problem, log=False)
+    plan = plan.for_all_dimensions(problem.projection.n_axes)
     run = _start_run(
         problem, plan, fitted.partition.labels, context, on_course=fitted.outcome.complete
     )

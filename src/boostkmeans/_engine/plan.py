@@ -128,6 +128,9 @@ class Plan:
     """True if sweeps over all clusters follow the sweeps over candidates."""
     probes: bool = False
     """True if some rows are compared with all clusters, to see whether candidates miss much."""
+    dimensions: int | None = None
+    """Number of components of the fit that preceded this run, whose bounds it uses; None for no such
+    fit."""
     reasons: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -143,7 +146,7 @@ class Plan:
         reasons = [f"sample of {n_sampled} rows ({n_sweeps} sweeps): {self}", then]
         return replace(self.sweeps_only(), reasons=reasons)
 
-    def for_all_dimensions(self) -> "Plan":
+    def for_all_dimensions(self, dimensions: int) -> "Plan":
         """Return the plan for all dimensions after a fit in the leading components.
 
         That fit was annealed and repaired. The last third of the annealing is repeated, because rows near
@@ -153,7 +156,9 @@ class Plan:
         annealing = None if self.annealing is None else self.annealing.last_third()
         if annealing is not None:
             reasons.append(f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps")
-        return replace(self.sweeps_only(), annealing=annealing, reasons=reasons)
+        return replace(
+            self.sweeps_only(), annealing=annealing, dimensions=dimensions, reasons=reasons
+        )
 
     def state(self) -> State:
         """Return the plan as plain values for a checkpoint."""
@@ -165,6 +170,7 @@ class Plan:
             "n_candidates": self.n_candidates,
             "then_all": self.finish_with_full_sweeps,
             "looks_around": self.probes,
+            "dimensions": self.dimensions,
         }
 
     @classmethod
@@ -198,6 +204,7 @@ class Plan:
             n_candidates=n_candidates,
             finish_with_full_sweeps=finish,
             probes=probes,
+            dimensions=None if saved.values.get("dimensions") is None else saved.integer("dimensions", 1),
         )
 
 
@@ -219,7 +226,9 @@ def make_plan(requested: RequestedSettings, problem: Problem, *, log: bool = Tru
     # much as a full one. The cost model does not cover sparse rows.
     probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
     trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
-    plan = Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
+    plan = Plan(
+        init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons=reasons
+    )
     if reasons and log:
         logger.info("%s", plan)
     return plan if rows.in_memory else plan.sweeps_only()

@@ -85,6 +85,7 @@ class BoundSweepOptions {
                 {min_weight, max_weight},
                 exchange,
                 data_or_null(penalties),
+                {},
                 seed},
         penalties_(std::move(penalties)) {
     require(temperature >= 0.0 && temperature < 1.0, "temperature must lie in [0, 1)");
@@ -107,18 +108,60 @@ class BoundSweepOptions {
   std::optional<Vector<const double>> penalties_;
 };
 
+// ProjectedRows together with the arrays that they refer to.
+class BoundProjection {
+ public:
+  BoundProjection(Matrix<const float> values, Matrix<const double> axes, double scale,
+                  const std::string& isa)
+      : values_(std::move(values)),
+        axes_(std::move(axes)),
+        scale_(scale),
+        rows_(kernel_named(isa), source(), length_of(values_),
+              std::vector<double>(values_.shape(1), 0.0), 0, nullptr) {
+    require(length_of(values_, 1) == length_of(axes_, 1) + 1,
+            "values must have one column more than there are axes");
+    require(scale > 0.0, "scale must be positive");
+  }
+  ProjectedRows view() const { return {&rows_, values_.data(), axes_.data(), scale_}; }
+  void check(const Rows& rows, const SweepOptions& options) const {
+    require(rows_.n_rows() == rows.n_rows() && length_of(axes_) == rows.dense().n_features(),
+            "the projection must have the rows and features of the sweep");
+    require(rows_.kernel().name == rows.kernel().name, "the projection needs the rows' instruction set");
+    require((!options.first || options.exact) && !options.exchange && options.penalties == nullptr,
+            "a projection excludes first, exchange and penalties");
+  }
+
+ private:
+  StridedArray source() const {
+    const auto step = static_cast<std::int64_t>(sizeof(float));
+    return {reinterpret_cast<const char*>(values_.data()), step * length_of(values_, 1), step,
+            length_of(values_, 1), Scalar::float32};
+  }
+
+  Matrix<const float> values_;
+  Matrix<const double> axes_;
+  double scale_;
+  DenseRows rows_;
+};
+
 struct BoundSweepResult : SweepResult {
   bool late = false;
 };
 
 BoundSweepResult sweep_partition(const Rows& rows, const Weights& row_weights, const PartitionView& view,
                                  std::variant<BoundFullVisit*, BoundCandidateVisit*> bound_visit,
-                                 const BoundSweepOptions& bound_options, double seconds_left,
+                                 const BoundSweepOptions& bound_options,
+                                 const BoundProjection* projection, double seconds_left,
                                  int n_threads) {
   const Partition partition = view.of(rows);
   const RowWeights w = row_weights_of(row_weights, rows);
-  const SweepOptions& options = bound_options.options;
+  SweepOptions options = bound_options.options;
   bound_options.check(partition);
+  if (projection != nullptr) {
+    projection->check(rows, options);
+    options.projected = projection->view();
+    options.low_precision = false;
+  }
   return std::visit(
       [&](auto* bound) {
         bound->check(rows, partition, options);
@@ -165,13 +208,19 @@ void bind_sweep(nb::module_& m) {
            nb::kw_only(), "first"_a = false, "exact"_a = false, "low_precision"_a = false,
            "temperature"_a = 0.0, "min_weight"_a = 0.0, "max_weight"_a = kNoLimit, "exchange"_a = false,
            "penalties"_a = nb::none(), "seed"_a = 0);
+  nb::class_<BoundProjection>(
+      m, "Projection",
+      "Rows in the coordinates of a few axes, and the length of the rest of each row in the last column, "
+      "as computed by `project`. Sweeps use it to skip clusters that are too far away.")
+      .def(nb::init<Matrix<const float>, Matrix<const double>, double, const std::string&>(),
+           nb::kw_only(), "values"_a, "axes"_a, "scale"_a, "isa"_a = "");
   nb::class_<BoundSweepResult>(m, "SweepResult", "Summary of a sweep.")
       .def_ro("moves", &BoundSweepResult::moves, "Number of rows that moved.")
       .def_ro("gain", &BoundSweepResult::gain, "Decrease of the inertia.")
       .def_ro("evaluations", &BoundSweepResult::evaluations, "Number of distances computed.")
       .def_ro("late", &BoundSweepResult::late, "True if the sweep ran out of time.");
   m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "partition"_a, "visit"_a,
-        "options"_a, nb::kw_only(), "seconds_left"_a = kNoDeadline, "n_threads"_a = 1,
+        "options"_a, nb::kw_only(), "projection"_a.none() = nb::none(), "seconds_left"_a = kNoDeadline, "n_threads"_a = 1,
         "Visit the rows once and move each to a better cluster, in place.");
 }
 

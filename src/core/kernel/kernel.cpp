@@ -32,6 +32,7 @@ const Kernel BK_NAME(BK_ISA) = {
     .score = score,
     .sparse_dots = sparse_dots,
     .scan = scan,
+    .find_below = find_below,
     .reset = reset,
     .reduce = reduce,
     .seed = seed,

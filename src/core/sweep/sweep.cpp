@@ -1,6 +1,7 @@
 #include "sweep/sweep.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -35,8 +36,12 @@ class Sweep {
         annealing_factor_(annealing_factor(options)),
         policy_(policy),
         pool_(pool),
-        mover_(rows, row_weights, partition, options, policy, pool),
-        proposer_(rows, row_weights, partition, options, policy, mover_, low_precision, pool),
+        bounds_(options.projected ? std::make_unique<LowerBounds>(options.projected, partition,
+                                                                  policy.list_length(), pool)
+                                  : nullptr),
+        mover_(rows, row_weights, partition, options, policy, bounds_.get(), pool),
+        proposer_(rows, row_weights, partition, options, policy, mover_, bounds_.get(), low_precision,
+                  pool),
         exchanger_(rows, row_weights, partition, options, mover_),
         fetched_(rows) {}
 
@@ -102,6 +107,7 @@ class Sweep {
   const double annealing_factor_;
   Policy& policy_;
   ThreadPool& pool_;
+  std::unique_ptr<LowerBounds> bounds_;
   Mover<Rows, Policy> mover_;
   Proposer<Rows, Policy> proposer_;
   Exchanger<Rows, Policy> exchanger_;
