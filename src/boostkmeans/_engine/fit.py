@@ -238,6 +238,8 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
             # The deadline may have caused the rejection: a resumed fit must not continue from here.
             context = replace(context, checkpoint=None)
     plan = make_plan(_call_init(requested, problem, context), problem)
+    if context.original is not None:
+        plan = plan.in_few_dimensions()
     labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
     return _start_run(problem, plan, labels, context)
 

@@ -95,7 +95,7 @@ class Annealing:
 
     def last_third(self) -> "Annealing":
         """Return the last third of the sweeps, with its lower temperatures."""
-        n_sweeps = -(-self.n_sweeps // 3)
+        n_sweeps = max(1, self.n_sweeps // 3)
         return replace(self, temperature=self.temperature * n_sweeps / self.n_sweeps, n_sweeps=n_sweeps)
 
     def at(self, sweep: int, explained: float = 1.0) -> float:
@@ -159,6 +159,12 @@ class Plan:
         return replace(
             self.sweeps_only(), annealing=annealing, dimensions=dimensions, reasons=reasons
         )
+
+    def in_few_dimensions(self) -> "Plan":
+        """Return the plan for a fit in the leading components. Full sweeps in all dimensions follow."""
+        if self.n_candidates is None:
+            return self
+        return replace(self, finish_with_full_sweeps=False, probes=False)
 
     def state(self) -> State:
         """Return the plan as plain values for a checkpoint."""
