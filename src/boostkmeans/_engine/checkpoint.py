@@ -32,6 +32,8 @@ WITHOUT_INFLUENCE = ("n_threads", "verbose", "callback", "checkpoint", "max_time
 TREE = "tree"
 SWEEPS = "sweeps"
 NESTED = "sample/"
+# Prefix of the stages of a fit in the leading principal components.
+PROJECTED = "projection/"
 # Stage names of version 0.7. They do not identify nested runs, which are identified by their number of
 # rows.
 OLD_TREE = "growth"

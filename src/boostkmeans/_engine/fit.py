@@ -9,14 +9,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.projection import Projection
 from boostkmeans._engine.checkpoint import (
     NESTED,
+    PROJECTED,
     SWEEPS,
     TREE,
     Checkpoint,
     random_state,
     set_random_state,
 )
+from boostkmeans._engine.dimensions import MAX_PROJECTED_SHARE, choose_projection
 from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._engine.plan import Plan, RequestedSettings, is_large_sample, make_plan, sample_size
 from boostkmeans._engine.run import MakeTree, Run
@@ -40,6 +43,10 @@ logger = logging.getLogger("boostkmeans")
 MAX_SAMPLE_RATIO = 1.15
 
 
+# Minimum tolerance of a fit in a few dimensions.
+PROJECTED_TOL = 1e-4
+
+
 @dataclass(frozen=True)
 class FitContext:
     """Settings that all runs of a fit share, besides the problem."""
@@ -55,10 +62,37 @@ class FitContext:
     path: str = ""
     """Prefix of the stage names in the checkpoint, which identifies nested runs."""
 
+    original: Problem | None = None
+    """The problem in all dimensions, if the runs see only some of them."""
+    keep: Callable[[Run], None] | None = None
+    """Function that keeps a run as the result if Ctrl-C interrupts the fit before the run starts."""
+
     def nested(self) -> "FitContext":
         """Return the context for the fit of a sample."""
         criteria = replace(self.criteria, callback=None)
-        return replace(self, criteria=criteria, path=self.path + NESTED)
+        path = self.path + NESTED
+        return replace(self, criteria=criteria, path=path, original=None, keep=None)
+
+    def projected(self, problem: Problem) -> "FitContext":
+        """Return the context for a fit of the problem in a few dimensions.
+
+        Its runs end by a tolerance, because all dimensions decide whether an optimum is certified. They
+        leave some sweeps for all dimensions.
+        """
+        criteria = replace(
+            self.criteria,
+            tol=max(self.criteria.tol, PROJECTED_TOL),
+            max_iter=max(1, int(MAX_PROJECTED_SHARE * self.criteria.max_iter)),
+        )
+        requested = replace(self.requested, dimensions=None, max_iter=criteria.max_iter)
+        return replace(
+            self,
+            requested=requested,
+            criteria=criteria,
+            path=self.path + PROJECTED,
+            original=problem,
+            keep=None,
+        )
 
     def grow(self, builder: TreeBuilder, n_leaves: int) -> Ints:
         """Grow a tree, resuming from the checkpoint. Return its splits."""
@@ -89,7 +123,7 @@ class BestRun:
 
     def find(self, n_init: int) -> Run:
         """Perform `n_init` runs from different starts, resuming from the checkpoint. Return the best."""
-        context, checkpoint = self.context, self.context.checkpoint
+        context, checkpoint = replace(self.context, keep=self._keep), self.context.checkpoint
         n_done = 0
         if checkpoint is not None:
             n_done = checkpoint.n_done
@@ -103,8 +137,7 @@ class BestRun:
                 if schedule is not None:
                     schedule.execute()
             finally:  # An interrupted run may be the best one.
-                if self.run is None or run.inertia < self.run.inertia:
-                    self.run = run
+                self._keep(run)
             assert run.outcome is not None
             if not run.outcome.complete:
                 return self.run
@@ -119,6 +152,10 @@ class BestRun:
         if checkpoint is not None:
             checkpoint.finish(run_state(self.run))
         return self.run
+
+    def _keep(self, run: Run) -> None:
+        if self.run is None or run.inertia < self.run.inertia:
+            self.run = run
 
 
 def prepare_run(problem: Problem, context: FitContext, start: Start) -> tuple[Run, Schedule | None]:
@@ -135,12 +172,25 @@ def prepare_run(problem: Problem, context: FitContext, start: Start) -> tuple[Ru
         schedule = Schedule.for_run(run, context.criteria)
     else:
         state = saved.child("fit")
+        problem = _with_projection(problem, context, state)
         run = _resume_run(state, problem, context, finished=False)
         schedule = Schedule.restore(saved.child("course"), state, run, context.criteria)
         set_random_state(context.rng, saved.child("rng"))
     if checkpoint is not None:
         schedule.after_step = _checkpoint_writer(checkpoint, stage, context.rng)
     return run, schedule
+
+
+def _with_projection(problem: Problem, context: FitContext, saved: SavedState) -> Problem:
+    """Compute the projection that a run from a checkpoint used, if it used one."""
+    plan = saved.optional_child("plan")
+    if plan is None or plan.values.get("dimensions") is None:
+        return problem
+    # The generator is in its state at the start of the run, so the same rows are sampled.
+    chosen = choose_projection(context.requested, problem, context.rng)
+    if chosen is None or chosen[0].n_axes != plan.integer("dimensions", 1):
+        plan.fail("dimensions", "the number of components of the fit", plan.values["dimensions"])
+    return replace(problem, projection=chosen[0])
 
 
 def _checkpoint_writer(
@@ -162,6 +212,7 @@ def _resume_run(saved: SavedState, problem: Problem, context: FitContext, *, fin
     """Return a run from a checkpoint. Raise ValueError if it does not belong to the data."""
     moves = context.requested.moves
     run = restore_run(saved, problem, moves, context.rng, finished=finished)
+    run.original = context.original
     if not matches_rows(run):
         raise ValueError(
             f"{saved.path} is the checkpoint of another fit: its cluster sums differ from those of the "
@@ -176,6 +227,9 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
     if not rows.in_memory and (problem.limits is not None or callable(requested.init)):
         what = "A callable init needs" if callable(requested.init) else "Limits on sizes need"
         raise ValueError(f"{what} all rows in memory, but the rows do not fit into memory.")
+    chosen = choose_projection(requested, problem, context.rng)
+    if chosen is not None:
+        return _start_from_projection(problem, context, *chosen)
     n_drawn = sample_size(requested, problem)
     if n_drawn is not None:
         run = _start_from_sample(problem, context, n_drawn)
@@ -184,15 +238,24 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
         if time.perf_counter() >= context.criteria.deadline:
             # The deadline may have caused the rejection: a resumed fit must not continue from here.
             context = replace(context, checkpoint=None)
-    if callable(requested.init):
-        init = requested.init(context.X, problem.n_clusters, context.rng)
-        if isinstance(init, str) and init not in INIT_NAMES:
-            expected = f"a callable that returns an array or one of {', '.join(map(repr, INIT_NAMES))}"
-            raise ParameterError("init", expected, init)
-        requested = replace(requested, init=init)
-    plan = make_plan(requested, problem)
+    plan = make_plan(_call_init(requested, problem, context), problem)
+    if context.original is not None:
+        plan = plan.in_few_dimensions()
     labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
     return _start_run(problem, plan, labels, context)
+
+
+def _call_init(
+    requested: RequestedSettings, problem: Problem, context: FitContext
+) -> RequestedSettings:
+    """Replace a callable init by its result."""
+    if not callable(requested.init):
+        return requested
+    init = requested.init(context.X, problem.n_clusters, context.rng)
+    if isinstance(init, str) and init not in INIT_NAMES:
+        expected = f"a callable that returns an array or one of {', '.join(map(repr, INIT_NAMES))}"
+        raise ParameterError("init", expected, init)
+    return replace(requested, init=init)
 
 
 def _start_run(
@@ -208,7 +271,47 @@ def _start_run(
         tol=criteria.tol,
         deadline=criteria.deadline,
         on_course=on_course,
+        original=context.original,
     )
+
+
+def _start_from_projection(
+    problem: Problem, context: FitContext, projection: Projection, note: str
+) -> Run:
+    """Fit the rows in a few dimensions, and start the run in all dimensions from the labels."""
+    inner = context.projected(problem)
+    requested = _call_init(inner.requested, problem, context)
+    if not isinstance(requested.init, str):  # Centres of the user have all dimensions.
+        labels = Seeding(problem, context.rng, context.grow).labels(requested.init)
+        requested = replace(requested, init=labels)
+    few, problem = replace(problem, rows=projection.rows), replace(problem, projection=projection)
+    fitted, schedule = prepare_run(few, replace(inner, requested=requested), start_kway)
+    if not fitted.history:
+        fitted.note = f"{note}: {fitted.note}"
+    try:
+        if schedule is not None:
+            schedule.execute()
+    except KeyboardInterrupt:
+        if context.keep is not None:
+            context.keep(_continue_in_all_dimensions(problem, context, fitted))
+        raise
+    return _continue_in_all_dimensions(problem, context, fitted)
+
+
+def _continue_in_all_dimensions(problem: Problem, context: FitContext, fitted: Run) -> Run:
+    """Start the run in all dimensions from a run in a few, with its history."""
+    assert fitted.outcome is not None
+    assert problem.projection is not None
+    plan = make_plan(context.requested, problem, log=False)
+    plan = plan.for_all_dimensions(problem.projection.n_axes)
+    run = _start_run(
+        problem, plan, fitted.partition.labels, context, on_course=fitted.outcome.complete
+    )
+    run.history = fitted.history
+    run.n_sweeps = fitted.n_sweeps
+    if not fitted.outcome.complete:
+        run.outcome = fitted.outcome
+    return run
 
 
 def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> Run | None:

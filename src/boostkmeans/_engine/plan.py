@@ -85,6 +85,7 @@ class RequestedSettings:
     quality: str
     moves: str
     max_iter: int
+    dimensions: int | str | None = "auto"
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,11 @@ class Annealing:
     n_sweeps: int
     adapts: bool = False
     """True if the temperature is reduced when clusters explain little of the inertia."""
+
+    def last_third(self) -> "Annealing":
+        """Return the last third of the sweeps, with its lower temperatures."""
+        n_sweeps = max(1, self.n_sweeps // 3)
+        return replace(self, temperature=self.temperature * n_sweeps / self.n_sweeps, n_sweeps=n_sweeps)
 
     def at(self, sweep: int, explained: float = 1.0) -> float:
         """Return the temperature of a sweep, counted from 0.
@@ -126,6 +132,9 @@ class Plan:
     """True if sweeps over all clusters follow the sweeps over candidates."""
     probes: bool = False
     """True if some rows are compared with all clusters, to see whether candidates miss much."""
+    dimensions: int | None = None
+    """Number of components of the fit that preceded this run, whose bounds it uses; None for no such
+    fit."""
     reasons: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -148,6 +157,26 @@ class Plan:
             return replace(self, annealing=None, reasons=reasons)
         return replace(self.sweeps_only(), reasons=reasons)
 
+    def for_all_dimensions(self, dimensions: int) -> "Plan":
+        """Return the plan for all dimensions after a fit in the leading components.
+
+        That fit was annealed. The last third of the annealing is repeated, because rows near the border of
+        two clusters depend on the other dimensions. Repair is repeated for the same reason.
+        """
+        reasons = ["then all dimensions"]
+        annealing = None if self.annealing is None else self.annealing.last_third()
+        if annealing is not None:
+            reasons.append(f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps")
+        return replace(
+            self, trial_swaps=0, annealing=annealing, dimensions=dimensions, reasons=reasons
+        )
+
+    def in_few_dimensions(self) -> "Plan":
+        """Return the plan for a fit in the leading components. Full sweeps in all dimensions follow."""
+        if self.n_candidates is None:
+            return self
+        return replace(self, finish_with_full_sweeps=False, probes=False)
+
     def state(self) -> State:
         """Return the plan as plain values for a checkpoint."""
         return {
@@ -158,6 +187,7 @@ class Plan:
             "n_candidates": self.n_candidates,
             "then_all": self.finish_with_full_sweeps,
             "looks_around": self.probes,
+            "dimensions": self.dimensions,
         }
 
     @classmethod
@@ -191,10 +221,11 @@ class Plan:
             n_candidates=n_candidates,
             finish_with_full_sweeps=finish,
             probes=probes,
+            dimensions=None if saved.values.get("dimensions") is None else saved.integer("dimensions", 1),
         )
 
 
-def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
+def make_plan(requested: RequestedSettings, problem: Problem, *, log: bool = True) -> Plan:
     """Resolve all settings that are "auto". Streamed rows allow neither annealing nor repair."""
     rows, k = problem.rows, problem.n_clusters
     reasons: list[str] = []
@@ -212,8 +243,10 @@ def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
     # much as a full one. The cost model does not cover sparse rows.
     probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
     trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
-    plan = Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
-    if reasons:
+    plan = Plan(
+        init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons=reasons
+    )
+    if reasons and log:
         logger.info("%s", plan)
     return plan if rows.in_memory else plan.sweeps_only()
 

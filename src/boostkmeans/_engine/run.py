@@ -1,6 +1,7 @@
 """Run: the optimisation of one partition from its start to its outcome, with a record per sweep."""
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -65,6 +66,11 @@ MAX_CENTRE_ROUNDING = 1e-13
 # Kinds of records that describe the start of a run instead of a sweep.
 STARTS = ("tree", "sample")
 
+# A run that sees only some dimensions measures the inertia in all of them when its own has fallen by
+# this share. A measurement takes about as long as half a sweep.
+MEASURE_AFTER_FALL = 1 / 100
+
+
 MakeTree = Callable[[Partition, Floats], tuple[ClusterTree, int, str]]
 """Build a tree from the partition of its leaves and their inertias.
 
@@ -77,6 +83,18 @@ class LastSweep(NamedTuple):
 
     kind: str
     moves: int
+
+
+def inertia_of(problem: Problem, partition: Partition) -> float:
+    """Return the inertia of the rows of a problem with the labels of a partition, in user units."""
+    _, inertia = Partition.from_labels(
+        partition.labels,
+        partition.n_clusters,
+        problem.rows,
+        problem.row_weights,
+        problem.n_threads,
+    )
+    return problem.rows.frame.inertia(inertia) * problem.weights.unit
 
 
 @dataclass
@@ -122,6 +140,11 @@ class Run:
     exchanged: bool = False
     """With size limits: True if the last sweep exchanged rows. Sweeps with and without exchanges
     alternate."""
+    original: Problem | None = None
+    """The problem in all dimensions, if this run sees only some of them. Records then report the inertia
+    in all dimensions."""
+    measured: float = math.inf
+    """Inertia of this run when that in all dimensions was last measured."""
     moves_since_recompute: float = 0
     total_squares: float = 0.0
     """Sum of inertia and objective, which is the same for all partitions."""
@@ -146,6 +169,7 @@ class Run:
         make_tree: MakeTree | None = None,
         outcome: Outcome | None = None,
         on_course: bool = True,
+        original: Problem | None = None,
     ) -> "Run":
         """Return a run at its start, with empty clusters filled and sizes within the limits.
 
@@ -164,7 +188,7 @@ class Run:
             candidates = CandidateStrategy(plan.n_candidates, plan.probes, tol)
         run = cls(
             problem, plan, partition, inertia, rng, began, candidates,
-            note=str(plan), outcome=outcome, on_course=on_course,
+            note=str(plan), outcome=outcome, on_course=on_course, original=original,
         )  # fmt: skip
         if problem.limits is not None:
             logger.info("moving rows until all clusters are within the size limits")
@@ -190,6 +214,20 @@ class Run:
     def inertia_in_user_units(self) -> float:
         """Inertia in the user's unit of measurement, with the user's weights."""
         return self.problem.rows.frame.inertia(self.inertia) * self.problem.weights.unit
+
+    def _inertia_to_report(self) -> float:
+        """Return the inertia in all dimensions, in user units.
+
+        If the run sees only some dimensions, it is measured after a considerable change. Otherwise the
+        last measurement is returned.
+        """
+        original = self.original
+        if original is None:
+            return self.inertia_in_user_units
+        if self.history and self.inertia > (1 - MEASURE_AFTER_FALL) * self.measured:
+            return self.history[-1].inertia
+        self.measured = self.inertia
+        return inertia_of(original, self.partition)
 
     @property
     def explained_share(self) -> float:
@@ -260,7 +298,10 @@ class Run:
 
     def _uses_bounds(self) -> bool:
         """Return True if row bounds pay in the next full sweep."""
-        if self.last is None or self.plan.moves == "first" or not has_few_clusters(self.problem):
+        problem = self.problem
+        if self.last is None or self.plan.moves == "first" or not has_few_clusters(problem):
+            return False
+        if problem.projection is not None:  # Its bounds skip clusters instead of rows.
             return False
         return self.last.moves <= BOUNDS_BELOW_MOVES * self.problem.rows.n_rows
 
@@ -347,7 +388,7 @@ class Run:
         note: str | None = None,
     ) -> None:
         """Append a record to the history, and log it."""
-        inertia = self.inertia_in_user_units
+        inertia = self._inertia_to_report()
         if note is None:
             note, self.note = self.note, ""
         record = SweepRecord(

@@ -1,5 +1,6 @@
 """State of a run for checkpoints: plain values and arrays. The field names are those of version 0.7."""
 
+import math
 import time
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from boostkmeans._steps.partition import Partition, Snapshot
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.sweep import SweepProgress
 from boostkmeans._steps.tree_checks import check_tree
+from boostkmeans._storage.fields import encode_number
 from boostkmeans._storage.state import SavedState, State
 from boostkmeans._storage.tensor_checks import Checker
 
@@ -32,6 +34,7 @@ def run_state(run: Run) -> State:
         "drift": run.drift,
         "_moves_since": run.moves_since_recompute,
         "_energy": run.total_squares,
+        "measured": encode_number(run.measured),
         "n_clusters": run.partition.n_clusters,
         "n_sweeps": run.n_sweeps,
         "last": None if run.last is None else run.last._asdict(),
@@ -95,6 +98,7 @@ def restore_run(
         exchanged=saved.boolean("exchange"),
         moves_since_recompute=saved.non_negative("_moves_since"),
         total_squares=saved.non_negative("_energy"),
+        measured=saved.number("measured") if "measured" in saved.values else math.inf,
     )
 
 

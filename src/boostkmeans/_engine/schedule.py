@@ -198,7 +198,7 @@ class Schedule:
         if annealing is not None:
             n_sweeps = annealing.n_sweeps
         if self.annealed >= n_sweeps:
-            self.phase = Phase.DESCENT
+            self._begin_descent()
             return
         temperature = 0.0
         if annealing is not None:
@@ -216,7 +216,14 @@ class Schedule:
         elif repair_now:
             self.phase = Phase.EARLY_REPAIR
         elif result.moves < FROZEN_BELOW_MOVES * run.problem.rows.n_rows:
-            self.phase = Phase.DESCENT
+            self._begin_descent()
+
+    def _begin_descent(self) -> None:
+        """End the annealing. With lower bounds, full sweeps take little longer than candidates."""
+        plan = self.run.plan
+        if plan.dimensions is not None and plan.finish_with_full_sweeps:
+            self.run.candidates = None
+        self.phase = Phase.DESCENT
 
     def _descend(self) -> None:
         """Perform a sweep that lowers the inertia. End the descent once sweeps gain little."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.projection import Projection
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._steps.limits import Limits
@@ -22,6 +23,8 @@ class Problem:
     limits: Limits | None = None
     n_pinned: int = 0
     """Number of leading rows that contribute to the sums but never move (see `partial_fit`)."""
+    projection: Projection | None = None
+    """The rows in a few dimensions, from which sweeps derive lower bounds of distances."""
 
     @property
     def row_weights(self) -> Floats | None:

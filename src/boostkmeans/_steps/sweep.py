@@ -189,6 +189,7 @@ def sweep(
                 penalties=options.penalties,
                 seed=int(rng.randint(2**31 - 1)),
             ),
+            projection=_projection(problem, options),
             seconds_left=max(0.0, options.deadline - time.perf_counter()),
             n_threads=problem.n_threads,
         )
@@ -197,6 +198,13 @@ def sweep(
             SweepResult(found.moves, found.gain, found.evaluations, found.late)
         )
     return progress.result
+
+
+def _projection(problem: Problem, options: SweepOptions) -> _core.Projection | None:
+    """Return the projection of the rows, if the sweep can use its bounds."""
+    if problem.projection is None or options.exchange or options.penalties is not None:
+        return None
+    return None if options.first and not options.exact else problem.projection.core
 
 
 def proposing_rows(n_rows: int) -> int:

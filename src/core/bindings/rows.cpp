@@ -6,6 +6,7 @@
 #include "bindings/module.hpp"
 #include "bindings/partition.hpp"
 #include "partition/rows_by_cluster.hpp"
+#include "projection/project.hpp"
 #include "rows/describe.hpp"
 
 namespace boostkmeans {
@@ -60,6 +61,17 @@ auto members_of_clusters(const Vector<const std::int32_t>& labels, std::int64_t 
   return std::make_tuple(to_numpy(sorted.rows), to_numpy(sorted.start));
 }
 
+void project_rows(const Rows& rows, const Matrix<const double>& axes, double scale,
+                  const Matrix<float>& out, int n_threads) {
+  const std::int64_t n_axes = length_of(axes, 1);
+  require(length_of(axes) == rows.n_features(), "axes must have one row per feature");
+  require(length_of(out) == rows.n_rows() && length_of(out, 1) == n_axes + 1,
+          "out must have one row per row, and one column more than there are axes");
+  const DenseRows& dense = rows.dense();
+  run(n_threads, rows.size() * static_cast<double>(n_axes), kNoDeadline,
+      [&](ThreadPool& pool) { project(dense, axes.data(), n_axes, scale, out.data(), pool); });
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -107,6 +119,9 @@ void bind_rows(nb::module_& m) {
         "inertias"_a.noconvert().none(), "n_threads"_a,
         "Recompute composites, weights and counts (and the inertia of each cluster) from the labels, "
         "in place. Return (inertia, drift).");
+  m.def("project", &project_rows, "rows"_a, "axes"_a, "scale"_a, "out"_a.noconvert(), "n_threads"_a,
+        "Compute the products of all rows with the axes, times scale, in place. The last column of out "
+        "receives the length of the rest of each row, times scale.");
   m.def("members", &members_of_clusters, "labels"_a, "n_clusters"_a, "n_threads"_a = 1,
         "Return the row numbers sorted by cluster, and the start of each cluster in them, followed "
         "by their number.");

@@ -5,6 +5,7 @@
 
 #include "bindings/module.hpp"
 #include "bindings/partition.hpp"
+#include "bindings/projection.hpp"
 
 namespace boostkmeans {
 namespace {
@@ -30,6 +31,7 @@ class BoundRowBounds {
     require(!options.first && !options.low_precision && options.temperature == 0.0 && !options.limits &&
                 !options.exchange && options.penalties == nullptr,
             "row bounds require a plain sweep");
+    require(!options.projected, "row bounds exclude a projection");
   }
   RowBoundsView view() { return {margins_.data(), paths_.data(), centres_.data(), totals_.data()}; }
 
@@ -120,6 +122,7 @@ class BoundSweepOptions {
                 {min_weight, max_weight},
                 exchange,
                 data_or_null(penalties),
+                {},
                 seed},
         penalties_(std::move(penalties)) {
     require(temperature >= 0.0 && temperature < 1.0, "temperature must lie in [0, 1)");
@@ -148,12 +151,20 @@ struct BoundSweepResult : SweepResult {
 
 BoundSweepResult sweep_partition(const Rows& rows, const Weights& row_weights, const PartitionView& view,
                                  std::variant<BoundFullVisit*, BoundCandidateVisit*> bound_visit,
-                                 const BoundSweepOptions& bound_options, double seconds_left,
+                                 const BoundSweepOptions& bound_options,
+                                 const BoundProjection* projection, double seconds_left,
                                  int n_threads) {
   const Partition partition = view.of(rows);
   const RowWeights w = row_weights_of(row_weights, rows);
-  const SweepOptions& options = bound_options.options;
+  SweepOptions options = bound_options.options;
   bound_options.check(partition);
+  if (projection != nullptr) {
+    projection->check(rows);
+    require((!options.first || options.exact) && !options.exchange && options.penalties == nullptr,
+            "a projection excludes first, exchange and penalties");
+    options.projected = projection->view();
+    options.low_precision = false;
+  }
   return std::visit(
       [&](auto* bound) {
         bound->check(rows, partition, options);
@@ -210,13 +221,19 @@ void bind_sweep(nb::module_& m) {
            nb::kw_only(), "first"_a = false, "exact"_a = false, "low_precision"_a = false,
            "temperature"_a = 0.0, "min_weight"_a = 0.0, "max_weight"_a = kNoLimit, "exchange"_a = false,
            "penalties"_a = nb::none(), "seed"_a = 0);
+  nb::class_<BoundProjection>(
+      m, "Projection",
+      "Rows in the coordinates of a few axes, and the length of the rest of each row in the last column, "
+      "as computed by `project`. Sweeps use it to skip clusters that are too far away.")
+      .def(nb::init<Matrix<const float>, Matrix<const double>, double, const std::string&>(),
+           nb::kw_only(), "values"_a, "axes"_a, "scale"_a, "isa"_a = "");
   nb::class_<BoundSweepResult>(m, "SweepResult", "Summary of a sweep.")
       .def_ro("moves", &BoundSweepResult::moves, "Number of rows that moved.")
       .def_ro("gain", &BoundSweepResult::gain, "Decrease of the inertia.")
       .def_ro("evaluations", &BoundSweepResult::evaluations, "Number of distances computed.")
       .def_ro("late", &BoundSweepResult::late, "True if the sweep ran out of time.");
   m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "partition"_a, "visit"_a,
-        "options"_a, nb::kw_only(), "seconds_left"_a = kNoDeadline, "n_threads"_a = 1,
+        "options"_a, nb::kw_only(), "projection"_a.none() = nb::none(), "seconds_left"_a = kNoDeadline, "n_threads"_a = 1,
         "Visit the rows once and move each to a better cluster, in place.");
 }
 

@@ -34,6 +34,7 @@ const Kernel BK_NAME(BK_ISA) = {
     .sparse_dots = sparse_dots,
     .scan = scan,
     .scan_few = scan_few,
+    .find_below = find_below,
     .reset = reset,
     .reduce = reduce,
     .seed = seed,

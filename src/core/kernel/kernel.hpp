@@ -107,6 +107,12 @@ struct LaneState {
 // first: the first cluster, starting from `rotation`, whose W/(W+w) |x-C|^2 is below `stay`.
 enum class Rule : std::uint8_t { nearest, best, first };
 
+// A cluster whose cost for a row is below a limit.
+struct Hit {
+  float cost;
+  std::int32_t index;
+};
+
 struct Kernel {
   const char* name;
   std::int64_t lanes;        // number of float32 values in a vector
@@ -141,6 +147,11 @@ struct Kernel {
   // The same as `reset`, `scan` of all panels and `reduce` together, bit for bit, for dense rows of at
   // most kMaxFewFeatures features and the rules nearest and best. Faster for few clusters.
   void (*scan_few)(Rule, bool weighted, const TileView&, const PanelView&, const LaneState&);
+  // Finds all clusters other than `own` whose cost W/(W+w) |x-C|^2 is below the limit of the row. Those of
+  // row r start at hits[r * step], and counts[r] is their number.
+  void (*find_below)(bool weighted, const TileView&, const PanelView&, std::int64_t begin,
+                     std::int64_t end, const float* limits, std::int64_t step, Hit* hits,
+                     std::int32_t* counts);
   // Initialises the state of n_rows rows.
   void (*reset)(Rule, std::int64_t n_rows, const LaneState&);
   // Combines the lanes of each row into lane 0. Ties go to the smaller index.

@@ -164,6 +164,52 @@ void scan(Rule rule, bool weighted, const TileView& tile, const PanelView& panel
   }
 }
 
+template <bool weighted>
+inline int32_t add_hits(const TileView& tile, const PanelView& panels, int64_t row, int64_t first,
+                        Ints ids, const float* found, float limit, Hit* hits) {
+  int32_t count = 0;
+  for (int v = 0; v < kVectors; ++v) {
+    const int64_t cluster = first + v * kLanes;
+    const float weight = weighted ? tile.weights[row] : 1.0f;
+    const Floats cost =
+        cost_of<Rule::best, weighted>(load<Floats>(found + v * kLanes), weight, panels.factors + cluster,
+                                      panels.inverse_weights + cluster);
+    const Ints id = ids + v * kLanes;
+    const Ints below = (cost < splat(limit)) & (id != splat(tile.own[row]));
+    if (sum_lanes(below) == 0) continue;
+    for (int i = 0; i < kLanes; ++i)
+      if (below[i] != 0) hits[count++] = {cost[i], id[i]};
+  }
+  return count;
+}
+
+template <bool weighted>
+void find_below_as(const TileView& tile, const PanelView& panels, int64_t begin, int64_t end,
+                   const float* limits, int64_t step, Hit* hits, int32_t* counts) {
+  Ints steps;
+  for (int i = 0; i < kLanes; ++i) steps[i] = i;
+  for (int64_t row = 0; row < tile.n_rows; ++row) counts[row] = 0;
+  for (int64_t p = begin; p < end; ++p) {
+    const int64_t first = p * kWidth;
+    const Ints ids = steps + static_cast<int32_t>(first);
+    for (int64_t row = 0; row < tile.n_rows; row += kRows) {
+      alignas(BK_VECTOR) float found[kRows][kWidth];
+      distances_to_panel(tile, row, panels, first, found);
+      for (int64_t r = row; r < row + kRows; ++r)
+        counts[r] += add_hits<weighted>(tile, panels, r, first, ids, found[r - row], limits[r],
+                                        hits + r * step + counts[r]);
+    }
+  }
+}
+
+void find_below(bool weighted, const TileView& tile, const PanelView& panels, int64_t begin, int64_t end,
+                const float* limits, int64_t step, Hit* hits, int32_t* counts) {
+  if (weighted)
+    find_below_as<true>(tile, panels, begin, end, limits, step, hits, counts);
+  else
+    find_below_as<false>(tile, panels, begin, end, limits, step, hits, counts);
+}
+
 void score(const TileView& tile, const PanelView& panels, int64_t begin, int64_t end, float* out,
            int64_t stride) {
   for (int64_t p = begin; p < end; ++p, out += kWidth) {

@@ -32,12 +32,13 @@ class Mover {
   using Row = typename Rows::Row;
 
   Mover(const Rows& rows, RowWeights row_weights, const Partition& partition,
-        const SweepOptions& options, Policy& policy, ThreadPool& pool)
+        const SweepOptions& options, Policy& policy, LowerBounds* bounds, ThreadPool& pool)
       : rows_(rows),
         row_weights_(row_weights),
         partition_(partition),
         options_(options),
         policy_(policy),
+        bounds_(bounds),
         composite_norms_(rows, partition.composites, partition.n_clusters, pool),
         is_stale_(static_cast<std::size_t>(partition.n_clusters), 0),
         saved_(2 * rows.saved_size()) {
@@ -149,6 +150,7 @@ class Mover {
 
   // Packs the centres of the clusters that changed since the last call.
   void repack_stale(ThreadPool& pool) {
+    if (bounds_ != nullptr) return update_bounds(pool);
     constexpr std::int64_t kClustersPerTask = 16;
     const auto n = static_cast<std::int64_t>(stale_.size());
     pool.for_each((n + kClustersPerTask - 1) / kClustersPerTask, [&](std::int64_t task, int) {
@@ -166,6 +168,16 @@ class Mover {
     if (is_stale_[static_cast<std::size_t>(cluster)] != 0) return;
     is_stale_[static_cast<std::size_t>(cluster)] = 1;
     stale_.push_back(cluster);
+  }
+
+  // Projects the centres instead, if proposals use lower bounds.
+  void update_bounds(ThreadPool& pool) {
+    bounds_->update(stale_, pool);
+    for (const std::int64_t c : stale_) {
+      if (options_.limits.full(partition_.weights[c], smallest_weight_)) bounds_->set_never(c);
+      is_stale_[static_cast<std::size_t>(c)] = 0;
+    }
+    stale_.clear();
   }
 
   void repack(std::int64_t cluster) {
@@ -221,6 +233,7 @@ class Mover {
   const Partition& partition_;
   const SweepOptions& options_;
   Policy& policy_;
+  LowerBounds* bounds_;  // null if proposals do not use bounds
   CompositeNorms<Rows> composite_norms_;
   std::vector<unsigned char> is_stale_;  // by cluster
   std::vector<std::int64_t> stale_;      // clusters to repack

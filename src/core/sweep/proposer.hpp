@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "partition/partition.hpp"
 #include "scoring/row_batch.hpp"
 #include "support/random.hpp"
+#include "sweep/bounded_search.hpp"
 #include "sweep/mover.hpp"
 #include "sweep/sweep.hpp"
 #include "sweep/visit_policies.hpp"
@@ -30,7 +32,7 @@ class Proposer {
  public:
   Proposer(const Rows& rows, RowWeights row_weights, const Partition& partition,
            const SweepOptions& options, Policy& policy, const Mover<Rows, Policy>& mover,
-           bool low_precision, ThreadPool& pool)
+           LowerBounds* bounds, bool low_precision, ThreadPool& pool)
       : rows_(rows),
         row_weights_(row_weights),
         partition_(partition),
@@ -43,6 +45,8 @@ class Proposer {
     scratch_.reserve(static_cast<std::size_t>(pool.size()));
     for (int t = 0; t < pool.size(); ++t)
       scratch_.push_back(std::make_unique<ThreadScratch>(rows, low_precision));
+    if (bounds != nullptr)
+      bounded_ = std::make_unique<BoundedSearch>(*bounds, options.projected.values, pool);
   }
 
   // Fills in the proposals of a block. They are incomplete if a stop was requested.
@@ -68,7 +72,7 @@ class Proposer {
   // `next` is the task that this thread is likely to take afterwards, or null.
   void propose_task(Proposal* proposals, const Task& task, const Task* next, int thread) {
     ThreadScratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
-    auto& centres = policy_.centres(task.list, thread);
+    auto* centres = bounded_ == nullptr ? &policy_.centres(task.list, thread) : nullptr;
     for (std::int64_t at = 0; at < task.count; at += kBatchRows) {
       const std::int64_t count = std::min(kBatchRows, task.count - at);
       std::int64_t rows[kBatchRows];
@@ -81,7 +85,10 @@ class Proposer {
       if (scratch.n_next > 0)
         policy_.rows_of(is_last ? *next : task, is_last ? 0 : at + count, scratch.n_next,
                         scratch.next_rows);
-      propose_batch(proposals + task.first + at, count, task, centres, scratch, thread);
+      if (centres != nullptr)
+        propose_batch(proposals + task.first + at, count, task, *centres, scratch, thread);
+      else
+        propose_bounded(proposals + task.first + at, count, task, scratch, thread);
     }
   }
 
@@ -92,6 +99,62 @@ class Proposer {
     batch.load(count, [=](std::int64_t r) { return proposals[r].row; });
     batch.prepare(centres);
     double stay[kBatchRows];
+    prepare_rows(proposals, count, task, stay, scratch);
+    if (!batch.scan(rule_, static_cast<bool>(row_weights_), centres, pool_.stop_token(), thread)) return;
+    for (std::int64_t r = 0; r < count; ++r) {
+      if (rule_ == Rule::best && batch.index(r) >= 0)
+        policy_.found(proposals[r].row, policy_.cluster(task.list, batch.index(r)));
+      policy_.scored(proposals[r].row, batch.own(r), stay[r], batch.best(r), batch.norm(r));
+      if (stay[r] < 0.0) continue;
+      proposals[r].target = target(batch, r, proposals[r].row, task.list, stay[r], scratch);
+      // The rule "first" finds an improving cluster, but does not compute the gain.
+      proposals[r].regret =
+          rule_ == Rule::first ? -1.0f : batch.weight(r) * (batch.best(r) - batch.stay(r));
+    }
+  }
+
+  // The same with lower bounds, for the rule "best".
+  void propose_bounded(Proposal* proposals, std::int64_t count, const Task& task,
+                       ThreadScratch& scratch, int thread) {
+    RowBatch<Rows>& batch = scratch.batch;
+    const auto row_of = [=](std::int64_t r) { return proposals[r].row; };
+    batch.load(count, row_of);
+    double stay[kBatchRows];
+    prepare_rows(proposals, count, task, stay, scratch);
+    bounded_->load(
+        count, row_of, [&](std::int64_t r) { return batch.own(r); },
+        [&](std::int64_t r) { return batch.weight(r); }, thread);
+    std::int64_t fetched = -1;  // the row in scratch.fetched
+    const auto cost_of = [&](std::int64_t r, std::int32_t cluster) {
+      const double w = row_weights_[row_of(r)];
+      if (!options_.limits.at_most_max(partition_.weights[cluster] + w))
+        return std::numeric_limits<double>::infinity();
+      if (options_.exact && fetched != r) rows_.fetch(row_of(r), scratch.fetched), fetched = r;
+      const double distance =
+          options_.exact ? mover_.distance(scratch.fetched, cluster)
+                         : batch.distance_to(r, mover_.centre(cluster), policy_.table(), cluster);
+      return entering(partition_.weights[cluster], w, distance);
+    };
+    BoundedSearch::Found found[kBatchRows];
+    const BoundedScan scan{policy_.clusters(task.list), policy_.n_columns(task.list),
+                           static_cast<bool>(row_weights_), options_.exact};
+    for (std::int64_t r = 0; r < count; ++r) found[r] = {stay[r], -1};
+    if (!bounded_->search(scan, count, row_of, stay, cost_of, found, thread)) return;
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int64_t row = row_of(r);
+      const std::int32_t best = found[r].cluster;
+      // The runner-up of a row that stays is unknown. Its own cluster takes that place.
+      policy_.found(row, best >= 0 ? best : partition_.labels[row]);
+      if (best < 0 || (options_.exact && !improves_exactly(row, best, batch.norm(r), scratch))) continue;
+      proposals[r].target = best;
+      proposals[r].regret = batch.weight(r) * static_cast<float>(found[r].cost - stay[r]);
+    }
+  }
+
+  // Computes the norm, the weight and the cost of staying of each row of a batch.
+  void prepare_rows(Proposal* proposals, std::int64_t count, const Task& task, double* stay,
+                    ThreadScratch& scratch) const {
+    RowBatch<Rows>& batch = scratch.batch;
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t row = proposals[r].row;
       // Prefetch one row of the next batch, which this thread is likely to take: a pool hands out
@@ -108,17 +171,12 @@ class Proposer {
       batch.stay(r) = static_cast<float>(stay[r]);
       if (rule_ == Rule::first) batch.rotation(r) = rotation(row, task.list);
     }
-    if (!batch.scan(rule_, static_cast<bool>(row_weights_), centres, pool_.stop_token(), thread)) return;
-    for (std::int64_t r = 0; r < count; ++r) {
-      if (rule_ == Rule::best && batch.index(r) >= 0)
-        policy_.found(proposals[r].row, policy_.cluster(task.list, batch.index(r)));
-      policy_.scored(proposals[r].row, batch.own(r), stay[r], batch.best(r), batch.norm(r));
-      if (stay[r] < 0.0) continue;
-      proposals[r].target = target(batch, r, proposals[r].row, task.list, stay[r], scratch);
-      // The rule "first" finds an improving cluster, but does not compute the gain.
-      proposals[r].regret =
-          rule_ == Rule::first ? -1.0f : batch.weight(r) * (batch.best(r) - batch.stay(r));
-    }
+  }
+
+  // Returns true if a move is a gain in float64.
+  bool improves_exactly(std::int64_t row, std::int32_t to, float norm, ThreadScratch& scratch) const {
+    const MoveCosts costs = mover_.costs_of(row, to, scratch.fetched);
+    return improves(costs.leave, costs.enter, norm, costs.noise);
   }
 
   // Cost of a row in its cluster, or -1 if it cannot leave. An exact sweep computes it from the row
@@ -189,6 +247,7 @@ class Proposer {
   Policy& policy_;
   const Mover<Rows, Policy>& mover_;
   ThreadPool& pool_;
+  std::unique_ptr<BoundedSearch> bounded_;  // null if there are no bounds
   std::vector<std::unique_ptr<ThreadScratch>> scratch_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -37,8 +38,12 @@ class Sweep {
         const SweepOptions& options, Policy& policy, bool low_precision, ThreadPool& pool)
       : policy_(policy),
         pool_(pool),
-        mover_(rows, row_weights, partition, options, policy, pool),
-        proposer_(rows, row_weights, partition, options, policy, mover_, low_precision, pool),
+        bounds_(options.projected ? std::make_unique<LowerBounds>(options.projected, partition,
+                                                                  policy.list_length(), pool)
+                                  : nullptr),
+        mover_(rows, row_weights, partition, options, policy, bounds_.get(), pool),
+        proposer_(rows, row_weights, partition, options, policy, mover_, bounds_.get(), low_precision,
+                  pool),
         decider_(rows, row_weights, partition, options, mover_, pool) {}
 
   SweepResult run() {
@@ -64,6 +69,7 @@ class Sweep {
 
   Policy& policy_;
   ThreadPool& pool_;
+  std::unique_ptr<LowerBounds> bounds_;
   Mover<Rows, Policy> mover_;
   Proposer<Rows, Policy> proposer_;
   Decider<Rows, Policy> decider_;

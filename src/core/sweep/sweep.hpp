@@ -11,6 +11,7 @@
 
 #include "parallel/thread_pool.hpp"
 #include "partition/partition.hpp"
+#include "projection/lower_bounds.hpp"
 #include "sweep/size_limits.hpp"
 
 namespace boostkmeans {
@@ -81,6 +82,10 @@ struct SweepOptions {
   // rows that are nearly as close to another cluster. Must be null if `exact` or if there are
   // limits.
   const double* penalties = nullptr;
+  // If given, rows are first compared with all centres in a few dimensions, and distances in all
+  // dimensions are computed only where a gain is possible. Moves are the same as without, up to rounding.
+  // Requires dense rows and the rule "best", and neither `exchange` nor `penalties`.
+  ProjectedRows projected = {};
   std::uint64_t seed = 0;  // determines the random start of `first`
 };
 

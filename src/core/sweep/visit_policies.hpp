@@ -93,6 +93,10 @@ class FullPolicy {
     return static_cast<std::int32_t>(column);
   }
   std::int64_t n_columns(std::int64_t) const { return centres_.n_clusters(); }
+  // The clusters of all columns, or null if these are all clusters.
+  const std::int32_t* clusters(std::int64_t) const { return nullptr; }
+  // Maximum number of columns, or 0 if these are all clusters.
+  std::int64_t list_length() const { return 0; }
   // The column of a cluster, or -1 if it has none.
   std::int32_t column(std::int64_t, std::int32_t cluster) const { return cluster; }
   // Called with the best other cluster of a row.
@@ -217,6 +221,8 @@ class CandidatePolicy {
     const std::int32_t* first = list(owner);
     return std::find(first, first + visit_.list_length, -1) - first;
   }
+  const std::int32_t* clusters(std::int64_t owner) const { return list(owner); }
+  std::int64_t list_length() const { return visit_.list_length; }
   std::int32_t column(std::int64_t owner, std::int32_t cluster) const {
     if (!visit_.by_runner_up) return -1;  // no list contains its own cluster
     const std::int32_t *first = list(owner), *last = first + visit_.list_length;
