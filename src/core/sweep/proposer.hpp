@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -111,6 +112,8 @@ class Proposer {
     std::int64_t fetched = -1;  // the row in scratch.fetched
     const auto cost_of = [&](std::int64_t r, std::int32_t cluster) {
       const double w = row_weights_[row_of(r)];
+      // An exact sweep must find the best cluster that has room for this row.
+      if (options_.exact && !options_.limits.at_most_max(partition_.weights[cluster] + w)) return std::numeric_limits<double>::infinity();
       if (options_.exact && fetched != r) rows_.fetch(row_of(r), scratch.fetched), fetched = r;
       const double distance =
           options_.exact ? mover_.distance(scratch.fetched, cluster)
