@@ -229,7 +229,10 @@ class Clusterer(CentreModel):
         if rows is not own.rows or not rows.frame.is_exact:  # Round the centres as `predict` does.
             in_frame = rows.frame.enter(centres)
         if relabel:
-            labels, total = assign_nearest(rows, weights, in_frame, own.n_threads)
+            projection = own.projection if rows is own.rows else None
+            labels, total = assign_nearest(
+                rows, weights, in_frame, own.n_threads, projection=projection, guesses=labels
+            )
             inertia = rows.frame.inertia(total)
         elif weights.values is not None and self._may_assign_zero_weight_rows(
             run, outcome, rows, weights

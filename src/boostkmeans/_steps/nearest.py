@@ -4,6 +4,7 @@ import numpy as np
 
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.projection import Projection
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._steps.partition import Labels
@@ -25,10 +26,31 @@ def nearest(
     return labels, distances
 
 
+def nearest_with_bounds(
+    rows: Rows, projection: Projection, centres: Floats, guesses: Labels, n_threads: int
+) -> tuple[Labels, Floats]:
+    """Return the same as `nearest`, in less time if most guesses are right."""
+    labels, distances = guesses.copy(), np.empty(rows.n_rows)
+    _core.bounded_nearest(rows.core, projection.core, centres, labels, distances, n_threads=n_threads)
+    return labels, distances
+
+
 def assign_nearest(
-    rows: RowSet, row_weights: RowWeights, centres: Floats, n_threads: int
+    rows: RowSet,
+    row_weights: RowWeights,
+    centres: Floats,
+    n_threads: int,
+    *,
+    projection: Projection | None = None,
+    guesses: Labels | None = None,
 ) -> tuple[Labels, float]:
-    """Return the nearest centre of each row, and the inertia in the frame with the user's weights."""
+    """Return the nearest centre of each row, and the inertia in the frame with the user's weights.
+
+    A projection of all rows, together with guesses of the labels, saves time.
+    """
+    if projection is not None and guesses is not None and isinstance(rows, Rows):
+        labels, distances = nearest_with_bounds(rows, projection, centres, guesses, n_threads)
+        return labels, row_weights.total_of(distances, slice(None))
     labels = np.empty(rows.n_rows, dtype=np.int32)
     total = 0.0
     for block in rows.blocks():

@@ -1,11 +1,13 @@
 // Bindings of distances, nearest centres, seeding, and neighbours of centres.
 #include "assign/approximate.hpp"
+#include "assign/bounded_nearest.hpp"
 #include "assign/kmeans_plus_plus.hpp"
 #include "assign/nearest.hpp"
 #include "assign/neighbours.hpp"
 #include "baselines/online.hpp"
 #include "bindings/centres.hpp"
 #include "bindings/module.hpp"
+#include "bindings/projection.hpp"
 
 namespace boostkmeans {
 namespace {
@@ -75,6 +77,22 @@ void nearest_centres(const Rows& rows, const Matrix<const double>& centres,
     rows.visit([&](const auto& x) {
       nearest(x, centres.data(), k, data_or_null(exclude), labels.data(), data_or_null(distances), pool);
     });
+  });
+}
+
+void nearest_with_bounds(const Rows& rows, const BoundProjection& projection,
+                         const Matrix<const double>& centres, const Vector<std::int32_t>& labels,
+                         const Vector<double>& distances, int n_threads) {
+  const std::int64_t k = count_centres(centres, rows), n = rows.n_rows();
+  require(length_of(labels) == n && length_of(distances) == n,
+          "labels and distances must have one value per row");
+  require(std::all_of(labels.data(), labels.data() + n,
+                      [=](std::int32_t label) { return label >= 0 && label < k; }),
+          "labels must lie in [0, n_centres)");
+  projection.check(rows);
+  run(n_threads, rows.size() * static_cast<double>(k), kNoDeadline, [&](ThreadPool& pool) {
+    bounded_nearest(rows.dense(), centres.data(), k, projection.view(), labels.data(), distances.data(),
+                    pool);
   });
 }
 
@@ -170,6 +188,10 @@ void bind_assign(nb::module_& m) {
         "distances"_a.noconvert().none(), "exclude"_a.none(), "n_threads"_a,
         "Find the nearest centre of each row, other than exclude, and its squared distance, exactly "
         "and in place.");
+  m.def("bounded_nearest", &nearest_with_bounds, "rows"_a, "projection"_a, "centres"_a,
+        "labels"_a.noconvert(), "distances"_a.noconvert(), "n_threads"_a,
+        "Replace each label, which is a guess, by the nearest centre, and compute its squared distance, "
+        "exactly and in place.");
   m.def("distances", &distances_to_centres, "rows"_a, "centres"_a, "out"_a.noconvert(), "n_threads"_a,
         "Compute the squared distances of all rows to all centres, in place.");
   m.def("distances_to_assigned", &find_assigned_distances, "rows"_a, "centres"_a, "labels"_a,

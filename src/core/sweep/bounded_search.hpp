@@ -48,8 +48,9 @@ class BoundedSearch {
     }
   }
 
-  // Finds the best cluster of each row whose cost is below stay[r], or of no row if stay[r] is negative.
-  // cost_of(r, cluster) must return the cost. Returns false if a stop was requested.
+  // Replaces found[r] by the best cluster whose cost is below stay[r] and the cost of found[r]. Ties go to
+  // the smaller index. Skips rows with a negative stay[r]. cost_of(r, cluster) must return the cost.
+  // Returns false if a stop was requested.
   template <class RowOf, class CostOf>
   bool search(const BoundedScan& scan, std::int64_t count, RowOf row_of, const double* stay,
               CostOf cost_of, Found* found, int thread) {
@@ -58,7 +59,6 @@ class BoundedSearch {
     const Kernel& kernel = bounds_.rows().kernel();
     std::fill_n(scratch.limits, kBatchRows, -1.0f);
     for (std::int64_t r = 0; r < count; ++r) {
-      found[r] = {stay[r], -1};
       if (stay[r] >= 0.0) scratch.limits[r] = limit(scan, stay[r], scratch.batch, r, row_of(r));
     }
     const std::int64_t step = kColumnsAtOnce / kernel.panel_width;

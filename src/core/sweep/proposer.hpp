@@ -123,6 +123,7 @@ class Proposer {
     BoundedSearch::Found found[kBatchRows];
     const BoundedScan scan{policy_.clusters(task.list), policy_.n_columns(task.list),
                            static_cast<bool>(row_weights_), options_.exact};
+    for (std::int64_t r = 0; r < count; ++r) found[r] = {stay[r], -1};
     if (!bounded_->search(scan, count, row_of, stay, cost_of, found, thread)) return;
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t row = row_of(r);

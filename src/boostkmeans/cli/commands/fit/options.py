@@ -72,6 +72,14 @@ class FitSettings:
             help="Number of clusters that each row is compared with: an integer, auto (default) or all.",
         ),
     ] = None
+    dimensions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Number of principal components in which the fit runs first: an integer, auto (default) "
+            "or all.",
+        ),
+    ] = None
     n_init: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Number of runs; the best is kept (default: 1)."),

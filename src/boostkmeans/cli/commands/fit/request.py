@@ -18,9 +18,9 @@ Estimator = BoostKMeans | BisectingBoostKMeans
 UNSUPPORTED: dict[Method, tuple[str, ...]] = {
     Method.K_WAY: (),
     Method.BISECTING: (
-        "min_size", "max_size", "quality", "n_candidates", "max_iter", "tol", "max_time"
+        "min_size", "max_size", "quality", "n_candidates", "max_iter", "tol", "max_time", "dimensions"
     ),
-    Method.REFINED: ("min_size", "max_size"),
+    Method.REFINED: ("min_size", "max_size", "dimensions"),
 }  # fmt: skip
 
 
@@ -46,8 +46,9 @@ class FitRequest:
                     f"{option_name(name)} has no effect on the method {method.value!r}. Leave it out, "
                     "or use --method k-way."
                 )
-        if "n_candidates" in parameters:
-            parameters["n_candidates"] = parse_candidates(parameters["n_candidates"])
+        for name in ("n_candidates", "dimensions"):
+            if name in parameters:
+                parameters[name] = parse_number_or_all(name, parameters[name])
         parameters |= {
             "random_state": self.run.seed,
             "n_threads": self.run.threads,
@@ -80,11 +81,11 @@ def init_file(init: str | None) -> str | None:
     return None if init is None or init in BoostKMeans.INIT_METHODS else init
 
 
-def parse_candidates(text: str) -> int | str | None:
-    """Return the value of `n_candidates`.
+def parse_number_or_all(name: str, text: str) -> int | str | None:
+    """Return the value of a parameter that is a number, "auto", or None for all.
 
-    >>> parse_candidates("auto"), parse_candidates("all"), parse_candidates("20")
-    ('auto', None, 20)
+    >>> [parse_number_or_all("dimensions", text) for text in ("auto", "all", "20")]
+    ['auto', None, 20]
     """
     if text == "auto":
         return text
@@ -92,7 +93,9 @@ def parse_candidates(text: str) -> int | str | None:
         return None
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise ValueError(f"--candidates must be an integer of at least 1, auto or all. Got {text!r}.")
+    raise ValueError(
+        f"{option_name(name)} must be an integer of at least 1, auto or all. Got {text!r}."
+    )
 
 
 def _initial_centres(init: str | None) -> dict[str, Any]:
