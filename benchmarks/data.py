@@ -72,6 +72,16 @@ def mnist() -> tuple[str, Array]:
         return "MNIST 70000 x 784", arrays["X"].astype(np.float32)
 
 
+def wordnet() -> tuple[str, Array] | None:
+    """Return a name and embeddings of WordNet's glosses as float32, or None without the file."""
+    path = shared_folder() / "embeddings" / "wordnet_use512.npz"
+    if not path.exists():
+        return None
+    with np.load(path) as arrays:
+        rows = arrays["X"].astype(np.float32)
+    return f"WordNet glosses, Universal Sentence Encoder Lite {len(rows)} x {rows.shape[1]}", rows
+
+
 def blobs(n: int, d: int, k: int, std: float, seed: int = 0) -> tuple[Array, Array, float]:
     """Return float32 blobs, their labels, and the inertia of this planted partition."""
     X, labels = make_blobs(n, d, centers=k, cluster_std=std, random_state=seed)

@@ -3,6 +3,7 @@
 import files_report
 import large_k_report
 import optima_report
+import projected_report
 import quantization_report
 import text_report
 from environment import Json
@@ -29,6 +30,7 @@ def page_text(results: dict[str, Json]) -> str:
     sections = {
         **SECTIONS,
         **large_k_report.SECTIONS,
+        **projected_report.SECTIONS,
         **optima_report.SECTIONS,
         **text_report.SECTIONS,
         **files_report.SECTIONS,

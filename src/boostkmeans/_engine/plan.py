@@ -140,25 +140,31 @@ class Plan:
         """Return a copy without annealing and repair, which need all rows in memory."""
         return replace(self, repair_rounds=0, trial_swaps=0, annealing=None)
 
-    def for_all_rows(self, n_sampled: int, n_sweeps: int, *, in_memory: bool) -> "Plan":
-        """Return the plan for all rows after a fit of a sample, which was annealed and repaired."""
+    def for_all_rows(
+        self, n_sampled: int, n_sweeps: int, dimensions: int | None = None, *, in_memory: bool
+    ) -> "Plan":
+        """Return the plan for all rows after a fit of a sample, which was annealed and repaired.
+
+        `dimensions` is the number of components in which the fit of the sample began.
+        """
         then = "then all rows" if in_memory else "then all rows, in blocks"
-        reasons = [f"sample of {n_sampled} rows ({n_sweeps} sweeps): {self}", then]
+        first = "" if dimensions is None else f", first in {dimensions} dimensions"
+        reasons = [f"sample of {n_sampled} rows{first} ({n_sweeps} sweeps): {self}", then]
         return replace(self.sweeps_only(), reasons=reasons)
 
     def for_all_dimensions(self, dimensions: int) -> "Plan":
         """Return the plan for all dimensions after a fit in the leading components.
 
-        That fit was annealed and repaired. The last third of the annealing is repeated, because rows near
-        the border of two clusters depend on the other dimensions.
+        That fit was annealed and repaired. The last third of the annealing is repeated, because rows
+        near the border of two clusters depend on the other dimensions.
         """
         reasons = ["then all dimensions"]
         annealing = None if self.annealing is None else self.annealing.last_third()
         if annealing is not None:
-            reasons.append(f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps")
-        return replace(
-            self.sweeps_only(), annealing=annealing, dimensions=dimensions, reasons=reasons
-        )
+            reasons.append(
+                f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps"
+            )
+        return replace(self.sweeps_only(), annealing=annealing, dimensions=dimensions, reasons=reasons)
 
     def in_few_dimensions(self) -> "Plan":
         """Return the plan for a fit in the leading components. Full sweeps in all dimensions follow."""
@@ -210,7 +216,9 @@ class Plan:
             n_candidates=n_candidates,
             finish_with_full_sweeps=finish,
             probes=probes,
-            dimensions=None if saved.values.get("dimensions") is None else saved.integer("dimensions", 1),
+            dimensions=None
+            if saved.values.get("dimensions") is None
+            else saved.integer("dimensions", 1),
         )
 
 
