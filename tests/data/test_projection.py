@@ -39,7 +39,7 @@ def project(
 
 def error_of(points: Floats, n_axes: int) -> Floats:
     """Return the bound on the error of each coordinate, as documented in lower_bounds.cpp."""
-    return (points.shape[1] + 16) * UNIT * np.linalg.norm(points, axis=1)
+    return np.asarray((points.shape[1] + 16) * UNIT * np.linalg.norm(points, axis=1))
 
 
 def assert_projects(rows: Rows, projection: Projection) -> None:

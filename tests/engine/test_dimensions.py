@@ -25,12 +25,12 @@ def requested(**changes: Any) -> RequestedSettings:
     return RequestedSettings(**{**defaults, **changes})
 
 
-def rows_with_spectrum(spectrum: NDArray[np.float64], n: int = 3000) -> NDArray[np.float32]:
+def rows_with_spectrum(spectrum: NDArray[np.floating[Any]], n: int = 3000) -> NDArray[np.float32]:
     """Return normal rows whose components have these standard deviations, in random directions."""
     rng = np.random.default_rng(0)
     d = len(spectrum)
     turned, _ = np.linalg.qr(rng.normal(size=(d, d)))
-    return ((rng.normal(size=(n, d)) * spectrum) @ turned).astype(np.float32)
+    return np.asarray((rng.normal(size=(n, d)) * spectrum) @ turned, dtype=np.float32)
 
 
 def choice(
@@ -177,7 +177,8 @@ class TestPlans:
     def test_all_dimensions_repeat_the_last_third_of_the_annealing(self) -> None:
         plan = self.plan(annealing=(0.12, 30), repair=3).for_all_dimensions(16)
         assert plan.annealing is not None
-        assert (plan.annealing.temperature, plan.annealing.n_sweeps) == (pytest.approx(0.04), 10)
+        assert plan.annealing.temperature == pytest.approx(0.04)
+        assert plan.annealing.n_sweeps == 10
         assert plan.dimensions == 16
         assert plan.repair_rounds == 0
         assert str(plan).startswith("then all dimensions")

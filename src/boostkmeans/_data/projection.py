@@ -83,7 +83,7 @@ class Projection:
     @property
     def n_axes(self) -> int:
         """Number of axes."""
-        return self.axes.shape[1]
+        return int(self.axes.shape[1])
 
     @cached_property
     def core(self) -> _core.Projection:

@@ -138,6 +138,7 @@ class BestRun:
             finally:  # An interrupted run may be the best one.
                 self._keep(run)
             assert run.outcome is not None
+            assert self.run is not None
             if not run.outcome.complete:
                 return self.run
             if checkpoint is not None:

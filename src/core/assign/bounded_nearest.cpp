@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rows/thread_rows.hpp"
-#include "sweep/bounded_search.hpp"
+#include "projection/bounded_search.hpp"
 
 namespace boostkmeans {
 

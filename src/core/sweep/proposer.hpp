@@ -13,7 +13,7 @@
 #include "partition/partition.hpp"
 #include "scoring/row_batch.hpp"
 #include "support/random.hpp"
-#include "sweep/bounded_search.hpp"
+#include "projection/bounded_search.hpp"
 #include "sweep/mover.hpp"
 #include "sweep/sweep.hpp"
 #include "sweep/visit_policies.hpp"
