@@ -35,7 +35,7 @@ help:
 	@echo "  make crash        Kill saves and fits at random moments, and check what is left."
 	@echo "  make sanitize     Run the core under AddressSanitizer, UBSan and ThreadSanitizer."
 	@echo "Measurements:"
-	@echo "  make bench        Compare with other libraries: docs/peers.md (about 1 hour; TORCH=1 adds fastkmeans)."
+	@echo "  make bench        Compare with other libraries: docs/peers.md (about 2 hours; TORCH=1 adds fastkmeans)."
 	@echo "  make bench-parts  Measure the parts of the library: docs/benchmarks.md (about 2 hours)."
 	@echo "  make paper        Run the experiments of the paper at a small size: docs/paper (less than 1 hour)."
 	@echo "  make paper-data   Download the public data sets of the paper."
@@ -116,10 +116,11 @@ docs: $(VENV)/.docs
 	$(PHASE) "Building the site (2-3 minutes)" $(PY) -m sphinx -q -n -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
 	@echo "Open build/docs/html/index.html"
 
-# With TORCH=1, fastkmeans is compared, too. It needs PyTorch, which is large.
+# With TORCH=1, fastkmeans is compared, too. It needs PyTorch, which is large. The first run installs 0.7.0 from the git
+# history into an environment of its own; BOOSTKMEANS_BASELINE_PYTHON=PATH uses an existing one.
 bench: $(VENV)/.bench
 	$(if $(TORCH),$(QUIET) "Installing PyTorch and fastkmeans" $(PIP_INSTALL) '.[bench-torch]')
-	$(PHASE) "Comparing with other libraries (about 1 hour)" $(PY) benchmarks/arena.py
+	$(PHASE) "Comparing with other libraries and 0.7.0 (about 2 hours)" $(PY) benchmarks/arena.py
 
 bench-parts: $(VENV)/.bench
 	$(PHASE) "Measuring the parts of the library (about 2 hours)" $(PY) benchmarks/run.py

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Callable
 
+import small_fits
 from arena import RESULT
 from arena_plots import draw_problems
 from comparison import (
+    BASELINE,
+    DEFAULTS,
     OWN,
     PEERS,
     best_ratio,
@@ -14,17 +17,22 @@ from comparison import (
     gap_at_equal_time,
     is_first,
     median_figure,
+    n_never,
     n_won,
+    peak_megabytes,
     seconds_to_inertia,
     short_failure,
     stopped_peers,
 )
+from cores import cores_table
 from environment import Json
+from machine_load import QUIET
 from page import DOCS, IMAGES, machine, table, versions
 from peers import CONTESTANTS
 from problems import PROBLEMS
 from reasons import REASONS
 from result_files import read_result
+from targets import targets_table
 
 Problems = dict[str, Json]
 
@@ -43,7 +51,10 @@ def write_report() -> None:
     problems = known_problems(result)
     IMAGES.mkdir(parents=True, exist_ok=True)
     draw_problems(problems, IMAGES / "peers.svg")
-    print(summary_table(problems), nearest_table(problems), sep="\n")
+    print(
+        summary_table(problems), nearest_table(problems), cores_by_problem(problems),
+        small_table(result), targets_table(result, problems), sep="\n",
+    )  # fmt: skip
     (DOCS / "peers.md").write_text(page_text(result))
 
 
@@ -60,7 +71,8 @@ def page_text(result: Json) -> str:
         "machine": machine(result), "versions": versions(result),
         "summary": summary_table(problems), "nearest": nearest_table(problems),
         "reasons": reasons(problems), "growth": growth_table(problems),
-        "separately": measured_separately(problems),
+        "separately": measured_separately(result, problems), "targets": targets_table(result, problems),
+        "cores": cores_by_problem(problems), "small": small_table(result),
     }  # fmt: skip
     for kind in ("dense", "sparse"):
         parts[kind] = by_peer(problems, kind, ratio_cell)
@@ -85,10 +97,11 @@ def summary_table(problems: Problems) -> str:
             f"{n_won(some, own)} ({100 * n_won(some, own) / max(1, n_pairs):.0f} %)"
             for own in (*([one] for one in OWN), OWN)
         ]
+        never = f"{n_never(some, OWN)} ({n_never(some, [DEFAULTS])} by the defaults)"
         n_first = sum(is_first(problem, OWN) for problem in some)
-        rows.append([kind, str(n_pairs), *shares[:-1], f"**{shares[-1]}**", f"{n_first} of {len(some)}",
-                     str(n_stopped)])  # fmt: skip
-    header = ["rows", "comparisons", *OWN, "any of these",
+        rows.append([kind, str(n_pairs), *shares[:-1], f"**{shares[-1]}**", never,
+                     f"{n_first} of {len(some)}", str(n_stopped)])  # fmt: skip
+    header = ["rows", "comparisons", *OWN, "any of these", "never",
               "problems on which boostkmeans wins all comparisons",
               "peers stopped by the time limit"]  # fmt: skip
     return table(header, rows)
@@ -103,7 +116,7 @@ def nearest_table(problems: Problems) -> str:
             rows.append([name, problem["data"], "no peer within the limit", "", "", "", ""])
             continue
         target = median_figure(problem, peer, "inertia")
-        gap = 100 * (median_figure(problem, "boostkmeans", "inertia") / target - 1)
+        gap = 100 * (median_figure(problem, DEFAULTS, "inertia") / target - 1)
         rows.append([
             name, problem["data"], peer, f"{median_figure(problem, peer, 'seconds'):.3g} s",
             fastest_cell(problem, target), ratio_cell(problem, peer), f"{gap:+.2f} %",
@@ -149,10 +162,10 @@ def equal_time_cell(problem: Json, peer: str) -> str:
 
 def memory_table(problems: Problems, kind: str) -> str:
     """Return the peak memory above the input."""
-    names = [name for name in (OWN[0], *PEERS) if kind in CONTESTANTS[name].kinds]
+    names = [name for name in (DEFAULTS, BASELINE, *PEERS) if kind in CONTESTANTS[name].kinds]
 
     def cell(problem: Json, name: str) -> str:
-        value = median_figure(problem, name, "megabytes")
+        value = peak_megabytes(problem, name)
         return short_failure(problem, name) if math.isnan(value) else f"{value:,.0f}"
 
     rows = [
@@ -194,22 +207,75 @@ def reasons(problems: Problems) -> str:
     return "\n".join(lines) or "There is no such problem."
 
 
-def measured_separately(problems: Problems) -> str:
-    """Return a note if boostkmeans and the peers were measured with different commits."""
+def cores_by_problem(problems: Problems) -> str:
+    """Return the serial share and the speed-ups of the defaults on each problem."""
+    return cores_table({name: finished_runs(problem, DEFAULTS) for name, problem in problems.items()})
 
-    def commits(problem: Json, names: list[str]) -> set[str]:
-        return {run.get("commit", "") for name in names for run in problem["runs"].get(name, [])}
 
-    separate = [one for one in problems.values() if not commits(one, OWN) & commits(one, PEERS)]
-    if not separate:
-        return ""
-    own = sorted({commit[:7] for one in problems.values() for commit in commits(one, OWN)})
-    return (
-        f"On {len(separate)} of {len(problems)} problems, boostkmeans was measured again after a change "
-        f"(commits {', '.join(own)}), hours after the peers and not interleaved with them. The speed of "
-        "this machine varies by up to a factor of two, so ratios near 1 are uncertain for these "
-        "problems.\n"
-    )
+def small_table(result: Json) -> str:
+    """Return median times of fits that take milliseconds, and their inertia."""
+    names, small = list(small_fits.CONTESTANTS), result.get("small", {})
+    rows = []
+    for problem in small_fits.PROBLEMS:
+        runs = small.get(problem, {}).get("runs", {})
+        rows.append([problem, *(small_cell(runs, name) for name in names)])
+    return table(["", *names], rows)
+
+
+def small_cell(runs: Json, name: str) -> str:
+    """Return milliseconds and the inertia of a contestant."""
+    run = runs.get(name, {"failure": "not measured"})
+    other = runs.get(small_fits.SCIKIT_LEARN, {"failure": "not measured"})
+    if "failure" in run or "failure" in other:
+        return str(run.get("failure", "not measured"))
+    gap = 100 * (run["mean_inertia"] / other["mean_inertia"] - 1)
+    milliseconds = f"{1000 * run['seconds']:.3g} ms"
+    return milliseconds if name == small_fits.SCIKIT_LEARN else f"{milliseconds}, {gap:+.2f} %"
+
+
+def measured_separately(result: Json, problems: Problems) -> str:
+    """Return a note about problems that were measured with other sources or libraries."""
+    packages = result["environment"]["packages"]
+    sources = {problem.get("source", "") for problem in problems.values()}
+    others = [name for name, one in problems.items() if one.get("packages", packages) != packages]
+    mixed = [one for one in problems.values() if len(commits(one)) > 1]
+    notes = []
+    if others or len(sources) > 1:
+        notes.append(
+            f"The problems were measured with {len(sources)} states of the sources, and {len(others)} "
+            f"of {len(problems)} problems with other versions of the libraries than stated above. All "
+            "contestants of a problem were measured with the same state and the same versions."
+        )
+    if mixed:
+        notes.append(
+            f"The measurement of {len(mixed)} of {len(problems)} problems was continued after a change "
+            "of the repository, so their contestants are not all interleaved. The speed of this machine "
+            "varies by up to a factor of two, so ratios near 1 are uncertain for these problems."
+        )
+    disturbed = disturbed_problems(result, problems)
+    if disturbed:
+        notes.append(
+            "**Other processes ran during the measurement of some problems, which makes libraries with "
+            f"actively waiting threads many times slower. These figures are not reliable:** {disturbed}."
+        )
+    return "\n\n".join(notes) + "\n" if notes else ""
+
+
+def disturbed_problems(result: Json, problems: Problems) -> str:
+    """Return the problems during which other processes ran, with the processors that they used."""
+    small = {f"{name} (small)": one for name, one in result.get("small", {}).items()}
+    loads = {name: one.get("others", 0.0) for name, one in {**problems, **small}.items()}
+    return "; ".join(f"{name} ({load:.2f})" for name, load in loads.items() if load > QUIET)
+
+
+def commits(problem: Json) -> set[str]:
+    """Return the commits of the runs that finished."""
+    return {
+        run.get("commit", "")
+        for runs in problem["runs"].values()
+        for run in runs
+        if "failure" not in run
+    }
 
 
 TEXT = """# Comparison with other libraries
@@ -221,9 +287,13 @@ How the comparison works:
 
 - All libraries get the same rows (float32 or CSR), the same number of threads, a separate process and a
   time limit. All of them return labels for all rows, and this is part of their time.
+- All settings are measured in one run, interleaved: a round fits all settings of a problem one after
+  another, with the same seed. There are three rounds, and the page shows medians. A setting that takes
+  longer than 5 seconds runs once. The defaults of boostkmeans, boostkmeans 0.7.0 and superkmeans run
+  three times if they take less than a minute.
 - The inertia is computed from these labels in float64, with the means of the clusters as centres.
-- Each setting runs with three seeds, and the page shows medians. A setting that takes longer than
-  5 seconds runs once.
+- boostkmeans 0.7.0 runs with its defaults, in an environment of its own with the same NumPy, SciPy and
+  scikit-learn. It is not one of the settings of boostkmeans in the tables of comparisons.
 - Other libraries, the *peers*, run with the settings that their documentation recommends, or with their
   defaults. If these use a sample of the rows, a second entry uses all rows.
 - *Time to equal inertia* is a ratio: the time of a peer divided by the time after which boostkmeans is
@@ -232,6 +302,16 @@ How the comparison works:
 - To add a peer, write one function in `benchmarks/peers.py`.
 
 {separately}
+## Goals
+
+The goals of release 0.9.0. The column 0.7.0 is measured in the same run. Figures in parentheses were
+published with 0.7.0, and are not measured in this run.
+
+{targets}
+
+A comparison is "never" if no setting of boostkmeans reaches the inertia of the peer. d' is the number of
+dimensions in which a fit works: all of them, or the leading principal components.
+
 ## How often boostkmeans is first
 
 Each comparison is between boostkmeans and one setting of a peer on one problem, by time to equal
@@ -241,7 +321,9 @@ inertia:
 
 "Any of these" counts a comparison as won if at least one of the four settings of boostkmeans reaches the
 inertia of the peer earlier than the peer. A peer that exceeded the time limit is not compared, because
-its inertia is unknown.
+its inertia is unknown. A peer is not tried if it exceeded the limit on the same data with so few rows
+and clusters that it would need more than twice the limit. "Never" counts the comparisons in which no
+setting reaches the inertia of the peer.
 
 ## The nearest peer on each problem
 
@@ -268,6 +350,23 @@ inertia of the peer. Negative values mean that boostkmeans has the lower inertia
 {dense_equal_time}
 
 {sparse_equal_time}
+
+## Fits that take milliseconds
+
+Median of 100 fits with different seeds, in ten rounds of ten fits in a row for each setting. boostkmeans
+and scikit-learn share a process. 0.7.0 and scikit-learn share another process, which runs in turn with
+the first. The percentages are the mean inertia relative to scikit-learn.
+
+{small}
+
+## Speed-up on more processors
+
+`serial_share_` is the share of the single-threaded time of a fit in which only one thread can work.
+Amdahl's law predicts the speed-up on 8, 32 and 128 processors from it. The simulation uses the measured
+times of all tasks: a parallel section takes at least as long as its longest task. All figures are for
+the defaults, relative to one thread. A dash means that the measured version does not report the figure.
+
+{cores}
 
 ## Peak memory above the input
 

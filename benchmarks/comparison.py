@@ -2,12 +2,15 @@
 
 import math
 
+import baseline
 from environment import Json
 from measure import median, seconds_to
 from peers import CONTESTANTS
 
+DEFAULTS = "boostkmeans"
+BASELINE = baseline.NAME
 OWN = [name for name, contestant in CONTESTANTS.items() if contestant.own]
-PEERS = [name for name, contestant in CONTESTANTS.items() if not contestant.own]
+PEERS = [name for name, contestant in CONTESTANTS.items() if contestant.role == "peer"]
 # Inertias within this factor are rounded values of the same optimum.
 SAME_INERTIA = 1 + 1e-6
 
@@ -33,6 +36,14 @@ def median_figure(problem: Json, name: str, figure: str) -> float:
     """Return the median of a figure over the finished runs, or NaN without any."""
     runs = finished_runs(problem, name)
     return median([run[figure] for run in runs]) if runs else math.nan
+
+
+def peak_megabytes(problem: Json, name: str) -> float:
+    """Return the highest peak of the memory of all runs, or NaN without any.
+
+    The first run of a process has the highest peak: later runs reuse memory that is still reserved.
+    """
+    return max((float(run["megabytes"]) for run in finished_runs(problem, name)), default=math.nan)
 
 
 def curve(run: Json) -> list[tuple[float, float]]:
@@ -96,13 +107,20 @@ def n_won(problems: list[Json], own: list[str]) -> int:
     )
 
 
+def n_never(problems: list[Json], own: list[str]) -> int:
+    """Return the number of comparisons in which none of these settings reaches the peer's inertia."""
+    return sum(
+        best_ratio(problem, peer, own) == 0 for problem in problems for peer in finished_peers(problem)
+    )
+
+
 def gap_at_equal_time(problem: Json, peer: str) -> float:
     """Return the relative inertia of the defaults at the time at which a peer ends.
 
     Negative values mean that boostkmeans is lower. Return infinity if it has no result at that time.
     """
     end, gaps = median_figure(problem, peer, "seconds"), []
-    for run in finished_runs(problem, "boostkmeans"):
+    for run in finished_runs(problem, DEFAULTS):
         reached = [inertia for seconds, inertia in curve(run) if seconds <= end]
         gaps.append(min(reached, default=math.inf) / median_figure(problem, peer, "inertia") - 1)
     return median(gaps) if gaps else math.inf

@@ -45,7 +45,19 @@ def version_of(package: str) -> str:
 
 def commit() -> str:
     """Return the short hash of the checked-out commit, or "" outside a git checkout."""
-    command = ["git", "rev-parse", "--short", "HEAD"]
+    return _git_hash("HEAD")
+
+
+def source() -> str:
+    """Return the short hash of the sources of the package, which changes only if they do.
+
+    Return the version of the package outside a git checkout.
+    """
+    return _git_hash("HEAD:src") or version_of("boostkmeans")
+
+
+def _git_hash(name: str) -> str:
+    command = ["git", "rev-parse", "--short", name]
     try:
         result = subprocess.run(
             command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False

@@ -6,18 +6,23 @@ documentation recommends, or with their defaults; if these use only a sample of 
 uses all rows.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
+import baseline
+import cores
 from data import Array
 from environment import N_THREADS, Json
 
 DENSE = frozenset({"dense"})
 SPARSE = frozenset({"sparse"})
+Role = Literal["own", "baseline", "peer"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class Fitted:
     labels: Array
     curve: list[tuple[float, float]] = field(default_factory=list)
     """Seconds and inertia during the fit; empty if the library does not report them."""
+    details: Json = field(default_factory=dict)
+    """Further figures that only boostkmeans has."""
 
 
 @dataclass(frozen=True)
@@ -39,18 +46,30 @@ class Contestant:
     """Module that must be installed."""
     kinds: frozenset[str]
     """Kinds of rows that it accepts: "dense", "sparse" or both."""
-    own: bool = False
-    """True for settings of boostkmeans."""
+    role: Role = "peer"
+    """"own" for boostkmeans, "baseline" for an earlier release, "peer" for other libraries."""
+
+    @property
+    def own(self) -> bool:
+        """Return True for settings of this version of boostkmeans."""
+        return self.role == "own"
 
     @property
     def package(self) -> str:
         """Name of the distribution that provides the module."""
         return DISTRIBUTIONS.get(self.module, self.module)
 
+    @property
+    def python(self) -> Path:
+        """Interpreter of the environment that it runs in."""
+        return baseline.interpreter() if self.role == "baseline" else Path(sys.executable)
+
     def obstacle(self, kind: str) -> str:
         """Return why it cannot cluster rows of this kind, or "" if it can."""
         if kind not in self.kinds:
             return f"takes no {kind} rows"
+        if self.role == "baseline":
+            return baseline.obstacle()
         return "" if find_spec(self.module) is not None else "not installed"
 
 
@@ -60,35 +79,43 @@ CONTESTANTS: dict[str, Contestant] = {}
 Fit = Callable[[Any, int, int], Fitted]
 
 
-def contestant(name: str, module: str, kinds: frozenset[str], own: bool = False) -> Callable[[Fit], Fit]:
+def contestant(
+    name: str, module: str, kinds: frozenset[str], role: Role = "peer"
+) -> Callable[[Fit], Fit]:
     """Register a function as a contestant."""
 
     def register(fit: Fit) -> Fit:
-        CONTESTANTS[name] = Contestant(name, fit, module, kinds, own)
+        CONTESTANTS[name] = Contestant(name, fit, module, kinds, role)
         return fit
 
     return register
 
 
-@contestant("boostkmeans", "boostkmeans", DENSE | SPARSE, own=True)
+@contestant("boostkmeans", "boostkmeans", DENSE | SPARSE, role="own")
 def boost_default(X: Any, k: int, seed: int) -> Fitted:
     """Run BoostKMeans with its defaults."""
     return boost(X, k, seed)
 
 
-@contestant('boostkmeans, quality="fast"', "boostkmeans", DENSE | SPARSE, own=True)
+@contestant(baseline.NAME, "boostkmeans", DENSE | SPARSE, role="baseline")
+def boost_baseline(X: Any, k: int, seed: int) -> Fitted:
+    """Run the defaults of an earlier release: a worker calls this in the environment of the release."""
+    return boost(X, k, seed)
+
+
+@contestant('boostkmeans, quality="fast"', "boostkmeans", DENSE | SPARSE, role="own")
 def boost_fast(X: Any, k: int, seed: int) -> Fitted:
     """Run without annealing, and with a larger tolerance."""
     return boost(X, k, seed, quality="fast")
 
 
-@contestant("boostkmeans, tol=1e-6", "boostkmeans", DENSE | SPARSE, own=True)
+@contestant("boostkmeans, tol=1e-6", "boostkmeans", DENSE | SPARSE, role="own")
 def boost_converged(X: Any, k: int, seed: int) -> Fitted:
     """Run the defaults with a smaller tolerance, close to convergence."""
     return boost(X, k, seed, tol=1e-6)
 
 
-@contestant("boostkmeans, tree and refinement", "boostkmeans", DENSE | SPARSE, own=True)
+@contestant("boostkmeans, tree and refinement", "boostkmeans", DENSE | SPARSE, role="own")
 def boost_refined(X: Any, k: int, seed: int) -> Fitted:
     """Run BisectingBoostKMeans with refinement."""
     from boostkmeans import BisectingBoostKMeans
@@ -105,8 +132,9 @@ def boost(X: Any, k: int, seed: int = 0, **parameters: Any) -> Fitted:
 
 
 def fitted_model(model: Any) -> Fitted:
-    """Return the labels and the curve of a model of boostkmeans."""
-    return Fitted(model.labels_, [(record.seconds, record.inertia) for record in model.history_])
+    """Return the labels, the curve and the shares of serial work of a model of boostkmeans."""
+    curve = [(record.seconds, record.inertia) for record in model.history_]
+    return Fitted(model.labels_, curve, cores.figures(model))
 
 
 @contestant("scikit-learn KMeans", "sklearn", DENSE | SPARSE)
@@ -270,4 +298,5 @@ def figures_of(X: Any, fitted: Fitted) -> Json:
     """Return the inertia, computed from the labels in float64, and the curve."""
     from boostkmeans.metrics import average_distortion
 
-    return {"inertia": average_distortion(X, fitted.labels) * X.shape[0], "curve": fitted.curve}
+    inertia = average_distortion(X, fitted.labels) * X.shape[0]
+    return {"inertia": inertia, "curve": fitted.curve, **fitted.details}

@@ -38,6 +38,8 @@ class Problem:
     kind: str = "dense"
     file: str = ""
     """Name of the cached file, for problems that share their rows."""
+    family: str = ""
+    """Name of problems of the same data, maybe with fewer rows."""
 
     def path(self) -> Path:
         """Return the file with the rows; create it if necessary."""
@@ -59,9 +61,22 @@ class Problem:
         """Return a description of the rows."""
         return self.path().with_suffix(".txt").read_text()
 
+    def shape(self) -> tuple[int, int]:
+        """Return the numbers of rows and columns."""
+        if self.kind == "sparse":
+            n, d = self.rows().shape
+        else:
+            n, d = np.load(self.path(), mmap_mode="r").shape
+        return int(n), int(d)
+
     def rows(self) -> Any:
         """Load the rows into memory."""
-        return sparse.load_npz(self.path()) if self.kind == "sparse" else np.load(self.path())
+        return load_rows(self.path())
+
+
+def load_rows(path: Path) -> Any:
+    """Load rows from a cached file."""
+    return sparse.load_npz(path) if path.suffix == ".npz" else np.load(path)
 
 
 def cache_folder() -> Path:
@@ -104,6 +119,11 @@ def embeddings(n: int, d: int, topics: int = 2000) -> tuple[str, Array]:
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     origin = f"synthetic, embedding-like, unit length, {topics} topics with Zipf-distributed sizes"
     return origin, X
+
+
+def wordnet() -> tuple[str, Array]:
+    """Return real sentence embeddings, or synthetic ones of the same shape."""
+    return data.wordnet() or embeddings(81_000, 512)
 
 
 def birch() -> tuple[str, Array]:
@@ -158,7 +178,13 @@ def documents(n: int, d: int, n_drawn: int, n_topics: int) -> tuple[str, Any]:
 
 def sift(n: int, k: int, limit: float = 30.0) -> Problem:
     """Return a problem with SIFT descriptors, which have no clear clusters."""
-    return Problem(f"SIFT {n:,} x 128, k={k:,}", k, partial(data.sift, n), limit, file=f"sift {n}")
+    name, make = f"SIFT {n:,} x 128, k={k:,}", partial(data.sift, n)
+    return Problem(name, k, make, limit, file=f"sift {n}", family="sift")
+
+
+def shared(name: str, k: int, make: Callable[[], tuple[str, Any]], limit: float, file: str) -> Problem:
+    """Return a problem whose rows other problems have, too."""
+    return Problem(name, k, make, limit, file=file, family=file)
 
 
 PROBLEMS = [
@@ -169,8 +195,11 @@ PROBLEMS = [
     Problem("normal 10,000 x 64, k=500", 500, partial(normal, 10_000, 64)),
     Problem("normal 1,000,000 x 16, k=16", 16, partial(normal, 1_000_000, 16)),
     Problem("blobs 10,000,000 x 8, k=32", 32, partial(blobs, 10_000_000, 8, 64, 3.0)),
-    Problem("MNIST 70,000 x 784, k=10", 10, data.mnist, file="mnist"),
-    Problem("MNIST 70,000 x 784, k=1,000", 1000, data.mnist, 30.0, file="mnist"),
+    shared("MNIST 70,000 x 784, k=10", 10, data.mnist, 60.0, "mnist"),
+    shared("MNIST 70,000 x 784, k=100", 100, data.mnist, 30.0, "mnist"),
+    shared("MNIST 70,000 x 784, k=1,000", 1000, data.mnist, 30.0, "mnist"),
+    shared("WordNet embeddings 81,000 x 512, k=100", 100, wordnet, 30.0, "wordnet"),
+    shared("WordNet embeddings 81,000 x 512, k=1,000", 1000, wordnet, 30.0, "wordnet"),
     Problem("embeddings 50,000 x 1,536, k=100", 100, partial(embeddings, 50_000, 1536), 30.0),
     Problem("embeddings 100,000 x 768, k=2,000", 2000, partial(embeddings, 100_000, 768), 45.0),
     sift(10_000, 256),
@@ -178,11 +207,13 @@ PROBLEMS = [
     sift(1_000_000, 256),
     sift(100_000, 1024),
     sift(100_000, 4096),
-    sift(1_000_000, 10_000, 45.0),
+    sift(1_000_000, 10_000, 120.0),
     sift(1_000_000, 100_000, 240.0),
     Problem("classic, k=8", 8, partial(cluto, "classic"), kind="sparse"),
-    Problem("20 newsgroups, k=20", 20, newsgroups, kind="sparse", file="newsgroups"),
-    Problem("20 newsgroups, k=200", 200, newsgroups, kind="sparse", file="newsgroups"),
+    Problem("20 newsgroups, k=20", 20, newsgroups, kind="sparse", file="newsgroups",
+            family="newsgroups"),
+    Problem("20 newsgroups, k=200", 200, newsgroups, kind="sparse", file="newsgroups",
+            family="newsgroups"),
     Problem("TDT2, k=30", 30, partial(newsgroups, "TDT2_top30"), kind="sparse"),
     Problem("documents 200,000 x 50,000, k=100", 100, partial(documents, 200_000, 50_000, 60, 300),
             60.0, "sparse"),

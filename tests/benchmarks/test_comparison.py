@@ -12,6 +12,7 @@ import pytest
 import arena_plots
 import arena_report
 import comparison
+import cores
 import peers
 from problems import PROBLEMS, Problem, normal
 
@@ -117,13 +118,64 @@ def test_growth_uses_existing_problems() -> None:
     assert {name for pair in arena_report.GROWTH.values() for name in pair} <= names
 
 
-def test_page_tells_separate_measurements() -> None:
-    def measured_with(own: str, other: str) -> Json:
-        return {"runs": {"boostkmeans": [{"commit": own}], "faiss.Kmeans": [{"commit": other}]}}
+def page_note(*problems: Json, packages: Json) -> str:
+    result = {"environment": {"packages": packages}}
+    return arena_report.measured_separately(result, {str(i): one for i, one in enumerate(problems)})
 
-    together = measured_with("1" * 40, "1" * 40)
-    assert arena_report.measured_separately({"a": together}) == ""
-    separate = measured_with("2" * 40, "1" * 40)
-    note = arena_report.measured_separately({"a": together, "b": separate})
-    assert note.startswith("On 1 of 2 problems")
-    assert "1111111, 2222222" in note
+
+def test_page_tells_separate_measurements() -> None:
+    def measured_with(source: str, own: str, other: str, version: str = "1") -> Json:
+        runs = {"boostkmeans": [{"commit": own}], "faiss.Kmeans": [{"commit": other}]}
+        return {"source": source, "packages": {"faiss-cpu": version}, "runs": runs}
+
+    now = {"faiss-cpu": "1"}
+    together = measured_with("a", "1", "1")
+    assert page_note(together, together, packages=now) == ""
+    assert "2 states" in page_note(together, measured_with("b", "2", "2"), packages=now)
+    assert "1 of 2 problems with other versions" in page_note(
+        together, measured_with("a", "1", "1", version="0"), packages=now
+    )
+    continued = page_note(together, measured_with("a", "1", "2"), packages=now)
+    assert continued.startswith("The measurement of 1 of 2 problems was continued")
+    stopped = measured_with("a", "1", "2")
+    stopped["runs"]["faiss.Kmeans"][0]["failure"] = "more than 60 s"
+    assert page_note(stopped, packages=now) == ""
+
+
+def test_page_tells_disturbed_measurements(problem: Json) -> None:
+    result: Json = {"environment": {"packages": {}}, "small": {"iris": {"others": 0.7}}}
+    note = arena_report.measured_separately(result, {"calm": {**problem, "others": 0.05}})
+    assert note.rstrip().endswith("not reliable:** iris (small) (0.70).")
+    del result["small"]
+    assert arena_report.measured_separately(result, {"calm": {**problem, "others": 0.05}}) == ""
+
+
+def test_comparisons_that_are_never_won_are_counted(problem: Json) -> None:
+    problem["runs"]["faiss.Kmeans"] = [make_run(50.0, 80.0)]  # Lower than boostkmeans ever is.
+    assert comparison.n_never([problem], ["boostkmeans"]) == 1
+    assert comparison.n_won([problem], ["boostkmeans"]) == 1
+    problem["runs"]["boostkmeans, tol=1e-6"] = [make_run(60.0, 79.0, [(60.0, 79.0)])]
+    assert comparison.n_never([problem], comparison.OWN) == 0
+    assert "| dense | 2 | 1 (50 %)" in arena_report.summary_table({"a problem": problem})
+
+
+def test_earlier_release_is_neither_peer_nor_setting() -> None:
+    assert comparison.BASELINE not in {*comparison.PEERS, *comparison.OWN}
+
+
+def test_peak_memory_is_the_highest_of_all_runs(problem: Json) -> None:
+    problem["runs"]["boostkmeans"] = [{"megabytes": 3.0}, {"megabytes": 1.0}, {"failure": "x"}]
+    assert comparison.peak_megabytes(problem, "boostkmeans") == 3.0
+    assert math.isnan(comparison.peak_megabytes(problem, "faiss.Kmeans"))
+
+
+def test_cores_table() -> None:
+    run = {"seconds": 2.0, "serial_share": 0.125, "simulated": {"8": 4.0, "32": 5.0}}
+    text = cores.cores_table({"new": [run, run], "old": [{"seconds": 1.0}], "failed": []})
+    assert "| new | 2 s | 0.125 | 4.27 x | 6.56 x | 7.59 x | 4 x | 5 x | - |" in text
+    assert "| old | 1 s | - | - | - | - | - | - | - |" in text
+    assert "| failed | - | - | - | - | - | - | - | - |" in text
+
+
+def test_estimator_without_serial_share_has_no_figures() -> None:
+    assert cores.figures(object()) == {}
