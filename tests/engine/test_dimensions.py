@@ -180,7 +180,8 @@ class TestPlans:
         assert plan.annealing.temperature == pytest.approx(0.04)
         assert plan.annealing.n_sweeps == 10
         assert plan.dimensions == 16
-        assert plan.repair_rounds == 0
+        assert plan.repair_rounds == 3
+        assert plan.trial_swaps == 0
         assert str(plan).startswith("then all dimensions")
 
     def test_last_third_has_the_same_temperatures(self) -> None:

@@ -29,14 +29,17 @@ MAX_PROJECTED_SHARE = 0.75
 SWEEPS_AFTER_ANNEALING = 15
 # Estimated number of sweeps in all dimensions after a projected fit and its annealed sweeps.
 FINAL_SWEEPS = 5
+# Estimated number of distances in all dimensions per row of a sweep with bounds, including the cost of
+# moves.
+DISTANCES_PER_ROW = 32
 # Multiply-adds per row of a sweep that do not depend on the number of features or clusters.
 FIXED_COST = 5000
 # Multiply-adds to find the eigenvectors of a matrix, divided by the cube of its size. The solver uses
 # one thread and float64.
-EIGENVECTOR_COST = 40
+EIGENVECTOR_COST = 12
 # The covariance of a sample is computed by one thread in float64, at this multiple of the cost of
 # proposals.
-COVARIANCE_COST = 4
+COVARIANCE_COST = 2
 
 
 def choose_projection(
@@ -98,7 +101,7 @@ def _pays(n_axes: int, requested: RequestedSettings, problem: Problem) -> bool:
     sampled = spectrum_rows(d)
     spectrum = (COVARIANCE_COST * sampled + EIGENVECTOR_COST * d) * d**2 / rows.n_rows
     projected = d * n_axes + n_sweeps * _sweep_cost(plan, problem, n_axes)
-    final = (last + FINAL_SWEEPS) * _sweep_cost(plan, problem, d)
+    final = (last + FINAL_SWEEPS) * (_sweep_cost(plan, problem, n_axes) + DISTANCES_PER_ROW * d)
     whole = n_sweeps * _sweep_cost(plan, problem, d)
     return bool(spectrum + projected + final <= MAX_COST_SHARE * whole)
 

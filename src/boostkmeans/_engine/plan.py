@@ -155,8 +155,8 @@ class Plan:
     def for_all_dimensions(self, dimensions: int) -> "Plan":
         """Return the plan for all dimensions after a fit in the leading components.
 
-        That fit was annealed and repaired. The last third of the annealing is repeated, because rows
-        near the border of two clusters depend on the other dimensions.
+        That fit was annealed. The last third of the annealing is repeated, because rows near the border
+        of two clusters depend on the other dimensions. Repair is repeated for the same reason.
         """
         reasons = ["then all dimensions"]
         annealing = None if self.annealing is None else self.annealing.last_third()
@@ -164,7 +164,7 @@ class Plan:
             reasons.append(
                 f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps"
             )
-        return replace(self.sweeps_only(), annealing=annealing, dimensions=dimensions, reasons=reasons)
+        return replace(self, trial_swaps=0, annealing=annealing, dimensions=dimensions, reasons=reasons)
 
     def in_few_dimensions(self) -> "Plan":
         """Return the plan for a fit in the leading components. Full sweeps in all dimensions follow."""
