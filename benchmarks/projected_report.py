@@ -28,8 +28,9 @@ TEXT = """## Projected fits
 
 Whole fits that run first in the leading principal components, and then in all dimensions. Times and
 inertias are relative to `dimensions=None`: medians and means of 3 seeds. Fewer components save more
-time, but the fit may end with a higher inertia. "auto" uses the components that hold 87 % of the variance, rounded up to a multiple of 16. It uses all
-dimensions where the estimated time would not fall to 70 %. {context}"""
+time, but the fit may end with a higher inertia. "auto" uses the components that hold 87 % of the
+variance, rounded up to a multiple of 16. It uses all dimensions where the estimated time would not fall
+to 70 %. {context}"""
 
 
 SECTIONS = {"projected_fits": projected_section}
