@@ -4,6 +4,7 @@ import few_clusters_report
 import files_report
 import large_k_report
 import optima_report
+import projected_report
 import quantization_report
 import text_report
 from environment import Json
@@ -30,6 +31,7 @@ def page_text(results: dict[str, Json]) -> str:
     sections = {
         **SECTIONS,
         **large_k_report.SECTIONS,
+        **projected_report.SECTIONS,
         **optima_report.SECTIONS,
         **few_clusters_report.SECTIONS,
         **text_report.SECTIONS,

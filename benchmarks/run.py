@@ -10,12 +10,14 @@ import files
 import large_k
 import limits
 import optima
+import projected
 import quantization
 import text
 from report import write_report
 
 BENCHMARKS = [
-    *figures.BENCHMARKS, *large_k.BENCHMARKS, *optima.BENCHMARKS, *few_clusters.BENCHMARKS,
+    *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
+    *few_clusters.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
 ]  # fmt: skip
 

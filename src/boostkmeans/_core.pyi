@@ -67,6 +67,11 @@ def recompute(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(sh
     Recompute composites, weights and counts (and the inertia of each cluster) from the labels, in place. Return (inertia, drift).
     """
 
+def project(rows: Rows, axes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Compute the products of all rows with the axes, times scale, in place. The last column of out receives the length of the rest of each row, times scale.
+    """
+
 def members(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_clusters: int, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
     Return the row numbers sorted by cluster, and the start of each cluster in them, followed by their number.
@@ -104,6 +109,13 @@ class SweepOptions:
 
     def __init__(self, *, first: bool = False, exact: bool = False, low_precision: bool = False, temperature: float = 0.0, min_weight: float = 0.0, max_weight: float = float('inf'), exchange: bool = False, penalties: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seed: int = 0) -> None: ...
 
+class Projection:
+    """
+    Rows in the coordinates of a few axes, and the length of the rest of each row in the last column, as computed by `project`. Sweeps use it to skip clusters that are too far away.
+    """
+
+    def __init__(self, *, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], axes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: float, isa: str = '') -> None: ...
+
 class SweepResult:
     """Summary of a sweep."""
 
@@ -123,7 +135,7 @@ class SweepResult:
     def late(self) -> bool:
         """True if the sweep ran out of time."""
 
-def sweep(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, partition: PartitionView, visit: FullVisit | CandidateVisit, options: SweepOptions, *, seconds_left: float = float('inf'), n_threads: int = 1) -> SweepResult:
+def sweep(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, partition: PartitionView, visit: FullVisit | CandidateVisit, options: SweepOptions, *, projection: Projection | None = None, seconds_left: float = float('inf'), n_threads: int = 1) -> SweepResult:
     """Visit the rows once and move each to a better cluster, in place."""
 
 class Groups:
@@ -144,6 +156,11 @@ def pair_distances(composites: Annotated[NDArray[numpy.float64], dict(shape=(Non
 def nearest(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, exclude: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int) -> None:
     """
     Find the nearest centre of each row, other than exclude, and its squared distance, exactly and in place.
+    """
+
+def bounded_nearest(rows: Rows, projection: Projection, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Replace each label, which is a guess, by the nearest centre, and compute its squared distance, exactly and in place.
     """
 
 def distances(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:

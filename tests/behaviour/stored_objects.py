@@ -44,6 +44,8 @@ NEW_ROWS = cloud(150, 4)
 WEIGHTS = synthetic.weights(120)
 NAMES = ["a", "b", "c", "d"]
 # Parameters that are compared: the others are objects.
+# Parameters that 0.7.0 did not have. The objects that it stored get these values.
+ADDED = {"dimensions": "auto"}
 PLAIN = (bool, int, float, str, type(None))
 
 
@@ -180,6 +182,8 @@ def expected_of(item: Any) -> dict[str, Any]:
 
 def _parameters(item: Any) -> dict[str, Any]:
     found = item.get_params(deep=False)
+    for name, default in ADDED.items():
+        assert found.pop(name, default) == default
     plain = {name: value for name, value in found.items() if isinstance(value, PLAIN)}
     others = {name: _shown(value) for name, value in found.items() if name not in plain}
     return {**plain, **others}

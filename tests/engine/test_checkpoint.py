@@ -46,6 +46,19 @@ FITS: dict[str, tuple[Any, Any, Any]] = {
     "sparse": (BoostKMeans(6, random_state=0), SPARSE, None),
     "a sample first": (BoostKMeans(6, quality="fast", n_init=2, random_state=0), X, WEIGHTS),
     "duplicates": (BoostKMeans(28, random_state=0), np.repeat(X[:28], 5, axis=0), None),
+    "projected": (BoostKMeans(12, dimensions=3, random_state=0), X, None),
+    "projected, certified, weighted": (
+        BoostKMeans(12, dimensions=2, n_init=2, tol=0, n_candidates=5, random_state=0), X, WEIGHTS,
+    ),
+    "projected, limits": (
+        BoostKMeans(12, dimensions=3, min_size=80, max_size=120, random_state=0), X, None,
+    ),
+    "projected, given centres": (
+        BoostKMeans(12, dimensions=3, init=X[:12], annealing=0.1, random_state=0), X, None,
+    ),
+    "projected, a sample first": (
+        BoostKMeans(6, dimensions=2, quality="fast", random_state=0), X, WEIGHTS,
+    ),
     "tree": (BisectingBoostKMeans(40, n_init=2, random_state=0), X, None),
     "tree, refined": (
         BisectingBoostKMeans(20, n_sections=3, split="inertia", refine=True, random_state=0), X, WEIGHTS,

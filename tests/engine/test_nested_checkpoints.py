@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from boostkmeans import BisectingBoostKMeans, BoostKMeans
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError
 from boostkmeans._data import memory
-from boostkmeans._engine import checkpoint
+from boostkmeans._engine import checkpoint, dimensions
 from boostkmeans._steps.problem import stratified_indices
-from boostkmeans._storage.tensors import write_tensors
+from boostkmeans._storage.tensors import read_tensors, write_tensors
 from boostkmeans.io import open_vectors
 
 Estimator = BoostKMeans | BisectingBoostKMeans
@@ -96,6 +96,73 @@ def test_resumes_a_bisecting_fit_of_streamed_rows(
     with open_vectors(tmp_path / "x.npy", max_memory=limited) as X:
         stages = assert_resumes_everywhere(model, X, tmp_path, monkeypatch)
     assert stages == {"sample/tree", "sweeps", "finished"}
+
+
+def test_resumes_a_projected_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = BoostKMeans(18, dimensions=3, random_state=0, n_init=2, max_iter=30)
+    stages = assert_resumes_everywhere(model, blobs(1500, 8, 18), tmp_path, monkeypatch)
+    assert {"projection/tree", "projection/sweeps", "sweeps", "finished"} <= stages
+    assert "first 3 of 8 dimensions" in model.history_[0].note
+
+
+def test_resumes_the_projected_sample_of_a_projected_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = BoostKMeans(3, dimensions=3, quality="fast", random_state=0)
+    stages = assert_resumes_everywhere(model, blobs(3000, 8, 3), tmp_path, monkeypatch)
+    assert {"projection/sample/sweeps", "projection/sweeps", "sweeps"} <= stages
+
+
+def test_resumes_the_projected_sample_of_streamed_rows(
+    limited: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "x.npy", blobs(6000, 8, 3))
+    model = BoostKMeans(3, dimensions=3, random_state=0)
+    with open_vectors(tmp_path / "x.npy", max_memory=limited) as X:
+        stages = assert_resumes_everywhere(model, X, tmp_path, monkeypatch)
+    assert {"sample/projection/sweeps", "sample/sweeps", "sweeps"} <= stages
+
+
+def test_rejects_a_checkpoint_with_another_number_of_components(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = blobs(1500, 8, 18)
+    with monkeypatch.context() as patch:
+        recorder = Recorder(tmp_path, patch)
+        BoostKMeans(5, dimensions=3, random_state=0, checkpoint=tmp_path / "fit").fit(X)
+    path = next(path for stage, path in recorder.files if stage == "sweeps")
+    with pytest.raises(ValueError, match="its dimensions is 3, but this fit has 4"):
+        BoostKMeans(5, dimensions=4, random_state=0, checkpoint=path).fit(X)
+    damaged = tmp_path / "damaged"
+    _, header, arrays = read_tensors(path, checkpoint.FORMAT, checkpoint.VERSION)
+    header["sweeps"]["fit"]["plan"]["dimensions"] = 5
+    write_tensors(damaged, checkpoint.FORMAT, checkpoint.VERSION, header, arrays)
+    with pytest.raises(DataFormatError, match="dimensions"):
+        BoostKMeans(5, dimensions=3, random_state=0, checkpoint=damaged).fit(X)
+
+
+def test_resumes_a_fit_of_a_version_without_projections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Checkpoints of version 0.8 have no `dimensions`. The fit continues in all dimensions."""
+    X = blobs(1500, 80, 18)
+    model = BoostKMeans(18, dimensions=None, random_state=0)
+    with monkeypatch.context() as patch:
+        recorder = Recorder(tmp_path, patch)
+        expected = model.set_params(checkpoint=tmp_path / "fit").fit(X).labels_.copy()
+    assert {"tree", "sweeps", "finished"} <= recorder.stages
+    monkeypatch.setattr(dimensions, "MAX_COST_SHARE", np.inf)  # "auto" would project.
+    for _, path in recorder.files[:: max(1, len(recorder.files) // 6)]:
+        old = tmp_path / "old"
+        _, header, arrays = read_tensors(path, checkpoint.FORMAT, checkpoint.VERSION)
+        del header["identity"]["dimensions"]
+        write_tensors(old, checkpoint.FORMAT, checkpoint.VERSION, header, arrays)
+        model.set_params(dimensions="auto", checkpoint=old).fit(X)
+        np.testing.assert_array_equal(model.labels_, expected)
+        assert "dimensions (" not in model.history_[0].note
+        write_tensors(old, checkpoint.FORMAT, checkpoint.VERSION, header, arrays)
+        with pytest.raises(ValueError, match="another fit: its dimensions"):
+            model.set_params(dimensions=5).fit(X)
 
 
 def test_resumes_after_a_rejected_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

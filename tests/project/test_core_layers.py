@@ -14,6 +14,7 @@ LAYERS = [
     ["rows"],
     ["partition"],
     ["scoring"],
+    ["projection"],
     ["sweep", "tree", "assign", "baselines"],
     ["bindings"],
 ]

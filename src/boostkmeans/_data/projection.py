@@ -42,10 +42,7 @@ class Spectrum:
         variances = np.maximum(variances[::-1], 0.0)
         total = variances.sum()
         n_features = len(variances)
-        if total > 0:
-            shares = np.cumsum(variances) / total
-        else:
-            shares = np.ones(n_features)
+        shares = np.cumsum(variances) / total if total > 0 else np.ones(n_features)
         return cls(np.ascontiguousarray(axes[:, ::-1]), shares)
 
     def components_for(self, share: float) -> int:
@@ -63,7 +60,7 @@ class Projection:
     """Rows in the coordinates of a few axes, and the length of the rest of each row.
 
     The squared distance between two rows is at least that of their coordinates plus the squared
-    difference between the lengths of their rests (see "Projected fits" in docs/algorithm.md). This
+    difference between the lengths of their rests (see "Projected fits" in docs/mathematics.md). This
     requires only that the axes do not lengthen any vector.
     """
 
@@ -86,7 +83,7 @@ class Projection:
     @property
     def n_axes(self) -> int:
         """Number of axes."""
-        return self.axes.shape[1]
+        return int(self.axes.shape[1])
 
     @cached_property
     def core(self) -> _core.Projection:

@@ -38,6 +38,8 @@ PROJECTED = "projection/"
 # rows.
 OLD_TREE = "growth"
 OLD_SAMPLE = "sample"
+# Parameter that version 0.8 did not have. Its fits used all dimensions.
+DIMENSIONS = "dimensions"
 # Number of rows that identify a data set, in addition to its shape and frame.
 ROWS_TO_COMPARE = 256
 # The generator of `RandomState`, and the length of its state.
@@ -70,6 +72,8 @@ class Checkpoint:
         """Number of completed runs."""
         self.best: SavedState | None = None
         """State of the best completed run."""
+        self.uses_all_dimensions = False
+        """True if version 0.8 or earlier began the fit, which then continues in all dimensions."""
         if self._path.exists():
             self._read(self._path)
 
@@ -174,6 +178,9 @@ class Checkpoint:
             self._saved = saved
 
     def _check_identity(self, name: str, found: SavedState) -> None:
+        if DIMENSIONS not in found.values and self._identity.get(DIMENSIONS) in ("auto", None):
+            self.uses_all_dimensions = True
+            self._identity = {what: own for what, own in self._identity.items() if what != DIMENSIONS}
         for what, own in self._identity.items():
             other = found.values.get(what)
             if other != own:

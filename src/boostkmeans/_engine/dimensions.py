@@ -21,6 +21,8 @@ MIN_FEATURES = 64
 MAX_COST_SHARE = 0.7
 # "auto" does not project if `max_iter` is below this.
 MIN_SWEEPS_TO_PROJECT = 20
+# Minimum of `max_iter` for a projection: one sweep in the leading components, and one in all dimensions.
+MIN_SWEEPS = 2
 # Maximum share of `max_iter` for the fit in the leading components.
 MAX_PROJECTED_SHARE = 0.75
 # Estimated number of sweeps of a fit after its annealed sweeps.
@@ -32,8 +34,8 @@ FINAL_SWEEPS = 5
 DISTANCES_PER_ROW = 32
 # Multiply-adds per row of a sweep that do not depend on the number of features or clusters.
 FIXED_COST = 5000
-# Multiply-adds to find the eigenvectors of a matrix, divided by the cube of its size. The solver uses one
-# thread and float64.
+# Multiply-adds to find the eigenvectors of a matrix, divided by the cube of its size. The solver uses
+# one thread and float64.
 EIGENVECTOR_COST = 12
 # The covariance of a sample is computed by one thread in float64, at this multiple of the cost of
 # proposals.
@@ -45,7 +47,9 @@ def choose_projection(
 ) -> tuple[Projection, str] | None:
     """Return the projection in which the fit runs first, and a description; None for no projection."""
     rows = problem.rows
-    if requested.dimensions is None or not rows.in_memory or rows.stays_sparse or problem.n_clusters < 2:
+    if requested.dimensions is None or not rows.in_memory or rows.stays_sparse:
+        return None
+    if problem.n_clusters < 2 or requested.max_iter < MIN_SWEEPS:
         return None
     d = rows.n_features
     if requested.dimensions == "auto":

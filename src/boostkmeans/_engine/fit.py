@@ -139,6 +139,7 @@ class BestRun:
             finally:  # An interrupted run may be the best one.
                 self._keep(run)
             assert run.outcome is not None
+            assert self.run is not None
             if not run.outcome.complete:
                 return self.run
             if checkpoint is not None:
@@ -245,9 +246,7 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
     return _start_run(problem, plan, labels, context)
 
 
-def _call_init(
-    requested: RequestedSettings, problem: Problem, context: FitContext
-) -> RequestedSettings:
+def _call_init(requested: RequestedSettings, problem: Problem, context: FitContext) -> RequestedSettings:
     """Replace a callable init by its result."""
     if not callable(requested.init):
         return requested
@@ -304,9 +303,7 @@ def _continue_in_all_dimensions(problem: Problem, context: FitContext, fitted: R
     assert problem.projection is not None
     plan = make_plan(context.requested, problem, log=False)
     plan = plan.for_all_dimensions(problem.projection.n_axes)
-    run = _start_run(
-        problem, plan, fitted.partition.labels, context, on_course=fitted.outcome.complete
-    )
+    run = _start_run(problem, plan, fitted.partition.labels, context, on_course=fitted.outcome.complete)
     run.history = fitted.history
     run.n_sweeps = fitted.n_sweeps
     if not fitted.outcome.complete:
@@ -328,6 +325,7 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     plan = make_plan(context.requested, problem).for_all_rows(
         sample.rows.n_rows,
         fitted.n_sweeps,
+        fitted.plan.dimensions,
         in_memory=rows.in_memory,
         repair=is_large_sample(n_drawn, problem),
     )

@@ -145,14 +145,22 @@ class Plan:
         return replace(self, repair_rounds=0, trial_swaps=0, annealing=None)
 
     def for_all_rows(
-        self, n_sampled: int, n_sweeps: int, *, in_memory: bool, repair: bool = False
+        self,
+        n_sampled: int,
+        n_sweeps: int,
+        dimensions: int | None = None,
+        *,
+        in_memory: bool,
+        repair: bool = False,
     ) -> "Plan":
         """Return the plan for all rows after a fit of a sample, which was annealed and repaired.
 
-        With `repair`, all rows are repaired as well.
+        `dimensions` is the number of components in which the fit of the sample began. With `repair`, all
+        rows are repaired as well.
         """
         then = "then all rows" if in_memory else "then all rows, in blocks"
-        reasons = [f"sample of {n_sampled} rows ({n_sweeps} sweeps): {self}", then]
+        first = "" if dimensions is None else f", first in {dimensions} dimensions"
+        reasons = [f"sample of {n_sampled} rows{first} ({n_sweeps} sweeps): {self}", then]
         if repair:
             return replace(self, annealing=None, reasons=reasons)
         return replace(self.sweeps_only(), reasons=reasons)
@@ -160,16 +168,16 @@ class Plan:
     def for_all_dimensions(self, dimensions: int) -> "Plan":
         """Return the plan for all dimensions after a fit in the leading components.
 
-        That fit was annealed. The last third of the annealing is repeated, because rows near the border of
-        two clusters depend on the other dimensions. Repair is repeated for the same reason.
+        That fit was annealed. The last third of the annealing is repeated, because rows near the border
+        of two clusters depend on the other dimensions. Repair is repeated for the same reason.
         """
         reasons = ["then all dimensions"]
         annealing = None if self.annealing is None else self.annealing.last_third()
         if annealing is not None:
-            reasons.append(f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps")
-        return replace(
-            self, trial_swaps=0, annealing=annealing, dimensions=dimensions, reasons=reasons
-        )
+            reasons.append(
+                f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps"
+            )
+        return replace(self, trial_swaps=0, annealing=annealing, dimensions=dimensions, reasons=reasons)
 
     def in_few_dimensions(self) -> "Plan":
         """Return the plan for a fit in the leading components. Full sweeps in all dimensions follow."""
@@ -221,7 +229,9 @@ class Plan:
             n_candidates=n_candidates,
             finish_with_full_sweeps=finish,
             probes=probes,
-            dimensions=None if saved.values.get("dimensions") is None else saved.integer("dimensions", 1),
+            dimensions=None
+            if saved.values.get("dimensions") is None
+            else saved.integer("dimensions", 1),
         )
 
 

@@ -181,7 +181,8 @@ class Schedule:
             assert self.end_reason is not None
             return Outcome(self.end_reason)
         returned = self.run.return_to_best()
-        if self.end_reason is StopReason.CERTIFIED and not returned:
+        certified = self.end_reason is StopReason.CERTIFIED and not returned
+        if certified and self.run.original is None:  # A few dimensions do not certify the result.
             return Outcome(StopReason.CERTIFIED, complete=False)
         # If `_stopped` is None, a repair was skipped because it would have exceeded the deadline.
         return Outcome(self._stopped or StopReason.MAX_TIME, complete=False)

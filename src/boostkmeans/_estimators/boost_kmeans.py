@@ -85,7 +85,7 @@ class BoostKMeans(Clusterer):
         reports the choices.
     dimensions : int, None or "auto", default="auto"
         Number of leading principal components in which the fit runs first. Sweeps in all dimensions
-        follow, so that the result is as exact as without. None uses all dimensions from the beginning.
+        follow, and they decide the result. None uses all dimensions from the beginning.
         "auto" uses the components that hold 87 % of the variance of a sample, if this is estimated to
         take at most 70 % of the time, and if `init`, `repair` and `annealing` are "auto". The rows in
         these components need 4 bytes per row and component. Sparse rows always use all dimensions.

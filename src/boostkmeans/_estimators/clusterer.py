@@ -1,5 +1,6 @@
 """Clusterer: the code that both estimators share, from parameters to fitted attributes."""
 
+import inspect
 import logging
 import math
 import os
@@ -7,6 +8,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from boostkmeans._data.frame import METRICS
+from boostkmeans._data.frame import METRICS, Array
 from boostkmeans._data.row_source import source_to_stream
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.streamed_rows import StreamedRows
@@ -138,6 +140,12 @@ class Clusterer(CentreModel):
         self._warn_about_result()
         return self
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled estimator. Parameters that its version did not have get their defaults."""
+        parameters = inspect.signature(type(self)).parameters.values()
+        defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
+        super().__setstate__({**defaults, **state})
+
     @abstractmethod
     def _start(self) -> Start:
         """Return the function that starts a run."""
@@ -171,14 +179,7 @@ class Clusterer(CentreModel):
                 source, self.metric, self.n_clusters, n_threads, weighted=sample_weight is not None
             )
             logger.info("the rows do not fit into memory and are read in %d blocks", rows.n_blocks)
-        context = FitContext(
-            requested=self._requested_settings(),
-            criteria=self._criteria(began),
-            rng=check_random_state(self.random_state),
-            began=began,
-            X=array,
-            checkpoint=None if self.checkpoint is None else self._open_checkpoint(rows, weights),
-        )
+        context = self._context(rows, weights, array, began)
         best = BestRun(self._problem(rows, weights, n_threads), context, self._start())
         try:
             run = best.find(self.n_init)
@@ -195,6 +196,23 @@ class Clusterer(CentreModel):
                 self.__dict__.update(result, **clock.attributes())
             raise
         self.__dict__.update(result, **clock.attributes())
+
+    def _context(
+        self, rows: RowSet, weights: RowWeights, array: Array | None, began: float
+    ) -> FitContext:
+        """Return the settings of all runs, with the checkpoint from which they resume."""
+        checkpoint = None if self.checkpoint is None else self._open_checkpoint(rows, weights)
+        requested = self._requested_settings()
+        if checkpoint is not None and checkpoint.uses_all_dimensions:
+            requested = replace(requested, dimensions=None)
+        return FitContext(
+            requested=requested,
+            criteria=self._criteria(began),
+            rng=check_random_state(self.random_state),
+            began=began,
+            X=array,
+            checkpoint=checkpoint,
+        )
 
     def _requested_settings(self) -> RequestedSettings:
         return RequestedSettings(

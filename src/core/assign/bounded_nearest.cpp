@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "projection/bounded_search.hpp"
 #include "rows/thread_rows.hpp"
-#include "sweep/bounded_search.hpp"
 
 namespace boostkmeans {
 
@@ -23,7 +23,8 @@ void bounded_nearest(const DenseRows& rows, const double* centres, std::int64_t 
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
   std::vector<double> weights(static_cast<std::size_t>(n_clusters), 1.0);
   // LowerBounds only reads the partition.
-  const Partition partition{labels, const_cast<double*>(centres), weights.data(), nullptr, n_clusters, d};
+  const Partition partition{labels, const_cast<double*>(centres), weights.data(), nullptr, n_clusters,
+                            d};
   LowerBounds bounds(projected, partition, 0, pool);
   std::vector<std::int64_t> all(static_cast<std::size_t>(n_clusters));
   std::iota(all.begin(), all.end(), 0);

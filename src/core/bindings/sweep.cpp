@@ -152,8 +152,7 @@ struct BoundSweepResult : SweepResult {
 BoundSweepResult sweep_partition(const Rows& rows, const Weights& row_weights, const PartitionView& view,
                                  std::variant<BoundFullVisit*, BoundCandidateVisit*> bound_visit,
                                  const BoundSweepOptions& bound_options,
-                                 const BoundProjection* projection, double seconds_left,
-                                 int n_threads) {
+                                 const BoundProjection* projection, double seconds_left, int n_threads) {
   const Partition partition = view.of(rows);
   const RowWeights w = row_weights_of(row_weights, rows);
   SweepOptions options = bound_options.options;
@@ -233,8 +232,8 @@ void bind_sweep(nb::module_& m) {
       .def_ro("evaluations", &BoundSweepResult::evaluations, "Number of distances computed.")
       .def_ro("late", &BoundSweepResult::late, "True if the sweep ran out of time.");
   m.def("sweep", &sweep_partition, "rows"_a, "row_weights"_a.none(), "partition"_a, "visit"_a,
-        "options"_a, nb::kw_only(), "projection"_a.none() = nb::none(), "seconds_left"_a = kNoDeadline, "n_threads"_a = 1,
-        "Visit the rows once and move each to a better cluster, in place.");
+        "options"_a, nb::kw_only(), "projection"_a.none() = nb::none(), "seconds_left"_a = kNoDeadline,
+        "n_threads"_a = 1, "Visit the rows once and move each to a better cluster, in place.");
 }
 
 }  // namespace boostkmeans

@@ -147,8 +147,8 @@ struct Kernel {
   // The same as `reset`, `scan` of all panels and `reduce` together, bit for bit, for dense rows of at
   // most kMaxFewFeatures features and the rules nearest and best. Faster for few clusters.
   void (*scan_few)(Rule, bool weighted, const TileView&, const PanelView&, const LaneState&);
-  // Finds all clusters other than `own` whose cost W/(W+w) |x-C|^2 is below the limit of the row. Those of
-  // row r start at hits[r * step], and counts[r] is their number.
+  // Finds all clusters other than `own` whose cost W/(W+w) |x-C|^2 is below the limit of the row. Those
+  // of row r start at hits[r * step], and counts[r] is their number.
   void (*find_below)(bool weighted, const TileView&, const PanelView&, std::int64_t begin,
                      std::int64_t end, const float* limits, std::int64_t step, Hit* hits,
                      std::int32_t* counts);

@@ -101,17 +101,16 @@ double LowerBounds::error(double length, double rest) const {
   const double n_products = static_cast<double>(n_features_ + 16);
   const double shown = std::sqrt(static_cast<double>(projector_.n_axes())) * n_products * kUnit * length;
   const double of_square = 3.0 * length * shown;
-  const double of_rest = rest > 0.0 ? std::min(std::sqrt(of_square), of_square / rest)
-                                    : std::sqrt(of_square);
+  const double of_rest =
+      rest > 0.0 ? std::min(std::sqrt(of_square), of_square / rest) : std::sqrt(of_square);
   return shown + of_rest + 4.0 * kUnit * length;
 }
 
 float LowerBounds::exact_limit(double cost, double square, double rest) const {
-  const double reach =
-      std::sqrt(cost * square_scale_) + error(std::sqrt(square), rest) + largest_error_;
+  const double reach = std::sqrt(cost * square_scale_) + error(std::sqrt(square), rest) + largest_error_;
   const double exact = reach * reach;
-  return static_cast<float>(
-      (exact + float32_error(square, exact, projected_.rows->n_features() + 1)) * (1.0 + 4.0 * kUnit));
+  return static_cast<float>((exact + float32_error(square, exact, projected_.rows->n_features() + 1)) *
+                            (1.0 + 4.0 * kUnit));
 }
 
 }  // namespace boostkmeans

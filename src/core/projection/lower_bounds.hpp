@@ -65,10 +65,10 @@ class LowerBounds {
   DenseRows centre_rows_;
   std::unique_ptr<PackedCentres> all_;
   std::unique_ptr<CentreTable> table_;
-  std::vector<PackedCentres> gathered_;                              // by thread
-  std::vector<std::unique_ptr<RowBatch<DenseRows>>> batches_;        // by thread
-  std::vector<Buffer<float>> products_;                              // by thread
-  std::vector<Buffer<double>> points_;                               // by thread
+  std::vector<PackedCentres> gathered_;                        // by thread
+  std::vector<std::unique_ptr<RowBatch<DenseRows>>> batches_;  // by thread
+  std::vector<Buffer<float>> products_;                        // by thread
+  std::vector<Buffer<double>> points_;                         // by thread
 };
 
 }  // namespace boostkmeans

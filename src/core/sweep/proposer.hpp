@@ -11,9 +11,9 @@
 #include "kernel/kernel.hpp"
 #include "parallel/thread_pool.hpp"
 #include "partition/partition.hpp"
+#include "projection/bounded_search.hpp"
 #include "scoring/row_batch.hpp"
 #include "support/random.hpp"
-#include "sweep/bounded_search.hpp"
 #include "sweep/mover.hpp"
 #include "sweep/sweep.hpp"
 #include "sweep/visit_policies.hpp"
@@ -127,7 +127,8 @@ class Proposer {
     std::int64_t fetched = -1;  // the row in scratch.fetched
     const auto cost_of = [&](std::int64_t r, std::int32_t cluster) {
       const double w = row_weights_[row_of(r)];
-      if (!options_.limits.at_most_max(partition_.weights[cluster] + w))
+      // An exact sweep must find the best cluster that has room for this row.
+      if (options_.exact && !options_.limits.at_most_max(partition_.weights[cluster] + w))
         return std::numeric_limits<double>::infinity();
       if (options_.exact && fetched != r) rows_.fetch(row_of(r), scratch.fetched), fetched = r;
       const double distance =

@@ -83,8 +83,8 @@ struct SweepOptions {
   // limits.
   const double* penalties = nullptr;
   // If given, rows are first compared with all centres in a few dimensions, and distances in all
-  // dimensions are computed only where a gain is possible. Moves are the same as without, up to rounding.
-  // Requires dense rows and the rule "best", and neither `exchange` nor `penalties`.
+  // dimensions are computed only where a gain is possible. Moves are the same as without, up to
+  // rounding. Requires dense rows and the rule "best", and neither `exchange` nor `penalties`.
   ProjectedRows projected = {};
   std::uint64_t seed = 0;  // determines the random start of `first`
 };

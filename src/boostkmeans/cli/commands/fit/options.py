@@ -76,8 +76,8 @@ class FitSettings:
         str | None,
         typer.Option(
             metavar="N",
-            help="Number of principal components in which the fit runs first: an integer, auto (default) "
-            "or all.",
+            help="Number of principal components in which the fit runs first: an integer, auto "
+            "(default) or all.",
         ),
     ] = None
     n_init: Annotated[

@@ -93,9 +93,7 @@ def parse_number_or_all(name: str, text: str) -> int | str | None:
         return None
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise ValueError(
-        f"{option_name(name)} must be an integer of at least 1, auto or all. Got {text!r}."
-    )
+    raise ValueError(f"{option_name(name)} must be an integer of at least 1, auto or all. Got {text!r}.")
 
 
 def _initial_centres(init: str | None) -> dict[str, Any]:

@@ -33,7 +33,9 @@ class BoundedSearch {
   };
 
   BoundedSearch(LowerBounds& bounds, const float* values, ThreadPool& pool)
-      : bounds_(bounds), values_(values), pool_(pool) {
+      : bounds_(bounds),
+        values_(values),
+        pool_(pool) {
     for (int t = 0; t < pool.size(); ++t) scratch_.push_back(std::make_unique<Scratch>(bounds.rows()));
   }
 
@@ -48,8 +50,8 @@ class BoundedSearch {
     }
   }
 
-  // Replaces found[r] by the best cluster whose cost is below stay[r] and the cost of found[r]. Ties go to
-  // the smaller index. Skips rows with a negative stay[r]. cost_of(r, cluster) must return the cost.
+  // Replaces found[r] by the best cluster whose cost is below stay[r] and the cost of found[r]. Ties go
+  // to the smaller index. Skips rows with a negative stay[r]. cost_of(r, cluster) must return the cost.
   // Returns false if a stop was requested.
   template <class RowOf, class CostOf>
   bool search(const BoundedScan& scan, std::int64_t count, RowOf row_of, const double* stay,
@@ -67,8 +69,7 @@ class BoundedSearch {
       kernel.find_below(scan.weighted, scratch.batch.view(), centres.view(), p,
                         std::min(p + step, centres.n_panels()), scratch.limits, kColumnsAtOnce,
                         scratch.hits.get(), scratch.counts);
-      for (std::int64_t r = 0; r < count; ++r)
-        evaluate(scan, scratch, r, row_of(r), cost_of, found[r]);
+      for (std::int64_t r = 0; r < count; ++r) evaluate(scan, scratch, r, row_of(r), cost_of, found[r]);
     }
     return true;
   }
@@ -99,9 +100,8 @@ class BoundedSearch {
     Hit* const first = scratch.hits.get() + r * kColumnsAtOnce;
     Hit* const last = first + scratch.counts[r];
     if (first == last) return;
-    std::iter_swap(first, std::min_element(first, last, [](const Hit& a, const Hit& b) {
-                     return a.cost < b.cost;
-                   }));
+    std::iter_swap(first, std::min_element(first, last,
+                                           [](const Hit& a, const Hit& b) { return a.cost < b.cost; }));
     for (const Hit* hit = first; hit != last; ++hit) {
       if (!(hit->cost < scratch.limits[r])) continue;
       const std::int32_t cluster = scan.list == nullptr ? hit->index : scan.list[hit->index];
