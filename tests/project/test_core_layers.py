@@ -15,6 +15,7 @@ LAYERS = [
     ["partition"],
     ["scoring"],
     ["sweep", "tree", "assign", "baselines"],
+    ["fit"],
     ["bindings"],
 ]
 MAX_FILES = 15

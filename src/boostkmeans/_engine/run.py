@@ -299,13 +299,14 @@ class Run:
         temperature: float = 0.0,
         swaps: int = 0,
         note: str | None = None,
+        seconds: float | None = None,
     ) -> None:
-        """Append a record to the history, and log it."""
+        """Append a record to the history, and log it. `seconds` is the time since the start, or now."""
         inertia = self.inertia_in_user_units
         if note is None:
             note, self.note = self.note, ""
         record = SweepRecord(
-            seconds=time.perf_counter() - self.began,
+            seconds=time.perf_counter() - self.began if seconds is None else seconds,
             moves=moves,
             # The inertia of the best partition so far. A recomputed sum may also be higher by rounding.
             inertia=min(inertia, self.history[-1].inertia) if self.history else inertia,
