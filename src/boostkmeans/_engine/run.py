@@ -428,7 +428,8 @@ class Run:
     def finish(self, outcome: Outcome) -> None:
         """End the run after its last sweep."""
         self.outcome = outcome
-        self.recompute()
+        if self.partition.stale or self.moves_since_recompute > 0:
+            self.recompute()
         if self.candidates is not None:
             self.candidates = self.candidates.without_lists()
 

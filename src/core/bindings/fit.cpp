@@ -13,7 +13,8 @@ FitOptions fit_options(bool first, double tol, std::int64_t max_iter, std::int64
                        std::int64_t block_rows, std::uint64_t seed) {
   require(temperature >= 0.0 && temperature < 1.0, "temperature must lie in [0, 1)");
   require(run_rows > 0 && block_rows > 0, "run_rows and block_rows must be positive");
-  return {first, tol, max_iter, n_beginning, temperature, per_explained_square, run_rows, block_rows, seed};
+  return {first,    tol,        max_iter, n_beginning, temperature, per_explained_square,
+          run_rows, block_rows, seed};
 }
 
 // Returns true if the fit ran out of time. A single thread does all the work.

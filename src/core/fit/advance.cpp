@@ -76,6 +76,10 @@ class Optimiser {
   bool at_rest() const {
     return state_.end_reason == EndReason::certified || state_.end_reason == EndReason::tol;
   }
+  // Annealing ends early if hardly any row is near a border.
+  bool is_frozen(std::int64_t moves) const {
+    return static_cast<double>(moves) < share_of_rows(kFrozenBelowMoves);
+  }
   double share_of_rows(double share) const { return share * static_cast<double>(rows_.n_rows()); }
 
   // Sweeps at the next temperature. A repair follows the first sweep.
@@ -96,7 +100,7 @@ class Optimiser {
       state_.phase = FitPhase::rest;
     else if (repair_now)
       state_.phase = FitPhase::early_repair;
-    else if (static_cast<double>(result.moves) < share_of_rows(kFrozenBelowMoves))
+    else if (is_frozen(result.moves))
       state_.phase = FitPhase::descent;
   }
 
@@ -141,8 +145,10 @@ class Optimiser {
 
   void repair_early() {
     if (repair_round() || stopped()) return;
-    state_.changed = false;
     state_.phase = state_.end_reason == EndReason::none ? FitPhase::beginning : FitPhase::rest;
+    // Neither the annealed sweep nor the repair found anything to change.
+    if (!state_.changed && is_frozen(state_.last_moves)) state_.phase = FitPhase::descent;
+    state_.changed = false;
   }
 
   void repair() {
@@ -155,7 +161,8 @@ class Optimiser {
   // Swaps clusters. Returns true if another round may follow.
   bool repair_round() {
     if (state_.repair_rounds <= 0 || limit_reason() != EndReason::none) return false;
-    const Repair<Rows> found(rows_, row_weights_, partition_, draw(), pool_);
+    const double min_share = at_rest() && state_.trial_swaps > 0 ? kMinTrialShare : 1.0;
+    const Repair<Rows> found(rows_, row_weights_, partition_, state_.inertia, min_share, draw(), pool_);
     if (stopped()) return false;
     --state_.repair_rounds;
     const double min_gain = std::max(kMinRepairGain * options_.tol, kInertiaRounding) * state_.inertia;
@@ -228,8 +235,9 @@ class Optimiser {
     std::iota(order_.begin(), order_.end(), 0);
     Random random(draw());
     for (std::size_t i = order_.size(); i > 1; --i)
-      std::swap(order_[i - 1], order_[static_cast<std::size_t>(
-                                   random_below(random.bits(), static_cast<std::int64_t>(i)))]);
+      std::swap(
+          order_[i - 1],
+          order_[static_cast<std::size_t>(random_below(random.bits(), static_cast<std::int64_t>(i)))]);
     options.seed = draw();
     Visit visit = FullVisit{order_.data(), static_cast<std::int64_t>(order_.size()), options_.run_rows,
                             options_.block_rows};
@@ -238,8 +246,7 @@ class Optimiser {
 
   void append(StepRecord record) {
     record.inertia = state_.inertia;
-    record.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
     state_.records.push_back(record);
     state_.last_kind = record.kind;
     state_.last_moves = record.moves;
@@ -275,8 +282,7 @@ class Optimiser {
   double objective() const {
     double total = 0.0;
     for (std::int64_t c = 0; c < partition_.n_clusters; ++c)
-      if (partition_.weights[c] > 0.0)
-        total += square(partition_.composite(c)) / partition_.weights[c];
+      if (partition_.weights[c] > 0.0) total += square(partition_.composite(c)) / partition_.weights[c];
     return total;
   }
   // Share of the total inertia of all rows that the clusters explain.

@@ -1,4 +1,5 @@
-// Repair: the gains of splitting and the costs of merging the clusters of a partition, and swaps of them.
+// Repair: the gains of splitting and the costs of merging the clusters of a partition, and swaps of
+// them.
 #pragma once
 
 #include <algorithm>
@@ -18,22 +19,26 @@ namespace boostkmeans {
 template <class Rows>
 class Repair {
  public:
-  // Splits every cluster into halves, and computes the cost of merging every pair of clusters. The
-  // result must not be used if a stop was requested.
-  Repair(const Rows& rows, RowWeights row_weights, const Partition& partition, std::uint64_t seed,
-         ThreadPool& pool)
+  // Splits every cluster into halves, unless no swap can gain anything, and computes the cost of merging
+  // every pair of clusters. A swap gains if the gain of its split is at least `min_share` of the cost of
+  // its merge. `inertia` is that of the partition, which may be recomputed. The result must not be used
+  // if a stop was requested.
+  Repair(const Rows& rows, RowWeights row_weights, const Partition& partition, double inertia,
+         double min_share, std::uint64_t seed, ThreadPool& pool)
       : n_rows_(rows.n_rows()),
         n_clusters_(partition.n_clusters),
         n_features_(partition.n_features),
         labels_(partition.labels, partition.labels + rows.n_rows()),
         composites_(static_cast<std::size_t>(2 * n_clusters_ * n_features_), 0.0),
         weights_(static_cast<std::size_t>(2 * n_clusters_), 0.0),
-        counts_(static_cast<std::size_t>(2 * n_clusters_), 0) {
+        counts_(static_cast<std::size_t>(2 * n_clusters_), 0),
+        gains_(static_cast<std::size_t>(n_clusters_), -std::numeric_limits<double>::infinity()) {
+    find_merges(rows.kernel(), partition, pool);
+    if (!may_gain(rows, row_weights, partition, inertia, min_share, pool)) return;
     label_halves(rows, row_weights, seed, pool);
     if (pool.stop_token().stopped()) return;
     recompute(rows, row_weights, halves(), nullptr, pool);
     find_gains(rows.kernel(), pool);
-    find_merges(rows.kernel(), partition, pool);
   }
 
   const std::vector<double>& gains() const { return gains_; }
@@ -64,6 +69,21 @@ class Repair {
   Partition halves() {
     return {labels_.data(), composites_.data(), weights_.data(),
             counts_.data(), 2 * n_clusters_,    n_features_};
+  }
+
+  // A split lowers the inertia by at most the inertia of its cluster. Returns false if this is too
+  // little for all clusters, as in the case of clusters that lie far apart. Recomputes the inertia of
+  // each cluster only if the sum leaves it open.
+  bool may_gain(const Rows& rows, RowWeights row_weights, const Partition& partition, double inertia,
+                double min_share, ThreadPool& pool) const {
+    constexpr double kMargin = 1.0 - 1e-9;  // for rounding
+    if (merges_.empty()) return false;
+    const double least = kMargin * min_share * merges_.front().cost;
+    if (inertia < least) return false;
+    if (inertia >= least * static_cast<double>(n_clusters_)) return true;
+    std::vector<double> inertias(static_cast<std::size_t>(n_clusters_), 0.0);
+    recompute(rows, row_weights, partition, inertias.data(), pool);
+    return *std::ranges::max_element(inertias) >= least;
   }
 
   void add_half(std::int64_t half, std::int64_t to, const Partition& out) const {

@@ -12,8 +12,6 @@ namespace {
 constexpr double kMinAdvantage = 1e-9;
 // Number of the best splits and of the cheapest merges that trial swaps combine.
 constexpr std::size_t kTrialChoices = 6;
-// Minimum gain of the split in a trial swap, as a share of the cost of the merge.
-constexpr double kMinTrialShare = 1.0 / 3.0;
 
 // Clusters in descending order of their gain. Ties go to the smaller index.
 std::vector<std::int64_t> by_gain(const std::vector<double>& gains) {
@@ -39,8 +37,8 @@ Swaps improving_swaps(const std::vector<double>& gains, const std::vector<Merge>
   };
   for (const std::int64_t split : by_gain(gains)) {
     if (used[static_cast<std::size_t>(split)] != 0) continue;
-    const auto merge = std::ranges::find_if(
-        merges, [&](const Merge& m) { return !is_used(m) && !concerns(m, split); });
+    const auto merge =
+        std::ranges::find_if(merges, [&](const Merge& m) { return !is_used(m) && !concerns(m, split); });
     if (merge == merges.end()) continue;
     const double gain = gains[static_cast<std::size_t>(split)];
     if (gain * (1.0 - kMinAdvantage) <= merge->cost) continue;

@@ -6,6 +6,9 @@
 
 namespace boostkmeans {
 
+// Minimum gain of the split in a trial swap, as a share of the cost of the merge.
+constexpr double kMinTrialShare = 1.0 / 3.0;
+
 struct Merge {
   std::int64_t a, b;  // a < b
   double cost;        // increase of the inertia

@@ -122,17 +122,17 @@ inline float load_doubles(const char* from, const Frame& frame, double factor, i
                           int64_t chunk_step, float* out) {
   const double scale = frame.scale[0], rest = frame.scale[1];
   const auto* shift = reinterpret_cast<const char*>(frame.shift);
-  const auto half = [=](int64_t j) {
+  const auto half = [=](int64_t j) __attribute__((always_inline)) {
     if (j >= n) return HalfFloats{};
     const Doubles x = load_up_to(from, j, n) * factor - load_up_to(shift, j, n);
     return __builtin_convertvector(x * scale * rest, HalfFloats);
   };
   Floats total{};
   for (int64_t begin = 0; begin < n; begin += kChunkColumns, out += chunk_step) {
-    const int64_t count = n - begin < kChunkColumns ? n - begin : kChunkColumns;
-    for (int64_t j = 0; j < count; j += kLanes) {
-      const Floats x = join(half(begin + j), half(begin + j + kWideLanes));
-      store(out + j, x);
+    const int64_t end = n - begin < kChunkColumns ? n : begin + kChunkColumns;
+    for (int64_t j = begin; j < end; j += kLanes) {
+      const Floats x = join(half(j), half(j + kWideLanes));
+      store(out + j - begin, x);
       total += x * x;
     }
   }
