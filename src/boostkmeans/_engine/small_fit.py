@@ -74,9 +74,7 @@ def restore_schedule(
     schedule = Schedule.restore(saved, saved_run, run, criteria)
     if "seed" not in saved.values or not is_small(run):
         return schedule
-    return SmallSchedule.of(
-        schedule, seed=saved.integer("seed"), n_draws=saved.integer("n_draws")
-    )
+    return SmallSchedule.of(schedule, seed=saved.integer("seed"), n_draws=saved.integer("n_draws"))
 
 
 @dataclass
