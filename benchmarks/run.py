@@ -10,12 +10,13 @@ import large_k
 import limits
 import optima
 import quantization
+import small
 import text
 from report import write_report
 
 BENCHMARKS = [
-    *figures.BENCHMARKS, *large_k.BENCHMARKS, *optima.BENCHMARKS, *limits.BENCHMARKS, *text.BENCHMARKS,
-    *files.BENCHMARKS, *quantization.BENCHMARKS,
+    *figures.BENCHMARKS, *large_k.BENCHMARKS, *optima.BENCHMARKS, *small.BENCHMARKS,
+    *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
 ]  # fmt: skip
 
 

@@ -32,7 +32,7 @@ SAMPLE_PER_CLUSTER = 16
 # Minimum number of rows from which "sampled-k-means++" draws its centres. It leads to the same inertia
 # as k-means++ on all rows, in half of the time: see "Starts" in docs/benchmarks.md.
 MIN_SAMPLE = 16_384
-# The same for fewer rows: a share of them, but at least a minimum. On all rows, seeding would take longer
+# The same for fewer rows: a share of them, but at least a minimum. Seeding on all rows would take longer
 # than the sweeps: see "Small data" in docs/benchmarks.md.
 MIN_SAMPLE_SHARE = 1 / 4
 MIN_SMALL_SAMPLE = 2048
