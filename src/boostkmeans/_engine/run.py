@@ -115,6 +115,8 @@ class Run:
     """With size limits: True if the last sweep exchanged rows. Sweeps with and without exchanges
     alternate."""
     moves_since_recompute: float = 0
+    recomputed: bool = False
+    """True if sums and inertia are exactly those of the labels as long as no row moves."""
     total_squares: float = 0.0
     """Sum of inertia and objective, which is the same for all partitions."""
     _centres: Floats | None = None
@@ -428,7 +430,7 @@ class Run:
     def finish(self, outcome: Outcome) -> None:
         """End the run after its last sweep."""
         self.outcome = outcome
-        if self.partition.stale or self.moves_since_recompute > 0:
+        if not self.recomputed or self.moves_since_recompute > 0:
             self.recompute()
         if self.candidates is not None:
             self.candidates = self.candidates.without_lists()

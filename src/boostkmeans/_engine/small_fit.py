@@ -203,6 +203,7 @@ class SmallSchedule(Schedule):
         run.inertia = state.inertia
         run.total_squares = state.total_squares
         run.moves_since_recompute = state.moves_since_recompute
+        run.recomputed = state.moves_since_recompute == 0
         run.drift = state.drift
         run.best = Snapshot(state.best_inertia, best.labels, best) if state.has_best else None
         self.n_draws = state.n_draws

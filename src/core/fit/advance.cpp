@@ -200,6 +200,7 @@ class Optimiser {
   void swap(const Repair<Rows>& found, const Swaps& swaps, double record_below) {
     found.apply(swaps, partition_);
     account({0, swaps.gain, 0});
+    state_.moves_since_recompute += 1.0;  // the sums of the halves are recomputed, the inertia is not
     StepRecord record{StepKind::repair};
     for (int i = 0; i < kMaxSettlingSweeps; ++i) {
       const SweepResult result = visit_all({options_.first});
@@ -263,6 +264,7 @@ class Optimiser {
 
   void recompute_all() {
     const RecomputeResult found = recompute(rows_, row_weights_, partition_, nullptr, pool_);
+    if (stopped()) return;  // the result is incomplete; the sums are consistent
     state_.inertia = found.inertia;
     if (state_.n_sweeps > 0) state_.drift = std::max(state_.drift, found.drift);
     state_.total_squares = state_.inertia + objective();
