@@ -12,12 +12,13 @@ import limits
 import optima
 import projected
 import quantization
+import small
 import text
 from report import write_report
 
 BENCHMARKS = [
     *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
-    *few_clusters.BENCHMARKS,
+    *few_clusters.BENCHMARKS, *small.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
 ]  # fmt: skip
 

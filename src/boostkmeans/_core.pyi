@@ -223,3 +223,148 @@ def search_codes(tables: Annotated[NDArray[numpy.float32], dict(shape=(None, Non
 
 @overload
 def search_codes(tables: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], isa: str, n_threads: int) -> None: ...
+
+class StepRecord:
+    """One sweep or repair round of a fit."""
+
+    @property
+    def kind(self) -> int: ...
+
+    @property
+    def moves(self) -> int: ...
+
+    @property
+    def evaluations(self) -> int: ...
+
+    @property
+    def inertia(self) -> float: ...
+
+    @property
+    def temperature(self) -> float: ...
+
+    @property
+    def swaps(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+class FitState:
+    """The state of a fit between two steps."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def phase(self) -> int: ...
+
+    @phase.setter
+    def phase(self, arg: int, /) -> None: ...
+
+    @property
+    def end_reason(self) -> int: ...
+
+    @end_reason.setter
+    def end_reason(self, arg: int, /) -> None: ...
+
+    @property
+    def last_kind(self) -> int: ...
+
+    @last_kind.setter
+    def last_kind(self, arg: int, /) -> None: ...
+
+    @property
+    def annealed(self) -> int: ...
+
+    @annealed.setter
+    def annealed(self, arg: int, /) -> None: ...
+
+    @property
+    def repair_rounds(self) -> int: ...
+
+    @repair_rounds.setter
+    def repair_rounds(self, arg: int, /) -> None: ...
+
+    @property
+    def trial_swaps(self) -> int: ...
+
+    @trial_swaps.setter
+    def trial_swaps(self, arg: int, /) -> None: ...
+
+    @property
+    def changed(self) -> bool: ...
+
+    @changed.setter
+    def changed(self, arg: bool, /) -> None: ...
+
+    @property
+    def n_sweeps(self) -> int: ...
+
+    @n_sweeps.setter
+    def n_sweeps(self, arg: int, /) -> None: ...
+
+    @property
+    def last_moves(self) -> int: ...
+
+    @last_moves.setter
+    def last_moves(self, arg: int, /) -> None: ...
+
+    @property
+    def inertia(self) -> float: ...
+
+    @inertia.setter
+    def inertia(self, arg: float, /) -> None: ...
+
+    @property
+    def total_squares(self) -> float: ...
+
+    @total_squares.setter
+    def total_squares(self, arg: float, /) -> None: ...
+
+    @property
+    def moves_since_recompute(self) -> float: ...
+
+    @moves_since_recompute.setter
+    def moves_since_recompute(self, arg: float, /) -> None: ...
+
+    @property
+    def drift(self) -> float: ...
+
+    @drift.setter
+    def drift(self, arg: float, /) -> None: ...
+
+    @property
+    def has_best(self) -> bool: ...
+
+    @has_best.setter
+    def has_best(self, arg: bool, /) -> None: ...
+
+    @property
+    def best_inertia(self) -> float: ...
+
+    @best_inertia.setter
+    def best_inertia(self, arg: float, /) -> None: ...
+
+    @property
+    def n_draws(self) -> int: ...
+
+    @n_draws.setter
+    def n_draws(self, arg: int, /) -> None: ...
+
+    @property
+    def coincident(self) -> bool: ...
+
+    @property
+    def records(self) -> list[StepRecord]:
+        """Records of the steps since the state was created."""
+
+class FitOptions:
+    """The plan of a fit."""
+
+    def __init__(self, *, first: bool, tol: float, max_iter: int, n_beginning: int, temperature: float, per_explained_square: float, run_rows: int, block_rows: int, seed: int) -> None: ...
+
+def advance(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, partition: PartitionView, best: PartitionView, options: FitOptions, state: FitState, *, max_records: int, seconds_left: float = float('inf')) -> bool:
+    """
+    Perform steps of a fit, in place, until it ends or max_records steps were recorded. Return True if the deadline stopped it.
+    """
+
+def has_coincident(composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, isa: str) -> bool:
+    """Return True if two clusters have the same centre up to rounding."""

@@ -155,7 +155,7 @@ def test_resumes_after_time_limits(max_time: float, tmp_path: Path) -> None:
 def test_resumes_with_a_repair_that_was_skipped_for_lack_of_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = BoostKMeans(30, init="random-partition", random_state=0)
+    model = BoostKMeans(40, init="random-partition", random_state=0)
     expected = result_of(model.fit(X))
     assert any(record.swaps for record in model.history_)
     model.set_params(checkpoint=tmp_path / "state", max_time=1000.0)

@@ -16,6 +16,7 @@ LAYERS = [
     ["scoring"],
     ["projection"],
     ["sweep", "tree", "assign", "baselines"],
+    ["fit"],
     ["bindings"],
 ]
 MAX_FILES = 15

@@ -41,7 +41,7 @@ def test_failed_background_call_stops_the_others() -> None:
 
 
 def test_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boostkmeans._runtime.threads.cpu_count", lambda: 8)
+    monkeypatch.setattr("boostkmeans._runtime.threads._n_processors", lambda *_: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert resolve_threads(None) == 8
     assert resolve_threads(3) == 3

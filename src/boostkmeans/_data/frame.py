@@ -73,7 +73,8 @@ def fit_frame(
     own precision without a second rounding.
     """
     few = np.unique(np.linspace(0, n_rows - 1, ROWS_FOR_MEDIAN).astype(np.int64))
-    shift: Floats = np.quantile(take(few), 0.5, axis=0, method="lower")
+    middle = (len(few) - 1) // 2  # The lower median. `np.quantile` takes ten times as long.
+    shift: Floats = np.partition(take(few), middle, axis=0)[middle]
     if dtype != np.float64:
         shift = shift.astype(np.float32).astype(np.float64)
     with np.errstate(over="ignore"):

@@ -25,6 +25,7 @@ from boostkmeans._engine.plan import Plan, RequestedSettings, is_large_sample, m
 from boostkmeans._engine.run import MakeTree, Run
 from boostkmeans._engine.run_state import matches_rows, restore_run, run_state
 from boostkmeans._engine.schedule import Schedule
+from boostkmeans._engine.small_fit import restore_schedule, schedule_for
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._runtime.errors import DataFormatError, ParameterError
 from boostkmeans._steps.cluster_tree import ClusterTree, assign_by_tree, build_tree
@@ -170,12 +171,12 @@ def prepare_run(problem: Problem, context: FitContext, start: Start) -> tuple[Ru
         run = start(problem, context)
         if run.outcome is not None:
             return run, None
-        schedule = Schedule.for_run(run, context.criteria)
+        schedule = schedule_for(run, context.criteria)
     else:
         state = saved.child("fit")
         problem = _with_projection(problem, context, state)
         run = _resume_run(state, problem, context, finished=False)
-        schedule = Schedule.restore(saved.child("course"), state, run, context.criteria)
+        schedule = restore_schedule(saved.child("course"), state, run, context.criteria)
         set_random_state(context.rng, saved.child("rng"))
     if checkpoint is not None:
         schedule.after_step = _checkpoint_writer(checkpoint, stage, context.rng)

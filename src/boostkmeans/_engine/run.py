@@ -146,6 +146,8 @@ class Run:
     measured: float = math.inf
     """Inertia of this run when that in all dimensions was last measured."""
     moves_since_recompute: float = 0
+    recomputed: bool = False
+    """True if sums and inertia are exactly those of the labels as long as no row moves."""
     total_squares: float = 0.0
     """Sum of inertia and objective, which is the same for all partitions."""
     bounds: RowBounds | None = None
@@ -386,13 +388,14 @@ class Run:
         temperature: float = 0.0,
         swaps: int = 0,
         note: str | None = None,
+        seconds: float | None = None,
     ) -> None:
-        """Append a record to the history, and log it."""
+        """Append a record to the history, and log it. `seconds` is the time since the start, or now."""
         inertia = self._inertia_to_report()
         if note is None:
             note, self.note = self.note, ""
         record = SweepRecord(
-            seconds=time.perf_counter() - self.began,
+            seconds=time.perf_counter() - self.began if seconds is None else seconds,
             moves=moves,
             # The inertia of the best partition so far. A recomputed sum may also be higher by rounding.
             inertia=min(inertia, self.history[-1].inertia) if self.history else inertia,
@@ -517,7 +520,8 @@ class Run:
         """End the run after its last sweep."""
         self.outcome = outcome
         self.bounds = None
-        self.recompute()
+        if not self.recomputed or self.moves_since_recompute > 0:
+            self.recompute()
         if self.candidates is not None:
             self.candidates = self.candidates.without_lists()
 

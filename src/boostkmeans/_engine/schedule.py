@@ -147,19 +147,12 @@ class Schedule:
 
     def execute(self) -> None:
         """Perform steps until a criterion ends the run."""
-        steps = {
-            Phase.BEGINNING: self._begin,
-            Phase.EARLY_REPAIR: self._repair_early,
-            Phase.DESCENT: self._descend,
-            Phase.REST: self._rest,
-            Phase.REPAIR: self._repair,
-        }
         run = self.run
         if self.after_step is not None:
             run.after_block = lambda: self._checkpoint(last=False)
         try:
             while self.phase is not Phase.END and self._stopped is None:
-                steps[self.phase]()
+                self._step()
                 if self.after_step is not None:
                     self._checkpoint(last=self._stopped is not None)
             outcome = self._outcome()
@@ -170,6 +163,17 @@ class Schedule:
             run.after_block = None  # Break a reference cycle that would keep the rows alive.
         run.finish(outcome)
         logger.debug("drift of the composites: %.1e", run.drift)
+
+    def _step(self) -> None:
+        """Perform the next step."""
+        steps = {
+            Phase.BEGINNING: self._begin,
+            Phase.EARLY_REPAIR: self._repair_early,
+            Phase.DESCENT: self._descend,
+            Phase.REST: self._rest,
+            Phase.REPAIR: self._repair,
+        }
+        steps[self.phase]()
 
     def _checkpoint(self, *, last: bool) -> None:
         if self.run.on_course and self.after_step is not None:

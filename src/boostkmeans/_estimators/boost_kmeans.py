@@ -118,7 +118,8 @@ class BoostKMeans(Clusterer):
     random_state : int, RandomState or None, default=None
         Seed of the random numbers. An int gives the same result every time, for any number of threads.
     n_threads : int, default=None
-        Number of threads. By default, all processors available to this process.
+        Number of threads. By default, all processors available to this process. Fits of small data
+        (n_samples x n_features x k up to 2,097,152 and k up to 32) use a single thread.
     verbose : int, default=0
         If positive, progress is logged to the logger "boostkmeans", and to stderr if logging is not
         configured.

@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from boostkmeans import _core
+from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._steps.partition import Partition
 
 # Centres closer than this, relative to their distance from the origin of the frame, are considered
 # equal. The value is well above the rounding error of a mean.
 SAME_PLACE = 1e-9
+# Up to this number of clusters, comparing all pairs is faster than sorting.
+MAX_CLUSTERS_FOR_PAIRS = 64
 
 
 def first_at_same_place(partition: Partition) -> NDArray[np.int64]:
@@ -21,7 +25,11 @@ def first_at_same_place(partition: Partition) -> NDArray[np.int64]:
 
     Centres are sorted along one random direction, so that equal centres become neighbours.
     """
-    composites = partition.composites
+    composites, k = partition.composites, partition.n_clusters
+    if k <= MAX_CLUSTERS_FOR_PAIRS:
+        isa = instruction_set()
+        if not _core.has_coincident(composites, partition.weights, isa=isa):
+            return np.arange(k)
     inverse = 1 / np.where(partition.weights > 0, partition.weights, 1.0)
     direction = np.random.default_rng(0).normal(size=composites.shape[1])
     shadow = (composites @ (direction / np.linalg.norm(direction))) * inverse
@@ -29,7 +37,6 @@ def first_at_same_place(partition: Partition) -> NDArray[np.int64]:
     order = np.argsort(shadow, kind="stable")
     near = np.flatnonzero(np.diff(shadow[order]) <= reach[order[1:]])
     a, b = order[near], order[near + 1]
-    k = partition.n_clusters
     same = np.zeros(len(near), dtype=bool)
     for at, (i, j) in enumerate(zip(a, b, strict=True)):
         gap = np.linalg.norm(composites[i] * inverse[i] - composites[j] * inverse[j])

@@ -32,6 +32,10 @@ SAMPLE_PER_CLUSTER = 16
 # Minimum number of rows from which "sampled-k-means++" draws its centres. It leads to the same inertia
 # as k-means++ on all rows, in half of the time: see "Starts" in docs/benchmarks.md.
 MIN_SAMPLE = 16_384
+# The same for fewer rows: a share of them, but at least a minimum. Seeding on all rows would take longer
+# than the sweeps: see "Small data" in docs/benchmarks.md.
+MIN_SAMPLE_SHARE = 1 / 4
+MIN_SMALL_SAMPLE = 2048
 # The squared distance of two equal sparse rows may reach this share of |x|^2 by rounding.
 SPARSE_ROUNDING = 2.0**-44
 
@@ -145,7 +149,8 @@ class Seeding:
 
 def seeding_sample(n_rows: int, n_clusters: int) -> int:
     """Return the number of rows from which "sampled-k-means++" draws its centres."""
-    return min(n_rows, max(SAMPLE_PER_CLUSTER * n_clusters, MIN_SAMPLE))
+    enough = min(max(MIN_SMALL_SAMPLE, int(n_rows * MIN_SAMPLE_SHARE)), MIN_SAMPLE)
+    return min(n_rows, max(SAMPLE_PER_CLUSTER * n_clusters, enough))
 
 
 def fill_empty(partition: Partition, problem: Problem, *, strict: bool = False) -> bool:

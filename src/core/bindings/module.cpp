@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
   bind_assign(m);
   bind_tree(m);
   bind_search(m);
+  bind_fit(m);
 }

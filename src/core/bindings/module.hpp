@@ -10,5 +10,6 @@ void bind_sweep(nanobind::module_& m);
 void bind_assign(nanobind::module_& m);
 void bind_tree(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
+void bind_fit(nanobind::module_& m);
 
 }  // namespace boostkmeans

@@ -89,6 +89,56 @@ inline float load_short_row(const StridedArray& source, const Frame& frame, int6
   return total;
 }
 
+// The first `count` lanes, fewer than a whole vector, starting at `from`. The other lanes are 0. The
+// vector is built in registers, because a vector that was just written value by value cannot be read
+// back without a stall.
+inline Doubles load_part(const char* from, int64_t count) {
+  Doubles part{};
+  double value = 0.0;
+#pragma GCC unroll 8
+  for (int lane = 0; lane < kWideLanes; ++lane) {
+    if (lane >= count) break;
+    __builtin_memcpy(&value, from + lane * 8, 8);
+    part[lane] = value;
+  }
+  return part;
+}
+// Lanes j, j + 1, ... of n float64 values, which need not be aligned; 0 beyond the end.
+inline Doubles load_up_to(const char* from, int64_t j, int64_t n) {
+  return n - j < kWideLanes ? load_part(from + j * 8, n - j) : load<Doubles>(from + j * 8);
+}
+
+template <std::size_t... I>
+inline Floats join_as(const HalfFloats& low, const HalfFloats& high, std::index_sequence<I...>) {
+  return __builtin_shufflevector(low, high, I...);
+}
+inline Floats join(const HalfFloats& low, const HalfFloats& high) {
+  return join_as(low, high, std::make_index_sequence<kLanes>());
+}
+
+// Loads contiguous float64 rows, the usual type of NumPy arrays, like load_vectors. The rounding is that
+// of load_narrow_row.
+inline float load_doubles(const char* from, const Frame& frame, double factor, int64_t n,
+                          int64_t chunk_step, float* out) {
+  const double scale = frame.scale[0], rest = frame.scale[1];
+  const auto* shift = reinterpret_cast<const char*>(frame.shift);
+  const auto half = [=](int64_t j) __attribute__((always_inline)) {
+    if (j >= n) return HalfFloats{};
+    const Doubles x = load_up_to(from, j, n) * factor - load_up_to(shift, j, n);
+    return __builtin_convertvector(x * scale * rest, HalfFloats);
+  };
+  Floats total{};
+  for (int64_t begin = 0; begin < n; begin += kChunkColumns, out += chunk_step) {
+    const int64_t end = n - begin < kChunkColumns ? n : begin + kChunkColumns;
+    for (int64_t j = begin; j < end; j += kLanes) {
+      const Floats x = join(half(j), half(j + kWideLanes));
+      store(out + j - begin, x);
+      total += x * x;
+    }
+  }
+  return sum_lanes(total);
+}
+
 template <class T>
 inline float load_narrow_row(const StridedArray& source, const Frame& frame, int64_t row, double factor,
                              int64_t chunk_step, float* out) {
@@ -100,6 +150,10 @@ inline float load_narrow_row(const StridedArray& source, const Frame& frame, int
         source.n_features % kLanes == 0)
       return load_vectors(source.data + row * source.row_stride, frame.shift32,
                           static_cast<float>(frame.scale[0]), source.n_features, chunk_step, out);
+  if constexpr (sizeof(T) == 8)
+    if (source.column_stride == static_cast<int64_t>(sizeof(T)))
+      return load_doubles(source.data + row * source.row_stride, frame, factor, source.n_features,
+                          chunk_step, out);
   if (narrow && source.n_features < kLanes) return load_short_row<T>(source, frame, row, out);
   Floats total{};
   for (int64_t begin = 0; begin < source.n_features; begin += kChunkColumns) {

@@ -9,8 +9,9 @@ namespace {
 
 // Computes out[r] = |x_r|^2 + norms + x_r . panel = |x_r - C|^2 for kRows rows, starting with
 // `row`. The function is not inlined, so that the register block stays in registers in every
-// caller. If `fetching`, it prefetches `ahead_step` bytes per feature, starting at `ahead`.
-template <int V, bool fetching = false>
+// caller. If `fetching`, it prefetches `ahead_step` bytes per feature, starting at `ahead`. `width` is
+// the number of columns of the panel, of which the first V vectors are used.
+template <int V, bool fetching = false, int width = V * kLanes>
 [[gnu::noinline]] void distances(const TileView& tile, int64_t row, const float* panel,
                                  const float* norms, float (&out)[kRows][V * kLanes],
                                  const char* ahead = nullptr, int64_t ahead_step = 0) {
@@ -23,7 +24,7 @@ template <int V, bool fetching = false>
     const float* a = tile.values + begin / kChunkColumns * kChunkSize + row * kTileStride;
     const int64_t left = tile.n_features - begin;
     const int64_t count = left < kChunkColumns ? left : kChunkColumns;
-    for (int64_t j = 0; j < count; ++j, ++a, panel += V * kLanes) {
+    for (int64_t j = 0; j < count; ++j, ++a, panel += width) {
       if constexpr (fetching) {
         __builtin_prefetch(ahead, 0, 2);
         ahead += ahead_step;
@@ -127,6 +128,20 @@ inline void distances_to_panel(const TileView& tile, int64_t row, const PanelVie
     distances<kVectors>(tile, row, panels.values + first * tile.n_features, panels.norms + first, found);
 }
 
+// Scans the first vector of a panel, if the other columns are padding.
+template <Rule rule, bool weighted>
+void scan_narrow(const TileView& tile, const PanelView& panels, int64_t first, Ints ids,
+                 const LaneState& state) {
+  const float* panel = panels.values + first * tile.n_features;
+  for (int64_t row = 0; row < tile.n_rows; row += kRows) {
+    alignas(BK_VECTOR) float found[kRows][kLanes];
+    distances<1, false, kWidth>(tile, row, panel, panels.norms + first, found);
+    for (int r = 0; r < kRows; ++r)
+      update<rule>(state, (row + r) * kLanes,
+                   lane_best<rule, weighted>(tile, panels, row + r, first, ids, found[r]));
+  }
+}
+
 template <Rule rule, bool weighted>
 void scan_as(const TileView& tile, const PanelView& panels, int64_t begin, int64_t end,
              const LaneState& state) {
@@ -135,6 +150,10 @@ void scan_as(const TileView& tile, const PanelView& panels, int64_t begin, int64
   for (int64_t p = begin; p < end; ++p) {
     const int64_t first = p * kWidth;
     const Ints ids = steps + static_cast<int32_t>(first);
+    if (panels.n_clusters - first <= kLanes && panels.quads == nullptr && tile.dots == nullptr) {
+      scan_narrow<rule, weighted>(tile, panels, first, ids, state);
+      continue;
+    }
     for (int64_t row = 0; row < tile.n_rows; row += kRows) {
       alignas(BK_VECTOR) float found[kRows][kWidth];
       distances_to_panel(tile, row, panels, first, found);
