@@ -36,6 +36,12 @@ MAX_ANNEALED_SHARE = 0.9
 # "auto" does not anneal if `max_iter` is below this.
 MIN_SWEEPS_TO_ANNEAL = 20
 
+# Maximum number of sweeps without annealing between the start and the first repair. They lower the
+# inertia soon after the start, long before annealing ends.
+EARLY_SWEEPS = int(__import__("os").environ.get("LK_EARLY", "4"))
+# The early sweeps end after a sweep that gains less than this share of the inertia.
+MIN_EARLY_GAIN = 1 / 500
+
 # Maximum number of repair rounds, by quality.
 REPAIR_ROUNDS = {"fast": 3, "balanced": 10, "best": 30}
 # repair=True repeats until nothing improves. This bound is never reached in practice.
@@ -115,6 +121,8 @@ class Plan:
     repair_rounds: int = 0
     trial_swaps: int = 0
     """Number of trial swaps: swaps that only improve the partition after further sweeps."""
+    early_sweeps: int = 0
+    """Maximum number of sweeps without annealing before the first repair."""
     annealing: Annealing | None = None
     n_candidates: int | None = None
     """Number of clusters that a row is compared with; None for all."""
@@ -129,7 +137,7 @@ class Plan:
 
     def sweeps_only(self) -> "Plan":
         """Return a copy without annealing and repair, which need all rows in memory."""
-        return replace(self, repair_rounds=0, trial_swaps=0, annealing=None)
+        return replace(self, repair_rounds=0, trial_swaps=0, early_sweeps=0, annealing=None)
 
     def for_all_rows(self, n_sampled: int, n_sweeps: int, *, in_memory: bool) -> "Plan":
         """Return the plan for all rows after a fit of a sample, which was annealed and repaired."""
@@ -143,6 +151,7 @@ class Plan:
             "moves": self.moves,
             "repair_rounds": self.repair_rounds,
             "attempts": self.trial_swaps,
+            "early_sweeps": self.early_sweeps,
             "annealing": None if self.annealing is None else vars(self.annealing),
             "n_candidates": self.n_candidates,
             "then_all": self.finish_with_full_sweeps,
@@ -170,6 +179,8 @@ class Plan:
             moves=moves,
             repair_rounds=saved.integer("repair_rounds"),
             trial_swaps=saved.integer("attempts"),
+            # Versions before 0.9 made no early sweeps.
+            early_sweeps=saved.integer("early_sweeps") if "early_sweeps" in saved.values else 0,
             annealing=None
             if annealing is None
             else Annealing(
@@ -201,7 +212,10 @@ def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
     # much as a full one. The cost model does not cover sparse rows.
     probes = automatic and requested.moves == "best" and rows.in_memory and not rows.stays_sparse
     trials = TRIAL_SWAPS[requested.quality] if k <= MAX_CLUSTERS_FOR_TRIALS else 0
-    plan = Plan(init, requested.moves, rounds, trials, annealing, n_candidates, finish, probes, reasons)
+    plan = Plan(
+        init, requested.moves, rounds, trials, _early_sweeps(requested, problem, rounds, annealing),
+        annealing, n_candidates, finish, probes, reasons,
+    )  # fmt: skip
     if reasons:
         logger.info("%s", plan)
     return plan if rows.in_memory else plan.sweeps_only()
@@ -241,7 +255,7 @@ def _candidates(requested: int | str | None, n_clusters: int, n_rows: int) -> tu
         if n_clusters < AUTO_FROM_CLUSTERS:
             return None, True
         few = n_rows < FEW_ROWS_PER_CLUSTER * n_clusters
-        number = AUTO_CANDIDATES_FOR_FEW_ROWS if few else AUTO_CANDIDATES
+        number = int(__import__("os").environ.get("LK_CAND", "128")) if few else AUTO_CANDIDATES
         return number, n_clusters <= AUTO_ALL_UP_TO
     if requested is None or n_clusters < 3:
         return None, True
@@ -263,6 +277,20 @@ def _repair_rounds(requested: RequestedSettings, n_clusters: int, reasons: list[
     rounds = REPAIR_ROUNDS[requested.quality]
     reasons.append(f"repair: up to {rounds} rounds (quality={requested.quality!r})")
     return rounds
+
+
+def _early_sweeps(
+    requested: RequestedSettings, problem: Problem, rounds: int, annealing: Annealing | None
+) -> int:
+    """Return the maximum number of sweeps without annealing before the first repair.
+
+    From the seeds of few clusters, and for sparse rows, annealing starts at once.
+    """
+    automatic = isinstance(requested.annealing, str) and isinstance(requested.init, str)
+    if annealing is None or rounds == 0 or not automatic or problem.limits is not None:
+        return 0
+    few = problem.n_clusters <= MAX_CLUSTERS_FOR_SEEDS
+    return 0 if few or problem.rows.stays_sparse else EARLY_SWEEPS
 
 
 def _annealing(

@@ -10,6 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from boostkmeans._engine.candidate_strategy import MAX_USES
+from boostkmeans._engine.plan import MIN_EARLY_GAIN
 from boostkmeans._engine.run import CERTIFY_AFTER_CANDIDATES_BELOW, INERTIA_ROUNDING, Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
@@ -29,6 +30,11 @@ SETTLED = 1e-4
 MAX_SPARSE_CLUSTERS_TO_SETTLE = 1024
 # Minimum gain of swaps, as a share of `tol`. The sweeps that follow gain several times as much.
 MIN_REPAIR_GAIN = 1 / 10
+# With many clusters, an early repair ends after a round that swaps fewer than this share of them. The
+# swaps that are left are made at the end of the run.
+MIN_EARLY_SWAPS = float(__import__("os").environ.get("LK_SHARE", "0.01"))
+# Minimum number of clusters for this rule.
+MANY_CLUSTERS = 512
 # Maximum number of trial swaps in one round.
 TRIALS_PER_ROUND = 8
 # Annealing ends early if fewer than this share of the rows move: hardly any row is then near a border.
@@ -68,8 +74,10 @@ class Schedule:
     end_reason: StopReason | None = None
     """Reason why the run is about to end. It may still continue from its best partition or with a
     repair."""
+    early_sweeps: int = 0
+    """Number of sweeps without annealing left before the first repair."""
     annealed: int = 0
-    """Number of sweeps in the phase BEGINNING so far."""
+    """Number of annealed sweeps so far."""
     repair_rounds: int = 0
     """Number of repair rounds left."""
     trial_swaps: int = 0
@@ -83,6 +91,8 @@ class Schedule:
     """Number of consecutive sweeps that gained little."""
     _stopped: StopReason | None = None
     """The criterion that stopped the run before its end: the callback or the deadline."""
+    _last_swaps: int = 0
+    """Number of swaps of the last repair round."""
     _round_seconds: float = 0.0
     """Duration of the last repair round."""
 
@@ -90,13 +100,20 @@ class Schedule:
     def for_run(cls, run: Run, criteria: StoppingCriteria) -> "Schedule":
         """Return the schedule of a run at its start."""
         plan = run.plan
-        return cls(run, criteria, repair_rounds=plan.repair_rounds, trial_swaps=plan.trial_swaps)
+        return cls(
+            run,
+            criteria,
+            early_sweeps=plan.early_sweeps,
+            repair_rounds=plan.repair_rounds,
+            trial_swaps=plan.trial_swaps,
+        )
 
     def state(self) -> State:
         """Return the position in the schedule as plain values, with the field names of version 0.7."""
         return {
             "phase": str(self.phase),
             "rest": "" if self.end_reason is None else str(self.end_reason),
+            "early_sweeps": self.early_sweeps,
             "annealed": self.annealed,
             "repair_rounds": self.repair_rounds,
             "attempts": self.trial_swaps,
@@ -119,6 +136,8 @@ class Schedule:
             criteria,
             phase=Phase(saved.string("phase", tuple(Phase))),
             end_reason=StopReason(reason) if reason else None,
+            # Versions before 0.9 made no early sweeps.
+            early_sweeps=saved.integer("early_sweeps") if "early_sweeps" in saved.values else 0,
             annealed=saved.integer("annealed"),
             repair_rounds=saved.integer("repair_rounds"),
             trial_swaps=saved.integer("attempts"),
@@ -173,8 +192,11 @@ class Schedule:
         return StopReason.MAX_ITER if reached else None
 
     def _begin(self) -> None:
-        """Sweep at the next temperature. A repair follows the first sweep."""
+        """Sweep at the next temperature. A repair follows the early sweeps, or the first sweep."""
         run, annealing = self.run, self.run.plan.annealing
+        if self.early_sweeps > 0:
+            self._sweep_early()
+            return
         n_sweeps = 1 if run.plan.repair_rounds else 0
         if annealing is not None:
             n_sweeps = annealing.n_sweeps
@@ -188,7 +210,7 @@ class Schedule:
             run.keep_if_best()
         result = run.sweep(self.criteria.deadline, temperature)
         halfway = n_sweeps >= LONG_ANNEALING and self.annealed == n_sweeps // 2
-        repair_now = self.annealed == 0 or halfway
+        repair_now = (self.annealed == 0 and run.plan.early_sweeps == 0) or halfway
         self.annealed += 1
         self._check_stop(result.late)
         self.end_reason = self._limit_reason()
@@ -198,6 +220,21 @@ class Schedule:
             self.phase = Phase.EARLY_REPAIR
         elif result.moves < FROZEN_BELOW_MOVES * run.problem.rows.n_rows:
             self.phase = Phase.DESCENT
+
+    def _sweep_early(self) -> None:
+        """Perform a sweep without annealing. A repair follows once these sweeps gain little."""
+        run = self.run
+        before = run.inertia
+        result = run.sweep(self.criteria.deadline)
+        self._check_stop(result.late)
+        self.early_sweeps -= 1
+        if before - run.inertia < MIN_EARLY_GAIN * before:
+            self.early_sweeps = 0
+        self.end_reason = self._limit_reason()
+        if self.end_reason is not None:
+            self.phase = Phase.REST
+        elif self.early_sweeps == 0:
+            self.phase = Phase.EARLY_REPAIR
 
     def _descend(self) -> None:
         """Perform a sweep that lowers the inertia. End the descent once sweeps gain little."""
@@ -258,8 +295,13 @@ class Schedule:
 
     def _repair_early(self) -> None:
         """Perform a repair round, and return to the phase BEGINNING."""
-        if not self._repair_round():
+        if not self._repair_round() or self._few_swaps():
             self._end_repair(Phase.BEGINNING if self.end_reason is None else Phase.REST)
+
+    def _few_swaps(self) -> bool:
+        """Return True if another early round would cost more than it gains, after the last one."""
+        k = self.run.partition.n_clusters
+        return k >= MANY_CLUSTERS and self._last_swaps < MIN_EARLY_SWAPS * k
 
     def _repair(self) -> None:
         """Perform a repair round. Sweeps follow the last round if it changed anything."""
@@ -286,6 +328,7 @@ class Schedule:
         repair = Repair.plan(run.problem, run.partition, int(run.rng.randint(2**31 - 1)))
         min_gain = max(MIN_REPAIR_GAIN * criteria.tol, INERTIA_ROUNDING) * run.inertia
         swaps = repair.improving_swaps(min_gain)
+        self._last_swaps = 0 if swaps is None else len(swaps)
         if swaps is not None:
             self._swap(repair, swaps)
             gained = True
