@@ -259,9 +259,9 @@ class TestNeighbours:
         calls = []
         plain = neighbours.Groups.build
 
-        def counted(centres: NDArray[np.float64], n_threads: int) -> neighbours.Groups:
+        def counted(centres: NDArray[np.float64], n_threads: int, seed: int = 0) -> neighbours.Groups:
             calls.append(len(centres))
-            return plain(centres, n_threads)
+            return plain(centres, n_threads, seed)
 
         monkeypatch.setattr(neighbours.Groups, "build", counted)
         found = neighbour_lists(C, 10, 1)
@@ -284,7 +284,7 @@ class TestNeighbours:
                 _core.Groups(order=order, starts=np.array(starts), lists=one)
         three = _core.Groups(order=order[:3], starts=np.array([0, 3]), lists=one)
         with pytest.raises(ValueError, match="one value per centre"):
-            _core.neighbours(C, three, out, instruction_set(), 1)
+            _core.neighbours(C, three, out, None, instruction_set(), 1)
 
 
 class TestFit:

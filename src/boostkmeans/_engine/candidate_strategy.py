@@ -55,6 +55,9 @@ class CandidateStrategy:
     scope: Scope = Scope.NEIGHBOURS
     """Scope of the next sweep."""
     lists: NeighbourLists | None = None
+    """Lists for the next sweep, or earlier ones from which the next lists are built."""
+    n_built: int = 0
+    """Number of lists built so far, and the seed of the next search."""
     expired: bool = True
     """True if the lists must be rebuilt before the next sweep."""
     runners_up: Labels | None = None
@@ -77,7 +80,15 @@ class CandidateStrategy:
         """Rebuild expired lists, and allocate the runners-up, before a sweep over candidates."""
         if self.expired or self.lists is None:
             n_blocks, n_threads = problem.rows.n_blocks, problem.n_threads
-            self.lists = NeighbourLists.build(partition, self.n_candidates, n_blocks, n_threads)
+            self.lists = NeighbourLists.build(
+                partition,
+                self.n_candidates,
+                n_blocks,
+                n_threads,
+                previous=None if self.lists is None else self.lists.lists,
+                seed=self.n_built,
+            )
+            self.n_built += 1
             self.max_uses = min(max(1, 2 * self.max_uses), MAX_USES)
             self.uses = self.plain_uses = 0
             self.gain = 0.0
@@ -164,7 +175,7 @@ class CandidateStrategy:
 
     def state(self) -> State:
         """Return the strategy as plain values for a checkpoint, with the field names of version 0.7."""
-        lists = None if self.expired else self.lists
+        lists = self.lists
         return {
             "n_candidates": self.n_candidates,
             "looks_around": self.probes,
@@ -173,6 +184,7 @@ class CandidateStrategy:
             "_by_runner_up": self.scope is Scope.RUNNERS_UP,
             "_outdated": self.expired,
             "_last_resort": self.tried_runners_up,
+            "n_built": self.n_built,
             "_longest_use": self.max_uses,
             "_uses": self.uses,
             "_cold_uses": self.plain_uses,
@@ -206,7 +218,9 @@ class CandidateStrategy:
         if saved.values.get("runners_up") is not None:
             shape = (rows.n_rows,)
             found.runners_up = saved.array("runners_up", np.int32, shape, 0, n_clusters - 1)
-        if not found.expired:
+        # Versions before 0.9 stored no expired lists.
+        found.n_built = saved.integer("n_built") if "n_built" in saved.values else 0
+        if "lists" in saved.values:
             found.lists = NeighbourLists.restore(saved, n_clusters, rows.n_blocks, clock)
         return found
 

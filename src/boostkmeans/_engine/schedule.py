@@ -30,11 +30,14 @@ SETTLED = 1e-4
 MAX_SPARSE_CLUSTERS_TO_SETTLE = 1024
 # Minimum gain of swaps, as a share of `tol`. The sweeps that follow gain several times as much.
 MIN_REPAIR_GAIN = 1 / 10
-# With many clusters, an early repair ends after a round that swaps fewer than this share of them. The
-# swaps that are left are made at the end of the run.
-MIN_EARLY_SWAPS = float(__import__("os").environ.get("LK_SHARE", "0.01"))
+# With many clusters, a repair ends after a round that swaps fewer than this share of them. A round
+# splits all clusters, so it costs as much as several sweeps.
+MIN_SWAPPED_SHARE = float(__import__("os").environ.get("LK_SHARE", "0.01"))
 # Minimum number of clusters for this rule.
 MANY_CLUSTERS = 512
+# Below this number of rows per cluster, most of the time of a sweep over candidates is spent on the
+# clusters and not on the rows. Such sweeps must gain more: `tol` grows in proportion.
+FEW_ROWS_PER_CLUSTER = float(__import__("os").environ.get("LK_FEW", "32"))
 # Maximum number of trial swaps in one round.
 TRIALS_PER_ROUND = 8
 # Annealing ends early if fewer than this share of the rows move: hardly any row is then near a border.
@@ -275,7 +278,11 @@ class Schedule:
         run, tol = self.run, self.criteria.tol
         last = run.last
         assert last is not None
-        quiet = last.moves == 0 or before - run.inertia < tol * before
+        min_gain = tol
+        if last.kind == "candidates":
+            rows_per_cluster = run.problem.rows.n_rows / run.partition.n_clusters
+            min_gain *= max(1.0, FEW_ROWS_PER_CLUSTER / rows_per_cluster)
+        quiet = last.moves == 0 or before - run.inertia < min_gain * before
         if last.kind == "candidates" and tol == 0:
             few = CERTIFY_AFTER_CANDIDATES_BELOW * run.problem.rows.n_rows
             quiet = quiet or last.moves <= few
@@ -299,13 +306,17 @@ class Schedule:
             self._end_repair(Phase.BEGINNING if self.end_reason is None else Phase.REST)
 
     def _few_swaps(self) -> bool:
-        """Return True if another early round would cost more than it gains, after the last one."""
+        """Return True if another round would cost more than it gains, judging by the last one."""
         k = self.run.partition.n_clusters
-        return k >= MANY_CLUSTERS and self._last_swaps < MIN_EARLY_SWAPS * k
+        return k >= MANY_CLUSTERS and self._last_swaps < MIN_SWAPPED_SHARE * k
 
     def _repair(self) -> None:
         """Perform a repair round. Sweeps follow the last round if it changed anything."""
-        if not self._repair_round():
+        again = self._repair_round()
+        if again and self._few_swaps():
+            self.repair_rounds = 0  # The sweeps that follow are the last ones.
+            again = False
+        if not again:
             then = Phase.DESCENT if self.end_reason is None else Phase.REST
             self._end_repair(then if self._changed else Phase.END)
 

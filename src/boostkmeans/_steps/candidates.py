@@ -33,12 +33,20 @@ class NeighbourLists:
 
     @classmethod
     def build(
-        cls, partition: Partition, n_candidates: int, n_blocks: int, n_threads: int
+        cls,
+        partition: Partition,
+        n_candidates: int,
+        n_blocks: int,
+        n_threads: int,
+        *,
+        previous: Lists | None = None,
+        seed: int = 0,
     ) -> "NeighbourLists":
-        """Search for the neighbours of all clusters."""
+        """Search for the neighbours of all clusters, with the help of earlier lists."""
         k = partition.n_clusters
+        points = points_to_compare(partition)
         return cls(
-            lists=neighbour_lists(points_to_compare(partition), n_candidates, n_threads),
+            lists=neighbour_lists(points, n_candidates, n_threads, previous=previous, seed=seed),
             changed=np.full(k, -1, dtype=np.int64),
             visited=np.full((n_blocks, k), -1, dtype=np.int64),
         )
