@@ -7,9 +7,11 @@ import numpy as np
 
 from boostkmeans._data.rows import RowSet
 from boostkmeans._engine.plan import Plan
-from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
+from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists, lists_after_swaps
+from boostkmeans._steps.neighbours import Lists, is_exact
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.repair import Swaps
 from boostkmeans._steps.sweep import SweepResult
 from boostkmeans._storage.state import SavedState, State
 
@@ -144,6 +146,17 @@ class CandidateStrategy:
         self.expired = True
         self.scope = Scope.NEIGHBOURS
         self.tried_runners_up = False
+
+    def known_lists(self, n_clusters: int) -> Lists | None:
+        """Return lists for a repair; None if a search for neighbours is exact and takes little time."""
+        if self.lists is None or is_exact(n_clusters, self.n_candidates):
+            return None
+        return self.lists.lists
+
+    def swap(self, swaps: Swaps) -> None:
+        """Adapt the lists to swapped clusters."""
+        if self.lists is not None:
+            self.lists.lists = lists_after_swaps(self.lists.lists, swaps.freed, swaps.split)
 
     def mark_unvisited(self) -> None:
         """Make the next sweep visit all clusters."""

@@ -191,7 +191,10 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
         requested = replace(requested, init=init)
     plan = make_plan(requested, problem)
     labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
-    return _start_run(problem, plan, labels, context)
+    run = _start_run(problem, plan, labels, context)
+    if isinstance(plan.init, str) and plan.init == "bisecting":
+        run.record_start()
+    return run
 
 
 def _start_run(
@@ -230,6 +233,7 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     if rows.in_memory and not _is_representative(fitted, run):
         logger.info("the sample is not representative: starting over with all rows")
         return None
+    run.record_start()
     return run
 
 

@@ -38,7 +38,7 @@ MIN_SWEEPS_TO_ANNEAL = 20
 
 # Maximum number of sweeps without annealing between the start and the first repair. They lower the
 # inertia soon after the start, long before annealing ends.
-EARLY_SWEEPS = int(__import__("os").environ.get("LK_EARLY", "4"))
+EARLY_SWEEPS = 6
 # The early sweeps end after a sweep that gains less than this share of the inertia.
 MIN_EARLY_GAIN = 1 / 500
 
@@ -57,10 +57,6 @@ AUTO_CANDIDATES = 128
 AUTO_FROM_CLUSTERS = 512
 # Maximum number of clusters for which "auto" finishes with sweeps over all clusters.
 AUTO_ALL_UP_TO = 2048
-# Below this number of rows per cluster, gathering many centres costs more than it gains.
-FEW_ROWS_PER_CLUSTER = 32
-# Number of candidates that "auto" uses if there are few rows per cluster.
-AUTO_CANDIDATES_FOR_FEW_ROWS = 32
 
 # "auto" starts from "sampled-k-means++" up to this number of clusters, where it is fastest.
 MAX_CLUSTERS_FOR_SEEDS = 16
@@ -205,7 +201,7 @@ def make_plan(requested: RequestedSettings, problem: Problem) -> Plan:
         reasons.append(f"start: {init} ({reason})")
     annealing = _annealing(requested, rows.n_features, k, reasons)
     automatic = isinstance(requested.n_candidates, str)
-    n_candidates, finish = _candidates(requested.n_candidates, k, rows.n_rows)
+    n_candidates, finish = _candidates(requested.n_candidates, k)
     if automatic and n_candidates is not None:
         reasons.append(f"candidates: {n_candidates} (of {k} clusters)")
     # An explicit number or moves="first" means plain top-k0. A partial pass over streamed rows costs as
@@ -249,14 +245,12 @@ def _start(n_rows: int, n_clusters: int, *, repaired: bool) -> tuple[str, str]:
     return SAMPLED, "without repair, a tree might end much higher"
 
 
-def _candidates(requested: int | str | None, n_clusters: int, n_rows: int) -> tuple[int | None, bool]:
+def _candidates(requested: int | str | None, n_clusters: int) -> tuple[int | None, bool]:
     """Return the number of candidates (None for all), and True if sweeps over all clusters follow."""
     if requested == "auto":
         if n_clusters < AUTO_FROM_CLUSTERS:
             return None, True
-        few = n_rows < FEW_ROWS_PER_CLUSTER * n_clusters
-        number = int(__import__("os").environ.get("LK_CAND", "128")) if few else AUTO_CANDIDATES
-        return number, n_clusters <= AUTO_ALL_UP_TO
+        return AUTO_CANDIDATES, n_clusters <= AUTO_ALL_UP_TO
     if requested is None or n_clusters < 3:
         return None, True
     return min(int(requested), n_clusters - 1), False

@@ -14,6 +14,7 @@ from boostkmeans._engine.plan import MIN_EARLY_GAIN
 from boostkmeans._engine.run import CERTIFY_AFTER_CANDIDATES_BELOW, INERTIA_ROUNDING, Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
+from boostkmeans._steps.neighbours import Lists
 from boostkmeans._steps.partition import Snapshot
 from boostkmeans._steps.repair import Repair, Swaps
 from boostkmeans._steps.sweep import FullPolicy, SweepResult, VisitPolicy, sweep
@@ -32,12 +33,13 @@ MAX_SPARSE_CLUSTERS_TO_SETTLE = 1024
 MIN_REPAIR_GAIN = 1 / 10
 # With many clusters, a repair ends after a round that swaps fewer than this share of them. A round
 # splits all clusters, so it costs as much as several sweeps.
-MIN_SWAPPED_SHARE = float(__import__("os").environ.get("LK_SHARE", "0.01"))
+MIN_SWAPPED_SHARE = 1 / 100
 # Minimum number of clusters for this rule.
 MANY_CLUSTERS = 512
 # Below this number of rows per cluster, most of the time of a sweep over candidates is spent on the
-# clusters and not on the rows. Such sweeps must gain more: `tol` grows in proportion.
-FEW_ROWS_PER_CLUSTER = float(__import__("os").environ.get("LK_FEW", "32"))
+# clusters and not on the rows, and fits converge slowly. Such sweeps must gain more: `tol` grows with
+# the square of the ratio.
+FEW_ROWS_PER_CLUSTER = 32
 # Maximum number of trial swaps in one round.
 TRIALS_PER_ROUND = 8
 # Annealing ends early if fewer than this share of the rows move: hardly any row is then near a border.
@@ -281,7 +283,7 @@ class Schedule:
         min_gain = tol
         if last.kind == "candidates":
             rows_per_cluster = run.problem.rows.n_rows / run.partition.n_clusters
-            min_gain *= max(1.0, FEW_ROWS_PER_CLUSTER / rows_per_cluster)
+            min_gain *= max(1.0, FEW_ROWS_PER_CLUSTER / rows_per_cluster) ** 2
         quiet = last.moves == 0 or before - run.inertia < min_gain * before
         if last.kind == "candidates" and tol == 0:
             few = CERTIFY_AFTER_CANDIDATES_BELOW * run.problem.rows.n_rows
@@ -336,7 +338,8 @@ class Schedule:
             self.run.on_course = False
             return False
         self.repair_rounds -= 1
-        repair = Repair.plan(run.problem, run.partition, int(run.rng.randint(2**31 - 1)))
+        seed = int(run.rng.randint(2**31 - 1))
+        repair = Repair.plan(run.problem, run.partition, seed, self._known_lists())
         min_gain = max(MIN_REPAIR_GAIN * criteria.tol, INERTIA_ROUNDING) * run.inertia
         swaps = repair.improving_swaps(min_gain)
         self._last_swaps = 0 if swaps is None else len(swaps)
@@ -352,6 +355,11 @@ class Schedule:
         self._check_stop(late=False)
         self.end_reason = self._limit_reason()
         return self.end_reason is None
+
+    def _known_lists(self) -> Lists | None:
+        """Return neighbour lists that a repair can use; None if it has to search for neighbours."""
+        candidates = self.run.candidates
+        return None if candidates is None else candidates.known_lists(self.run.partition.n_clusters)
 
     def _try_swaps(self, repair: Repair, min_gain: float) -> bool:
         """Try swaps that raise the inertia at first. Keep the first swap whose sweeps make it a gain."""
@@ -381,7 +389,11 @@ class Schedule:
         problem, k = run.problem, run.partition.n_clusters
         policies: list[VisitPolicy] = [FullPolicy()] * MAX_SETTLING_SWEEPS
         if not problem.rows.stays_sparse or k > MAX_SPARSE_CLUSTERS_TO_SETTLE:
-            lists = NeighbourLists.around(run.partition, swaps.touched, problem.n_threads)
+            known = self._known_lists()
+            if known is not None and run.candidates is not None:
+                run.candidates.swap(swaps)
+                known = self._known_lists()
+            lists = NeighbourLists.around(run.partition, swaps.touched, problem.n_threads, known)
             policies = list(settling_policies(lists, problem.rows.n_rows, run.plan.moves))
         moves = evaluations = 0
         for policy in policies:

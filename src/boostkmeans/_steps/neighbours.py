@@ -24,7 +24,9 @@ MAX_EXACT = 2048
 # searched.
 GROUP_SIZE = 32
 # Minimum number of centres that a search visits per requested neighbour. See docs/paper/top_k0.md.
-SEEN_PER_NEIGHBOUR = int(__import__("os").environ.get("LK_SEEN", "16"))
+SEEN_PER_NEIGHBOUR = 16
+# The same number if earlier lists are known.
+SEEN_PER_NEIGHBOUR_AGAIN = 8
 # Minimum number of centres that a search visits in total.
 MIN_SEEN = 1024
 # Maximum size of a group. A tree cannot separate equal centres, so larger groups are divided.
@@ -95,6 +97,11 @@ def points_to_compare(partition: Partition) -> Floats:
     return sketch
 
 
+def is_exact(n_centres: int, n_neighbours: int) -> bool:
+    """Return True if a search for neighbours compares all pairs of centres."""
+    return n_centres <= max(MAX_EXACT, MIN_SEEN, n_neighbours * SEEN_PER_NEIGHBOUR)
+
+
 def neighbour_lists(
     centres: Floats,
     n_neighbours: int,
@@ -109,14 +116,15 @@ def neighbour_lists(
     `previous` lists of the same shape, from a search with another `seed`.
     """
     k = len(centres)
-    n_seen = max(n_neighbours * SEEN_PER_NEIGHBOUR, MIN_SEEN)
-    if k <= max(MAX_EXACT, n_seen):
+    if is_exact(k, n_neighbours):
         n_groups = math.ceil(k / GROUP_SIZE)
         starts = np.linspace(0, k, n_groups + 1).astype(np.int64)
         all_groups = np.tile(np.arange(n_groups, dtype=np.int32), (n_groups, 1))
         return _search(
             centres, np.arange(k, dtype=np.int32), starts, all_groups, n_neighbours, n_threads
         )
+    per_neighbour = SEEN_PER_NEIGHBOUR if previous is None else SEEN_PER_NEIGHBOUR_AGAIN
+    n_seen = max(n_neighbours * per_neighbour, MIN_SEEN)
     groups = Groups.build(centres, n_threads, seed)
     near = groups.near(n_seen, n_threads)
     return _search(centres, groups.order, groups.starts, near, n_neighbours, n_threads, previous)
@@ -175,7 +183,5 @@ def _search(
 ) -> Lists:
     found = np.empty((len(centres), n_neighbours), dtype=np.int32)
     groups = _core.Groups(order=order, starts=starts, lists=np.ascontiguousarray(lists))
-    _core.neighbours(
-        centres, groups, found, previous, isa=instruction_set(), n_threads=n_threads
-    )
+    _core.neighbours(centres, groups, found, previous, isa=instruction_set(), n_threads=n_threads)
     return found

@@ -126,6 +126,7 @@ class Neighbours {
     std::vector<SmallestScores> smallest;
     std::vector<std::int32_t> searched;  // by group: the last group whose search included it
     std::vector<std::int32_t> compared;  // by centre: the last centre that it was compared with
+    std::vector<std::int32_t> others;    // centres to compare
   };
 
   static StridedArray source(const double* centres, std::int64_t n_features) {
@@ -183,29 +184,43 @@ class Neighbours {
   // from search to search, this finds more and more of the nearest centres.
   void search_previous(std::int64_t group, std::int64_t at, std::int64_t r, ThreadScratch& scratch) {
     // Number of nearest neighbours whose neighbours are compared, too, and the number of these.
-    constexpr std::int64_t kThrough = 16, kFurther = 16;
+    constexpr std::int64_t kThrough = 8, kFurther = 16;
     const std::int32_t cluster = groups_.order[at];
     scratch.compared[static_cast<std::size_t>(cluster)] = cluster;
-    compare_list(group, cluster, cluster, n_neighbours_, r, scratch);
+    scratch.others.clear();
+    collect(group, cluster, cluster, n_neighbours_, scratch);
     const std::int32_t* own = previous_ + cluster * n_neighbours_;
     for (std::int64_t i = 0; i < std::min(kThrough, n_neighbours_) && own[i] >= 0; ++i)
-      compare_list(group, cluster, own[i], std::min(kFurther, n_neighbours_), r, scratch);
+      collect(group, cluster, own[i], std::min(kFurther, n_neighbours_), scratch);
+    const double* x = centres_ + cluster * n_features_;
+    for (std::size_t i = 0; i < scratch.others.size(); ++i) {
+      if (i + 2 < scratch.others.size()) prefetch(scratch.others[i + 2]);
+      const std::int32_t other = scratch.others[i];
+      const double distance = kernel_.distance(x, centres_ + other * n_features_, 1.0, n_features_);
+      scratch.smallest[static_cast<std::size_t>(r)].add_one(
+          static_cast<float>(distance), column_of_[static_cast<std::size_t>(other)]);
+    }
   }
 
-  // Compares a centre with the first centres of an earlier list, except for those in searched groups.
-  void compare_list(std::int64_t group, std::int32_t cluster, std::int32_t list, std::int64_t count,
-                    std::int64_t r, ThreadScratch& scratch) {
+  // Adds the first centres of an earlier list to `others`, except for those in searched groups.
+  void collect(std::int64_t group, std::int32_t cluster, std::int32_t list, std::int64_t count,
+               ThreadScratch& scratch) const {
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int32_t other = previous_[list * n_neighbours_ + i];
       if (other < 0) return;
       const auto o = static_cast<std::size_t>(other);
-      if (scratch.searched[static_cast<std::size_t>(group_of_[o])] == group) continue;
       if (scratch.compared[o] == cluster) continue;
       scratch.compared[o] = cluster;
-      const double distance = kernel_.distance(centres_ + cluster * n_features_,
-                                               centres_ + other * n_features_, 1.0, n_features_);
-      scratch.smallest[static_cast<std::size_t>(r)].add_one(static_cast<float>(distance), column_of_[o]);
+      if (scratch.searched[static_cast<std::size_t>(group_of_[o])] != group)
+        scratch.others.push_back(other);
     }
+  }
+
+  // The centres of a list are scattered in memory.
+  void prefetch(std::int32_t cluster) const {
+    constexpr std::int64_t kLine = 8;  // values per cache line
+    const double* centre = centres_ + cluster * n_features_;
+    for (std::int64_t j = 0; j < n_features_; j += kLine) __builtin_prefetch(centre + j);
   }
 
   void search_group(std::int64_t group, std::int64_t count, ThreadScratch& scratch) {
