@@ -433,8 +433,7 @@ BoostKMeans(600, n_threads=2, max_iter=30).fit(X[:2000])  # Load all modules, an
 pathlib.Path("/proc/self/clear_refs").write_text("5")  # Reset the peak.
 before = kilobytes("VmRSS")
 model = BoostKMeans({k}, n_threads=2, random_state=0, max_iter=25).fit(X)
-kinds = {{record.kind for record in model.history_}}
-assert kinds == {{"start", "candidates", "repair"}}, kinds
+assert {{record.kind for record in model.history_}} >= {{"start", "candidates", "repair"}}
 limit = MemoryEstimate({n}, 4 * {d}, {k}, {d}).in_memory - PROCESS - X.nbytes
 print((kilobytes("VmHWM") - before) * 1024 / limit)
 """
@@ -444,7 +443,8 @@ print((kilobytes("VmHWM") - before) * 1024 / limit)
 
 
 def test_centres_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
-    np.save(tmp_path / "x.npy", np.zeros((5000, 64), dtype=np.float32))
+    rows = np.random.default_rng(0).normal(size=(5000, 64)).astype(np.float32)
+    np.save(tmp_path / "x.npy", rows)
     limit = memory.PROCESS + 2**24
     with open_vectors(tmp_path / "x.npy", max_memory=limit) as vectors:
         BoostKMeans(8, max_iter=1).fit(vectors)

@@ -10,6 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from boostkmeans._engine.candidate_strategy import MAX_USES
+from boostkmeans._engine.history import START
 from boostkmeans._engine.plan import MIN_EARLY_GAIN
 from boostkmeans._engine.run import CERTIFY_AFTER_CANDIDATES_BELOW, INERTIA_ROUNDING, Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
@@ -163,6 +164,10 @@ class Schedule:
         if self.after_step is not None:
             run.after_block = lambda: self._checkpoint(last=False)
         try:
+            if run.n_sweeps == 0 and run.history and run.history[-1].kind == START:
+                self._report()
+                if self._stopped is not None:
+                    self._checkpoint(last=True)
             while self.phase is not Phase.END and self._stopped is None:
                 steps[self.phase]()
                 if self.after_step is not None:
@@ -409,12 +414,15 @@ class Schedule:
 
     def _check_stop(self, late: bool) -> None:
         """Stop the run if the callback requests it or the deadline has passed."""
-        criteria = self.criteria
-        stop = criteria.callback is not None and criteria.callback(self.run.history[-1])
+        self._report()
         self.run.on_course = self.run.on_course and not late
-        if late or time.perf_counter() >= criteria.deadline:
+        if late or time.perf_counter() >= self.criteria.deadline:
             self._stopped = StopReason.MAX_TIME
-        elif stop:
+
+    def _report(self) -> None:
+        """Pass the last record to the callback, which may stop the run."""
+        callback = self.criteria.callback
+        if callback is not None and callback(self.run.history[-1]):
             self._stopped = StopReason.CALLBACK
 
 
