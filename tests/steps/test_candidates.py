@@ -15,7 +15,7 @@ from boostkmeans._data.rows import Rows
 from boostkmeans._engine.candidate_strategy import CandidateStrategy, Scope, candidate_cost
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._steps import candidates, neighbours
-from boostkmeans._steps.candidates import NeighbourLists, lists_after_swaps
+from boostkmeans._steps.candidates import NeighbourLists, adapt_to_swaps
 from boostkmeans._steps.neighbours import neighbour_lists
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.sweep import SweepResult
@@ -316,11 +316,13 @@ class TestNeighbours:
             _core.neighbours(C, three, out, None, instruction_set(), 1)
 
 
-def test_lists_after_swaps_contain_the_new_halves() -> None:
+@pytest.mark.parametrize("at_once", [2, 100])
+def test_lists_contain_the_new_halves_after_swaps(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(candidates, "ADAPTED_AT_ONCE", at_once)
     lists = np.array([[1, 2, 3], [0, 2, 4], [3, 1, -1], [4, 2, 0], [3, 0, 1]], dtype=np.int32)
-    new = lists_after_swaps(lists, freed=np.array([4]), split=np.array([2]))
+    adapt_to_swaps(lists, freed=np.array([4]), split=np.array([2]))
     expected = [[1, 2, 4], [0, 2, 4], [4, 3, 1], [4, 2, 4], [2, 3, 1]]
-    np.testing.assert_array_equal(new, expected)
+    np.testing.assert_array_equal(lists, expected)
 
 
 def test_many_blocks_share_their_stamps(monkeypatch: pytest.MonkeyPatch) -> None:

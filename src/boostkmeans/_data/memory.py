@@ -15,7 +15,7 @@ PER_STREAMED_ROW = 12
 PER_CENTRE_VALUE = 96
 # Bytes per cluster: two neighbour lists, visiting stamps, and the pairs of clusters that a repair
 # compares.
-PER_CLUSTER = 4096
+PER_CLUSTER = 2048
 # Bytes per row weight: the user's value, the scaled value and a row index.
 PER_WEIGHT = 24
 # Share of the remaining memory for one block. Two blocks are in memory: one is processed while the next

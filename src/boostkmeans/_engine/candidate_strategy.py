@@ -7,7 +7,7 @@ import numpy as np
 
 from boostkmeans._data.rows import RowSet
 from boostkmeans._engine.plan import Plan
-from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists, lists_after_swaps
+from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists, adapt_to_swaps
 from boostkmeans._steps.neighbours import Lists, is_exact
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
@@ -156,7 +156,7 @@ class CandidateStrategy:
     def swap(self, swaps: Swaps) -> None:
         """Adapt the lists to swapped clusters."""
         if self.lists is not None:
-            self.lists.lists = lists_after_swaps(self.lists.lists, swaps.freed, swaps.split)
+            adapt_to_swaps(self.lists.lists, swaps.freed, swaps.split)
 
     def mark_unvisited(self) -> None:
         """Make the next sweep visit all clusters."""

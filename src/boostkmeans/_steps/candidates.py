@@ -13,6 +13,8 @@ from boostkmeans._storage.state import SavedState, State
 
 # Length of the lists around clusters that a repair changed.
 REPAIR_CANDIDATES = 32
+# Lists that are adapted to swaps at a time, to bound the memory.
+ADAPTED_AT_ONCE = 4096
 # Maximum number of blocks of streamed rows with visiting stamps of their own, which take 8 bytes per
 # cluster. With more blocks, no visit is skipped.
 MAX_STAMPED_BLOCKS = 128
@@ -115,22 +117,23 @@ class NeighbourLists:
         )
 
 
-def lists_after_swaps(lists: Lists, freed: NDArray[np.int64], split: NDArray[np.int64]) -> Lists:
-    """Return lists for clusters of which `freed` have become halves of `split`.
+def adapt_to_swaps(lists: Lists, freed: NDArray[np.int64], split: NDArray[np.int64]) -> None:
+    """Adapt lists, in place, to clusters `freed` that have become halves of `split`.
 
     Wherever a split cluster is listed, its other half replaces the next entry. A list may then contain a
     cluster twice, which is harmless.
     """
     half = np.full(len(lists) + 1, -1, dtype=np.int32)  # The last value belongs to padding.
     half[split] = freed
-    found = half[lists[:, :-1]]
-    owners, places = np.nonzero(found >= 0)
-    new = lists.copy()
-    new[owners, places + 1] = found[owners, places]
+    around = lists[split, :-1]
+    for begin in range(0, len(lists), ADAPTED_AT_ONCE):
+        some = lists[begin : begin + ADAPTED_AT_ONCE]
+        found = half[some[:, :-1]]
+        owners, places = np.nonzero(found >= 0)
+        some[owners, places + 1] = found[owners, places]
     for own, other in ((split, freed), (freed, split)):
-        new[own, 1:] = lists[split, :-1]
-        new[own, 0] = other
-    return new
+        lists[own, 1:] = around
+        lists[own, 0] = other
 
 
 def _stamped_blocks(n_blocks: int) -> int:
