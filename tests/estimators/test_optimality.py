@@ -182,7 +182,6 @@ def test_callback_receives_each_sweep_and_can_stop() -> None:
     assert seen == model.history_
     stopped = BoostKMeans(30, random_state=0, tol=0, callback=lambda r: True, n_init=5).fit(X)
     assert (stopped.stop_reason_, stopped.n_iter_, len(stopped.history_)) == ("callback", 0, 1)
-    assert stopped.inertia_ == pytest.approx(reference.inertia(X, stopped.labels_), rel=1e-9)
 
 
 def test_keeps_the_best_of_several_runs() -> None:
