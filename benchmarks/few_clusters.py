@@ -62,7 +62,7 @@ def fit(X: Array, k: int, seed: int, changes: list[tuple[Any, str, Any]]) -> Jso
     return {
         "seconds": seconds,
         "inertia": model.inertia_,
-        "sweeps": len(kinds) - kinds.count("sample"),
+        "sweeps": len(kinds) - kinds.count("start"),
         "extrapolations": kinds.count("extrapolation"),
         "comparisons": sum(record.evaluations for record in model.history_) / (len(X) * k),
     }

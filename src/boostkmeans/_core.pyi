@@ -145,9 +145,9 @@ class Groups:
 
     def __init__(self, *, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
-def neighbours(centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], groups: Groups, out: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], isa: str, n_threads: int) -> None:
+def neighbours(centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], groups: Groups, out: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], previous: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, isa: str, n_threads: int) -> None:
     """
-    Find the nearest other centres of each centre, nearest first, in place. Rows of out are padded with -1.
+    Find the nearest other centres of each centre, nearest first, in place. Rows of out are padded with -1. The centres of earlier lists are compared, too.
     """
 
 def pair_distances(composites: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], a: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], isa: str, n_threads: int) -> None:

@@ -103,7 +103,7 @@ def outcome_of(model: Any, *more: Array) -> Outcome:
     return Outcome(
         [model.labels_, *more],
         float(model.inertia_),
-        [record.moves for record in history],
+        [record.moves for record in history if record.kind != "start"],  # New in version 0.9.
         getattr(model, "stop_reason_", ""),
         history[0].note if history else "",
     )

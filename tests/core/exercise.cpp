@@ -63,8 +63,14 @@ void exercise_candidates(const Rows& rows, RowWeights w, const Partition& partit
   for (std::int64_t i = 0; i < n_groups * n_groups; ++i)
     everywhere.push_back(static_cast<std::int32_t>(i % n_groups));
   neighbours(rows.kernel(), partition.composites, k, partition.n_features,
-             {order.data(), starts.data(), everywhere.data(), n_groups, n_groups}, length, lists.data(),
-             pool);
+             {order.data(), starts.data(), everywhere.data(), n_groups, n_groups}, length, nullptr,
+             lists.data(), pool);
+  std::vector<std::int32_t> only_own(static_cast<std::size_t>(n_groups)), again(lists.size());
+  std::iota(only_own.begin(), only_own.end(), 0);
+  neighbours(rows.kernel(), partition.composites, k, partition.n_features,
+             {order.data(), starts.data(), only_own.data(), n_groups, 1}, length, lists.data(),
+             again.data(), pool);
+  check(again == lists, "earlier neighbours are found again");
   std::vector<std::int64_t> changed(order.size(), -1), visited(order.size(), -1);
   std::vector<std::int32_t> runners_up(static_cast<std::size_t>(rows.n_rows()), 0);
   CandidateVisit visit{lists.data(),      length, changed.data(), visited.data(), 0, order.data(), k, 64,

@@ -413,3 +413,40 @@ except MemoryError:
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("in blocks") == 2
     assert "too large" in result.stdout
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("n", "d", "k"), [(60_000, 16, 20_000), (12_000, 128, 4000)])
+def test_estimate_bounds_the_memory_of_many_clusters(n: int, d: int, k: int) -> None:
+    result = run_python(
+        f"""
+import pathlib, re
+import numpy as np
+from boostkmeans import BoostKMeans
+from boostkmeans._data.memory import PROCESS, MemoryEstimate
+
+def kilobytes(name):
+    return int(re.search(name + r":\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+
+X = np.random.default_rng(0).normal(size=({n}, {d})).astype(np.float32)
+BoostKMeans(600, n_threads=2, max_iter=30).fit(X[:2000])  # Load all modules, and start the threads.
+pathlib.Path("/proc/self/clear_refs").write_text("5")  # Reset the peak.
+before = kilobytes("VmRSS")
+model = BoostKMeans({k}, n_threads=2, random_state=0, max_iter=25).fit(X)
+assert {{record.kind for record in model.history_}} >= {{"start", "candidates", "repair"}}
+limit = MemoryEstimate({n}, 4 * {d}, {k}, {d}).in_memory - PROCESS - X.nbytes
+print((kilobytes("VmHWM") - before) * 1024 / limit)
+"""
+    )
+    assert result.returncode == 0, result.stderr
+    assert 0 < float(result.stdout) < 1
+
+
+def test_centres_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(5000, 64)).astype(np.float32)
+    np.save(tmp_path / "x.npy", rows)
+    limit = memory.PROCESS + 2**24
+    with open_vectors(tmp_path / "x.npy", max_memory=limit) as vectors:
+        BoostKMeans(8, max_iter=1).fit(vectors)
+        with pytest.raises(MemoryError, match=r"64 features into 4,000 clusters needs at least"):
+            BoostKMeans(4000, max_iter=1).fit(vectors)

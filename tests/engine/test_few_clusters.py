@@ -196,7 +196,7 @@ def test_large_sample_is_repaired_with_all_rows() -> None:
     rng = np.random.default_rng(3)
     rows = (rng.normal(size=(50_000, 3)) + 8 * rng.integers(8, size=(50_000, 1))).astype(np.float32)
     model = BoostKMeans(8, random_state=0).fit(rows)
-    assert model.history_[0].kind == "sample"
+    assert model.history_[0].kind == "start"
     assert model.history_[0].note.startswith("sample of 8192 rows")
     assert model.history_[0].moves == len(rows)
     assert model.inertia_ / len(rows) < 3.1

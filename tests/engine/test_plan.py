@@ -10,9 +10,17 @@ import pytest
 from boostkmeans import BoostKMeans
 from boostkmeans._data.rows import RowSet
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._engine.plan import Annealing, Plan, RequestedSettings, make_plan
+from boostkmeans._engine.plan import (
+    EARLY_SWEEPS,
+    MIN_EARLY_GAIN,
+    Annealing,
+    Plan,
+    RequestedSettings,
+    make_plan,
+)
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import SAMPLED
+from boostkmeans._storage.state import SavedState
 
 X = np.random.default_rng(0).normal(size=(800, 4))
 
@@ -77,6 +85,49 @@ def test_plan_for_few_sweeps_and_few_clusters() -> None:
     assert plan(k=2).repair_rounds == 0
     assert plan(k=1).annealing is None
     assert plan(moves="first").annealing is None
+
+
+def test_early_sweeps_precede_annealing() -> None:
+    assert plan(k=100).early_sweeps == plan(k=5000).early_sweeps == EARLY_SWEEPS > 0
+    given = plan(init=np.zeros((100, 32)))
+    for other in (plan(k=16), plan(quality="fast"), plan(repair=False), plan(annealing=0.1), given):
+        assert other.early_sweeps == 0
+    assert plan().sweeps_only().early_sweeps == 0
+
+
+def test_stored_plans_are_restored() -> None:
+    state = plan(k=5000).state()
+    restored = Plan.restore(SavedState("f", "plan", state), None, "best")
+    assert restored.state() == state
+    del state["early_sweeps"]  # Version 0.8 did not store it.
+    assert Plan.restore(SavedState("f", "plan", state), None, "best").early_sweeps == 0
+
+
+def test_early_sweeps_end_before_the_first_repair() -> None:
+    rows = np.random.default_rng(0).normal(size=(3000, 4))
+    history = BoostKMeans(60, random_state=0, n_threads=1).fit(rows).history_
+    temperatures = [record.temperature for record in history]
+    annealed = next(i for i, temperature in enumerate(temperatures) if temperature > 0)
+    kinds = [record.kind for record in history[:annealed]]
+    n_early = kinds.count("sweep") + kinds.count("certify")
+    assert kinds[0] == "start"
+    assert 1 <= n_early <= EARLY_SWEEPS
+    assert set(kinds[1 + n_early :]) <= {"repair"}
+    inertias = [record.inertia for record in history[: 1 + n_early]]
+    gains = 1 - np.divide(inertias[1:], inertias[:-1])
+    assert (gains[:-1] >= MIN_EARLY_GAIN).all(), "only the last early sweep gains little"
+
+
+def test_record_of_the_start_is_not_counted() -> None:
+    model = BoostKMeans(20, random_state=0).fit(X)
+    start, first = model.history_[:2]
+    assert (start.kind, start.moves, start.evaluations) == ("start", 0, 0)
+    assert start.inertia >= first.inertia
+    assert start.seconds <= first.seconds
+    assert model.n_iter_ == len(model.history_) - 1
+    short = BoostKMeans(20, random_state=0, max_iter=1).fit(X)
+    assert (short.n_iter_, len(short.history_)) == (1, 2)
+    assert BoostKMeans(5, random_state=0).fit(X).history_[0].kind != "start"  # Seeds take little time.
 
 
 def test_first_record_explains_the_plan() -> None:

@@ -181,7 +181,7 @@ def test_callback_receives_each_sweep_and_can_stop() -> None:
     model = BoostKMeans(30, random_state=0, tol=0, callback=lambda r: seen.append(r)).fit(X)
     assert seen == model.history_
     stopped = BoostKMeans(30, random_state=0, tol=0, callback=lambda r: True, n_init=5).fit(X)
-    assert (stopped.stop_reason_, stopped.n_iter_) == ("callback", 1)
+    assert (stopped.stop_reason_, stopped.n_iter_, len(stopped.history_)) == ("callback", 0, 1)
 
 
 def test_keeps_the_best_of_several_runs() -> None:

@@ -13,7 +13,8 @@ PER_ROW = 64
 PER_STREAMED_ROW = 12
 # Bytes per value of the centres.
 PER_CENTRE_VALUE = 96
-# Bytes per cluster: its neighbour list and visiting stamps.
+# Bytes per cluster: two neighbour lists, visiting stamps, and the pairs of clusters that a repair
+# compares.
 PER_CLUSTER = 2048
 # Bytes per row weight: the user's value, the scaled value and a row index.
 PER_WEIGHT = 24

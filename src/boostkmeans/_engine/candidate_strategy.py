@@ -7,9 +7,11 @@ import numpy as np
 
 from boostkmeans._data.rows import RowSet
 from boostkmeans._engine.plan import Plan
-from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
+from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists, adapt_to_swaps
+from boostkmeans._steps.neighbours import Lists, is_exact
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.repair import Swaps
 from boostkmeans._steps.sweep import SweepResult
 from boostkmeans._storage.state import SavedState, State
 
@@ -55,6 +57,9 @@ class CandidateStrategy:
     scope: Scope = Scope.NEIGHBOURS
     """Scope of the next sweep."""
     lists: NeighbourLists | None = None
+    """Lists for the next sweep, or earlier ones from which the next lists are built."""
+    n_built: int = 0
+    """Number of lists built so far, and the seed of the next search."""
     expired: bool = True
     """True if the lists must be rebuilt before the next sweep."""
     runners_up: Labels | None = None
@@ -77,7 +82,15 @@ class CandidateStrategy:
         """Rebuild expired lists, and allocate the runners-up, before a sweep over candidates."""
         if self.expired or self.lists is None:
             n_blocks, n_threads = problem.rows.n_blocks, problem.n_threads
-            self.lists = NeighbourLists.build(partition, self.n_candidates, n_blocks, n_threads)
+            self.lists = NeighbourLists.build(
+                partition,
+                self.n_candidates,
+                n_blocks,
+                n_threads,
+                previous=None if self.lists is None else self.lists.lists,
+                seed=self.n_built,
+            )
+            self.n_built += 1
             self.max_uses = min(max(1, 2 * self.max_uses), MAX_USES)
             self.uses = self.plain_uses = 0
             self.gain = 0.0
@@ -134,6 +147,17 @@ class CandidateStrategy:
         self.scope = Scope.NEIGHBOURS
         self.tried_runners_up = False
 
+    def known_lists(self, n_clusters: int) -> Lists | None:
+        """Return lists for a repair; None if a search for neighbours is exact and takes little time."""
+        if self.lists is None or is_exact(n_clusters, self.n_candidates):
+            return None
+        return self.lists.lists
+
+    def swap(self, swaps: Swaps) -> None:
+        """Adapt the lists to swapped clusters."""
+        if self.lists is not None:
+            adapt_to_swaps(self.lists.lists, swaps.freed, swaps.split)
+
     def mark_unvisited(self) -> None:
         """Make the next sweep visit all clusters."""
         if not self.expired and self.lists is not None:
@@ -164,7 +188,7 @@ class CandidateStrategy:
 
     def state(self) -> State:
         """Return the strategy as plain values for a checkpoint, with the field names of version 0.7."""
-        lists = None if self.expired else self.lists
+        lists = self.lists
         return {
             "n_candidates": self.n_candidates,
             "looks_around": self.probes,
@@ -173,6 +197,7 @@ class CandidateStrategy:
             "_by_runner_up": self.scope is Scope.RUNNERS_UP,
             "_outdated": self.expired,
             "_last_resort": self.tried_runners_up,
+            "n_built": self.n_built,
             "_longest_use": self.max_uses,
             "_uses": self.uses,
             "_cold_uses": self.plain_uses,
@@ -206,7 +231,9 @@ class CandidateStrategy:
         if saved.values.get("runners_up") is not None:
             shape = (rows.n_rows,)
             found.runners_up = saved.array("runners_up", np.int32, shape, 0, n_clusters - 1)
-        if not found.expired:
+        # Versions before 0.9 stored no expired lists.
+        found.n_built = saved.integer("n_built") if "n_built" in saved.values else 0
+        if "lists" in saved.values:
             found.lists = NeighbourLists.restore(saved, n_clusters, rows.n_blocks, clock)
         return found
 

@@ -20,7 +20,6 @@ from boostkmeans._engine.checkpoint import (
     set_random_state,
 )
 from boostkmeans._engine.dimensions import MAX_PROJECTED_SHARE, choose_projection
-from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._engine.plan import Plan, RequestedSettings, is_large_sample, make_plan, sample_size
 from boostkmeans._engine.run import MakeTree, Run
 from boostkmeans._engine.run_state import matches_rows, restore_run, run_state
@@ -244,7 +243,10 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
     if context.original is not None:
         plan = plan.in_few_dimensions()
     labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
-    return _start_run(problem, plan, labels, context)
+    run = _start_run(problem, plan, labels, context)
+    if isinstance(plan.init, str) and plan.init == "bisecting":
+        run.record_start()
+    return run
 
 
 def _call_init(requested: RequestedSettings, problem: Problem, context: FitContext) -> RequestedSettings:
@@ -336,8 +338,7 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     if rows.in_memory and not _is_representative(fitted, run):
         logger.info("the sample is not representative: starting over with all rows")
         return None
-    if has_few_clusters(problem):  # A sweep over all rows would be the first record otherwise.
-        run.record(rows.n_rows, 0, "sample")
+    run.record_start()
     return run
 
 

@@ -6,6 +6,8 @@ from typing import Any
 from boostkmeans._storage.fields import Fields, encode_number
 from boostkmeans._storage.state import State
 
+# Kind of the record of a start. It is not a sweep, and `n_iter_` does not count it.
+START = "start"
 # Methods of `Fields` that read a field of each type.
 READERS: dict[Any, str] = {float: "number", int: "integer", str: "string"}
 
@@ -25,10 +27,11 @@ class SweepRecord:
     """Number of distances that the sweep computed."""
     kind: str = "sweep"
     """Kind of the sweep: "sweep" (over all clusters), "candidates" (over neighbour lists), "certify"
-    (decided in float64 wherever float32 is not accurate enough), "tree" (construction of a tree),
-    "sample" (assignment of all rows to the centres of a sample, after its fit), "repair" (swaps of
-    clusters and the sweeps around them), or "extrapolation" (assignment of all rows to centres that
-    continue the movement of the last sweeps). Baselines use "lloyd", "batch" and "online"."""
+    (decided in float64 wherever float32 is not accurate enough), "tree" (construction of a tree), "repair"
+    (swaps of clusters and the sweeps around them), or "extrapolation" (assignment of all rows to centres
+    that continue the movement of the last sweeps). A record of kind "start" is not a sweep. It shows the
+    inertia of a start that took long, namely a tree or the fit of a sample. Baselines use "lloyd",
+    "batch" and "online"."""
     temperature: float = 0.0
     """Annealing temperature. If positive, moves that raise the inertia a little were accepted, too."""
     swaps: int = 0

@@ -12,7 +12,7 @@ import numpy as np
 from boostkmeans._data.frame import Floats
 from boostkmeans._engine.candidate_strategy import CandidateStrategy, Scope
 from boostkmeans._engine.few_clusters import has_few_clusters
-from boostkmeans._engine.history import SweepRecord
+from boostkmeans._engine.history import START, SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._steps.balance import Balancing
@@ -62,9 +62,6 @@ INERTIA_ROUNDING = 1e-9
 MIN_WEIGHT_SHARE = 1e-9
 # For the same reason, rows may stay if the centres are rounded by more than this in the frame.
 MAX_CENTRE_ROUNDING = 1e-13
-
-# Kinds of records that describe the start of a run instead of a sweep.
-STARTS = ("tree", "sample")
 
 # A run that sees only some dimensions measures the inertia in all of them when its own has fallen by
 # this share. A measurement takes about as long as half a sweep.
@@ -379,6 +376,10 @@ class Run:
         self.total_squares = self.inertia + self.partition.objective
         self.moves_since_recompute = 0
 
+    def record_start(self) -> None:
+        """Record the inertia of a start that took long."""
+        self.record(0, 0, START)
+
     def record(
         self,
         moves: int,
@@ -406,16 +407,17 @@ class Run:
             note=note,
         )
         self.history.append(record)
-        if kind not in STARTS:
+        is_sweep = kind not in ("tree", START)
+        if is_sweep:
             self.n_sweeps += 1
             self.last = LastSweep(kind, moves)
         if logger.isEnabledFor(logging.INFO):
-            notes = [] if kind in (*STARTS, "sweep") else [kind]
+            notes = [kind] if is_sweep and kind != "sweep" else []
             notes += [f"temperature {temperature:.3f}"] if temperature else []
             notes += [f"{swaps} swaps"] if swaps else []
             logger.info(
                 "%s: inertia %.8g, %d moves, %.3f s%s",
-                kind if kind in STARTS else f"sweep {self.n_sweeps}",
+                f"sweep {self.n_sweeps}" if is_sweep else kind,
                 inertia,
                 moves,
                 record.seconds,

@@ -19,9 +19,12 @@ from boostkmeans._engine.few_clusters import (
     Extrapolation,
     has_few_clusters,
 )
+from boostkmeans._engine.history import START
+from boostkmeans._engine.plan import MIN_EARLY_GAIN
 from boostkmeans._engine.run import CERTIFY_AFTER_CANDIDATES_BELOW, INERTIA_ROUNDING, Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
+from boostkmeans._steps.neighbours import Lists
 from boostkmeans._steps.partition import Snapshot
 from boostkmeans._steps.repair import Repair, Swaps
 from boostkmeans._steps.sweep import FullPolicy, SweepResult, VisitPolicy, sweep
@@ -38,6 +41,15 @@ SETTLED = 1e-4
 MAX_SPARSE_CLUSTERS_TO_SETTLE = 1024
 # Minimum gain of swaps, as a share of `tol`. The sweeps that follow gain several times as much.
 MIN_REPAIR_GAIN = 1 / 10
+# With many clusters, a repair ends after a round that swaps fewer than this share of them. A round
+# splits all clusters, so it costs as much as several sweeps.
+MIN_SWAPPED_SHARE = 1 / 100
+# Minimum number of clusters for this rule.
+MANY_CLUSTERS = 512
+# Below this number of rows per cluster, most of the time of a sweep over candidates is spent on the
+# clusters and not on the rows, and fits converge slowly. Such sweeps must gain more: `tol` grows with
+# the square of the ratio.
+FEW_ROWS_PER_CLUSTER = 32
 # Maximum number of trial swaps in one round.
 TRIALS_PER_ROUND = 8
 # Annealing ends early if fewer than this share of the rows move: hardly any row is then near a border.
@@ -77,8 +89,10 @@ class Schedule:
     end_reason: StopReason | None = None
     """Reason why the run is about to end. It may still continue from its best partition or with a
     repair."""
+    early_sweeps: int = 0
+    """Number of sweeps without annealing left before the first repair."""
     annealed: int = 0
-    """Number of sweeps in the phase BEGINNING so far."""
+    """Number of annealed sweeps so far."""
     repair_rounds: int = 0
     """Number of repair rounds left."""
     trial_swaps: int = 0
@@ -96,6 +110,8 @@ class Schedule:
     """With few clusters: gains of the last sweeps of the descent."""
     _extrapolation: Extrapolation = field(default_factory=Extrapolation)
     """With few clusters: recent centres of the descent."""
+    _last_swaps: int = 0
+    """Number of swaps of the last repair round."""
     _round_seconds: float = 0.0
     """Duration of the last repair round."""
 
@@ -103,13 +119,20 @@ class Schedule:
     def for_run(cls, run: Run, criteria: StoppingCriteria) -> "Schedule":
         """Return the schedule of a run at its start."""
         plan = run.plan
-        return cls(run, criteria, repair_rounds=plan.repair_rounds, trial_swaps=plan.trial_swaps)
+        return cls(
+            run,
+            criteria,
+            early_sweeps=plan.early_sweeps,
+            repair_rounds=plan.repair_rounds,
+            trial_swaps=plan.trial_swaps,
+        )
 
     def state(self) -> State:
         """Return the position in the schedule as plain values, with the field names of version 0.7."""
         return {
             "phase": str(self.phase),
             "rest": "" if self.end_reason is None else str(self.end_reason),
+            "early_sweeps": self.early_sweeps,
             "annealed": self.annealed,
             "repair_rounds": self.repair_rounds,
             "attempts": self.trial_swaps,
@@ -134,6 +157,8 @@ class Schedule:
             criteria,
             phase=Phase(saved.string("phase", tuple(Phase))),
             end_reason=StopReason(reason) if reason else None,
+            # Versions before 0.9 made no early sweeps.
+            early_sweeps=saved.integer("early_sweeps") if "early_sweeps" in saved.values else 0,
             annealed=saved.integer("annealed"),
             repair_rounds=saved.integer("repair_rounds"),
             trial_swaps=saved.integer("attempts"),
@@ -151,6 +176,10 @@ class Schedule:
         if self.after_step is not None:
             run.after_block = lambda: self._checkpoint(last=False)
         try:
+            if run.n_sweeps == 0 and run.history and run.history[-1].kind == START:
+                self._report()
+                if self._stopped is not None:
+                    self._checkpoint(last=True)
             while self.phase is not Phase.END and self._stopped is None:
                 self._step()
                 if self.after_step is not None:
@@ -197,8 +226,11 @@ class Schedule:
         return StopReason.MAX_ITER if reached else None
 
     def _begin(self) -> None:
-        """Sweep at the next temperature. A repair follows the first sweep."""
+        """Sweep at the next temperature. A repair follows the early sweeps, or the first sweep."""
         run, annealing = self.run, self.run.plan.annealing
+        if self.early_sweeps > 0:
+            self._sweep_early()
+            return
         n_sweeps = 1 if run.plan.repair_rounds else 0
         if annealing is not None:
             n_sweeps = annealing.n_sweeps
@@ -212,7 +244,9 @@ class Schedule:
             run.keep_if_best()
         result = run.sweep(self.criteria.deadline, temperature)
         halfway = n_sweeps >= LONG_ANNEALING and self.annealed == n_sweeps // 2
-        repair_now = self.annealed == 0 or halfway
+        # A projected fit has been repaired. The result in all dimensions is repaired at the end.
+        repairs_early = run.plan.early_sweeps == 0 and run.plan.dimensions is None
+        repair_now = (self.annealed == 0 and repairs_early) or halfway
         self.annealed += 1
         self._check_stop(result.late)
         self.end_reason = self._limit_reason()
@@ -229,6 +263,21 @@ class Schedule:
         if plan.dimensions is not None and plan.finish_with_full_sweeps:
             self.run.candidates = None
         self.phase = Phase.DESCENT
+
+    def _sweep_early(self) -> None:
+        """Perform a sweep without annealing. A repair follows once these sweeps gain little."""
+        run = self.run
+        before = run.inertia
+        result = run.sweep(self.criteria.deadline)
+        self._check_stop(result.late)
+        self.early_sweeps -= 1
+        if before - run.inertia < MIN_EARLY_GAIN * before:
+            self.early_sweeps = 0
+        self.end_reason = self._limit_reason()
+        if self.end_reason is not None:
+            self.phase = Phase.REST
+        elif self.early_sweeps == 0:
+            self.phase = Phase.EARLY_REPAIR
 
     def _descend(self) -> None:
         """Perform a sweep that lowers the inertia. End the descent once sweeps gain little."""
@@ -296,7 +345,11 @@ class Schedule:
         run, tol = self.run, self.criteria.tol
         last = run.last
         assert last is not None
-        quiet = last.moves == 0 or before - run.inertia < tol * before
+        min_gain = tol
+        if last.kind == "candidates":
+            rows_per_cluster = run.problem.rows.n_rows / run.partition.n_clusters
+            min_gain *= max(1.0, FEW_ROWS_PER_CLUSTER / rows_per_cluster) ** 2
+        quiet = last.moves == 0 or before - run.inertia < min_gain * before
         if last.moves > 0 and self._convergence.last > 0:
             quiet = quiet and self._convergence.n_low >= PATIENCE
         if last.kind == "candidates" and tol == 0:
@@ -319,12 +372,21 @@ class Schedule:
 
     def _repair_early(self) -> None:
         """Perform a repair round, and return to the phase BEGINNING."""
-        if not self._repair_round():
+        if not self._repair_round() or self._few_swaps():
             self._end_repair(Phase.BEGINNING if self.end_reason is None else Phase.REST)
+
+    def _few_swaps(self) -> bool:
+        """Return True if another round would cost more than it gains, judging by the last one."""
+        k = self.run.partition.n_clusters
+        return k >= MANY_CLUSTERS and self._last_swaps < MIN_SWAPPED_SHARE * k
 
     def _repair(self) -> None:
         """Perform a repair round. Sweeps follow the last round if it changed anything."""
-        if not self._repair_round():
+        again = self._repair_round()
+        if again and self._few_swaps():
+            self.repair_rounds = 0  # The sweeps that follow are the last ones.
+            again = False
+        if not again:
             then = Phase.DESCENT if self.end_reason is None else Phase.REST
             self._end_repair(then if self._changed else Phase.END)
 
@@ -344,9 +406,11 @@ class Schedule:
             self.run.on_course = False
             return False
         self.repair_rounds -= 1
-        repair = Repair.plan(run.problem, run.partition, int(run.rng.randint(2**31 - 1)))
+        seed = int(run.rng.randint(2**31 - 1))
+        repair = Repair.plan(run.problem, run.partition, seed, self._known_lists())
         min_gain = max(MIN_REPAIR_GAIN * criteria.tol, INERTIA_ROUNDING) * run.inertia
         swaps = repair.improving_swaps(min_gain)
+        self._last_swaps = 0 if swaps is None else len(swaps)
         if swaps is not None:
             self._swap(repair, swaps)
             gained = True
@@ -359,6 +423,11 @@ class Schedule:
         self._check_stop(late=False)
         self.end_reason = self._limit_reason()
         return self.end_reason is None
+
+    def _known_lists(self) -> Lists | None:
+        """Return neighbour lists that a repair can use; None if it has to search for neighbours."""
+        candidates = self.run.candidates
+        return None if candidates is None else candidates.known_lists(self.run.partition.n_clusters)
 
     def _try_swaps(self, repair: Repair, min_gain: float) -> bool:
         """Try swaps that raise the inertia at first. Keep the first swap whose sweeps make it a gain."""
@@ -388,7 +457,11 @@ class Schedule:
         problem, k = run.problem, run.partition.n_clusters
         policies: list[VisitPolicy] = [FullPolicy()] * MAX_SETTLING_SWEEPS
         if not problem.rows.stays_sparse or k > MAX_SPARSE_CLUSTERS_TO_SETTLE:
-            lists = NeighbourLists.around(run.partition, swaps.touched, problem.n_threads)
+            known = self._known_lists()
+            if known is not None and run.candidates is not None:
+                run.candidates.swap(swaps)
+                known = self._known_lists()
+            lists = NeighbourLists.around(run.partition, swaps.touched, problem.n_threads, known)
             policies = list(settling_policies(lists, problem.rows.n_rows, run.plan.moves))
         moves = evaluations = 0
         for policy in policies:
@@ -404,12 +477,15 @@ class Schedule:
 
     def _check_stop(self, late: bool) -> None:
         """Stop the run if the callback requests it or the deadline has passed."""
-        criteria = self.criteria
-        stop = criteria.callback is not None and criteria.callback(self.run.history[-1])
+        self._report()
         self.run.on_course = self.run.on_course and not late
-        if late or time.perf_counter() >= criteria.deadline:
+        if late or time.perf_counter() >= self.criteria.deadline:
             self._stopped = StopReason.MAX_TIME
-        elif stop:
+
+    def _report(self) -> None:
+        """Pass the last record to the callback, which may stop the run."""
+        callback = self.criteria.callback
+        if callback is not None and callback(self.run.history[-1]):
             self._stopped = StopReason.CALLBACK
 
 

@@ -144,7 +144,8 @@ class BoostKMeans(Clusterer):
     stop_reason_ : str
         "certified", "tol", "max_iter", "max_time", "callback" or "interrupted".
     history_ : list of SweepRecord
-        One record per sweep or repair round of the best run.
+        One record per sweep or repair round of the best run. If the run starts from a tree or from a
+        sample, a record of kind "start" precedes them.
     n_samples_seen_ : int
         Number of rows of the fit and of all later batches.
     serial_share_ : float

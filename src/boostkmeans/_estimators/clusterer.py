@@ -24,7 +24,7 @@ from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.checkpoint import Checkpoint, identity_of
 from boostkmeans._engine.core_times import CoreClock
 from boostkmeans._engine.fit import BestRun, FitContext, Start
-from boostkmeans._engine.history import SweepRecord
+from boostkmeans._engine.history import START, SweepRecord
 from boostkmeans._engine.plan import QUALITIES, RequestedSettings
 from boostkmeans._engine.run import Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
@@ -268,7 +268,7 @@ class Clusterer(CentreModel):
             "inertia_": inertia,
             "distortion_": inertia / weights.total,
             "history_": run.history,
-            "n_iter_": len(run.history),
+            "n_iter_": sum(record.kind != START for record in run.history),
             "n_samples_seen_": len(labels),
             "stop_reason_": str(outcome.reason),
             "converged_": outcome.reason is StopReason.CERTIFIED,

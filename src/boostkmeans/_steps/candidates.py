@@ -13,6 +13,11 @@ from boostkmeans._storage.state import SavedState, State
 
 # Length of the lists around clusters that a repair changed.
 REPAIR_CANDIDATES = 32
+# Lists that are adapted to swaps at a time, to bound the memory.
+ADAPTED_AT_ONCE = 4096
+# Maximum number of blocks of streamed rows with visiting stamps of their own, which take 8 bytes per
+# cluster. With more blocks, no visit is skipped.
+MAX_STAMPED_BLOCKS = 128
 
 
 @dataclass
@@ -27,33 +32,66 @@ class NeighbourLists:
     changed: NDArray[np.int64]
     """For each cluster, the time of its last change, or -1."""
     visited: NDArray[np.int64]
-    """For each block of rows and each cluster, the time of the last visit, or -1."""
+    """For each block of rows and each cluster, the time of the last visit, or -1. If there are very many
+    blocks, they share one line, which each visit clears."""
     clock: int = 0
     """Number of blocks of proposals so far."""
+    shares_stamps: bool = False
+    """True if all blocks of rows share one line of `visited`."""
 
     @classmethod
     def build(
-        cls, partition: Partition, n_candidates: int, n_blocks: int, n_threads: int
+        cls,
+        partition: Partition,
+        n_candidates: int,
+        n_blocks: int,
+        n_threads: int,
+        *,
+        previous: Lists | None = None,
+        seed: int = 0,
     ) -> "NeighbourLists":
-        """Search for the neighbours of all clusters."""
+        """Search for the neighbours of all clusters, with the help of earlier lists."""
         k = partition.n_clusters
+        points = points_to_compare(partition)
         return cls(
-            lists=neighbour_lists(points_to_compare(partition), n_candidates, n_threads),
+            lists=neighbour_lists(points, n_candidates, n_threads, previous=previous, seed=seed),
             changed=np.full(k, -1, dtype=np.int64),
-            visited=np.full((n_blocks, k), -1, dtype=np.int64),
+            visited=np.full((_stamped_blocks(n_blocks), k), -1, dtype=np.int64),
+            shares_stamps=_stamped_blocks(n_blocks) < n_blocks,
         )
 
     @classmethod
     def around(
-        cls, partition: Partition, touched: NDArray[np.int64], n_threads: int
+        cls,
+        partition: Partition,
+        touched: NDArray[np.int64],
+        n_threads: int,
+        known: Lists | None = None,
     ) -> "NeighbourLists":
-        """Return lists for sweeps that visit only the touched clusters and what changes around them."""
-        n_candidates = min(REPAIR_CANDIDATES, partition.n_clusters - 1)
-        lists = cls.build(partition, n_candidates, 1, n_threads)
+        """Return lists for sweeps that visit only the touched clusters and what changes around them.
+
+        `known` are lists of any length that need not be searched again.
+        """
+        k = partition.n_clusters
+        n_candidates = min(REPAIR_CANDIDATES, k - 1)
+        if known is None:
+            lists = cls.build(partition, n_candidates, 1, n_threads)
+        else:
+            shorter = np.ascontiguousarray(known[:, :n_candidates])
+            unknown = np.full(k, -1, dtype=np.int64)
+            lists = cls(shorter, changed=unknown, visited=unknown[None].copy())
         lists.visited[:] = 0
         lists.changed[touched] = 0
         lists.clock = 1
         return lists
+
+    def visited_in(self, block: int) -> NDArray[np.int64]:
+        """Return the stamps of a block, to be read and updated by its visit."""
+        line = 0 if self.shares_stamps else block
+        if self.shares_stamps:
+            self.visited[line] = -1
+        stamps: NDArray[np.int64] = self.visited[line]
+        return stamps
 
     def mark_unvisited(self) -> None:
         """Make the next sweep visit all clusters."""
@@ -67,12 +105,40 @@ class NeighbourLists:
     def restore(cls, saved: SavedState, n_clusters: int, n_blocks: int, clock: int) -> "NeighbourLists":
         """Restore the lists from the result of `state`."""
         k = n_clusters
+        visited = saved.array("visited", np.int64, (None, k), -1, clock)
+        if len(visited) not in (1, n_blocks):
+            saved.fail("visited", f"1 or {n_blocks} lines", len(visited))
         return cls(
             saved.array("lists", np.int32, (k, None), -1, k - 1),
             saved.array("changed", np.int64, (k,), -1, clock),
-            saved.array("visited", np.int64, (n_blocks, k), -1, clock),
+            visited,
             clock,
+            len(visited) < n_blocks,
         )
+
+
+def adapt_to_swaps(lists: Lists, freed: NDArray[np.int64], split: NDArray[np.int64]) -> None:
+    """Adapt lists, in place, to clusters `freed` that have become halves of `split`.
+
+    Wherever a split cluster is listed, its other half replaces the next entry. A list may then contain a
+    cluster twice, which is harmless.
+    """
+    half = np.full(len(lists) + 1, -1, dtype=np.int32)  # The last value belongs to padding.
+    half[split] = freed
+    around = lists[split, :-1]
+    for begin in range(0, len(lists), ADAPTED_AT_ONCE):
+        some = lists[begin : begin + ADAPTED_AT_ONCE]
+        found = half[some[:, :-1]]
+        owners, places = np.nonzero(found >= 0)
+        some[owners, places + 1] = found[owners, places]
+    for own, other in ((split, freed), (freed, split)):
+        lists[own, 1:] = around
+        lists[own, 0] = other
+
+
+def _stamped_blocks(n_blocks: int) -> int:
+    """Return the number of lines of stamps: one per block, or one for all if there are very many."""
+    return n_blocks if n_blocks <= MAX_STAMPED_BLOCKS else 1
 
 
 @dataclass(frozen=True)
@@ -96,7 +162,7 @@ class CandidatePolicy:
         return _core.CandidateVisit(
             lists=lists.lists,
             changed=lists.changed,
-            visited=lists.visited[block.number],
+            visited=lists.visited_in(block.number),
             clock=lists.clock,
             order=rng.permutation(n_clusters).astype(np.int32),
             block_rows=block_rows,

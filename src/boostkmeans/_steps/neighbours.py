@@ -24,6 +24,8 @@ MAX_EXACT = 2048
 GROUP_SIZE = 32
 # Minimum number of centres that a search visits per requested neighbour. See docs/paper/top_k0.md.
 SEEN_PER_NEIGHBOUR = 16
+# The same number if earlier lists are known.
+SEEN_PER_NEIGHBOUR_AGAIN = 8
 # Minimum number of centres that a search visits in total.
 MIN_SEEN = 1024
 # Maximum size of a group. A tree cannot separate equal centres, so larger groups are divided.
@@ -52,10 +54,10 @@ class Groups:
     """Mean of each group."""
 
     @classmethod
-    def build(cls, centres: Floats, n_threads: int) -> "Groups":
+    def build(cls, centres: Floats, n_threads: int, seed: int = 0) -> "Groups":
         """Group centres by the leaves of a bisecting tree."""
         rows = Rows(centres, Frame(np.zeros(centres.shape[1]), 0), None)
-        builder = TreeBuilder.for_rows(rows, None, SplitRules(), 0, n_threads)
+        builder = TreeBuilder.for_rows(rows, None, SplitRules(), seed, n_threads)
         leaves = builder.leaves(builder.grow(max(1, len(centres) // GROUP_SIZE)))
         begins = [
             np.arange(begin, end, MAX_GROUP)
@@ -94,20 +96,37 @@ def points_to_compare(partition: Partition) -> Floats:
     return sketch
 
 
-def neighbour_lists(centres: Floats, n_neighbours: int, n_threads: int) -> Lists:
-    """Return the nearest other centres of each centre, nearest first, padded with -1."""
+def is_exact(n_centres: int, n_neighbours: int) -> bool:
+    """Return True if a search for neighbours compares all pairs of centres."""
+    return n_centres <= max(MAX_EXACT, MIN_SEEN, n_neighbours * SEEN_PER_NEIGHBOUR)
+
+
+def neighbour_lists(
+    centres: Floats,
+    n_neighbours: int,
+    n_threads: int,
+    *,
+    previous: Lists | None = None,
+    seed: int = 0,
+) -> Lists:
+    """Return the nearest other centres of each centre, nearest first, padded with -1.
+
+    Among many centres, a search finds most of the neighbours. It finds more of them if it is given
+    `previous` lists of the same shape, from a search with another `seed`.
+    """
     k = len(centres)
-    n_seen = max(n_neighbours * SEEN_PER_NEIGHBOUR, MIN_SEEN)
-    if k <= max(MAX_EXACT, n_seen):
+    if is_exact(k, n_neighbours):
         n_groups = math.ceil(k / GROUP_SIZE)
         starts = np.linspace(0, k, n_groups + 1).astype(np.int64)
         all_groups = np.tile(np.arange(n_groups, dtype=np.int32), (n_groups, 1))
         return _search(
             centres, np.arange(k, dtype=np.int32), starts, all_groups, n_neighbours, n_threads
         )
-    groups = Groups.build(centres, n_threads)
+    per_neighbour = SEEN_PER_NEIGHBOUR if previous is None else SEEN_PER_NEIGHBOUR_AGAIN
+    n_seen = max(n_neighbours * per_neighbour, MIN_SEEN)
+    groups = Groups.build(centres, n_threads, seed)
     near = groups.near(n_seen, n_threads)
-    return _search(centres, groups.order, groups.starts, near, n_neighbours, n_threads)
+    return _search(centres, groups.order, groups.starts, near, n_neighbours, n_threads, previous)
 
 
 class CandidateSearch:
@@ -159,8 +178,9 @@ def _search(
     lists: Lists,
     n_neighbours: int,
     n_threads: int,
+    previous: Lists | None = None,
 ) -> Lists:
     found = np.empty((len(centres), n_neighbours), dtype=np.int32)
     groups = _core.Groups(order=order, starts=starts, lists=np.ascontiguousarray(lists))
-    _core.neighbours(centres, groups, found, isa=instruction_set(), n_threads=n_threads)
+    _core.neighbours(centres, groups, found, previous, isa=instruction_set(), n_threads=n_threads)
     return found

@@ -15,7 +15,7 @@ from boostkmeans import _core
 from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._steps.limits import Limits
-from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
+from boostkmeans._steps.neighbours import Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.tree_builder import MAX_PASSES, TOL
@@ -90,8 +90,13 @@ class Repair:
     """Pairs of clusters and the cost of merging them, cheapest first."""
 
     @classmethod
-    def plan(cls, problem: Problem, partition: Partition, seed: int) -> "Repair":
-        """Split every cluster, and compute the costs of merging neighbours."""
+    def plan(
+        cls, problem: Problem, partition: Partition, seed: int, lists: Lists | None = None
+    ) -> "Repair":
+        """Split every cluster, and compute the costs of merging neighbours.
+
+        `lists` are neighbours from an earlier search; None to search for them.
+        """
         halves = _split_all(problem, partition, seed)
         k = partition.n_clusters
         allowed = (halves.counts[:k] > 0) & (halves.counts[k:] > 0)
@@ -99,7 +104,7 @@ class Repair:
         if limits is not None:
             allowed &= limits.at_least_min(halves.weights[:k]) & limits.at_least_min(halves.weights[k:])
         gains = np.where(allowed, halves.gains, -np.inf)
-        a, b = _neighbouring_pairs(partition, problem.n_threads)
+        a, b = _neighbouring_pairs(partition, problem.n_threads, lists)
         costs = merge_costs(partition.composites, partition.weights, a, b, problem.n_threads)
         if limits is not None:
             gains, costs = _apply_limits(limits, partition.weights, gains, a, b, costs)
@@ -241,17 +246,23 @@ def _light_halves(
     return Halves(labels, all_weights, np.bincount(members, minlength=2 * k), gains, None)
 
 
-def _neighbouring_pairs(partition: Partition, n_threads: int) -> tuple[Ints, Ints]:
+def _neighbouring_pairs(partition: Partition, n_threads: int, lists: Lists | None) -> tuple[Ints, Ints]:
     """Return distinct pairs of neighbouring clusters; if there are many, those estimated as cheapest."""
     k, d = partition.composites.shape
-    points = points_to_compare(partition)
-    lists = neighbour_lists(points, min(MERGE_NEIGHBOURS, k - 1), n_threads)
+    n_neighbours = min(MERGE_NEIGHBOURS, k - 1)
+    if lists is None:
+        lists = neighbour_lists(points_to_compare(partition), n_neighbours, n_threads)
+    lists = lists[:, :n_neighbours]
     owner = np.repeat(np.arange(k), lists.shape[1])
     other = lists.ravel().astype(np.int64)
-    owner, other = owner[other >= 0], other[other >= 0]
-    pairs = np.unique(np.minimum(owner, other) * k + np.maximum(owner, other))
+    proper = (other >= 0) & (other != owner)
+    owner, other = owner[proper], other[proper]
+    # NumPy's `unique` hashes integers, which takes ten times as long for millions of pairs.
+    pairs = np.sort(np.minimum(owner, other) * k + np.maximum(owner, other))
+    pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
     a, b = pairs // k, pairs % k
     if len(a) * d > MAX_MERGE_VALUES:
+        points = points_to_compare(partition)
         estimates = merge_costs(points, np.ones(k), a, b, n_threads, partition.weights)
         chosen = np.argsort(estimates, kind="stable")[: max(k, MAX_MERGE_VALUES // d)]
         a, b = a[chosen], b[chosen]

@@ -21,9 +21,11 @@ struct Groups {
 };
 
 // `out` (k x n_neighbours) receives the neighbours of each centre, nearest first, padded with -1.
+// `previous` is null or has earlier lists of the same shape. Their centres are compared, too, wherever
+// they are.
 void neighbours(const Kernel& kernel, const double* centres, std::int64_t n_clusters,
                 std::int64_t n_features, const Groups& groups, std::int64_t n_neighbours,
-                std::int32_t* out, ThreadPool& pool);
+                const std::int32_t* previous, std::int32_t* out, ThreadPool& pool);
 
 // Computes |C_a - C_b|^2 of pairs of centres in float64, with C = composite / weight, or C = composite
 // if the weight is 0.

@@ -40,14 +40,18 @@ class BoundGroups {
 };
 
 void find_neighbours(const Matrix<const double>& centres, const BoundGroups& bound,
-                     const Matrix<std::int32_t>& out, const std::string& isa, int n_threads) {
+                     const Matrix<std::int32_t>& out,
+                     const std::optional<Matrix<const std::int32_t>>& previous, const std::string& isa,
+                     int n_threads) {
   const std::int64_t k = length_of(centres), n_neighbours = length_of(out, 1);
   bound.check(k);
   require(length_of(out) == k && n_neighbours > 0, "out must have one row per centre");
+  require(!previous || (length_of(*previous) == k && length_of(*previous, 1) == n_neighbours),
+          "previous must have the shape of out");
   run(n_threads, static_cast<double>(k) * static_cast<double>(k * n_neighbours), kNoDeadline,
       [&](ThreadPool& pool) {
         neighbours(kernel_named(isa), centres.data(), k, length_of(centres, 1), bound.groups,
-                   n_neighbours, out.data(), pool);
+                   n_neighbours, previous ? previous->data() : nullptr, out.data(), pool);
       });
 }
 
@@ -177,10 +181,10 @@ void bind_assign(nb::module_& m) {
       .def(
           nb::init<Vector<const std::int32_t>, Vector<const std::int64_t>, Matrix<const std::int32_t>>(),
           nb::kw_only(), "order"_a, "starts"_a, "lists"_a);
-  m.def("neighbours", &find_neighbours, "centres"_a, "groups"_a, "out"_a.noconvert(), "isa"_a,
-        "n_threads"_a,
+  m.def("neighbours", &find_neighbours, "centres"_a, "groups"_a, "out"_a.noconvert(),
+        "previous"_a.none(), "isa"_a, "n_threads"_a,
         "Find the nearest other centres of each centre, nearest first, in place. Rows of out are "
-        "padded with -1.");
+        "padded with -1. The centres of earlier lists are compared, too.");
   m.def("pair_distances", &find_pair_distances, "composites"_a, "weights"_a, "a"_a, "b"_a,
         "out"_a.noconvert(), "isa"_a, "n_threads"_a,
         "Compute the squared distances between pairs of centres, in place.");

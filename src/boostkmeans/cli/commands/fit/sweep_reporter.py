@@ -45,18 +45,18 @@ class SweepReporter:
         self._last_seconds = 0.0
 
     def __call__(self, record: SweepRecord) -> None:
-        """Describe a sweep."""
-        self._n_sweeps += 1
+        """Describe a sweep, or the start before the first sweep."""
         rows_per_second = self._n_rows / max(record.seconds - self._last_seconds, 1e-9)
         self._last_seconds = record.seconds
-        of_max = f" of at most {self._max_sweeps:,}" if self._n_sweeps <= self._max_sweeps else ""
-        parts = [
-            f"sweep {self._n_sweeps:,}{of_max}",
-            *self._time_left(),
-            f"distortion {record.inertia / self._total_weight:.6g}",
-            f"{format_count(record.moves)} moves",
-            f"{format_count(rows_per_second)} rows/s",
-        ]
+        name, speed = "start", []
+        if record.kind != "start":
+            self._n_sweeps += 1
+            of_max = f" of at most {self._max_sweeps:,}" if self._n_sweeps <= self._max_sweeps else ""
+            name = f"sweep {self._n_sweeps:,}{of_max}"
+            moves = f"{format_count(record.moves)} moves"
+            speed = [moves, f"{format_count(rows_per_second)} rows/s"]
+        distortion = f"distortion {record.inertia / self._total_weight:.6g}"
+        parts = [name, *self._time_left(), distortion, *speed]
         self._display.describe(join_within(parts, self._display.width))
 
     def _time_left(self) -> list[str]:
