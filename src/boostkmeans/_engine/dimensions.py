@@ -96,7 +96,7 @@ def _pays(n_axes: int, requested: RequestedSettings, problem: Problem) -> bool:
     rows, d = problem.rows, problem.rows.n_features
     plan = make_plan(requested, problem, log=False)
     annealed = 0 if plan.annealing is None else plan.annealing.n_sweeps
-    last = 0 if plan.annealing is None else plan.annealing.last_third().n_sweeps
+    last = 0 if plan.annealing is None else plan.annealing.final_part().n_sweeps
     n_sweeps = annealed + SWEEPS_AFTER_ANNEALING
     sampled = spectrum_rows(d)
     spectrum = (COVARIANCE_COST * sampled + EIGENVECTOR_COST * d) * d**2 / rows.n_rows

@@ -104,9 +104,9 @@ class Annealing:
     adapts: bool = False
     """True if the temperature is reduced when clusters explain little of the inertia."""
 
-    def last_third(self) -> "Annealing":
-        """Return the last third of the sweeps, with its lower temperatures."""
-        n_sweeps = max(1, self.n_sweeps // 3)
+    def final_part(self) -> "Annealing":
+        """Return the last sweeps, with their lower temperatures: two of five."""
+        n_sweeps = max(1, 2 * self.n_sweeps // 5)
         return replace(self, temperature=self.temperature * n_sweeps / self.n_sweeps, n_sweeps=n_sweeps)
 
     def at(self, sweep: int, explained: float = 1.0) -> float:
@@ -177,11 +177,11 @@ class Plan:
     def for_all_dimensions(self, dimensions: int) -> "Plan":
         """Return the plan for all dimensions after a fit in the leading components.
 
-        That fit was annealed. The last third of the annealing is repeated, because rows near the border
+        That fit was annealed. The last part of the annealing is repeated, because rows near the border
         of two clusters depend on the other dimensions. Repair is repeated for the same reason.
         """
         reasons = ["then all dimensions"]
-        annealing = None if self.annealing is None else self.annealing.last_third()
+        annealing = None if self.annealing is None else self.annealing.final_part()
         if annealing is not None:
             reasons.append(
                 f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps"
