@@ -63,6 +63,14 @@ FLAT = np.ones(128)
 
 
 class TestAutomaticChoice:
+    def test_does_not_exceed_the_memory(self) -> None:
+        X = rows_with_spectrum(STEEP)
+        n_axes = choice(X)
+        assert n_axes is not None
+        needed = len(X) * (n_axes + 1) * 4
+        assert choice(X, memory_left=needed) == n_axes
+        assert choice(X, memory_left=needed - 1) is None
+
     def test_projects_rows_with_a_steep_spectrum(self) -> None:
         variances = STEEP**2
         needed = int(np.searchsorted(np.cumsum(variances) / variances.sum(), 0.87)) + 1

@@ -25,6 +25,8 @@ MIN_SWEEPS_TO_PROJECT = 20
 MIN_SWEEPS = 2
 # Maximum share of `max_iter` for the fit in the leading components.
 MAX_PROJECTED_SHARE = 0.75
+# Bytes of a coordinate of a projected row.
+BYTES_PER_VALUE = 4
 # Estimated number of sweeps of a fit after its annealed sweeps.
 SWEEPS_AFTER_ANNEALING = 15
 # Estimated number of sweeps in all dimensions after a projected fit and its annealed sweeps.
@@ -65,6 +67,9 @@ def choose_projection(
         if n_axes >= d:
             return None
         spectrum = _spectrum(problem, rng)
+    if problem.rows.n_rows * (n_axes + 1) * BYTES_PER_VALUE > requested.memory_left:
+        logger.info("no projection of all rows: it does not fit into max_memory")
+        return None
     share = spectrum.shares[n_axes - 1]
     note = f"first {n_axes} of {d} dimensions ({100 * share:.1f} % of the variance)"
     logger.info("%s", note)

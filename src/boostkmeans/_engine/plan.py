@@ -1,6 +1,7 @@
 """Plan: the resolution of "auto" for start, sample, candidates, repair and annealing, with reasons."""
 
 import logging
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -93,6 +94,8 @@ class RequestedSettings:
     moves: str
     max_iter: int
     dimensions: int | str | None = "auto"
+    memory_left: float = math.inf
+    """Bytes within the user's `max_memory` that are left for the projection of all rows."""
 
 
 @dataclass(frozen=True)
