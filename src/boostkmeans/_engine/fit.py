@@ -64,6 +64,8 @@ class FitContext:
 
     original: Problem | None = None
     """The problem in all dimensions, if the runs see only some of them."""
+    note: str = ""
+    """Description of these dimensions, for the first record."""
     keep: Callable[[Run], None] | None = None
     """Function that keeps a run as the result if Ctrl-C interrupts the fit before the run starts."""
 
@@ -71,10 +73,10 @@ class FitContext:
         """Return the context for the fit of a sample."""
         criteria = replace(self.criteria, callback=None)
         path = self.path + NESTED
-        return replace(self, criteria=criteria, path=path, original=None, keep=None)
+        return replace(self, criteria=criteria, path=path, original=None, note="", keep=None)
 
-    def projected(self, problem: Problem) -> "FitContext":
-        """Return the context for a fit of the problem in a few dimensions.
+    def projected(self, problem: Problem, note: str) -> "FitContext":
+        """Return the context for a fit of the problem in a few dimensions, which `note` describes.
 
         Its runs end by a tolerance, because all dimensions decide whether an optimum is certified. They
         leave some sweeps for all dimensions.
@@ -91,6 +93,7 @@ class FitContext:
             criteria=criteria,
             path=self.path + PROJECTED,
             original=problem,
+            note=note,
             keep=None,
         )
 
@@ -264,7 +267,7 @@ def _start_run(
     problem: Problem, plan: Plan, labels: Labels, context: FitContext, *, on_course: bool = True
 ) -> Run:
     criteria = context.criteria
-    return Run.start(
+    run = Run.start(
         problem,
         plan,
         labels,
@@ -275,21 +278,22 @@ def _start_run(
         on_course=on_course,
         original=context.original,
     )
+    if context.note:
+        run.note = f"{context.note}: {run.note}"
+    return run
 
 
 def _start_from_projection(
     problem: Problem, context: FitContext, projection: Projection, note: str
 ) -> Run:
     """Fit the rows in a few dimensions, and start the run in all dimensions from the labels."""
-    inner = context.projected(problem)
+    inner = context.projected(problem, note)
     requested = _call_init(inner.requested, problem, context)
     if not isinstance(requested.init, str):  # Centres of the user have all dimensions.
         labels = Seeding(problem, context.rng, context.grow).labels(requested.init)
         requested = replace(requested, init=labels)
     few, problem = replace(problem, rows=projection.rows), replace(problem, projection=projection)
     fitted, schedule = prepare_run(few, replace(inner, requested=requested), start_kway)
-    if not fitted.history:
-        fitted.note = f"{note}: {fitted.note}"
     try:
         if schedule is not None:
             schedule.execute()
