@@ -94,7 +94,7 @@ class TestAutomaticChoice:
 
     def test_does_not_project_few_rows_or_clusters(self) -> None:
         X = rows_with_spectrum(STEEP)
-        assert choice(X, n=1000) is None
+        assert choice(X, n=700) is None
         assert choice(X, k=2) is None
         assert choice(X, k=1) is None
 

@@ -10,7 +10,7 @@ import pytest
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._data.rows import Rows
-from boostkmeans._engine import checkpoint, few_clusters
+from boostkmeans._engine import checkpoint, few_clusters, small_fit
 from boostkmeans._engine.checkpoint import Checkpoint
 from boostkmeans._engine.few_clusters import (
     MAX_SWEEPS_BETWEEN,
@@ -32,8 +32,9 @@ K = 5
 
 @pytest.fixture
 def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Apply the rules to a few thousand rows."""
+    """Apply the rules to a few thousand rows, which the core would otherwise fit in a single call."""
     monkeypatch.setattr(few_clusters, "MIN_ROWS", 2000)
+    monkeypatch.setattr(small_fit, "MAX_WORK", 0)
 
 
 small_is_large = pytest.mark.usefixtures("_small_is_large")

@@ -11,6 +11,8 @@ from boostkmeans import BoostKMeans
 from boostkmeans._data.rows import RowSet
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.plan import (
+    EARLY_FROM_CLUSTERS,
+    EARLY_FROM_FEATURES,
     EARLY_SWEEPS,
     MIN_EARLY_GAIN,
     Annealing,
@@ -88,11 +90,17 @@ def test_plan_for_few_sweeps_and_few_clusters() -> None:
 
 
 def test_early_sweeps_precede_annealing() -> None:
-    assert plan(k=100).early_sweeps == plan(k=5000).early_sweeps == EARLY_SWEEPS > 0
-    given = plan(init=np.zeros((100, 32)))
-    for other in (plan(k=16), plan(quality="fast"), plan(repair=False), plan(annealing=0.1), given):
-        assert other.early_sweeps == 0
-    assert plan().sweeps_only().early_sweeps == 0
+    k = EARLY_FROM_CLUSTERS
+    assert plan(k=k).early_sweeps == plan(k=5000).early_sweeps == EARLY_SWEEPS > 0
+    assert plan(k=k - 1).early_sweeps == plan(k=k, d=EARLY_FROM_FEATURES - 1).early_sweeps == 0
+    for other in (
+        {"quality": "fast"},
+        {"repair": False},
+        {"annealing": 0.1},
+        {"init": np.zeros((k, 32))},
+    ):
+        assert plan(k=k, **other).early_sweeps == 0
+    assert plan(k=k).sweeps_only().early_sweeps == 0
 
 
 def test_stored_plans_are_restored() -> None:
@@ -104,12 +112,12 @@ def test_stored_plans_are_restored() -> None:
 
 
 def test_early_sweeps_end_before_the_first_repair() -> None:
-    rows = np.random.default_rng(0).normal(size=(3000, 4))
-    history = BoostKMeans(60, random_state=0, n_threads=1).fit(rows).history_
+    rows = np.random.default_rng(0).normal(size=(4000, EARLY_FROM_FEATURES))
+    history = BoostKMeans(EARLY_FROM_CLUSTERS, random_state=0, n_threads=1).fit(rows).history_
     temperatures = [record.temperature for record in history]
     annealed = next(i for i, temperature in enumerate(temperatures) if temperature > 0)
     kinds = [record.kind for record in history[:annealed]]
-    n_early = kinds.count("sweep") + kinds.count("certify")
+    n_early = kinds.count("candidates")
     assert kinds[0] == "start"
     assert 1 <= n_early <= EARLY_SWEEPS
     assert set(kinds[1 + n_early :]) <= {"repair"}

@@ -499,7 +499,7 @@ class TestProbes:
 
     @pytest.mark.parametrize("given", [{"n_candidates": 32}, {"moves": "first"}, {"max_size": 60}])
     def test_other_settings_disable_probes(self, given: dict[str, Any]) -> None:
-        X = topics(15_000, 48, 2500)
+        X = topics(30_000, 32, 3000)
         kinds = [r.kind for r in self.fit(X, **given).history_]
         assert "candidates" in kinds
         assert "sweep" not in kinds
@@ -516,7 +516,7 @@ class TestProbes:
         assert model.converged_ or tol > 0
 
     def test_stops_at_the_deadline_before_or_after_a_full_sweep(self) -> None:
-        X = topics(15_000, 48, 2500)
+        X = topics(30_000, 32, 3000)
         whole = self.fit(X)
         assert "sweep" in [r.kind for r in whole.history_]
         first = next(i for i, r in enumerate(whole.history_) if r.kind == "sweep")

@@ -65,7 +65,7 @@ class FitContext:
     original: Problem | None = None
     """The problem in all dimensions, if the runs see only some of them."""
     note: str = ""
-    """Description of the dimensions, if the runs see only some of them."""
+    """Description of these dimensions, for the first record."""
     keep: Callable[[Run], None] | None = None
     """Function that keeps a run as the result if Ctrl-C interrupts the fit before the run starts."""
 
@@ -267,9 +267,7 @@ def _start_run(
     problem: Problem, plan: Plan, labels: Labels, context: FitContext, *, on_course: bool = True
 ) -> Run:
     criteria = context.criteria
-    if context.note:
-        plan = replace(plan, reasons=[context.note, *plan.reasons])
-    return Run.start(
+    run = Run.start(
         problem,
         plan,
         labels,
@@ -280,6 +278,9 @@ def _start_run(
         on_course=on_course,
         original=context.original,
     )
+    if context.note:
+        run.note = f"{context.note}: {run.note}"
+    return run
 
 
 def _start_from_projection(
