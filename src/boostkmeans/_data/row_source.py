@@ -91,10 +91,15 @@ def memory_limit(source: RowSource) -> int:
 
 
 def memory_left(X: Any, n_clusters: int, *, weighted: bool) -> float:
-    """Return the bytes within the user's `max_memory` that a fit in memory leaves, or infinity."""
+    """Return the bytes within the user's `max_memory` that a fit in memory leaves.
+
+    Return infinity if there is no limit, or if the rows are streamed: the share of the memory for their
+    sample leaves room for a projection.
+    """
     if not isinstance(X, RowSource) or X.is_sparse or X.max_memory is None:
         return math.inf
-    return X.max_memory - estimate_memory(X, n_clusters, weighted=weighted).in_memory
+    left = X.max_memory - estimate_memory(X, n_clusters, weighted=weighted).in_memory
+    return math.inf if left < 0 else left
 
 
 def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:
