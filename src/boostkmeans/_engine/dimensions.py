@@ -17,6 +17,9 @@ VARIANCE_SHARE = 0.87
 COMPONENTS_UNIT = 16
 # Minimum number of features for which "auto" projects.
 MIN_FEATURES = 64
+# Maximum number of features for which "auto" projects. The time of the eigenvectors grows with the cube of
+# the number of features, on one thread, and Ctrl-C does not interrupt it.
+MAX_FEATURES = 2048
 # "auto" projects if the estimated cost falls to at most this share.
 MAX_COST_SHARE = 0.7
 # "auto" does not project if `max_iter` is below this.
@@ -91,7 +94,7 @@ def _may_pay(requested: RequestedSettings, problem: Problem) -> bool:
     if not all(isinstance(x, str) and x == "auto" for x in asked) or requested.moves != "best":
         return False  # The user decided how the fit proceeds.
     d = problem.rows.n_features
-    if d < MIN_FEATURES or requested.max_iter < MIN_SWEEPS_TO_PROJECT:
+    if not MIN_FEATURES <= d <= MAX_FEATURES or requested.max_iter < MIN_SWEEPS_TO_PROJECT:
         return False
     return _pays(COMPONENTS_UNIT, requested, problem)
 
