@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core, metrics
 from boostkmeans._data import rows
-from boostkmeans._engine import small_fit
 from boostkmeans._data.rows import Rows
+from boostkmeans._engine import small_fit
 from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans.baselines import (
     PAPER_METHODS,
