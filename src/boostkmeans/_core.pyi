@@ -42,11 +42,14 @@ class PartitionView:
     @property
     def n_clusters(self) -> int: ...
 
-SIMULATED_CORES: tuple = (8, 32, 128)
+def simulated_cores() -> list[int]:
+    """
+    Return the numbers of processors for which section_times reports upper bounds.
+    """
 
 def section_times() -> tuple[float, float, list[float]]:
     """
-    Return the seconds that calls from the current thread have spent in parallel sections so far: the elapsed time, the sum over all threads, and upper bounds of the time on SIMULATED_CORES.
+    Return the seconds that calls from the current thread have spent in parallel sections so far: the elapsed time, the sum over all threads, and upper bounds of the time on simulated_cores().
     """
 
 def instruction_sets() -> list[str]:

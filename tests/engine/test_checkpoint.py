@@ -166,12 +166,21 @@ def test_resumes_with_a_repair_that_was_skipped_for_lack_of_time(
     assert result_of(model.fit(X)) == expected
 
 
-def test_resumes_after_a_callback_stopped_at_every_record(tmp_path: Path) -> None:
-    model = BoostKMeans(12, tol=0, random_state=0)
+@pytest.mark.parametrize("k", [12, 20])
+def test_resumes_after_a_callback_stopped_at_every_record(k: int, tmp_path: Path) -> None:
+    model = BoostKMeans(k, tol=0, random_state=0)
     expected = result_of(model.fit(X))
-    model.set_params(checkpoint=tmp_path / "state", callback=lambda record: True)
-    for _ in range(len(model.history_)):
+    history, seen = model.history_, list[str]()
+
+    def stop(record: SweepRecord) -> bool:
+        seen.append(record.kind)
+        return True
+
+    model.set_params(checkpoint=tmp_path / "state", callback=stop)
+    for _ in history:
         model.fit(X)
+    assert seen == [record.kind for record in history], "a resumed fit shows new records only"
+    assert (seen[0] == "start") == (k > 16)
     assert result_of(model.set_params(callback=None).fit(X)) == expected
 
 

@@ -178,7 +178,7 @@ def test_resumes_from_every_checkpoint(tmp_path: Path, monkeypatch: pytest.Monke
 
     def write_and_copy(self: Checkpoint, state: Any) -> None:
         write(self, state)
-        copies.append(shutil.copy(path, tmp_path / f"{len(copies)}.copy"))
+        copies.append(Path(shutil.copy(path, tmp_path / f"{len(copies)}.copy")))
 
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "_write", write_and_copy)

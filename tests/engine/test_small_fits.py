@@ -110,7 +110,7 @@ def test_certified_partitions_are_optimal(seed: int) -> None:
     X = rng.integers(-3, 4, size=(n, d)).astype(float) if seed % 2 else rng.normal(size=(n, d))
     model = BoostKMeans(min(k, n), tol=0, max_iter=1000, random_state=seed).fit(X)
     assert model.converged_
-    labels = model.labels_.astype(np.int64)
+    labels = model.labels_
     assert model.inertia_ == pytest.approx(reference.inertia(X, labels), rel=1e-9, abs=1e-9)
     assert reference.improving_move(X, labels, model.n_clusters) is None
 
@@ -146,8 +146,8 @@ def test_only_small_data_are_fitted_in_one_call(monkeypatch: pytest.MonkeyPatch)
         return advance(*args, **options)
 
     monkeypatch.setattr(_core, "advance", counted)
-    for parameters in ({"n_candidates": 3}, {"max_size": 100}):
-        BoostKMeans(6, random_state=0, **parameters).fit(X)
+    for other in (BoostKMeans(6, n_candidates=3), BoostKMeans(6, max_size=100)):
+        other.set_params(random_state=0).fit(X)
     assert not calls
     BoostKMeans(6, random_state=0).fit(X)
     assert len(calls) == 1

@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from boostkmeans import _core
 
-SIMULATED_CORES: tuple[int, ...] = _core.SIMULATED_CORES
+SIMULATED_CORES: tuple[int, ...] = tuple(_core.simulated_cores())
 """Numbers of processors for which the core estimates the time of parallel sections."""
 
 

@@ -27,11 +27,11 @@ class SweepRecord:
     """Number of distances that the sweep computed."""
     kind: str = "sweep"
     """Kind of the sweep: "sweep" (over all clusters), "candidates" (over neighbour lists), "certify"
-    (decided in float64 wherever float32 is not accurate enough), "tree" (construction of a tree), "repair"
-    (swaps of clusters and the sweeps around them), or "extrapolation" (assignment of all rows to centres
-    that continue the movement of the last sweeps). A record of kind "start" is not a sweep. It shows the
-    inertia of a start that took long, namely a tree or the fit of a sample. Baselines use "lloyd",
-    "batch" and "online"."""
+    (decided in float64 wherever float32 is not accurate enough), "tree" (construction of a tree),
+    "repair" (swaps of clusters and the sweeps around them), or "extrapolation" (assignment of all rows
+    to centres that continue the movement of the last sweeps). A record of kind "start" is not a sweep.
+    It shows the inertia of a start that took long, namely a tree or the fit of a sample. Baselines use
+    "lloyd", "batch" and "online"."""
     temperature: float = 0.0
     """Annealing temperature. If positive, moves that raise the inertia a little were accepted, too."""
     swaps: int = 0

@@ -114,6 +114,8 @@ class Schedule:
     """Number of swaps of the last repair round."""
     _round_seconds: float = 0.0
     """Duration of the last repair round."""
+    _reports_start: bool = False
+    """True if the callback has to see the record of the start. After a resume, it has seen it."""
 
     @classmethod
     def for_run(cls, run: Run, criteria: StoppingCriteria) -> "Schedule":
@@ -125,6 +127,7 @@ class Schedule:
             early_sweeps=plan.early_sweeps,
             repair_rounds=plan.repair_rounds,
             trial_swaps=plan.trial_swaps,
+            _reports_start=bool(run.history) and run.history[-1].kind == START,
         )
 
     def state(self) -> State:
@@ -176,7 +179,7 @@ class Schedule:
         if self.after_step is not None:
             run.after_block = lambda: self._checkpoint(last=False)
         try:
-            if run.n_sweeps == 0 and run.history and run.history[-1].kind == START:
+            if self._reports_start:
                 self._report()
                 if self._stopped is not None:
                     self._checkpoint(last=True)

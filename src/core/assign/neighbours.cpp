@@ -197,8 +197,8 @@ class Neighbours {
       if (i + 2 < scratch.others.size()) prefetch(scratch.others[i + 2]);
       const std::int32_t other = scratch.others[i];
       const double distance = kernel_.distance(x, centres_ + other * n_features_, 1.0, n_features_);
-      scratch.smallest[static_cast<std::size_t>(r)].add_one(
-          static_cast<float>(distance), column_of_[static_cast<std::size_t>(other)]);
+      scratch.smallest[static_cast<std::size_t>(r)].add_one(static_cast<float>(distance),
+                                                            column_of_[static_cast<std::size_t>(other)]);
     }
   }
 

@@ -99,7 +99,9 @@ void bind_rows(nb::module_& m) {
            nb::kw_only(), "labels"_a.noconvert(), "composites"_a.noconvert(), "weights"_a.noconvert(),
            "counts"_a.noconvert())
       .def_prop_ro("n_clusters", &PartitionView::n_clusters);
-  m.attr("SIMULATED_CORES") = nb::make_tuple(kSimulatedCores[0], kSimulatedCores[1], kSimulatedCores[2]);
+  m.def(
+      "simulated_cores", [] { return kSimulatedCores; },
+      "Return the numbers of processors for which section_times reports upper bounds.");
   m.def(
       "section_times",
       [] {
@@ -107,7 +109,7 @@ void bind_rows(nb::module_& m) {
         return std::make_tuple(times.wall, times.busy, times.simulated);
       },
       "Return the seconds that calls from the current thread have spent in parallel sections so far: "
-      "the elapsed time, the sum over all threads, and upper bounds of the time on SIMULATED_CORES.");
+      "the elapsed time, the sum over all threads, and upper bounds of the time on simulated_cores().");
   m.def("instruction_sets", &instruction_sets,
         "Return the names of the instruction sets that this machine supports, the baseline first.");
   m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,

@@ -115,8 +115,8 @@ class Proposer {
   }
 
   // The same with lower bounds, for the rule "best".
-  void propose_bounded(Proposal* proposals, std::int64_t count, const Task& task,
-                       ThreadScratch& scratch, int thread) {
+  void propose_bounded(Proposal* proposals, std::int64_t count, const Task& task, ThreadScratch& scratch,
+                       int thread) {
     RowBatch<Rows>& batch = scratch.batch;
     const auto row_of = [=](std::int64_t r) { return proposals[r].row; };
     batch.load(count, row_of);
