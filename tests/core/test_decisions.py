@@ -166,3 +166,30 @@ def test_clusters_never_lose_all_rows_at_once() -> None:
     partition, found = sweep(X, labels, 3, 2, block=len(X))
     assert (partition.counts > 0).all()
     assert found.gain > 0
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_a_row_cannot_move_to_its_own_cluster(n_threads: int) -> None:
+    X, labels = data(4000, 64, 40, 0)
+    rows = Rows.in_own_frame(X, "euclidean", 1)
+    partition = blank_partition(labels, 40, 64)
+    before, _ = partition.recompute(rows, None, 1)
+    own = np.arange(40, dtype=np.int32)
+    lists = np.stack([own, (own + 1) % 40, (own + 7) % 40], axis=1)
+    found = _core.sweep(
+        rows.core,
+        None,
+        partition.view(),
+        _core.CandidateVisit(
+            lists=lists,
+            changed=np.zeros(40, dtype=np.int64),
+            visited=np.full(40, -1),
+            clock=0,
+            order=own,
+            block_rows=4000,
+        ),
+        _core.SweepOptions(),
+        n_threads=n_threads,
+    )
+    after, _ = partition.recompute(rows, None, 1)
+    assert before - after == pytest.approx(found.gain)

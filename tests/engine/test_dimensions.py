@@ -63,6 +63,14 @@ FLAT = np.ones(128)
 
 
 class TestAutomaticChoice:
+    def test_does_not_exceed_the_memory(self) -> None:
+        X = rows_with_spectrum(STEEP)
+        n_axes = choice(X)
+        assert n_axes is not None
+        needed = len(X) * (n_axes + 1) * 4
+        assert choice(X, memory_left=needed) == n_axes
+        assert choice(X, memory_left=needed - 1) is None
+
     def test_projects_rows_with_a_steep_spectrum(self) -> None:
         variances = STEEP**2
         needed = int(np.searchsorted(np.cumsum(variances) / variances.sum(), 0.87)) + 1
@@ -174,22 +182,22 @@ class TestPlans:
         problem = Problem(rows, RowWeights.of(None, 10**5), 1000, n_threads=1)
         return make_plan(requested(**changes), problem)
 
-    def test_all_dimensions_repeat_the_last_third_of_the_annealing(self) -> None:
+    def test_all_dimensions_repeat_the_last_part_of_the_annealing(self) -> None:
         plan = self.plan(annealing=(0.12, 30), repair=3).for_all_dimensions(16)
         assert plan.annealing is not None
-        assert plan.annealing.temperature == pytest.approx(0.04)
-        assert plan.annealing.n_sweeps == 10
+        assert plan.annealing.temperature == pytest.approx(0.048)
+        assert plan.annealing.n_sweeps == 12
         assert plan.dimensions == 16
         assert plan.repair_rounds == 3
         assert plan.trial_swaps == 0
         assert str(plan).startswith("then all dimensions")
 
-    def test_last_third_has_the_same_temperatures(self) -> None:
+    def test_last_part_has_the_same_temperatures(self) -> None:
         whole = Annealing(0.12, 30)
-        third = whole.last_third()
-        assert [third.at(i) for i in range(10)] == pytest.approx([whole.at(20 + i) for i in range(10)])
-        assert Annealing(0.1, 1).last_third() == Annealing(0.1, 1)
-        assert Annealing(0.1, 2).last_third().n_sweeps == 1
+        last = whole.final_part()
+        assert [last.at(i) for i in range(12)] == pytest.approx([whole.at(18 + i) for i in range(12)])
+        assert Annealing(0.1, 1).final_part() == Annealing(0.1, 1)
+        assert Annealing(0.1, 2).final_part().n_sweeps == 1
 
     def test_few_dimensions_do_not_finish_with_full_sweeps(self) -> None:
         plan = self.plan()

@@ -325,6 +325,14 @@ def test_lists_contain_the_new_halves_after_swaps(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(lists, expected)
 
 
+def test_no_list_contains_its_own_cluster_after_swaps() -> None:
+    lists = np.array([[1, 2, 3], [0, 2, 4], [4, 3, 1], [4, 2, 0], [2, 0, 1]], dtype=np.int32)
+    adapt_to_swaps(lists, freed=np.array([4]), split=np.array([2]))  # 4 is a neighbour of 2.
+    assert not (lists == np.arange(5)[:, None]).any()
+    assert lists[4, 0] == 2
+    assert lists[2, 0] == 4
+
+
 def test_many_blocks_share_their_stamps(monkeypatch: pytest.MonkeyPatch) -> None:
     X, labels = random_problem(100, 3, 5)
     rows = Rows.in_own_frame(X, "euclidean", 1)

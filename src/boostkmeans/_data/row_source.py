@@ -1,5 +1,6 @@
 """Row sources: files and arrays from which rows are read in batches."""
 
+import math
 import mmap
 from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
@@ -87,6 +88,18 @@ def estimate_memory(source: RowSource, n_clusters: int, *, weighted: bool) -> Me
 def memory_limit(source: RowSource) -> int:
     """Return the limit that the user set for this source, or the default limit of the machine."""
     return default_memory_limit() if source.max_memory is None else source.max_memory
+
+
+def memory_left(X: Any, n_clusters: int, *, weighted: bool) -> float:
+    """Return the bytes within the user's `max_memory` that a fit in memory leaves.
+
+    Return infinity if there is no limit, or if the rows are streamed: the share of the memory for their
+    sample leaves room for a projection.
+    """
+    if not isinstance(X, RowSource) or X.is_sparse or X.max_memory is None:
+        return math.inf
+    left = X.max_memory - estimate_memory(X, n_clusters, weighted=weighted).in_memory
+    return math.inf if left < 0 else left
 
 
 def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:

@@ -17,6 +17,9 @@ VARIANCE_SHARE = 0.87
 COMPONENTS_UNIT = 16
 # Minimum number of features for which "auto" projects.
 MIN_FEATURES = 64
+# Maximum number of features for which "auto" projects. The time of the eigenvectors grows with the cube of
+# the number of features, on one thread, and Ctrl-C does not interrupt it.
+MAX_FEATURES = 2048
 # "auto" projects if the estimated cost falls to at most this share.
 MAX_COST_SHARE = 0.7
 # "auto" does not project if `max_iter` is below this.
@@ -25,6 +28,8 @@ MIN_SWEEPS_TO_PROJECT = 20
 MIN_SWEEPS = 2
 # Maximum share of `max_iter` for the fit in the leading components.
 MAX_PROJECTED_SHARE = 0.75
+# Bytes of a coordinate of a projected row.
+BYTES_PER_VALUE = 4
 # Estimated number of sweeps of a fit after its annealed sweeps.
 SWEEPS_AFTER_ANNEALING = 15
 # Estimated number of sweeps in all dimensions after a projected fit and its annealed sweeps.
@@ -65,6 +70,9 @@ def choose_projection(
         if n_axes >= d:
             return None
         spectrum = _spectrum(problem, rng)
+    if problem.rows.n_rows * (n_axes + 1) * BYTES_PER_VALUE > requested.memory_left:
+        logger.info("no projection of all rows: it does not fit into max_memory")
+        return None
     share = spectrum.shares[n_axes - 1]
     note = f"first {n_axes} of {d} dimensions ({100 * share:.1f} % of the variance)"
     logger.info("%s", note)
@@ -86,7 +94,7 @@ def _may_pay(requested: RequestedSettings, problem: Problem) -> bool:
     if not all(isinstance(x, str) and x == "auto" for x in asked) or requested.moves != "best":
         return False  # The user decided how the fit proceeds.
     d = problem.rows.n_features
-    if d < MIN_FEATURES or requested.max_iter < MIN_SWEEPS_TO_PROJECT:
+    if not MIN_FEATURES <= d <= MAX_FEATURES or requested.max_iter < MIN_SWEEPS_TO_PROJECT:
         return False
     return _pays(COMPONENTS_UNIT, requested, problem)
 
@@ -96,7 +104,7 @@ def _pays(n_axes: int, requested: RequestedSettings, problem: Problem) -> bool:
     rows, d = problem.rows, problem.rows.n_features
     plan = make_plan(requested, problem, log=False)
     annealed = 0 if plan.annealing is None else plan.annealing.n_sweeps
-    last = 0 if plan.annealing is None else plan.annealing.last_third().n_sweeps
+    last = 0 if plan.annealing is None else plan.annealing.final_part().n_sweeps
     n_sweeps = annealed + SWEEPS_AFTER_ANNEALING
     sampled = spectrum_rows(d)
     spectrum = (COVARIANCE_COST * sampled + EIGENVECTOR_COST * d) * d**2 / rows.n_rows

@@ -242,9 +242,7 @@ def start_kway(problem: Problem, context: FitContext) -> Run:
         if time.perf_counter() >= context.criteria.deadline:
             # The deadline may have caused the rejection: a resumed fit must not continue from here.
             context = replace(context, checkpoint=None)
-    plan = make_plan(_call_init(requested, problem, context), problem)
-    if context.original is not None:
-        plan = plan.in_few_dimensions()
+    plan = _plan(_call_init(requested, problem, context), problem, context)
     labels = Seeding(problem, context.rng, context.grow).labels(plan.init)
     run = _start_run(problem, plan, labels, context)
     if isinstance(plan.init, str) and plan.init == "bisecting":
@@ -261,6 +259,12 @@ def _call_init(requested: RequestedSettings, problem: Problem, context: FitConte
         expected = f"a callable that returns an array or one of {', '.join(map(repr, INIT_NAMES))}"
         raise ParameterError("init", expected, init)
     return replace(requested, init=init)
+
+
+def _plan(requested: RequestedSettings, problem: Problem, context: FitContext) -> Plan:
+    """Return the plan of a run in all dimensions or, in a projected fit, in a few."""
+    plan = make_plan(requested, problem)
+    return plan if context.original is None else plan.in_few_dimensions()
 
 
 def _start_run(
@@ -287,8 +291,9 @@ def _start_from_projection(
     problem: Problem, context: FitContext, projection: Projection, note: str
 ) -> Run:
     """Fit the rows in a few dimensions, and start the run in all dimensions from the labels."""
+    context = replace(context, requested=_call_init(context.requested, problem, context))
     inner = context.projected(problem, note)
-    requested = _call_init(inner.requested, problem, context)
+    requested = inner.requested
     if not isinstance(requested.init, str):  # Centres of the user have all dimensions.
         labels = Seeding(problem, context.rng, context.grow).labels(requested.init)
         requested = replace(requested, init=labels)
@@ -329,7 +334,7 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
         schedule.execute()
     assert fitted.outcome is not None
     rows = problem.rows
-    plan = make_plan(context.requested, problem).for_all_rows(
+    plan = _plan(context.requested, problem, context).for_all_rows(
         sample.rows.n_rows,
         fitted.n_sweeps,
         fitted.plan.dimensions,

@@ -1,6 +1,7 @@
 """Plan: the resolution of "auto" for start, sample, candidates, repair and annealing, with reasons."""
 
 import logging
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -93,6 +94,8 @@ class RequestedSettings:
     moves: str
     max_iter: int
     dimensions: int | str | None = "auto"
+    memory_left: float = math.inf
+    """Bytes within the user's `max_memory` that are left for the projection of all rows."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,9 @@ class Annealing:
     adapts: bool = False
     """True if the temperature is reduced when clusters explain little of the inertia."""
 
-    def last_third(self) -> "Annealing":
-        """Return the last third of the sweeps, with its lower temperatures."""
-        n_sweeps = max(1, self.n_sweeps // 3)
+    def final_part(self) -> "Annealing":
+        """Return the last sweeps, with their lower temperatures: two of five."""
+        n_sweeps = max(1, 2 * self.n_sweeps // 5)
         return replace(self, temperature=self.temperature * n_sweeps / self.n_sweeps, n_sweeps=n_sweeps)
 
     def at(self, sweep: int, explained: float = 1.0) -> float:
@@ -177,11 +180,11 @@ class Plan:
     def for_all_dimensions(self, dimensions: int) -> "Plan":
         """Return the plan for all dimensions after a fit in the leading components.
 
-        That fit was annealed. The last third of the annealing is repeated, because rows near the border
+        That fit was annealed. The last part of the annealing is repeated, because rows near the border
         of two clusters depend on the other dimensions. Repair is repeated for the same reason.
         """
         reasons = ["then all dimensions"]
-        annealing = None if self.annealing is None else self.annealing.last_third()
+        annealing = None if self.annealing is None else self.annealing.final_part()
         if annealing is not None:
             reasons.append(
                 f"annealing: at most {annealing.temperature:g} over {annealing.n_sweeps} sweeps"

@@ -65,7 +65,7 @@ MAX_CENTRE_ROUNDING = 1e-13
 
 # A run that sees only some dimensions measures the inertia in all of them when its own has fallen by
 # this share. A measurement takes about as long as half a sweep.
-MEASURE_AFTER_FALL = 1 / 100
+MEASURE_AFTER_FALL = 1 / 40
 
 
 MakeTree = Callable[[Partition, Floats], tuple[ClusterTree, int, str]]

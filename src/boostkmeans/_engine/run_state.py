@@ -20,6 +20,8 @@ from boostkmeans._storage.fields import encode_number
 from boostkmeans._storage.state import SavedState, State
 from boostkmeans._storage.tensor_checks import Checker
 
+# Kinds of steps that a run may have made last.
+SWEEP_KINDS = ("sweep", "candidates", "certify", "repair", "extrapolation")
 # Largest relative difference between composites updated by moves and recomputed ones.
 MAX_DRIFT = 1e-6
 
@@ -125,6 +127,6 @@ def _restore_last(saved: SavedState, history: list[SweepRecord]) -> tuple[int, L
         n_sweeps = saved.integer("n_sweeps")
         if last is None:
             return n_sweeps, None
-        return n_sweeps, LastSweep(last.string("kind"), last.integer("moves"))
+        return n_sweeps, LastSweep(last.string("kind", SWEEP_KINDS), last.integer("moves"))
     sweeps = [record for record in history if record.kind != "tree"]
     return len(sweeps), LastSweep(sweeps[-1].kind, sweeps[-1].moves) if sweeps else None

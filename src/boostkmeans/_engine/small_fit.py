@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from boostkmeans import _core
+from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._engine.plan import TEMPERATURE_PER_EXPLAINED_SQUARE
 from boostkmeans._engine.run import LastSweep, Run
 from boostkmeans._engine.schedule import Phase, Schedule
@@ -45,6 +46,7 @@ KINDS = ("sweep", "certify", "repair")
 def is_small(run: Run) -> bool:
     """Return True if the core makes all steps of a run in a single call.
 
+    Projected fits and few clusters with many rows have rules of their own, which the core does not know.
     This depends only on the problem and the plan, so that results depend on nothing else.
     """
     problem, rows, k = run.problem, run.problem.rows, run.partition.n_clusters
@@ -56,6 +58,9 @@ def is_small(run: Run) -> bool:
         and problem.limits is None
         and problem.n_pinned == 0
         and run.candidates is None
+        and run.original is None
+        and problem.projection is None
+        and not has_few_clusters(problem)
     )
 
 

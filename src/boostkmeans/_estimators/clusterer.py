@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from boostkmeans._data.frame import METRICS, Array
-from boostkmeans._data.row_source import source_to_stream
+from boostkmeans._data.row_source import memory_left, source_to_stream
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.streamed_rows import StreamedRows
 from boostkmeans._data.weights import RowWeights
@@ -179,7 +179,8 @@ class Clusterer(CentreModel):
                 source, self.metric, self.n_clusters, n_threads, weighted=sample_weight is not None
             )
             logger.info("the rows do not fit into memory and are read in %d blocks", rows.n_blocks)
-        context = self._context(rows, weights, array, began)
+        left = memory_left(X, self.n_clusters, weighted=sample_weight is not None)
+        context = self._context(rows, weights, array, began, left)
         best = BestRun(self._problem(rows, weights, n_threads), context, self._start())
         try:
             run = best.find(self.n_init)
@@ -198,11 +199,16 @@ class Clusterer(CentreModel):
         self.__dict__.update(result, **clock.attributes())
 
     def _context(
-        self, rows: RowSet, weights: RowWeights, array: Array | None, began: float
+        self,
+        rows: RowSet,
+        weights: RowWeights,
+        array: Array | None,
+        began: float,
+        memory_left: float,
     ) -> FitContext:
         """Return the settings of all runs, with the checkpoint from which they resume."""
         checkpoint = None if self.checkpoint is None else self._open_checkpoint(rows, weights)
-        requested = self._requested_settings()
+        requested = replace(self._requested_settings(), memory_left=memory_left)
         if checkpoint is not None and checkpoint.uses_all_dimensions:
             requested = replace(requested, dimensions=None)
         return FitContext(

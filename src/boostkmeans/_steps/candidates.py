@@ -108,8 +108,11 @@ class NeighbourLists:
         visited = saved.array("visited", np.int64, (None, k), -1, clock)
         if len(visited) not in (1, n_blocks):
             saved.fail("visited", f"1 or {n_blocks} lines", len(visited))
+        lists = saved.array("lists", np.int32, (k, None), -1, k - 1)
+        if (lists == np.arange(k)[:, None]).any():
+            saved.fail("lists", "lists of other clusters", "a cluster in its own list")
         return cls(
-            saved.array("lists", np.int32, (k, None), -1, k - 1),
+            lists,
             saved.array("changed", np.int64, (k,), -1, clock),
             visited,
             clock,
@@ -121,7 +124,7 @@ def adapt_to_swaps(lists: Lists, freed: NDArray[np.int64], split: NDArray[np.int
     """Adapt lists, in place, to clusters `freed` that have become halves of `split`.
 
     Wherever a split cluster is listed, its other half replaces the next entry. A list may then contain a
-    cluster twice, which is harmless.
+    cluster twice, which is harmless. No list contains its own cluster.
     """
     half = np.full(len(lists) + 1, -1, dtype=np.int32)  # The last value belongs to padding.
     half[split] = freed
@@ -132,8 +135,12 @@ def adapt_to_swaps(lists: Lists, freed: NDArray[np.int64], split: NDArray[np.int
         owners, places = np.nonzero(found >= 0)
         some[owners, places + 1] = found[owners, places]
     for own, other in ((split, freed), (freed, split)):
-        lists[own, 1:] = around
+        lists[own, 1:] = np.where(around == own[:, None], other[:, None], around)
         lists[own, 0] = other
+    for begin in range(0, len(lists), ADAPTED_AT_ONCE):
+        some = lists[begin : begin + ADAPTED_AT_ONCE]
+        owners, places = np.nonzero(some == np.arange(begin, begin + len(some))[:, None])
+        some[owners, places] = some[owners, 0]
 
 
 def _stamped_blocks(n_blocks: int) -> int:

@@ -47,6 +47,7 @@ void bounded_nearest(const DenseRows& rows, const double* centres, std::int64_t 
       guesses[r] = cost_of(r, labels[row_of(r)]);
       found[r] = {guesses[r], labels[row_of(r)]};
     }
+    search.begin(scan, thread);
     search.load(
         count, row_of, [](std::int64_t) { return -1; }, [](std::int64_t) { return 1.0f; }, thread);
     if (!search.search(scan, count, row_of, guesses, cost_of, found, thread)) return;

@@ -68,9 +68,7 @@ template <class T>
 void wait_while(const std::atomic<T>& value, T old) {
   for (int i = 0; i < kSpins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
-#ifdef __x86_64__
-    __builtin_ia32_pause();
-#endif
+    pause();
   }
   while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
@@ -149,7 +147,9 @@ void ThreadPool::work(int thread) {
   } catch (...) {
     if (!failed_.exchange(true)) error_ = std::current_exception();
   }
-  thread_times_[static_cast<std::size_t>(thread)] = time;
+  ThreadTime& total = thread_times_[static_cast<std::size_t>(thread)];
+  total.busy = std::max(0.0, time.busy - total.waiting);
+  total.longest_item = time.longest_item;
 }
 
 // Works on the current round together with all threads that join it.

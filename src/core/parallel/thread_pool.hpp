@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "parallel/section_times.hpp"
+#include "parallel/pause.hpp"
 #include "parallel/stop_token.hpp"
 #include "support/alignment.hpp"
 
@@ -43,12 +45,17 @@ class ThreadPool {
                          const std::function<void(std::int64_t, int)>& body);
   // Returns true if items may be left out, because a stop was requested or an item failed.
   bool abandoned() const { return failed_.load(std::memory_order_relaxed) || stop_token_.stopped(); }
+  // Called by an item that has waited for an earlier item. The time does not count as work.
+  void add_waiting_time(int thread, StopToken::Clock::duration time) {
+    thread_times_[static_cast<std::size_t>(thread)].waiting +=
+        std::chrono::duration<double>(time).count();
+  }
 
  private:
   // Time that a thread spent on the items of the current round. Threads write it, so that each has a
   // cache line of its own.
   struct alignas(kAlignment) ThreadTime {
-    double busy = 0.0, longest_item = 0.0;
+    double busy = 0.0, longest_item = 0.0, waiting = 0.0;
   };
 
   void serve(int thread);

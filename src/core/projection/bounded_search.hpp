@@ -39,7 +39,13 @@ class BoundedSearch {
     for (int t = 0; t < pool.size(); ++t) scratch_.push_back(std::make_unique<Scratch>(bounds.rows()));
   }
 
-  // Begins a batch. Row r is rows(r); its own cluster is column own(r), or -1.
+  // Gathers the centres with which the next batches of a thread are compared.
+  void begin(const BoundedScan& scan, int thread) {
+    scratch_[static_cast<std::size_t>(thread)]->centres =
+        &bounds_.centres(scan.list, scan.n_columns, thread);
+  }
+
+  // Begins a batch. Row r has the number row_of(r). Its own cluster is column own_of(r), or -1.
   template <class RowOf, class OwnOf, class WeightOf>
   void load(std::int64_t count, RowOf row_of, OwnOf own_of, WeightOf weight_of, int thread) {
     RowBatch<DenseRows>& batch = scratch_[static_cast<std::size_t>(thread)]->batch;
@@ -57,7 +63,7 @@ class BoundedSearch {
   bool search(const BoundedScan& scan, std::int64_t count, RowOf row_of, const double* stay,
               CostOf cost_of, Found* found, int thread) {
     Scratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
-    const PackedCentres& centres = bounds_.centres(scan.list, scan.n_columns, thread);
+    const PackedCentres& centres = *scratch.centres;
     const Kernel& kernel = bounds_.rows().kernel();
     std::fill_n(scratch.limits, kBatchRows, -1.0f);
     for (std::int64_t r = 0; r < count; ++r) {
@@ -74,6 +80,20 @@ class BoundedSearch {
     return true;
   }
 
+  // Writes the cluster with the smallest bound for each row of the batch, other than its own, or -1.
+  // Returns false if a stop was requested.
+  bool most_promising(const BoundedScan& scan, std::int64_t count, std::int32_t* out, int thread) {
+    Scratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
+    RowBatch<DenseRows>& batch = scratch.batch;
+    if (!batch.scan(Rule::best, scan.weighted, *scratch.centres, pool_.stop_token(), thread))
+      return false;
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int32_t column = batch.index(r);
+      out[r] = column < 0 || scan.list == nullptr ? column : scan.list[column];
+    }
+    return true;
+  }
+
  private:
   // Number of columns whose hits are stored at a time: 200 kB, which fits into the second-level cache.
   static constexpr std::int64_t kColumnsAtOnce = 512;
@@ -81,6 +101,7 @@ class BoundedSearch {
   struct Scratch {
     explicit Scratch(const DenseRows& rows) : batch(rows), hits(kBatchRows * kColumnsAtOnce) {}
     RowBatch<DenseRows> batch;
+    const PackedCentres* centres = nullptr;
     Buffer<Hit> hits;
     float limits[kBatchRows];
     std::int32_t counts[kBatchRows];

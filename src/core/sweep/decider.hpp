@@ -118,7 +118,7 @@ class Decider {
       for (std::int64_t i = item * per_item; i < end; ++i) {
         prefetch(sorted, i);
         Decision& decision = at(sorted, i);
-        if (!alone && !order_.wait_for_turn(decision, pool_)) return;
+        if (!alone && !order_.wait_for_turn(decision, pool_, thread)) return;
         decide_one(decision, x);
         order_.end_turn(decision);
       }

@@ -43,7 +43,7 @@ class DecisionOrder {
     decisions.clear();
     n_levels_ = 0;
     for (const Proposal& proposal : proposals)
-      if (proposal.target >= 0) append(proposal);
+      if (proposal.target >= 0 && proposal.target != proposal.own) append(proposal);
   }
   std::int64_t size() const { return static_cast<std::int64_t>(decisions.size()); }
   std::int32_t n_levels() const { return n_levels_; }
@@ -63,11 +63,11 @@ class DecisionOrder {
     return sorted_;
   }
 
-  // Waits until all earlier decisions on the two clusters were made. Returns false if they never will
-  // be.
-  bool wait_for_turn(const Decision& decision, const ThreadPool& pool) const {
-    return wait(of(decision.from), decision.turn_from, pool) &&
-           wait(of(decision.to), decision.turn_to, pool);
+  // Waits until all earlier decisions on the two clusters were made. Returns false if the pool stops
+  // before that.
+  bool wait_for_turn(const Decision& decision, ThreadPool& pool, int thread) const {
+    return wait(of(decision.from), decision.turn_from, pool, thread) &&
+           wait(of(decision.to), decision.turn_to, pool, thread);
   }
   // Called after a decision was made.
   void end_turn(const Decision& decision) {
@@ -105,15 +105,21 @@ class DecisionOrder {
                          from.n_decisions++, to.n_decisions++, 0.0, false});
   }
 
-  static bool wait(const ClusterTurns& cluster, std::uint32_t turn, const ThreadPool& pool) {
+  static bool wait(const ClusterTurns& cluster, std::uint32_t turn, ThreadPool& pool, int thread) {
     // Number of reads after which a waiting thread lets others run, in case there are more threads than
     // processors.
     constexpr int kSpins = 1000;
+    if (cluster.n_made.load(std::memory_order_acquire) == turn) return true;
+    const auto began = StopToken::Clock::now();
     for (int i = 0; cluster.n_made.load(std::memory_order_acquire) != turn; ++i) {
-      if (i < kSpins) continue;
+      if (i < kSpins) {
+        pause();
+        continue;
+      }
       if (pool.abandoned()) return false;
       std::this_thread::yield();
     }
+    pool.add_waiting_time(thread, StopToken::Clock::now() - began);
     return true;
   }
 

@@ -73,6 +73,7 @@ class Proposer {
   void propose_task(Proposal* proposals, const Task& task, const Task* next, int thread) {
     ThreadScratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
     auto* centres = bounded_ == nullptr ? &policy_.centres(task.list, thread) : nullptr;
+    if (bounded_ != nullptr) bounded_->begin(bounded_scan(task), thread);
     for (std::int64_t at = 0; at < task.count; at += kBatchRows) {
       const std::int64_t count = std::min(kBatchRows, task.count - at);
       std::int64_t rows[kBatchRows];
@@ -137,19 +138,26 @@ class Proposer {
       return entering(partition_.weights[cluster], w, distance);
     };
     BoundedSearch::Found found[kBatchRows];
-    const BoundedScan scan{policy_.clusters(task.list), policy_.n_columns(task.list),
-                           static_cast<bool>(row_weights_), options_.exact};
+    const BoundedScan scan = bounded_scan(task);
+    std::int32_t runners_up[kBatchRows];
+    if (policy_.keeps_runners_up() && !bounded_->most_promising(scan, count, runners_up, thread)) return;
     for (std::int64_t r = 0; r < count; ++r) found[r] = {stay[r], -1};
     if (!bounded_->search(scan, count, row_of, stay, cost_of, found, thread)) return;
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t row = row_of(r);
       const std::int32_t best = found[r].cluster;
-      // The runner-up of a row that stays is unknown. Its own cluster takes that place.
-      policy_.found(row, best >= 0 ? best : partition_.labels[row]);
+      // The runner-up of a row that stays is the cluster with the smallest bound.
+      if (policy_.keeps_runners_up() && (best >= 0 || runners_up[r] >= 0))
+        policy_.found(row, best >= 0 ? best : runners_up[r]);
       if (best < 0 || (options_.exact && !improves_exactly(row, best, batch.norm(r), scratch))) continue;
       proposals[r].target = best;
       proposals[r].regret = batch.weight(r) * static_cast<float>(found[r].cost - stay[r]);
     }
+  }
+
+  BoundedScan bounded_scan(const Task& task) const {
+    return {policy_.clusters(task.list), policy_.n_columns(task.list), static_cast<bool>(row_weights_),
+            options_.exact};
   }
 
   // Computes the norm, the weight and the cost of staying of each row of a batch.

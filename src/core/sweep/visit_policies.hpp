@@ -99,8 +99,9 @@ class FullPolicy {
   std::int64_t list_length() const { return 0; }
   // The column of a cluster, or -1 if it has none.
   std::int32_t column(std::int64_t, std::int32_t cluster) const { return cluster; }
-  // Called with the best other cluster of a row.
+  // Called with the best other cluster of a row, if the policy keeps it.
   void found(std::int64_t, std::int32_t) {}
+  static constexpr bool keeps_runners_up() { return false; }
 
  private:
   // Number of runs whose bounds are prefetched, to hide the latency of memory.
@@ -231,8 +232,9 @@ class CandidatePolicy {
   }
   void scored(std::int64_t, std::int32_t, double, double, double) const {}
   void found(std::int64_t row, std::int32_t best) {
-    if (visit_.runners_up != nullptr && !visit_.by_runner_up) visit_.runners_up[row] = best;
+    if (keeps_runners_up()) visit_.runners_up[row] = best;
   }
+  bool keeps_runners_up() const { return visit_.runners_up != nullptr && !visit_.by_runner_up; }
 
  private:
   using Gathered = typename CentreTraits<Rows>::Gathered;
