@@ -1,11 +1,12 @@
 """Record the labels of all settings with the installed version of boostkmeans.
 
-    python tests/behaviour/record.py                 write labels_<version>.json
-    python tests/behaviour/record.py --check         compare with that file instead
+    python tests/behaviour/record.py --since 0.7.0   write labels_<version>.json
+    python tests/behaviour/record.py --check         compare with all files instead
     python tests/behaviour/record.py --times         print how long each setting takes
 
-Run this with a release, before the code changes, and never again for that release. Every instruction set
-of the machine is recorded, each with one and with two threads, which must agree.
+The file contains the settings whose outcome differs from that of earlier releases, or all settings
+without `--since`. Run this once for each release that changes labels. Every instruction set of the
+machine is recorded, each with one and with two threads, which must agree.
 """
 
 import argparse
@@ -62,6 +63,36 @@ def record() -> dict[str, Any]:
     return {"environment": environment(), "outcomes": by_isa, "notes": notes}
 
 
+def numbers(release: str) -> tuple[int, ...]:
+    """Return the numbers of a version."""
+    return tuple(int(number) for number in re.findall(r"\d+", release))
+
+
+def recorded(last: str | None = None) -> dict[str, dict[str, Any]]:
+    """Return the outcomes by instruction set, as recorded by the last release that changed each.
+
+    Releases after `last` are left out.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    by_version = {numbers(path.stem): path for path in FOLDER.glob("labels_*.json")}
+    for release, path in sorted(by_version.items()):
+        if last is None or release <= numbers(last):
+            for isa, outcomes in json.loads(path.read_text())["outcomes"].items():
+                found.setdefault(isa, {}).update(outcomes)
+    return found
+
+
+def only_changes(found: dict[str, Any], last: str) -> dict[str, Any]:
+    """Return a record without the settings that are as before, with all instruction sets."""
+    before, outcomes = recorded(last), found["outcomes"]
+    changed = {name for isa in outcomes for name in differences(outcomes[isa], before[isa])}
+    kept = {
+        isa: {name: one[name] for name in SETTINGS if name in changed} for isa, one in outcomes.items()
+    }
+    notes = {name: note for name, note in found["notes"].items() if name in changed}
+    return {**found, "outcomes": kept, "notes": notes}
+
+
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """Return the names of settings that differ."""
     return [name for name in before if before[name] != after.get(name)]
@@ -93,7 +124,8 @@ def print_times() -> None:
 def main() -> None:
     """Write the file, or compare with it."""
     parser = argparse.ArgumentParser(description="Record the labels of all settings.")
-    parser.add_argument("--check", action="store_true", help="compare with the file, write nothing")
+    parser.add_argument("--check", action="store_true", help="compare with all files, write nothing")
+    parser.add_argument("--since", metavar="VERSION", help="leave out settings that are as in VERSION")
     parser.add_argument("--times", action="store_true", help="print how long each setting takes")
     given = parser.parse_args()
     if given.times:
@@ -102,10 +134,12 @@ def main() -> None:
     path = FOLDER / f"labels_{boostkmeans.__version__}.json"
     found = record()
     if given.check:
-        stored = json.loads(path.read_text())["outcomes"]
+        stored = recorded()
         for isa, found_now in found["outcomes"].items():
-            print(f"{isa}: differing from {path.name}: {differences(stored[isa], found_now) or 'none'}")
+            print(f"{isa}: differing: {differences(stored[isa], found_now) or 'none'}")
         return
+    if given.since is not None:
+        found = only_changes(found, given.since)
     path.write_text(one_line_each(found))
 
 

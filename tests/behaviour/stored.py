@@ -58,13 +58,18 @@ class StoredFit:
         return model.fit(rows, sample_weight=self.sample_weight)
 
 
+def is_sweep(record: SweepRecord) -> bool:
+    """Return False for the record of a start, which is new in version 0.9."""
+    return record.kind != "start"
+
+
 def result_of(model: Any) -> dict[str, Any]:
     """Return what must come out of a fit, whether or not it was interrupted."""
     tree = getattr(model, "tree_", None)
     return {
         "labels": digest(model.labels_),
         "inertia": f"{model.inertia_:.10g}",
-        "moves": digest(np.array([record.moves for record in model.history_], dtype=np.int64)),
+        "moves": digest(np.array([r.moves for r in model.history_ if is_sweep(r)], dtype=np.int64)),
         "stop_reason": model.stop_reason_,
         "tree": "" if tree is None else digest(tree.children, tree.sizes),
     }
@@ -78,7 +83,7 @@ def resumed(fit: StoredFit, file: Path, folder: Path) -> tuple[Any, dict[str, An
     (folder / "state").write_bytes(gzip.decompress(file.read_bytes()))
     records: list[SweepRecord] = []
     model = fit.run(folder, folder / "state", records.append)
-    return model, {**result_of(model), "callbacks": len(records)}
+    return model, {**result_of(model), "callbacks": sum(map(is_sweep, records))}
 
 
 def some() -> NDArray[np.float64]:
