@@ -12,9 +12,9 @@ from measure import median, one_line, timed
 from result_files import save_result
 
 # Shares of the variance for which the number of components is measured.
-SHARES = (0.6, 0.7, 0.8, 0.87, 0.93, 0.97)
+SHARES = (0.7, 0.8, 0.87, 0.93)
 # Seeds per setting.
-SEEDS = 3
+SEEDS = 2
 # Name of the setting without a projection.
 ALL = "None"
 
