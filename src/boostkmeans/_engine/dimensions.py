@@ -17,8 +17,8 @@ VARIANCE_SHARE = 0.87
 COMPONENTS_UNIT = 16
 # Minimum number of features for which "auto" projects.
 MIN_FEATURES = 64
-# Maximum number of features for which "auto" projects. The time of the eigenvectors grows with the cube of
-# the number of features, on one thread, and Ctrl-C does not interrupt it.
+# Maximum number of features for which "auto" projects. The time of the eigenvectors grows with the cube
+# of the number of features, on one thread, and Ctrl-C does not interrupt it.
 MAX_FEATURES = 2048
 # "auto" projects if the estimated cost falls to at most this share.
 MAX_COST_SHARE = 0.7

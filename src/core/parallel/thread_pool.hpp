@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "parallel/section_times.hpp"
 #include "parallel/pause.hpp"
+#include "parallel/section_times.hpp"
 #include "parallel/stop_token.hpp"
 #include "support/alignment.hpp"
 
