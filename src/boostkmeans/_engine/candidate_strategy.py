@@ -15,6 +15,9 @@ from boostkmeans._steps.repair import Swaps
 from boostkmeans._steps.sweep import SweepResult
 from boostkmeans._storage.state import SavedState, State
 
+# Minimum number of clusters for which searches for neighbours and repairs use earlier lists. With 2,100
+# clusters, fresh lists lead to an inertia that is 0.2 to 0.4 % lower, and they take little time.
+REUSE_FROM_CLUSTERS = 8192
 # Lists are rebuilt after 1, 2 and 4 sweeps, and then after every 4 sweeps. The last sweep over a list
 # uses the runners-up. See docs/paper/top_k0.md.
 MAX_USES = 4
@@ -82,13 +85,14 @@ class CandidateStrategy:
         """Rebuild expired lists, and allocate the runners-up, before a sweep over candidates."""
         if self.expired or self.lists is None:
             n_blocks, n_threads = problem.rows.n_blocks, problem.n_threads
+            reuse = self.lists is not None and partition.n_clusters >= REUSE_FROM_CLUSTERS
             self.lists = NeighbourLists.build(
                 partition,
                 self.n_candidates,
                 n_blocks,
                 n_threads,
-                previous=None if self.lists is None else self.lists.lists,
-                seed=self.n_built,
+                previous=self.lists.lists if reuse and self.lists is not None else None,
+                seed=self.n_built if reuse else 0,
             )
             self.n_built += 1
             self.max_uses = min(max(1, 2 * self.max_uses), MAX_USES)
@@ -148,8 +152,10 @@ class CandidateStrategy:
         self.tried_runners_up = False
 
     def known_lists(self, n_clusters: int) -> Lists | None:
-        """Return lists for a repair; None if a search for neighbours is exact and takes little time."""
-        if self.lists is None or is_exact(n_clusters, self.n_candidates):
+        """Return lists for a repair; None if a search for neighbours takes little time."""
+        if self.lists is None or n_clusters < REUSE_FROM_CLUSTERS:
+            return None
+        if is_exact(n_clusters, self.n_candidates):
             return None
         return self.lists.lists
 
