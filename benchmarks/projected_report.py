@@ -27,7 +27,7 @@ def projected_section(result: Json) -> str:
 TEXT = """## Projected fits
 
 Whole fits that run first in the leading principal components, and then in all dimensions. Times and
-inertias are relative to `dimensions=None`: medians and means of 3 seeds. Fewer components save more
+inertias are relative to `dimensions=None`: medians and means of 2 seeds. Fewer components save more
 time, but the fit may end with a higher inertia. "auto" uses the components that hold 87 % of the
 variance, rounded up to a multiple of 16. It uses all dimensions where the estimated time would not fall
 to 70 %. {context}"""

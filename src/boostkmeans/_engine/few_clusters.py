@@ -110,8 +110,8 @@ class Extrapolation:
     """Recent centres of a slow descent, and the factor by which their movement is extrapolated.
 
     The factor adapts to the success of earlier extrapolations. Anderson acceleration was tried as well.
-    It needs a deterministic iteration, but the rows of a sweep are visited in random order: two of three
-    extrapolations failed, and the others gained little.
+    Two of three extrapolations failed, and the others gained little, possibly because the rows of a
+    sweep are visited in random order.
     """
 
     trail: list[Floats] = field(default_factory=list)

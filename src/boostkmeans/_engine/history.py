@@ -22,9 +22,10 @@ class SweepRecord:
     """Number of rows that changed their cluster."""
     inertia: float
     """Inertia of the best partition so far, which the fit would return if it ended here. It is lower
-    than that of the current partition only if annealing has raised the inertia."""
+    than that of the current partition only if annealing has raised the inertia. While a fit runs in
+    few dimensions, this is the last measurement in all dimensions, which may be a little too high."""
     evaluations: int
-    """Number of distances that the sweep computed."""
+    """Number of distances that the sweep computed, including lower bounds in a few dimensions."""
     kind: str = "sweep"
     """Kind of the sweep: "sweep" (over all clusters), "candidates" (over neighbour lists), "certify"
     (decided in float64 wherever float32 is not accurate enough), "tree" (construction of a tree),

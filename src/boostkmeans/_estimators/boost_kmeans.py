@@ -109,8 +109,8 @@ class BoostKMeans(Clusterer):
         If rows are compared with all clusters, the final assignment to the nearest centres is completed,
         too.
     callback : callable, default=None
-        Function that is called with a `SweepRecord` after each sweep. The fit stops if it returns a true
-        value.
+        Function that is called with a `SweepRecord` after each sweep, and after a start that took long.
+        The fit stops if it returns a true value.
     checkpoint : path, default=None
         File for the state of the fit. It is written after each sweep, as long as this takes less than
         5 % of the time, and at least once per minute. If the file exists and belongs to the same data
