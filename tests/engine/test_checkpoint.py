@@ -119,7 +119,8 @@ def test_resumes_from_every_checkpoint(
     assert n_sweeps[some.index(-1) + 1] == 0  # The last checkpoint is that of the completed fit.
     assert max(n_sweeps) == n_sweeps[0]
     late = n_sweeps[some.index(-3) + 1]
-    assert late == n_sweeps[0] == 0 if name == "tree" else late < n_sweeps[0]
+    # A tree has no sweeps, and the core makes those of small fits.
+    assert late == 0 if n_sweeps[0] == 0 else late < n_sweeps[0]
     model.set_params(checkpoint=None)
 
 
