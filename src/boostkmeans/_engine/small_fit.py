@@ -23,8 +23,9 @@ from boostkmeans._storage.state import SavedState, State
 
 logger = logging.getLogger("boostkmeans")
 
-# Maximum number of multiplications of a full sweep, n x k x d, for a fit in a single call. Up to here, a
-# second thread does not pay: see "Small data" in docs/benchmarks.md.
+# Maximum number of multiplications of a full sweep, n x k x d, for a fit in a single call. This is about
+# the work for which the core would start a second thread. "Small data" in docs/benchmarks.md compares
+# both ways.
 MAX_WORK = 2**21
 # Maximum number of clusters for a fit in a single call. It compares all pairs of clusters in a repair,
 # and all rows with all clusters in the sweeps after it. For more clusters, neighbour lists are faster.

@@ -20,8 +20,8 @@ namespace boostkmeans {
 class ThreadPool {
  public:
   // `max_threads` is the number of threads beyond which another thread would not pay (see
-  // useful_threads). With less than 2, all sections count as serial. Other sections are added to
-  // `times`.
+  // useful_threads). If it is below 2, all sections count as serial. Otherwise the times of the
+  // sections are added to `times`.
   ThreadPool(int n_threads, StopToken& stop_token, SectionTimes& times, double max_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
