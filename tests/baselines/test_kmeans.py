@@ -137,7 +137,7 @@ def test_empty_clusters_ignore_rows_without_weight_and_single_rows() -> None:
 
 def test_cluster_stays_empty_if_all_rows_lie_on_centres() -> None:
     X = np.repeat([[1.0, 1], [5, 5]], 5, axis=0)
-    model = KMeans(3, init=[[1.0, 1], [5, 5], [90, 90]]).fit(X)
+    model = KMeans(3, init=np.array([[1.0, 1], [5, 5], [90, 90]])).fit(X)
     assert model.cluster_sizes_.tolist() == [5, 5, 0]
     np.testing.assert_array_equal(model.cluster_centers_[2], [90, 90])
     assert (model.inertia_, model.n_iter_) == (0.0, 1)
@@ -167,7 +167,7 @@ def test_result_does_not_depend_on_threads(init: str) -> None:
 def test_callback_sees_each_record_and_stops_the_fit() -> None:
     X, _ = blobs(400, 4, 8, spread=3.0)
     seen: list[SweepRecord] = []
-    model = KMeans(9, n_init=5, tol=0, random_state=0, callback=lambda r: bool(seen.append(r)))
+    model = KMeans(9, n_init=5, tol=0, random_state=0, callback=seen.append)
     model.fit(X)
     assert [record.seconds for record in seen] == sorted(record.seconds for record in seen)
     assert len(seen) > 5

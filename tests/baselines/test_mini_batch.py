@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from boostkmeans import SweepRecord
 from boostkmeans._data.rows import Rows
 from boostkmeans.baselines import MiniBatchKMeans
 from conftest import blobs
@@ -88,9 +89,12 @@ def test_records_do_not_change_the_result(share_of: str) -> None:
 def test_callback_and_max_time_stop_the_fit() -> None:
     X, _ = blobs(300, 3, 5)
     seen: list[Any] = []
-    model = MiniBatchKMeans(
-        5, n_init=3, random_state=0, callback=lambda record: seen.append(record) or len(seen) == 4
-    ).fit(X)
+
+    def fourth(record: SweepRecord) -> bool:
+        seen.append(record)
+        return len(seen) == 4
+
+    model = MiniBatchKMeans(5, n_init=3, random_state=0, callback=fourth).fit(X)
     assert model.n_iter_ == 4
     assert model.history_ == seen
     assert MiniBatchKMeans(5, n_init=9, max_time=1e-9, random_state=0).fit(X).n_iter_ == 1

@@ -1,9 +1,13 @@
 """Names of methods and of groups of methods, as users type them."""
 
+import textwrap
+from collections.abc import Callable
 from difflib import get_close_matches
 
 from boostkmeans.baselines import METHOD_GROUPS, METHODS, Method
 
+# Width of the lines that list names in a help text.
+HELP_WIDTH = 76
 # Value of --methods that prints the names of all methods.
 LIST = "list"
 # Groups that together contain each method once.
@@ -33,14 +37,32 @@ def methods_listing() -> str:
     return "\n".join(parts)
 
 
+def methods_in_help(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the names of all methods, by group, to the help text of a command."""
+    lines = ["\b", "Methods by group:"]
+    for group in DISJOINT_GROUPS:
+        names = "; ".join(METHOD_GROUPS[group])
+        lines += textwrap.wrap(
+            f"{group}: {names}",
+            HELP_WIDTH,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
+    lines += [f"  {group}: {text}" for group, text in SELECTIONS.items()]
+    # A docstring is indented by four blanks.
+    function.__doc__ = "\n\n".join([function.__doc__ or "", textwrap.indent("\n".join(lines), "    ")])
+    return function
+
+
 def chosen_methods(text: str) -> dict[str, Method]:
     """Return the methods that a list of names and groups, separated by commas, contains.
 
     Names are case-insensitive. Some of them contain a comma and a blank, as in "BsKM, refined". The
     longest name that fits is meant.
     """
-    known = {name.lower(): (name,) for name in METHODS}
-    known |= {name.lower(): names for name, names in METHOD_GROUPS.items()}
+    known: dict[str, tuple[str, ...]] = {name.lower(): (name,) for name in METHODS}
+    known |= METHOD_GROUPS
     parts = text.split(",")
     chosen: dict[str, Method] = {}
     begin = 0

@@ -7,7 +7,6 @@ import typer
 
 from boostkmeans.baselines import (
     DEFAULT,
-    METHOD_GROUPS,
     MethodRun,
     compare,
     draw_curves,
@@ -25,7 +24,7 @@ from boostkmeans.cli.files.output import (
     output_to,
     writing_to,
 )
-from boostkmeans.cli.method_names import LIST, chosen_methods, methods_listing
+from boostkmeans.cli.method_names import LIST, chosen_methods, methods_in_help, methods_listing
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, RunOptions
 from boostkmeans.cli.progress_display import ProgressDisplay
@@ -35,6 +34,7 @@ from boostkmeans.io import Vectors, check_memory
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
+@methods_in_help
 @expand_option_groups
 def compare_methods(
     path: Annotated[
@@ -48,8 +48,8 @@ def compare_methods(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Methods or groups, separated by commas (default: {','.join(DEFAULT)}). Groups: "
-            f"{', '.join(METHOD_GROUPS)}. 'list' prints all names by group.",
+            help=f"Methods or groups of methods, separated by commas (default: {','.join(DEFAULT)}). "
+            "'list' prints all names.",
         ),
     ] = None,
     repeats: Annotated[

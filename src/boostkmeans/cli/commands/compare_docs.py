@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from boostkmeans.baselines import METHOD_GROUPS, MethodRun, summarize_scores
+from boostkmeans.baselines import MethodRun, summarize_scores
 from boostkmeans.cli.command import command
 from boostkmeans.cli.commands.score_listing import run_lines, score_tables, score_values
 from boostkmeans.cli.corpus_options import CorpusOptions, TermOptions, read_documents, weighting_of
@@ -14,7 +14,7 @@ from boostkmeans.cli.exit_codes import INTERRUPTED
 from boostkmeans.cli.files.column_input import read_column
 from boostkmeans.cli.files.input import check_side_files
 from boostkmeans.cli.files.output import check_outputs, check_stdout_conflict, output_to
-from boostkmeans.cli.method_names import LIST, chosen_methods, methods_listing
+from boostkmeans.cli.method_names import LIST, chosen_methods, methods_in_help, methods_listing
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, RunOptions
 from boostkmeans.cli.progress_display import ProgressDisplay
@@ -24,6 +24,7 @@ from boostkmeans.documents import Corpus, compare_documents
 Measure = StrEnum("Measure", ["entropy", "purity", "nmi", "ari"])
 
 
+@methods_in_help
 @expand_option_groups
 def compare_docs(
     path: Annotated[
@@ -48,8 +49,7 @@ def compare_docs(
         str,
         typer.Option(
             metavar="NAMES",
-            help=f"Methods or groups, separated by commas. Groups: {', '.join(METHOD_GROUPS)}. 'list' "
-            "prints all names by group.",
+            help="Methods or groups of methods, separated by commas. 'list' prints all names.",
         ),
     ] = "paper",
     repeats: Annotated[
@@ -71,8 +71,9 @@ def compare_docs(
     """\b
     Examples:
       boostkmeans compare-docs sports.mat -k 5,10,15,20
-      boostkmeans compare-docs articles/ -k 7 --methods trees,k-means --repeats 3
+      boostkmeans compare-docs corpus/ -k 7 --methods trees,k-means --repeats 3
       boostkmeans compare-docs news.csv --class-column topic --runs runs.csv
+      boostkmeans compare-docs posts.txt.gz --classes topics.txt --json
       boostkmeans compare-docs --methods list
 
     Cluster labelled documents by several methods, and print how well clusters and classes agree: the
