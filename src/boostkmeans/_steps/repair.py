@@ -194,7 +194,7 @@ def _split_all(problem: Problem, partition: Partition, seed: int) -> Halves:
     begins, ends = starts[:-1], starts[1:]
     large = np.flatnonzero(ends - begins >= 2)
     light = 2 * k * rows.n_features > MAX_HALVES_VALUES
-    middles, weights, inertias = _core.split(
+    middles, weights, inertias, _ = _core.split(
         rows.core,
         row_weights,
         members,

@@ -18,11 +18,11 @@ from boostkmeans._storage.state import SavedState, State
 logger = logging.getLogger("boostkmeans")
 
 STARTS = ("random-partition", "random", "k-means++")
-SPLITS = ("largest", "inertia")
+SPLITS = ("largest", "inertia", "average")
 
-# Maximum number of passes of a split. See "Tree" in docs/benchmarks.md.
+# With max_passes="auto": the maximum number of passes of a split. See "Tree" in docs/benchmarks.md.
 MAX_PASSES = 10
-# A split stops after a pass that gains less than this share of the set's inertia.
+# With max_passes="auto": a split stops after a pass that gains less than this share of the set's inertia.
 TOL = 1e-4
 # Sets whose priority is at least this share of the highest one are split in one batch.
 BATCH_PRIORITY_RATIO = 1 / 2
@@ -42,8 +42,34 @@ class SplitRules:
     n_sections: int = 2
     init: str = "random-partition"
     split: str = "largest"
-    max_passes: int = MAX_PASSES
-    tol: float = TOL
+    """Priority: the weight, the inertia, or the average squared distance between two rows."""
+    sample: str | None = "auto"
+    """"auto" to split a large set by a sample of its rows, None to use all rows."""
+    max_passes: str | int | None = "auto"
+    """Maximum number of passes of a split, or None to go on until no row moves. "auto" also ends a split
+    that gains little."""
+    rule: str = "boost"
+    """"boost" or "lloyd"."""
+
+    @property
+    def core_rule(self) -> str:
+        """Name of the rule in the core: "auto" for both parameters is a faster version of boost."""
+        fast = self.rule == "boost" and self.sample == "auto" and self.max_passes == "auto"
+        return "fast" if fast else self.rule
+
+    def options(self, n_sections: int, seed: int) -> _core.SplitOptions:
+        """Return the options of a split into this number of sections."""
+        auto = self.max_passes == "auto"
+        return _core.SplitOptions(
+            n_sections=n_sections,
+            init=self.init,
+            max_passes=MAX_PASSES if auto else self.max_passes,
+            tol=TOL if auto else 0.0,
+            seed=seed,
+            with_inertias=self.split != "largest",
+            rule=self.core_rule,
+            sample=self.sample is not None,
+        )
 
 
 @dataclass
@@ -204,20 +230,13 @@ class TreeBuilder:
     def _split_into(self, sets: Ints, n_sections: int) -> None:
         """Split each set into the same number of sections."""
         by_inertia = self.rules.split == "inertia"
-        found, weights, inertias = _core.split(
+        found, weights, inertias, _ = _core.split(
             self.rows.core,
             self.row_weights,
             self.members,
             self.begins[sets],
             self.ends[sets],
-            _core.SplitOptions(
-                n_sections=n_sections,
-                init=self.rules.init,
-                max_passes=self.rules.max_passes,
-                tol=self.rules.tol,
-                seed=self.seed,
-                with_inertias=by_inertia,
-            ),
+            self.rules.options(n_sections, self.seed),
             self.n_threads,
         )
         ends = found.reshape(-1, n_sections)

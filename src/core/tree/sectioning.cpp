@@ -68,8 +68,10 @@ bool Sectioning<Rows>::run(const std::int64_t* ids, std::int64_t count, RowWeigh
   Random random(seed);
   start(random);
   sum_up();
-  for (std::int64_t n = 0; n < options_.max_passes; ++n)
+  for (n_passes_ = 0; n_passes_ < options_.max_passes;) {
+    ++n_passes_;
     if (pass() <= options_.tol * inertia) break;
+  }
   return true;
 }
 

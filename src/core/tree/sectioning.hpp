@@ -55,6 +55,8 @@ class Sectioning {
   std::int32_t section(std::int64_t i) const { return sections_[static_cast<std::size_t>(i)]; }
   double weight(std::int64_t section) const { return weight_[static_cast<std::size_t>(section)]; }
   double inertia(std::int64_t section) const;
+  // Number of passes of the last run.
+  std::int64_t n_passes() const { return n_passes_; }
   Cut cut() const { return cache_.cut(inverse_, offset_); }
   Cache& cache() { return cache_; }
 
@@ -90,7 +92,7 @@ class Sectioning {
   SectionOptions options_;
   Cache cache_;
   const std::int64_t* ids_ = nullptr;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0, n_passes_ = 0;
   RowWeights weights_{nullptr};
   std::vector<float> dots_;  // (s - 1) x kBlock
   std::vector<std::int32_t> sections_;

@@ -10,6 +10,7 @@
 
 #include "support/random.hpp"
 #include "tree/large_sets.hpp"
+#include "tree/whole_sets.hpp"
 
 namespace boostkmeans {
 
@@ -47,6 +48,11 @@ class Splitting {
     std::vector<std::int64_t> order(static_cast<std::size_t>(n_sets_));
     std::iota(order.begin(), order.end(), 0);
     std::ranges::sort(order, {}, [this](std::int64_t i) { return std::pair(begins_[i] - ends_[i], i); });
+    if (!options_.sample) {
+      WholeSets<Rows>(rows_, row_weights_, members_, options_, result_, pool_)
+          .run(order, begins_, ends_, [this](std::int64_t set) { return seed_of(set); });
+      return;
+    }
     pool_.for_each(n_sets_, [&](std::int64_t i, int thread) {
       section_set(order[static_cast<std::size_t>(i)], thread);
     });
@@ -91,9 +97,10 @@ class Splitting {
     ThreadScratch& here = scratch(thread);
     here.ids.assign(members_ + begin, members_ + begin + count);
     if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(set))) {
-      mark_equal(set);
+      mark_equal(result_, set, n_sections_);
       return;
     }
+    result_.passes[set] = here.sectioning->n_passes();
     for (std::int64_t s = 0, at = begin; s < n_sections_; ++s) {
       for (std::int64_t i = 0; i < count; ++i)
         if (here.sectioning->section(i) == s) members_[at++] = here.ids[static_cast<std::size_t>(i)];
@@ -101,15 +108,6 @@ class Splitting {
       result_.ends[out] = at;
       result_.weights[out] = here.sectioning->weight(s);
       if (options_.with_inertias) result_.inertias[out] = here.sectioning->inertia(s);
-    }
-  }
-
-  // Marks a set whose rows are all equal.
-  void mark_equal(std::int64_t set) {
-    for (std::int64_t s = 0; s < n_sections_; ++s) {
-      result_.ends[set * n_sections_ + s] = -1;
-      result_.weights[set * n_sections_ + s] = 0.0;
-      result_.inertias[set * n_sections_ + s] = 0.0;
     }
   }
 
@@ -136,9 +134,10 @@ class Splitting {
       for (std::int64_t i = 0; i < n_sample_; ++i)
         large->sections.push_back(here.sectioning->section(i));
     } else if (!section_distinct(*large, here, thread)) {
-      mark_equal(set);
+      mark_equal(result_, set, n_sections_);
       return;
     }
+    result_.passes[set] = here.sectioning->n_passes();
     large_[static_cast<std::size_t>(set)] = std::move(large);
   }
 
