@@ -8,78 +8,133 @@
 #include <limits>
 #include <vector>
 
+#include "support/aligned_buffer.hpp"
 #include "tree/section_sums.hpp"
 #include "tree/set_rows.hpp"
+#include "tree/visit_bounds.hpp"
 #include "tree/workers.hpp"
 
 namespace boostkmeans {
 
-// An iteration assigns all rows to the nearest centre, and then computes the centres. Rows are assigned in
-// parallel. The sums are added up in a fixed order.
+// An iteration assigns all rows to the nearest centre, in parallel, and then updates the composites in a
+// fixed order. Rows whose nearest centre is known from bounds of earlier iterations are not read.
 template <class Rows>
 class LloydPasses {
  public:
   using Row = typename Rows::Row;
 
-  LloydPasses(SetRows<Rows>& set, SectionSums<Rows>& sums, Workers& workers)
+  // Without `bounded`, every iteration reads all rows, with the same result.
+  LloydPasses(SetRows<Rows>& set, SectionSums<Rows>& sums, Workers& workers, bool bounded)
       : set_(set),
         sums_(sums),
         workers_(workers),
-        ranges_(set.count(), 1),
-        moves_(static_cast<std::size_t>(ranges_.size())) {}
+        bounded_(bounded),
+        width_(sums.n_sections() * set.rows().n_features()),
+        ranges_(set.count(), width_),
+        bounds_(sums) {
+    for (std::int64_t r = 0; r < ranges_.size(); ++r) changes_.emplace_back(width_, sums.n_sections());
+    if (bounded) bounds_.open(set.count(), set.rows().n_features(), 0.0);
+  }
 
-  // Makes one iteration. Returns the number of rows that changed their section, or 0 if a stop was
-  // requested.
+  // Makes one iteration. Returns the number of rows that changed their section. The result must not be
+  // used if a stop was requested.
   std::int64_t pass() {
-    next_ = sums_.sections();
-    const bool assigned = workers_.for_each(ranges_.size(), [&](std::int64_t r, int worker) {
-      std::int64_t& moves = moves_[static_cast<std::size_t>(r)] = 0;
-      set_.for_range(ranges_.begin(r), ranges_.end(r), worker, [&](std::int64_t i, const Row& x) {
-        const std::int32_t nearest = nearest_section(i, x);
-        moves += nearest != sums_.section(i);
-        next_[static_cast<std::size_t>(i)] = nearest;
-      });
-    });
+    if (bounded_) bounds_.begin_pass();
+    const bool assigned =
+        workers_.for_each(ranges_.size(), [&](std::int64_t r, int worker) { assign_range(r, worker); });
     if (!assigned) return 0;
-    sums_.sections().swap(next_);
-    if (!fill_empty_sections() || !sums_.sum_up(set_, workers_)) return 0;
     std::int64_t moves = 0;
-    for (const std::int64_t n : moves_) moves += n;
+    for (const Change& change : changes_) {
+      moves += change.moves;
+      if (change.moves > 0) sums_.add(change.composites, change.weights, change.members);
+    }
+    for (std::int32_t s = 0; s < static_cast<std::int32_t>(sums_.n_sections()); ++s)
+      if (sums_.members(s) == 0 && !fill(s)) break;
     return moves;
   }
 
  private:
-  // Ties go to the section of the row, then to the section with the lower number.
-  std::int32_t nearest_section(std::int64_t i, const Row& x) const {
-    std::int32_t best = sums_.section(i);
-    double closest = sums_.distance(x, best);
-    for (std::int32_t s = 0; s < static_cast<std::int32_t>(sums_.n_sections()); ++s) {
-      if (s == sums_.section(i)) continue;
-      const double squared = sums_.distance(x, s);
-      if (squared < closest) closest = squared, best = s;
+  // Changes of the sums by the rows of a range.
+  struct Change {
+    Change(std::int64_t width, std::int64_t n_sections)
+        : composites(width),
+          weights(static_cast<std::size_t>(n_sections)),
+          members(static_cast<std::size_t>(n_sections)) {}
+    Buffer<double> composites;
+    std::vector<double> weights;
+    std::vector<std::int64_t> members;
+    std::int64_t moves = 0;
+  };
+
+  void assign_range(std::int64_t r, int worker) {
+    Change& change = changes_[static_cast<std::size_t>(r)];
+    std::fill_n(change.composites.get(), width_, 0.0);
+    std::ranges::fill(change.weights, 0.0);
+    std::ranges::fill(change.members, 0);
+    change.moves = 0;
+    constexpr std::int64_t kAhead = SetRows<Rows>::kAhead;
+    const std::int64_t end = ranges_.end(r);
+    for (std::int64_t i = ranges_.begin(r); i < end; ++i) {
+      if (i + kAhead < end && may_move(i + kAhead)) set_.prefetch(i + kAhead);
+      if (may_move(i)) assign_row(i, set_.at(i, worker), change);
     }
-    return best;
   }
 
-  // Moves the row that is farthest from its centre to each section that became empty. This row is not the
-  // only one of its section.
-  bool fill_empty_sections() {
-    std::vector<std::int32_t>& sections = sums_.sections();
-    std::vector<std::int64_t> members(static_cast<std::size_t>(sums_.n_sections()), 0);
-    for (const std::int32_t s : sections) ++members[static_cast<std::size_t>(s)];
-    for (std::int64_t s = 0; s < sums_.n_sections(); ++s) {
-      if (members[static_cast<std::size_t>(s)] > 0) continue;
-      const std::int64_t row = farthest_row(members);
-      if (row < 0) return false;
-      --members[static_cast<std::size_t>(sections[static_cast<std::size_t>(row)])];
-      ++members[static_cast<std::size_t>(s)];
-      sections[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(s);
+  bool may_move(std::int64_t i) const { return !bounded_ || !bounds_.rules_out_move(bounds_.now(), i); }
+
+  // Ties, up to rounding errors, go to the section of the row, so that iterations come to an end.
+  void assign_row(std::int64_t i, const Row& x, Change& change) {
+    constexpr double kRelative = 1e-12;
+    const std::int32_t from = sums_.section(i);
+    const double own = sums_.distance(x, from);
+    double closest = own, second = std::numeric_limits<double>::infinity();
+    std::int32_t to = from;
+    for (std::int32_t s = 0; s < static_cast<std::int32_t>(sums_.n_sections()); ++s) {
+      if (s == from) continue;
+      const double squared = sums_.distance(x, s);
+      if (squared < closest && squared < own - kRelative * own) {
+        second = std::min(second, closest);
+        closest = squared;
+        to = s;
+      } else {
+        second = std::min(second, squared);
+      }
     }
+    if (to != from) move(i, x, to, change);
+    if (!bounded_) return;
+    const double noise = std::max(set_.rows().noise(x, closest), set_.rows().noise(x, second));
+    bounds_.store(i, std::sqrt(closest + noise), std::sqrt(std::max(0.0, second - noise)));
+  }
+
+  void move(std::int64_t i, const Row& x, std::int32_t to, Change& change) {
+    const std::int64_t d = set_.rows().n_features();
+    const std::int32_t from = sums_.section(i);
+    const double w = set_.weight(i);
+    set_.rows().add(x, -w, change.composites.get() + from * d);
+    set_.rows().add(x, w, change.composites.get() + to * d);
+    change.weights[static_cast<std::size_t>(from)] -= w;
+    change.weights[static_cast<std::size_t>(to)] += w;
+    --change.members[static_cast<std::size_t>(from)];
+    ++change.members[static_cast<std::size_t>(to)];
+    ++change.moves;
+    sums_.sections()[static_cast<std::size_t>(i)] = to;
+  }
+
+  // Moves the row that is farthest from its centre to an empty section. Returns false if a stop was
+  // requested.
+  bool fill(std::int32_t section) {
+    const std::int64_t i = farthest_row();
+    if (i < 0) return false;
+    Row x(set_.rows());
+    set_.rows().fetch(set_.id(i), x);
+    sums_.move(i, x, set_.weight(i), section);
+    if (bounded_) bounds_.forget(i);
     return true;
   }
 
-  // Returns -1 if a stop was requested. Of equal distances, the first counts.
-  std::int64_t farthest_row(const std::vector<std::int64_t>& members) {
+  // Returns the row that is farthest from its centre and not the only one of its section, or -1 if a
+  // stop was requested. Of equal distances, the first counts.
+  std::int64_t farthest_row() {
     struct Candidate {
       double distance = -1.0;
       std::int64_t row = -1;
@@ -88,9 +143,8 @@ class LloydPasses {
     const bool done = workers_.for_each(ranges_.size(), [&](std::int64_t r, int worker) {
       Candidate& best = found[static_cast<std::size_t>(r)];
       set_.for_range(ranges_.begin(r), ranges_.end(r), worker, [&](std::int64_t i, const Row& x) {
-        const std::int32_t s = sums_.section(i);
-        if (members[static_cast<std::size_t>(s)] < 2) return;
-        const double distance = sums_.distance(x, s);
+        if (sums_.members(sums_.section(i)) < 2) return;
+        const double distance = sums_.distance(x, sums_.section(i));
         if (distance > best.distance) best = {distance, i};
       });
     });
@@ -104,9 +158,11 @@ class LloydPasses {
   SetRows<Rows>& set_;
   SectionSums<Rows>& sums_;
   Workers& workers_;
+  bool bounded_;
+  std::int64_t width_;
   SumRanges ranges_;
-  std::vector<std::int64_t> moves_;  // by range
-  std::vector<std::int32_t> next_;   // by row
+  VisitBounds<Rows> bounds_;
+  std::vector<Change> changes_;  // by range
 };
 
 }  // namespace boostkmeans

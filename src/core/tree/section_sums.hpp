@@ -32,6 +32,7 @@ class SectionSums {
 
   std::int64_t n_sections() const { return n_sections_; }
   std::vector<std::int32_t>& sections() { return sections_; }
+  const std::vector<std::int32_t>& sections() const { return sections_; }
   std::int32_t section(std::int64_t i) const { return sections_[static_cast<std::size_t>(i)]; }
   double weight(std::int64_t s) const { return weight_[static_cast<std::size_t>(s)]; }
   std::int64_t members(std::int64_t s) const { return members_[static_cast<std::size_t>(s)]; }
@@ -77,6 +78,23 @@ class SectionSums {
       renew_inverse(s);
     }
     return true;
+  }
+
+  // Adds changes of all sums. A section that becomes empty gets the composite 0.
+  void add(const Buffer<double>& composites, const std::vector<double>& weights,
+           const std::vector<std::int64_t>& members) {
+    for (std::int64_t j = 0; j < n_sections_ * n_features_; ++j) composites_[j] += composites[j];
+    for (std::int64_t s = 0; s < n_sections_; ++s) {
+      const auto at = static_cast<std::size_t>(s);
+      weight_[at] += weights[at];
+      members_[at] += members[at];
+      if (members_[at] == 0) {
+        weight_[at] = 0.0;
+        std::fill_n(composites_.get() + s * n_features_, n_features_, 0.0);
+      }
+      renew_square(s);
+      renew_inverse(s);
+    }
   }
 
   // Moves row i, whose values are x, to another section.

@@ -52,6 +52,10 @@ class Sectioning {
   // Divides rows, at most the capacity, into sections. Returns false if all rows are equal.
   bool run(const std::int64_t* ids, std::int64_t count, RowWeights weights, std::uint64_t seed);
 
+  // Takes over sections that were found elsewhere. Returns false if all rows are equal.
+  bool adopt(const std::int64_t* ids, std::int64_t count, RowWeights weights,
+             const std::vector<std::int32_t>& sections, std::int64_t n_passes);
+
   std::int32_t section(std::int64_t i) const { return sections_[static_cast<std::size_t>(i)]; }
   double weight(std::int64_t section) const { return weight_[static_cast<std::size_t>(section)]; }
   double inertia(std::int64_t section) const;
@@ -69,6 +73,7 @@ class Sectioning {
     double norm = 0.0, dot = 0.0, least = 0.0;
   };
 
+  bool load(const std::int64_t* ids, std::int64_t count, RowWeights weights);
   void start(Random& random);
   void start_random_partition(Random& random);
   void start_from_rows(Random& random);

@@ -41,8 +41,8 @@ struct SplitOptions {
 struct SplitResult {
   // n_sets x s: end of each section in `members`; all -1 if the rows of a set are equal
   std::int64_t* ends;
-  double* weights;       // n_sets x s
-  double* inertias;      // n_sets x s, only with with_inertias
+  double* weights;                 // n_sets x s
+  double* inertias;                // n_sets x s, only with with_inertias
   std::int64_t* passes = nullptr;  // n_sets: number of passes
 };
 

@@ -47,8 +47,14 @@ class WholeSets {
     if (pool_.stop_token().stopped()) return;
     pool_.for_each(static_cast<std::int64_t>(sets.size() - n_large), [&](std::int64_t i, int thread) {
       const std::int64_t set = sets[n_large + static_cast<std::size_t>(i)];
-      split_set(split_of(thread), set, begins[set], ends[set], seed_of(set), AfterPass());
+      split_alone(set, begins[set], ends[set], seed_of(set), thread);
     });
+  }
+
+  // Splits a set in a single thread.
+  void split_alone(std::int64_t set, std::int64_t begin, std::int64_t end, std::uint64_t seed,
+                   int thread) {
+    split_set(split_of(thread), set, begin, end, seed, AfterPass());
   }
 
   // The split that a single thread uses. The thread creates it when it first needs it.

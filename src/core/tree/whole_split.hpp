@@ -10,6 +10,7 @@
 #include "partition/partition.hpp"
 #include "support/random.hpp"
 #include "tree/boost_passes.hpp"
+#include "tree/lloyd_passes.hpp"
 #include "tree/section_start.hpp"
 #include "tree/section_sums.hpp"
 #include "tree/set_rows.hpp"
@@ -47,11 +48,15 @@ class WholeSplit {
     if (!start_sections(sections.start, sections.n_sections, set_, workers_, random, sums_.sections()))
       return false;
     if (!sums_.sum_up(set_, workers_)) return false;
-    make_boost_passes(seed, after_pass);
+    if (options_.rule == SplitRule::lloyd)
+      make_lloyd_passes(after_pass);
+    else
+      make_boost_passes(seed, after_pass);
     return !workers_.stopped();
   }
 
   std::int32_t section(std::int64_t i) const { return sums_.section(i); }
+  const std::vector<std::int32_t>& sections() const { return sums_.sections(); }
   double weight(std::int64_t section) const { return sums_.weight(section); }
   std::int64_t n_passes() const { return n_passes_; }
 
@@ -90,19 +95,33 @@ class WholeSplit {
     const SectionOptions& sections = options_.sections;
     BoostPasses<Rows> passes(set_, sums_, workers_, use_bounds());
     const double least = sections.tol > 0.0 ? sections.tol * inertia_of_set() : 0.0;
-    std::int64_t moves_since_sum = 0;
+    moves_since_sum_ = 0;
     while (n_passes_ < sections.max_passes && !workers_.stopped()) {
       const PassResult result = passes.pass(VisitOrder(seed, n_passes_));
-      if (workers_.stopped()) return;
-      ++n_passes_;
-      if (after_pass) after_pass(set_.count(), n_passes_, result.moves);
-      if (result.moves == 0 || result.gain <= least) return;
-      // Rounding errors of the composites accumulate with the moves.
-      moves_since_sum += result.moves;
-      if (moves_since_sum <= set_.count()) continue;
-      moves_since_sum = 0;
-      if (!sums_.sum_up(set_, workers_)) return;
+      if (!end_pass(result.moves, after_pass) || result.gain <= least) return;
     }
+  }
+
+  // Makes iterations until one moves nothing.
+  void make_lloyd_passes(const AfterPass& after_pass) {
+    LloydPasses<Rows> passes(set_, sums_, workers_, use_bounds());
+    moves_since_sum_ = 0;
+    while (n_passes_ < options_.sections.max_passes && !workers_.stopped())
+      if (!end_pass(passes.pass(), after_pass)) return;
+  }
+
+  // Counts and reports a pass. Returns false if it was the last.
+  bool end_pass(std::int64_t moves, const AfterPass& after_pass) {
+    if (workers_.stopped()) return false;
+    ++n_passes_;
+    if (after_pass) after_pass(set_.count(), n_passes_, moves);
+    // Rounding errors of the composites accumulate with the moves.
+    moves_since_sum_ += moves;
+    if (moves_since_sum_ > set_.count()) {
+      moves_since_sum_ = 0;
+      if (!sums_.sum_up(set_, workers_)) return false;
+    }
+    return moves > 0;
   }
 
   // Bounds cost more than they save if the centres have more values than the rows, as those of a small
@@ -137,11 +156,11 @@ class WholeSplit {
     return inertia;
   }
 
-  const SplitOptions& options_;
+  SplitOptions options_;
   Workers workers_;
   SetRows<Rows> set_;
   SectionSums<Rows> sums_;
-  std::int64_t n_passes_ = 0;
+  std::int64_t n_passes_ = 0, moves_since_sum_ = 0;
 };
 
 }  // namespace boostkmeans
