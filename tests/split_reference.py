@@ -145,26 +145,27 @@ def lloyd_split(
     sections = start(X, w, n_sections, init, Random(seed))
     n_passes = 0
     while max_passes is None or n_passes < max_passes:
-        centres = np.array(
-            [np.average(X[sections == s], axis=0, weights=w[sections == s]) for s in range(n_sections)]
-        )
-        distances = ((X[:, None, :] - centres[None]) ** 2).sum(axis=2)
+        distances = ((X[:, None, :] - _centres(X, w, sections, n_sections)[None]) ** 2).sum(axis=2)
         nearest = distances.argmin(axis=1)
         at = np.arange(len(X))
-        stays = distances[at, sections] <= distances[at, nearest]
-        moved = np.where(stays, sections, nearest)
-        changed = bool((moved != sections).any())
         own = distances[at, sections]
-        sections = moved
-        for s in range(n_sections):
-            if (sections == s).any():
-                continue
-            crowded = np.bincount(sections, minlength=n_sections)[sections] > 1
-            sections[int(np.where(crowded, own, -1.0).argmax())] = s
+        moved = np.where(distances[at, nearest] < own * (1 - 1e-12), nearest, sections)
         n_passes += 1
-        if not changed:
+        if (moved == sections).all():
             break
+        sections = moved
+        for s in np.setdiff1d(np.arange(n_sections), sections):
+            # The row that is farthest from its centre, but not the only one of its section, moves.
+            gaps = ((X - _centres(X, w, sections, n_sections)[sections]) ** 2).sum(axis=1)
+            crowded = np.bincount(sections, minlength=n_sections)[sections] > 1
+            sections[int(np.where(crowded, gaps, -1.0).argmax())] = s
     return Sections(sections, n_passes)
+
+
+def _centres(X: Floats, w: Floats, sections: Ints, n_sections: int) -> Floats:
+    D, W = np.zeros((n_sections, X.shape[1])), np.bincount(sections, weights=w, minlength=n_sections)
+    np.add.at(D, sections, w[:, None] * X)
+    return np.asarray(D / np.where(W > 0, W, 1.0)[:, None])
 
 
 def split_members(found: Any, members: Ints, begin: int, n_sections: int) -> Ints:

@@ -24,7 +24,7 @@ from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.neighbours import CandidateSearch
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem
-from boostkmeans._steps.tree_builder import SPLITS, STARTS, SplitRules
+from boostkmeans._steps.split_rules import SPLITS, STARTS, SplitRules
 
 # Number of candidate centres in the search for the cluster of a leaf after refinement.
 CANDIDATES_OF_LEAVES = 1024

@@ -18,7 +18,7 @@ from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.neighbours import Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
-from boostkmeans._steps.tree_builder import MAX_PASSES, TOL
+from boostkmeans._steps.split_rules import MAX_PASSES, TOL
 
 Ints = NDArray[np.int64]
 
