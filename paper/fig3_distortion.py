@@ -271,4 +271,4 @@ At the paper's size, the time limit is {limit:.0f} minutes ({kmeans_limit:.0f} f
 
 
 if __name__ == "__main__":
-    main(sys.modules[__name__])
+    sys.exit(main(sys.modules[__name__]))

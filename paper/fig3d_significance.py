@@ -192,4 +192,4 @@ second method, in percent and in pooled standard deviations. The effect is the r
 
 
 if __name__ == "__main__":
-    main(sys.modules[__name__])
+    sys.exit(main(sys.modules[__name__]))

@@ -242,4 +242,4 @@ log(k), and the time of an iteration grows with k.
 
 
 if __name__ == "__main__":
-    main(sys.modules[__name__])
+    sys.exit(main(sys.modules[__name__]))

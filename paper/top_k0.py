@@ -170,4 +170,4 @@ their centres takes time.
 
 
 if __name__ == "__main__":
-    main(sys.modules[__name__])
+    sys.exit(main(sys.modules[__name__]))

@@ -1,0 +1,126 @@
+"""Result files of the paper's experiments: stored runs, each with the stamp of its origin.
+
+A file has the entries
+
+- `name`, `size` ("small" or "full") and `planned`, the number of runs of the plan;
+- `runs`: for each stored run its settings `run`, its figures, its stamp (see `provenance.py`) and
+  `duration`, the seconds that it took. The duration includes disturbances by other processes, so it is
+  used to estimate the time of further runs, and for nothing else;
+- `former`: stored runs that are no longer in the plan.
+
+Instead of figures, a run may have `trace`, the name of a file in `full/traces`, and `view`: the figures
+are then computed from this trace, which several experiments share.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from environment import Json
+from result_files import read_result, write_json
+
+import traces
+from provenance import number_of, stamp_of
+from run_state import locked
+
+# Until 0.9, these names stood for other methods than today: for scikit-learn's implementations, and for
+# trees that are built from samples.
+NAMES_UNTIL_0_9 = {
+    **{name: f"{name} (scikit-learn)" for name in ("k-means", "k-means++", "BsKM", "BsKM++")},
+    "RBK": "sampled RBK",
+    "BsBKM(non)": "sampled tree",
+    "BsBKM(rnd)": "sampled tree (rnd)",
+    "BsBKM(kpp)": "sampled tree (kpp)",
+    "BsBKM(non), refined": "sampled tree, refined",
+}
+# Failures that another attempt may avoid, such as a process that was killed.
+RETRIED = "ended with exit code"
+
+
+def read_runs(path: Path, running: bool = False) -> Json:
+    """Return a result file with all figures, without traces that have not begun.
+
+    `complete` says if all runs of the plan are there. Runs of incomplete traces have `so_far`; they are
+    included if `running`.
+    """
+    content = read_result(path)
+    runs = [filled(one, content, path) for one in content.get("runs", [])]
+    known = [one for one in runs if one is not None]
+    finished = [one for one in known if "so_far" not in one]
+    content["runs"] = known if running else finished
+    if "planned" in content:
+        content["complete"] = len(finished) >= content["planned"]
+    return content
+
+
+def filled(entry: Json, content: Json, path: Path) -> Json | None:
+    """Return a stored run with its stamp and with the figures of its trace, or None without figures."""
+    if "trace" in entry:
+        figures = traces.figures(path.parent / "traces" / f"{entry['trace']}.json", entry["view"])
+        return None if figures is None else {**entry, **figures}
+    if "version" not in entry and "environment" in content:
+        entry = {**stamp_of(content["environment"]), **entry}
+    return renamed(entry)
+
+
+def renamed(entry: Json) -> Json:
+    """Return a stored run with the name that its method has today."""
+    run = entry.get("run", {})
+    if run.get("method") not in NAMES_UNTIL_0_9 or number_of(entry.get("version", "1")) >= (0, 10):
+        return entry
+    return {**entry, "run": {**run, "method": NAMES_UNTIL_0_9[run["method"]]}}
+
+
+def matches(entry: Json, run: Json) -> bool:
+    """Return whether a stored run has these settings.
+
+    The time limit matters only for a run that failed.
+    """
+    ignored = () if "failure" in entry else ("limit",)
+    left, right = (
+        {name: value for name, value in settings.items() if name not in ignored}
+        for settings in (entry["run"], run)
+    )
+    return left == right
+
+
+def is_finished(entry: Json) -> bool:
+    """Return whether a run, as `read_runs` returns it, need not be measured."""
+    return "so_far" not in entry and not str(entry.get("failure", "")).startswith(RETRIED)
+
+
+def update(path: Path, change: Callable[[Json], Json]) -> None:
+    """Replace the content of a result file in one step, even if several processes do so."""
+    with locked(path):
+        before = read_result(path) if path.exists() else {}
+        after = change(before)
+        if after != before:
+            write_json(path, after)
+
+
+def arranged(content: Json, head: Json, plan: list[Json], references: list[Json]) -> Json:
+    """Return the content of a file with the runs of the plan first, and the others as `former`.
+
+    `references` has an entry for each run whose figures come from a trace.
+    """
+    entries = [*content.get("runs", []), *content.get("former", [])]
+    if "environment" in content:  # A file of version 0.9 or earlier.
+        entries = [{**stamp_of(content["environment"]), **one} for one in entries]
+    entries = [*references, *[renamed(one) for one in entries if "trace" not in one]]
+    runs: list[Json] = []
+    for run in plan:
+        found = next((one for one in entries if matches(one, run)), None)
+        if found is not None:
+            runs.append(found)
+    former = [one for one in entries if not any(one is other for other in runs)]
+    return {**head, "planned": len(plan), "runs": runs, **({"former": former} if former else {})}
+
+
+def with_run(content: Json, entry: Json) -> Json:
+    """Return the content of a file with a new run, which replaces a stored one with its settings."""
+    others = [one for one in content["runs"] if not same_settings(one, entry)]
+    return {**content, "runs": [*others, entry]}
+
+
+def same_settings(one: Json, other: Json) -> bool:
+    """Return whether two entries have the same settings, apart from their time limits."""
+    return matches({"run": one["run"]}, other["run"])
