@@ -37,6 +37,8 @@ __all__ = ["NAME", "TITLE", "cost", "draw", "measure", "measure_seconds", "page"
 
 NAME = "scalability"
 TITLE = "Scalability (the paper's Fig. 5 and 6)"
+# The page shows the runs at the paper's size as they finish.
+SHOWS_BOTH = True
 
 # Numbers of clusters of the runs along k.
 KS = (1024, 2048, 4096, 8192)
