@@ -215,11 +215,10 @@ Methods:
   "sampled RBK" are our defaults, which use a sample.
 - Mini-Batch has one batch of a tenth of the rows per iteration. In the second reading of the paper's
   "10 %", all batches together have a tenth of the rows.
-- k-means, k-means++, BsKM and BsKM++ are our native implementations, so that times compare algorithms.
-  Mini-Batch is scikit-learn's. The rows "(scikit-learn)" are its k-means and trees, with a limit of 60
-  minutes of both cores (80 s of processor time at the small size). It would need 20 GB for a copy of
-  10,000,000 rows in float32, so it was not run with them. A method that exceeds its limit is not tried
-  at larger sizes.
+- All of these use the same compiled core, so that times compare algorithms. The rows "(scikit-learn)"
+  are scikit-learn's k-means and trees, with a limit of 60 minutes of both cores (40 s at the small
+  size). It would need 20 GB for a copy of 10,000,000 rows in float32, so it was not run with them. A
+  method that exceeds its limit is not tried at larger sizes.
 - "boostkmeans" is `BoostKMeans` with its defaults, and with `quality="fast"`.
 
 Each run has its own process. Rows are float32 up to 1,000,000, and float16 beyond (10 GB). The
