@@ -18,7 +18,6 @@ from experiment import N_THREADS, Json, run_folder
 # The import above sets the number of threads, which must happen before NumPy is imported. It also makes
 # `isolated` importable.
 import scalability_seconds
-from boostkmeans import metrics
 from isolated import isolated
 from scalability_figures import N_CLUSTERS
 from scalability_methods import (
@@ -29,7 +28,7 @@ from scalability_methods import (
     OWN,
     SCIKIT_LEARN,
     fit,
-    resumed_labels,
+    fit_resumable,
 )
 from scalability_page import draw, page
 
@@ -126,7 +125,7 @@ def measure(run: Json) -> Json:
     The seconds of a timed run are included.
     """
     reason = skip_reason(run, experiment.stored_runs(NAME, not run["timed"]))
-    return reason or in_process(fit_timed if run["timed"] else fit_resumable, run)
+    return reason or in_process(fit_timed if run["timed"] else fit_untimed, run)
 
 
 def measure_seconds(duration: float | None) -> None:
@@ -196,15 +195,17 @@ def fit_timed(run: Json) -> Json:
     """Return seconds and distortion of a method."""
     rows, name = scalability_seconds.load_rows(run["n"])
     fitted = fit(run["method"], rows, run["k"], run["seed"])
-    distortion = float(metrics.average_distortion(rows, fitted.labels))
-    return {"data": name, "seconds": fitted.seconds, "distortion": distortion}
+    return {"data": name, "seconds": fitted.seconds, "distortion": fitted.distortion}
 
 
-def fit_resumable(run: Json) -> Json:
+def fit_untimed(run: Json) -> Json:
     """Return the distortion of a method, which continues where an earlier process stopped."""
     rows, name = scalability_seconds.load_rows(run["n"])
-    labels = resumed_labels(run["method"], rows, run["k"], run["seed"], run_folder(NAME, run))
-    return {"data": name, "distortion": float(metrics.average_distortion(rows, labels))}
+    folder = run_folder(NAME, run)
+    return {
+        "data": name,
+        "distortion": fit_resumable(run["method"], rows, run["k"], run["seed"], folder),
+    }
 
 
 if __name__ == "__main__":

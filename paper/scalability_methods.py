@@ -17,7 +17,7 @@ from experiment import N_THREADS, Json, note_progress
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans import BoostKMeans, SweepRecord
+from boostkmeans import BoostKMeans, SweepRecord, metrics
 from boostkmeans.baselines import METHODS as BASELINES
 
 Array = NDArray[Any]
@@ -33,9 +33,9 @@ SECONDS_PER_STEP = 300.0
 class Fitted:
     """Result of a method."""
 
-    labels: Array
+    distortion: float
     seconds: float
-    """Seconds of the whole fit, including the labels of all rows."""
+    """Seconds until the labels of all rows are known."""
     times: list[float]
     """Seconds from the beginning to the end of each iteration."""
 
@@ -77,6 +77,9 @@ DIRECT = {*K_WAY, *SCIKIT_LEARN_K_WAY}
 # Methods that continue from the checkpoint of an earlier process.
 WITH_CHECKPOINT = {"BKM(non)", "BKM(rnd)+Fast", "BsBKM(non)", *OWN}
 LLOYD = {"k-means", "k-means++"}
+# Methods of the paper's Algorithm 1. After the last sweep, `fit` assigns all rows to their nearest
+# centres, which the paper does not. Time and distortion are therefore those after the last sweep.
+BOOSTED = {"BKM(non)", "BKM(rnd)+Fast"}
 
 
 def estimator(method: str, k: int, seed: int, iterations: int = ITERATIONS) -> Any:
@@ -94,21 +97,31 @@ def fit(method: str, rows: Array, k: int, seed: int, iterations: int = ITERATION
     model = estimator(method, k, seed, iterations)
     began = time.perf_counter()
     model.fit(rows)
-    seconds = time.perf_counter() - began
-    return Fitted(model.labels_, seconds, [record.seconds for record in model.history_])
+    return fitted(method, model, rows, time.perf_counter() - began)
 
 
-def resumed_labels(method: str, rows: Array, k: int, seed: int, folder: Path) -> Array:
-    """Run a method, or what is missing of it, and return the labels. Its state is in `folder`."""
+def fitted(method: str, model: Any, rows: Array, seconds: float) -> Fitted:
+    """Return the result of a fitted estimator. Direct methods end with their last iteration."""
+    times = [record.seconds for record in model.history_]
+    if method in DIRECT and not method.startswith("Mini-Batch"):
+        seconds = times[-1]
+    if method in BOOSTED:
+        return Fitted(model.history_[-1].inertia / len(rows), seconds, times)
+    return Fitted(float(metrics.average_distortion(rows, model.labels_)), seconds, times)
+
+
+def fit_resumable(method: str, rows: Array, k: int, seed: int, folder: Path) -> float:
+    """Run a method, or what is missing of it, and return the distortion. Its state is in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     if method in LLOYD:
-        return lloyd_in_steps(method, rows, k, seed, folder)
-    model = estimator(method, k, seed)
-    if method in WITH_CHECKPOINT:
-        note = Notes(folder, len(rows))
-        model.set_params(checkpoint=folder / "fit.checkpoint", callback=note)
-    labels: Array = model.fit(rows).labels_
-    return labels
+        model = lloyd_in_steps(method, rows, k, seed, folder)
+    else:
+        model = estimator(method, k, seed)
+        if method in WITH_CHECKPOINT:
+            note = Notes(folder, len(rows))
+            model.set_params(checkpoint=folder / "fit.checkpoint", callback=note)
+        model.fit(rows)
+    return fitted(method, model, rows, 0.0).distortion
 
 
 class Notes:
@@ -127,8 +140,8 @@ class Notes:
         return time.monotonic() > self.end
 
 
-def lloyd_in_steps(method: str, rows: Array, k: int, seed: int, folder: Path) -> Array:
-    """Run k-means, and store its centres from time to time. They are its whole state."""
+def lloyd_in_steps(method: str, rows: Array, k: int, seed: int, folder: Path) -> Any:
+    """Run k-means, and store its centres from time to time: its whole state. Return the model."""
     path, part = folder / "centres.npz", folder / "part.npz"
     start: Json = {}
     done = 0
@@ -141,8 +154,7 @@ def lloyd_in_steps(method: str, rows: Array, k: int, seed: int, folder: Path) ->
         model.fit(rows)
         done += model.n_iter_
         if model.history_[-1].moves == 0 or done >= ITERATIONS:
-            labels: Array = model.labels_
-            return labels
+            return model
         start = {"init": model.cluster_centers_}
         np.savez(part, centres=model.cluster_centers_, done=done)
         part.replace(path)
