@@ -6,7 +6,6 @@ from typing import Any
 
 from environment import Json
 from page import table
-
 from run_files import matches
 from run_state import duration_text
 

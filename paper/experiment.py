@@ -11,6 +11,8 @@ An experiment is a module with
 - optionally `priority(run)`: a number; runs with a lower one are measured first (default: 5);
 - optionally `trace_of(run)`: `{"trace": ..., "view": ...}` if the figures of a run come from a trace
   that several experiments share (see `traces.py`), or None. `measure` then computes the trace;
+- optionally `measure_seconds(duration)`: measures times at the paper's size on a quiet machine, and
+  stores them separately; it begins no measurement after `duration` seconds, if this is not None;
 - optionally `SHOWS_BOTH`: True if the page shows the small size, too, while the paper's is incomplete.
 
 `results/NAME.json` stores the runs at the small size, `results/full/NAME.json` those at the paper's
@@ -31,11 +33,10 @@ from typing import Any, Protocol
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "benchmarks"))  # Experiments share modules with the benchmarks.
 
-from environment import N_THREADS, Json
-from page import table
-
 import run_files
+from environment import N_THREADS, Json
 from estimates import estimate_text
+from page import table
 from provenance import machines_text, stamp, versions_text
 from run_state import measured_once, note_progress, remove_run_folder, run_folder
 
@@ -358,7 +359,8 @@ def run_chosen(
 
 
 def measure_seconds(experiments: Sequence[Experiment], duration: float | None) -> None:
-    """Measure the seconds of a few iterations of each method of the experiments."""
-    import seconds
-
-    seconds.measure_all(experiments, duration)
+    """Measure the seconds of a few iterations of each method, where an experiment does so."""
+    for one in experiments:
+        own: Any = getattr(one, "measure_seconds", None)
+        if own is not None:
+            own(duration)

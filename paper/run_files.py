@@ -15,11 +15,10 @@ are then computed from this trace, which several experiments share.
 from collections.abc import Callable
 from pathlib import Path
 
-from environment import Json
-from result_files import read_result, write_json
-
 import traces
+from environment import Json
 from provenance import number_of, stamp_of
+from result_files import read_result, write_json
 from run_state import locked
 
 # Until 0.9, these names stood for other methods than today: for scikit-learn's implementations, and for
