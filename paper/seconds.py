@@ -69,3 +69,13 @@ def curve_at(found: Json, start: float, step: float) -> Json:
     if "curve" not in found:
         return {}
     return {"curve": [[one[0], round(start + one[0] * step, 3), one[2]] for one in found["curve"]]}
+
+
+def of_sweeps(folder: Path, entry: Json) -> Json:
+    """Return the seconds of a sweep and of all sweeps of a run with a `timing`, if they are known."""
+    run = entry["run"]
+    known = summary(samples_of(folder, entry["timing"], run["n"], run["k"]))
+    if "seconds_of_iteration" not in known:
+        return {}
+    one = known["seconds_of_iteration"]
+    return {"sweep_seconds": one, **({"seconds": one * entry["sweeps"]} if "sweeps" in entry else {})}

@@ -27,10 +27,7 @@ from isolated import isolated
 from provenance import joined, stamp
 from public_data import fingerprint, sift
 from result_files import write_json
-from run_state import locked, state_folder
-
-# A file with this name in the folder of a run requests that a complete trace is computed again.
-AGAIN = "again"
+from run_state import again_mark, locked, state_folder
 
 
 def key_of(run: Json) -> Json:
@@ -61,7 +58,7 @@ def measure(run: Json, view: str) -> Json:
     run = key_of(run)
     path, folder = path_of(run), run_folder("traces", run)
     known = traces.read_trace(path)
-    again = (folder / AGAIN).exists()
+    again = again_mark(path.stem).exists()
     if known is not None and known["run"] == run and not again:
         if known.get("computed_elsewhere") and not known["complete"]:
             return {"skipped": "computed elsewhere; import it again when it is complete"}
@@ -72,13 +69,6 @@ def measure(run: Json, view: str) -> Json:
             return {"skipped": "another process computes this trace"}
         outcome = isolated(compute_in_process, run, str(path), limit=None)
     return {"failure": outcome.failure} if outcome.failure else traces.figures(path, view) or {}
-
-
-def request_again(run: Json) -> None:
-    """Request that the trace of a run is computed again. The stored one stays until this is done."""
-    folder = run_folder("traces", key_of(run))
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / AGAIN).touch()
 
 
 def compute_in_process(run: Json, target: str) -> None:
@@ -103,6 +93,7 @@ def compute_stored(run: Json, target: str) -> None:
     labels_path(run).parent.mkdir(parents=True, exist_ok=True)
     np.save(labels_path(run), trace.labels)
     write_json(Path(target), content)
+    again_mark(Path(target).stem).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -168,7 +159,5 @@ def compute_timed(run: Json) -> Json:
     rows, data = sift(run["n"])
     trace = CONTENDERS[run["method"]](Task(rows, run["k"], run["seed"]))
     head = {"run": key_of(run), "data": data, "sha256": fingerprint(rows)}
-    points = [
-        [one.iteration, one.distortion, one.moves, round(one.seconds, 4)] for one in trace.points
-    ]
+    points = [[one.iteration, one.distortion, one.moves, round(one.seconds, 4)] for one in trace.points]
     return complete({**head, "iterations": points}, trace)

@@ -30,6 +30,10 @@ from result_files import write_json
 
 # Numbers of refinement sweeps after which Table 2 shows the distortion.
 STORED_SWEEPS = (1, 2, 3, 5, 10, 20)
+# Sweeps over all clusters before candidates are used: "a few iterations" in the paper.
+SWEEPS_BEFORE = 3
+# The default tolerance of `BoostKMeans`.
+TOL = 1e-4
 # Curves with more points are thinned out.
 MAX_POINTS = 150
 # They keep all of the first iterations.
@@ -69,6 +73,8 @@ def figures(path: Path, view: str) -> Json | None:
     if found is None:
         return None
     stamped = {name: trace[name] for name in STAMP if name in trace}
+    if view == "candidates":
+        return {**found, **stamped}
     return {**found, **seconds.timed(path.parents[1], trace["run"], view, found), **stamped}
 
 
@@ -125,10 +131,28 @@ def refinement_view(trace: Json) -> Json | None:
     return found
 
 
+def candidates_view(trace: Json) -> Json | None:
+    """Return the course after a few sweeps until a sweep gains less than the default tolerance.
+
+    It is what a fit over all clusters would do, so that fits over candidates can be compared with it.
+    """
+    values = [point[1] for point in trace["iterations"]]
+    if len(values) <= SWEEPS_BEFORE:
+        return None
+    later = list(pairwise(values[SWEEPS_BEFORE - 1 :]))
+    quiet = [number for number, (old, new) in enumerate(later, start=1) if old - new < TOL * old]
+    if not quiet and not trace["complete"]:
+        return None
+    sweeps = quiet[0] if quiet else len(later)
+    start, end = values[SWEEPS_BEFORE - 1], later[sweeps - 1][1]
+    return {"start": start, "distortion": end, "sweeps": sweeps, "ended": "tol"}
+
+
 VIEWS: dict[str, Callable[[Json], Json | None]] = {
     "curve": curve_view,
     "tree": tree_view,
     "refinement": refinement_view,
+    "candidates": candidates_view,
 }
 
 

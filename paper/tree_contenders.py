@@ -4,8 +4,21 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from contenders import PLAIN, STARTS, Contender, Json, Recorder, Task, Trace, TracePoint, distortion_of
-from contenders import fit_boosted, points_of, save_state, saved_state
+from contenders import (
+    PLAIN,
+    STARTS,
+    Contender,
+    Json,
+    Recorder,
+    Task,
+    Trace,
+    TracePoint,
+    distortion_of,
+    fit_boosted,
+    points_of,
+    save_state,
+    saved_state,
+)
 
 # isort: split
 from boostkmeans import BisectingBoostKMeans
@@ -13,7 +26,7 @@ from boostkmeans.baselines import RBK, BisectingKMeans, ScikitLearnBisectingKMea
 from traces import STOP_REASONS
 
 # The paper's Algorithm 2: all rows of a set, in random order, until no row moves.
-EXACT: dict[str, Any] = {"sample": None, "max_passes": None}
+EXACT: dict[str, Any] = {}
 
 MakeTree = Callable[[Task], Any]
 """Return a fitted tree."""
