@@ -54,8 +54,6 @@ MAX_ROWS_OF_SCIKIT_LEARN = 1_000_000
 # Limit of scikit-learn's methods in seconds of processor time, the sum over the threads. It does not
 # depend on other processes. The other methods have no limit.
 LIMITS = {"small": 80.0, "full": 7200.0}
-# Seconds after which a process is killed, whatever it does.
-MAX_SECONDS = 24 * 3600.0
 
 # Estimated multiply-adds per second of sweeps over all clusters, with two threads.
 SWEEP_RATE = 9e10
@@ -153,7 +151,7 @@ def skip_reason(run: Json, stored: list[Json]) -> Json:
 def in_process(function: Callable[[Json], Json], run: Json) -> Json:
     """Return the figures of a run in a process of its own with its peak memory, or the failure."""
     with passive_threads():
-        outcome = isolated(limited, function, run, limit=MAX_SECONDS)
+        outcome = isolated(limited, function, run, limit=None)
     if outcome.failure:
         return {"failure": failure_text(outcome.failure, run.get("limit"))}
     return {**outcome.value, "peak_megabytes": round(outcome.peak_megabytes)}
