@@ -202,20 +202,40 @@ def test_command_line_chooses_experiments_and_methods() -> None:
     names = ["counting", "other"]
 
     def chosen(*arguments: str) -> Json:
-        return command_line.chosen_runs(parser, parser.parse_args(arguments), names)
+        found = command_line.choices(parser, parser.parse_args(arguments), names)
+        return {name: (sorted(one.methods), one.again) for name, one in found.items()}
 
-    assert chosen() == {"counting": False, "other": False}
-    assert chosen("counting") == {"counting": False}
-    assert chosen("--remeasure") == {"counting": True, "other": True}
-    assert chosen("counting", "--remeasure") == {"counting": True}
-    assert chosen("--remeasure", "other") == {"other": True}
-    assert chosen("--remeasure", "other/k-means", "other/RBK") == {"other": {"k-means", "RBK"}}
+    assert chosen() == {"counting": ([], False), "other": ([], False)}
+    assert chosen("counting") == {"counting": ([], False)}
+    assert chosen("counting/a", "counting/b") == {"counting": (["a", "b"], False)}
+    assert chosen("--remeasure") == {"counting": ([], True), "other": ([], True)}
+    assert chosen("counting", "--remeasure") == {"counting": ([], True)}
+    assert chosen("--remeasure", "other") == {"other": ([], True)}
+    assert chosen("--remeasure", "other/k-means", "other/RBK") == {"other": (["RBK", "k-means"], True)}
     with pytest.raises(SystemExit):
         chosen("unknown")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "measured"),
+    [([], ["a", "b", "c"]), (["counting/b"], ["b"]), (["--remeasure", "counting/c"], ["c"])],
+)
+def test_command_line_measures_what_is_chosen(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch, arguments: list[str], measured: list[str]
+) -> None:
+    if arguments[:1] == ["--remeasure"]:
+        experiment.run_experiment(counting, full=False)
+        counting.measured.clear()
+    monkeypatch.setattr(sys, "argv", ["run", *arguments])
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
+    assert experiment.main(counting) == 0
+    assert counting.measured == measured
+    assert (experiment.PAGES / "counting.md").exists()
+
+
 def test_estimate_measures_nothing(counting: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["run", "--estimate", "--full"])
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
     assert experiment.main(counting) == 0
     assert counting.measured == []
     assert not experiment.path_of("counting", full=True).exists()
