@@ -12,8 +12,6 @@ from run_state import duration_text
 FOOT = (
     "The time is that of a machine that does nothing else. A trace of several experiments counts once.\n"
 )
-    "The time is that of a machine that does nothing else. A trace of several experiments counts once.\n"
-)
 
 
 def cost_of(experiment: Any, run: Json, stored: list[Json]) -> float | None:
