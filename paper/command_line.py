@@ -4,11 +4,12 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import experiment
 from estimates import estimate_text
-from experiment import Experiment, Job
+from experiment import Experiment, Job, Json
 
 
 def parser_of(experiments: Sequence[Experiment]) -> argparse.ArgumentParser:
@@ -18,7 +19,8 @@ def parser_of(experiments: Sequence[Experiment]) -> argparse.ArgumentParser:
         "not measured again, so the same command continues after an interruption."
     )
     names = ", ".join(one.NAME for one in experiments)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"experiments (default: all): {names}")
+    parser.add_argument("names", nargs="*", metavar="NAME[/METHOD]",
+                        help=f"experiments, or methods of them (default: all): {names}")  # fmt: skip
     parser.add_argument("--full", action="store_true",
                         help="measure at the paper's size, which takes many hours")  # fmt: skip
     parser.add_argument("--estimate", action="store_true",
@@ -32,64 +34,77 @@ def parser_of(experiments: Sequence[Experiment]) -> argparse.ArgumentParser:
                         help="write the pages from existing results, without measuring")  # fmt: skip
     parser.add_argument("--remeasure", nargs="*", metavar="NAME[/METHOD]",
                         help="measure again what is stored already: all of the chosen experiments, or "
-                        "only these experiments or methods")  # fmt: skip
+                        "these experiments or methods")  # fmt: skip
     return parser
 
 
-def chosen_runs(parser: argparse.ArgumentParser, given: Any, names: list[str]) -> dict[str, Any]:
-    """Return for each chosen experiment what to measure again: True, False or some methods."""
-    again: dict[str, Any] = dict.fromkeys(given.names or names, given.remeasure == [])
-    if given.remeasure and not given.names:
-        again = {}
-    for one in given.remeasure or []:
+@dataclass
+class Choice:
+    """What to measure of an experiment."""
+
+    methods: set[str] = field(default_factory=set)
+    """Names of the methods; empty for all."""
+    again: bool = False
+    """Whether stored runs are measured again."""
+
+    def has(self, run: Json) -> bool:
+        """Return whether a run is chosen."""
+        return not self.methods or run.get("method") in self.methods
+
+
+def choices(parser: argparse.ArgumentParser, given: Any, names: list[str]) -> dict[str, Choice]:
+    """Return what is chosen of each experiment, by its name."""
+    chosen: dict[str, Choice] = {}
+    for one in [*given.names, *(given.remeasure or [])] or names:
         name, _, method = one.partition("/")
-        again[name] = {method, *(again.get(name) or ())} if method else True
-    unknown = sorted(set(again) - set(names))
-    if unknown:
-        parser.error(f"unknown experiment: {', '.join(unknown)}")
-    return again
+        if name not in names:
+            parser.error(f"unknown experiment: {name}")
+        choice = chosen.setdefault(name, Choice(again=given.remeasure is not None))
+        choice.methods |= {method} if method else set()
+    return chosen
 
 
 def main(*experiments: Experiment) -> int:
     """Run the command line of one experiment, or of all of them. Return the exit code."""
     parser = parser_of(experiments)
     given = parser.parse_args()
-    again = chosen_runs(parser, given, [one.NAME for one in experiments])
-    chosen = [one for one in experiments if one.NAME in again]
+    chosen = choices(parser, given, [one.NAME for one in experiments])
+    some = [one for one in experiments if one.NAME in chosen]
     # A process that is ended by `kill` ends its own processes, as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if given.seconds:
-            measure_seconds(chosen, given.duration)
+            measure_seconds(some, given.duration)
         elif not given.report_only:
-            run_chosen(chosen, given.full, again, given.estimate)
+            run_chosen(some, given.full, chosen, given.estimate)
     except KeyboardInterrupt:
         print("\nInterrupted. The same command continues here.", file=sys.stderr)
         return 130
-    for one in chosen if not given.estimate else []:
+    for one in some if not given.estimate else []:
         experiment.write_page(one)
     return 0
 
 
 def run_chosen(
-    experiments: Sequence[Experiment], full: bool, again: dict[str, Any], only_estimate: bool
+    experiments: Sequence[Experiment], full: bool, chosen: dict[str, Choice], only_estimate: bool
 ) -> None:
-    """Print the estimated time, and measure all runs that are not stored."""
-    jobs: dict[str, list[Job]] = {}
+    """Print the estimated time, and measure all chosen runs that are not stored."""
+    jobs: list[Job] = []
     plans = []
     for one in experiments:
+        choice = chosen[one.NAME]
         if not only_estimate:
             experiment.prepare_file(one, full)
-        jobs[one.NAME] = experiment.missing_jobs(one, full, again[one.NAME])
-        missing = [job.run for job in jobs[one.NAME]]
-        plans.append((one, one.plan(full), missing, experiment.stored_runs(one.NAME, full)))
-    print(estimate_text(plans), flush=True)
+        found = experiment.missing_jobs(one, full, choice.again)
+        some = [job for job in found if choice.has(job.run)]
+        plan = [run for run in one.plan(full) if choice.has(run)]
+        stored = experiment.stored_runs(one.NAME, full)
+        plans.append((one, plan, [job.run for job in some], stored))
+        jobs += some
+    print(estimate_text(plans, experiment.trace_of), flush=True)
     if not only_estimate:
-        repeated = [job for one in experiments if again[one.NAME] for job in jobs[one.NAME]]
-        experiment.run_jobs(repeated, again=True)
-        experiment.run_jobs(
-            [job for one in experiments if not again[one.NAME] for job in jobs[one.NAME]]
-        )
+        again = any(choice.again for choice in chosen.values())
+        experiment.run_jobs(jobs, again=again)
 
 
 def measure_seconds(experiments: Sequence[Experiment], duration: float | None) -> None:

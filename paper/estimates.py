@@ -1,13 +1,17 @@
 """Estimates of the time that the missing runs of experiments take."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from environment import Json
 from page import table
 from run_files import matches
 from run_state import duration_text
+
+FOOT = (
+    "The time is that of a machine that does nothing else. A trace of several experiments counts once.\n"
+)
 
 
 def cost_of(experiment: Any, run: Json, stored: list[Json]) -> float | None:
@@ -38,22 +42,31 @@ def mean_duration(timed: list[Json], run: Json, names: list[str]) -> float | Non
     return statistics.fmean(some) if some else None
 
 
-def estimate_text(plans: Iterable[tuple[Any, list[Json], list[Json], list[Json]]]) -> str:
+def estimate_text(
+    plans: Iterable[tuple[Any, list[Json], list[Json], list[Json]]],
+    trace_of: Callable[[Any, Json], Json | None] = lambda experiment, run: None,
+) -> str:
     """Return a table of what is stored and what is missing, with the estimated time.
 
-    For each experiment, give its plan, its missing runs, and its stored ones.
+    For each experiment, give its plan, its missing runs, and its stored ones. A trace counts once, even
+    if several runs need it.
     """
     rows: list[list[str]] = []
     total, unknown = 0.0, 0
+    counted: set[str] = set()
     for experiment, plan, missing, stored in plans:
-        costs = [cost_of(experiment, run, stored) for run in missing]
+        costs: list[float | None] = []
+        for run in missing:
+            trace = (trace_of(experiment, run) or {}).get("trace")
+            costs.append(0.0 if trace in counted else cost_of(experiment, run, stored))
+            counted |= {trace} if trace else set()
         known = [cost for cost in costs if cost is not None]
         total, unknown = total + sum(known), unknown + len(costs) - len(known)
         n_stored = sum(any(matches(one, run) for one in stored) for run in plan if run not in missing)
         rows.append([experiment.NAME, f"{n_stored} of {len(plan)}", str(len(missing)),
                      time_text(known, len(costs))])  # fmt: skip
     rows.append(["total", "", "", time_text([total], 1 + unknown)])
-    return table(["experiment", "stored", "to measure", "estimated time"], rows)
+    return table(["experiment", "stored", "to measure", "estimated time"], rows) + FOOT
 
 
 def time_text(known: list[float], number: int) -> str:

@@ -33,6 +33,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "benchmarks"))  # Experiments share modules with the benchmarks.
 
 import run_files
+import traces
 from environment import N_THREADS, Json
 from page import table
 from provenance import machines_text, stamp, versions_text
@@ -213,11 +214,11 @@ def run_experiment(
 
 
 def one_line(values: Json) -> str:
-    """Return the values as "name=value" on one line, without lists and dictionaries."""
+    """Return the values as "name=value" on one line, without lists, dictionaries and the origin."""
     parts = [
         f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
         for name, value in values.items()
-        if not isinstance(value, list | dict)
+        if not isinstance(value, list | dict) and name not in ("sha256", *traces.STAMP)
     ]
     return ", ".join(parts)
 

@@ -70,8 +70,7 @@ def cost(run: Json) -> float:
     """Return the estimated seconds of a run."""
     traced = {**run, "method": traced_method(run["method"])}
     if run.get("traced"):
-        # The trace of a tree is that of its refinement, which is in the plan, too.
-        return trace_cost(traced, traces_folder()) if traced == run else 0.0
+        return trace_cost(traced, traces_folder())
     start, step, number = model_of(run["method"], run["n"], run["k"])
     return start + number * step
 

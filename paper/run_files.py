@@ -22,7 +22,7 @@ from pathlib import Path
 import seconds
 import traces
 from environment import Json
-from provenance import number_of, stamp_of
+from provenance import stamp_of
 from result_files import read_result, write_json
 from run_state import locked
 
@@ -71,17 +71,20 @@ def filled(entry: Json, content: Json, path: Path) -> Json | None:
         entry = {**entry, **figures}
     if "timing" in entry:
         entry = {**entry, **seconds.of_sweeps(path.parent, entry)}
-    if "version" not in entry and "environment" in content:
-        entry = {**stamp_of(content["environment"]), **entry}
-    return renamed(entry)
+    return entry if "version" in entry else with_stamp(entry, content)
 
 
-def renamed(entry: Json) -> Json:
-    """Return a stored run with the name that its method has today."""
-    run = entry.get("run", {})
-    if run.get("method") not in NAMES_UNTIL_0_9 or number_of(entry.get("version", "1")) >= (0, 10):
+def with_stamp(entry: Json, content: Json) -> Json:
+    """Return a run of a file of version 0.9 or earlier with a stamp, and with its name of today.
+
+    Such a file has one environment for all runs.
+    """
+    if "environment" not in content:
         return entry
-    return {**entry, "run": {**run, "method": NAMES_UNTIL_0_9[run["method"]]}}
+    run = entry["run"]
+    if run.get("method") in NAMES_UNTIL_0_9:
+        run = {**run, "method": NAMES_UNTIL_0_9[run["method"]]}
+    return {**stamp_of(content["environment"]), **entry, "run": run}
 
 
 def with_seconds(runs: list[Json], path: Path) -> list[Json]:
@@ -134,9 +137,8 @@ def arranged(content: Json, head: Json, plan: list[Json], references: list[Json]
     `references` has an entry for each run whose figures come from a trace.
     """
     entries = [*content.get("runs", []), *content.get("former", [])]
-    if "environment" in content:  # A file of version 0.9 or earlier.
-        entries = [{**stamp_of(content["environment"]), **one} for one in entries]
-    entries = [*references, *[renamed(one) for one in entries if "trace" not in one]]
+    known = [one if "version" in one else with_stamp(one, content) for one in entries]
+    entries = [*references, *[one for one in known if "trace" not in one]]
     runs: list[Json] = []
     for run in plan:
         found = next((one for one in entries if matches(one, run)), None)

@@ -184,7 +184,7 @@ def thinned(curve: list[list[Any]]) -> list[list[Any]]:
 
 def ended(trace: Json) -> str:
     """Return why a trace ended, or "so far"."""
-    reason = str(trace.get("stop_reason", "so far"))
+    reason = str(trace["stop_reason"]) if trace["complete"] else "so far"
     return STOP_REASONS.get(reason, reason)
 
 

@@ -26,7 +26,7 @@ from boostkmeans.baselines import RBK, BisectingKMeans, ScikitLearnBisectingKMea
 from traces import STOP_REASONS
 
 # The paper's Algorithm 2: all rows of a set, in random order, until no row moves.
-EXACT: dict[str, Any] = {}
+EXACT: dict[str, Any] = {"sample": None, "max_passes": None}
 
 MakeTree = Callable[[Task], Any]
 """Return a fitted tree."""

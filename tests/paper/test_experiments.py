@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import batch_contenders
 import contenders
+import distortion_page
 import experiment
 import fig3_distortion
 import fig3d_significance
+import run_state
 import table2_bisecting
 import top_k0
-from contenders import CONTENDERS, Task
+import trace_runs
+from contenders import Task
+from isolated import Outcome
 
 EXPERIMENTS: list[Any] = [
     fig3_distortion, fig3d_significance, table2_bisecting, top_k0,
@@ -28,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder for data and pictures; all runs stay in this process."""
     monkeypatch.setenv("BOOSTKMEANS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("BOOSTKMEANS_SHARED", str(tmp_path / "shared"))
-    for one in (experiment, *EXPERIMENTS):
+    for one in (experiment, distortion_page, *EXPERIMENTS):
         if hasattr(one, "IMAGES"):
             monkeypatch.setattr(one, "IMAGES", tmp_path / "images")
         if hasattr(one, "in_own_process"):
@@ -52,7 +57,7 @@ def rows() -> contenders.Array:
 
 @pytest.mark.slow
 def test_distortion_curves_end_at_the_final_distortion(folder: Path) -> None:
-    runs = [{**run, "n": 120, "k": 5} for run in fig3_distortion.plan(False)]
+    runs = [{**run, "n": 300, "k": 5} for run in fig3_distortion.plan(False)]
     result = measured(fig3_distortion, runs)
     for run in result["runs"]:
         curve = run["curve"]
@@ -61,56 +66,121 @@ def test_distortion_curves_end_at_the_final_distortion(folder: Path) -> None:
         assert run["distortion"] <= curve[-1][2] * (1 + 1e-6), "means are the best centres"
     result["runs"].append({"run": {**runs[0], "method": "slow"}, "failure": "more than 60 s"})
     page = fig3_distortion.page(result)
-    assert "synthetic, normal 120 x 128 (stands in for SIFT1M)" in page
+    assert "synthetic, normal 300 x 128 (stands in for SIFT1M)" in page
     assert "more than 60 s" in page
     fig3_distortion.draw(result)
     pictures = sorted(path.name for path in (folder / "images").iterdir())
-    assert pictures == [f"paper_distortion_{name}.svg" for name in ("baselines", "fast", "starts")]
+    assert pictures == [f"paper_distortion_{name}_small.svg" for name in ("baselines", "fast", "starts")]
 
 
-def test_long_curves_are_thinned_out() -> None:
-    curve = [[float(i), 0.0, 0.0] for i in range(1, 201)]
-    some = fig3_distortion.thin_out(curve)
-    assert some[:20] == curve[:20]
-    assert some[-1] == curve[-1]
-    assert len(some) < 70
+def full_result(one: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return the result of an experiment whose size of the paper is tiny, and draw its page."""
+    experiment.run_experiment(one, full=True)
+    result = experiment.load_size(one.NAME, full=True)
+    assert result is not None
+    assert result["complete"]
+    monkeypatch.setattr(experiment, "HERE", folder / "paper")
+    monkeypatch.setattr(experiment, "PAGES", folder)
+    experiment.write_page(one)
+    return result
 
 
-def test_time_limit_stops_k_means(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(0).normal(size=(500, 8)).astype(np.float32)
-    monkeypatch.setattr(contenders, "ITERATIONS_PER_CHECK", 3)
-    whole = CONTENDERS["k-means"](Task(X, 20, 0))
-    assert whole.stop_reason == "converged"
-    in_steps = CONTENDERS["k-means"](Task(X, 20, 0, limit=1e6))
-    assert in_steps.stop_reason == "converged"
-    steps, unlimited = ([point.distortion for point in one.points] for one in (in_steps, whole))
-    assert steps[: len(unlimited)] == pytest.approx(unlimited, rel=1e-5)
-    stopped = CONTENDERS["k-means"](Task(X, 20, 0, limit=0.0))
-    assert (stopped.stop_reason, len(stopped.points)) == ("time", 3)
+@pytest.fixture
+def tiny(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make the paper's size tiny, and store results in a folder of the test."""
+    monkeypatch.setattr(experiment, "RESULTS", folder / "paper" / "results")
+    for module in (run_state, top_k0, trace_runs):
+        monkeypatch.setattr(module, "state_folder", lambda: folder / "state")
+    monkeypatch.setattr(trace_runs, "isolated", lambda function, *some, limit: Outcome(function(*some)))
+    monkeypatch.setattr(trace_runs, "compute_in_process", trace_runs.compute_stored)
+    for module in (fig3_distortion, table2_bisecting):
+        monkeypatch.setattr(module, "FULL", {"n": 300, "k": 8})
+    monkeypatch.setattr(top_k0, "FULL", (300, 8))
+    monkeypatch.setattr(top_k0, "K0", (2, 4))
+    monkeypatch.setattr(fig3d_significance, "N_PARALLEL", 1)
+    return folder
 
 
-def test_time_limit_stops_lvq(rows: contenders.Array) -> None:
-    whole, in_steps, stopped = (
-        contenders.online(Task(rows, 5, 0, limit=limit)) for limit in (float("inf"), 1e6, 0.0)
-    )
-    reasons = [one.stop_reason for one in (whole, in_steps, stopped)]
-    assert reasons == ["converged", "converged", "time"]
-    assert [len(one.points) for one in (whole, in_steps, stopped)] == [25, 25, 1]
-    assert in_steps.points[0].distortion == whole.points[0].distortion
-    assert in_steps.points[-1].distortion == pytest.approx(whole.points[-1].distortion, rel=0.05)
+@pytest.mark.slow
+def test_figures_at_the_papers_size_share_traces(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    curves = full_result(fig3_distortion, tiny, monkeypatch)
+    names = [run["run"]["method"] for run in curves["runs"]]
+    assert set(names) == set(fig3_distortion.METHODS) - set(fig3_distortion.WITHOUT_TRACE)
+    computed: list[str] = []
+    original = trace_runs.compute_stored
+    monkeypatch.setattr(
+        trace_runs, "compute_in_process",
+        lambda run, path: computed.append(run["method"]) or original(run, path),  # type: ignore[func-returns-value]
+    )  # fmt: skip
+    monkeypatch.setattr(table2_bisecting, "SEEDS", range(1))
+    trees = full_result(table2_bisecting, tiny, monkeypatch)
+    shared = {"k-means", "BsBKM(non), refined", "sampled tree, refined"}
+    assert sorted(computed) == sorted(
+        f"{method}, refined" for method in table2_bisecting.METHODS
+        if f"{method}, refined" not in shared
+    )  # fmt: skip
+    ends = {run["run"]["method"]: run["distortion"] for run in curves["runs"]}
+    assert trees["runs"][0]["distortion"] == ends["k-means"]
+    by_method = {run["run"]["method"]: run for run in trees["runs"][1:]}
+    assert by_method["BsBKM(non)"]["distortion"] == ends["BsBKM(non)"]
+    assert by_method["BsBKM(non)"]["refined"] == ends["BsBKM(non), refined"]
+    page = (tiny / "bisecting.md").read_text()
+    assert "## Passes per split" in page
+    assert "Not measured yet." in page, "without seconds"
+    computed.clear()
+    candidates = full_result(top_k0, tiny, monkeypatch)
+    assert computed == []
+    assert [run["run"]["k0"] for run in top_k0.runs_by_size(candidates)[(300, 8)]] == [None, 4, 2]
+    assert "## 300 rows, 8 clusters" in (tiny / "top_k0.md").read_text()
 
 
-def test_time_limit_stops_mini_batch(rows: contenders.Array) -> None:
-    trace = contenders.mini_batch(seconds=0.05)(Task(rows, 5, 0, n_threads=1))
+def test_page_shows_runs_so_far(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fig3_distortion, "METHODS", ("k-means", "BKM(non)"))
+    full_result(fig3_distortion, tiny, monkeypatch)
+    path = experiment.traces_folder() / "k_means.json"
+    trace = json.loads(path.read_text())
+    points = trace["iterations"][:2]
+    path.write_text(json.dumps({**trace, "iterations": points, "complete": False}))
+    experiment.write_page(fig3_distortion)
+    page = (tiny / "distortion.md").read_text()
+    assert "2 (so far)" in page
+    assert "Some runs are still missing." in page
+    assert "K-means has not ended yet." in page
+    found = experiment.load_size("distortion", full=True)
+    assert found is not None
+    assert [run["run"]["method"] for run in found["runs"]] == ["BKM(non)"], "claims do not see it"
+    assert not found["complete"]
+
+
+def test_both_sizes_are_shown_until_the_papers_is_complete(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fig3_distortion, "METHODS", ("k-means", "BKM(non)"))
+    monkeypatch.setattr(fig3_distortion, "SMALL", {"n": 200, "k": 5})
+    experiment.run_experiment(fig3_distortion, full=False)
+    full_result(fig3_distortion, tiny, monkeypatch)
+    assert "At the small size" not in (tiny / "distortion.md").read_text()
+    (experiment.traces_folder() / "k_means.json").unlink()
+    experiment.write_page(fig3_distortion)
+    page = (tiny / "distortion.md").read_text()
+    assert page.index("## At the paper's size") < page.index("## At the small size")
+    assert "### Statements of the paper" in page
+    assert "paper_distortion_fast.svg" in page
+    assert "paper_distortion_fast_small.svg" in page
+
+
+def test_mini_batch_ends_by_time(rows: contenders.Array) -> None:
+    trace = batch_contenders.mini_batch(seconds=0.05)(Task(rows, 5, 0, n_threads=1))
     assert trace.stop_reason == "time"
     assert trace.points[-1].seconds >= 0.05
-    assert all(point.seconds < 0.05 for point in trace.points[:-2])
+    assert all(point.seconds < 0.05 for point in trace.points[:-1])
 
 
-def test_mini_batch_counts_its_batches(rows: contenders.Array) -> None:
-    trace = contenders.mini_batch(n_batches=12)(Task(rows, 5, 0, n_threads=1))
+@pytest.mark.parametrize("share_of", ["batch", "total"])
+def test_mini_batch_counts_its_batches(rows: contenders.Array, share_of: str) -> None:
+    trace = batch_contenders.mini_batch(share_of)(Task(rows, 5, 0, n_threads=1, iterations=25))
     assert trace.stop_reason == "iterations"
-    assert [point.iteration for point in trace.points] == [*range(1, 11), 12]
+    assert [point.iteration for point in trace.points] == [*range(1, 11), 20, 25]
 
 
 # Significance
@@ -123,7 +193,25 @@ def test_significance_runs_all_seeds(folder: Path, monkeypatch: pytest.MonkeyPat
     assert all(len(run["distortion"]) == 3 for run in result["runs"])
     assert "| k-means++ and k-means |" in fig3d_significance.page(result)
     fig3d_significance.draw(result)
-    assert (folder / "images" / "paper_significance.svg").exists()
+    assert (folder / "images" / "paper_significance_small.svg").exists()
+
+
+def test_significance_at_the_papers_size_begins_balanced() -> None:
+    plan = sorted(fig3d_significance.plan(True), key=fig3d_significance.priority)
+    first = plan[: 2 * len(fig3d_significance.METHODS)]
+    seeds = {method: [] for method in fig3d_significance.METHODS}  # type: ignore[var-annotated]
+    for run in first:
+        seeds[run["method"]] += range(*run["seeds"])
+    assert all(some == list(range(8)) for some in seeds.values())
+    assert sum(run["seeds"][1] - run["seeds"][0] for run in plan) == 7 * 128
+
+
+def test_significance_in_the_background_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fig3d_significance, "N_PARALLEL", 1)
+    runs = [{**run, "n": 200, "k": 6, "seeds": [0, 2]} for run in fig3d_significance.plan(True)[:7]]
+    result = measured(fig3d_significance, runs)
+    assert not any("seconds" in run for run in result["runs"])
+    assert "seconds are not shown" in fig3d_significance.page({**result, "size": "full"})
 
 
 def test_holm_correction() -> None:
@@ -157,7 +245,8 @@ def test_refinement_improves_all_trees() -> None:
     assert "45,823.8" in page
     assert "Failed runs" not in page
     result["runs"][-1] = {"run": runs[-1], "failure": "MemoryError"}
-    assert "Failed runs: BsBKM(kpp) (seed 2: MemoryError)." in table2_bisecting.page(result)
+    failed = "Failed runs: BsKM++ (scikit-learn) (seed 2: MemoryError)."
+    assert failed in table2_bisecting.page(result)
 
 
 def test_candidates_page_has_all_k0() -> None:
