@@ -3,8 +3,8 @@
 The random numbers are those of the core (SplitMix64), so that both visit rows in the same order.
 """
 
+import heapq
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,8 +168,54 @@ def _centres(X: Floats, w: Floats, sections: Ints, n_sections: int) -> Floats:
     return np.asarray(D / np.where(W > 0, W, 1.0)[:, None])
 
 
-def split_members(found: Any, members: Ints, begin: int, n_sections: int) -> Ints:
-    """Return the section of each member after a call of `_core.split` for a single set."""
-    ends = found[:n_sections]
-    sections = np.searchsorted(ends, np.arange(begin, ends[-1]), side="right")
-    return np.asarray(sections)
+def priority_of(split: str, X: Floats, w: Floats) -> float:
+    """Return the priority of a set: its weight, inertia, or average squared distance between rows."""
+    if split == "largest":
+        return float(w.sum())
+    if split == "inertia":
+        return float(w @ ((X - np.average(X, axis=0, weights=w)) ** 2).sum(axis=1))
+    squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    pairs = np.triu(np.outer(w, w), 1)
+    return float((pairs * squared).sum() / pairs.sum()) if len(X) > 1 else 0.0
+
+
+def grow_tree(
+    X: Floats,
+    n_leaves: int,
+    seed: int,
+    *,
+    w: Floats | None = None,
+    n_sections: int = 2,
+    init: str = "random-partition",
+    split: str = "largest",
+) -> tuple[Ints, list[int]]:
+    """Return the leaf of each row, and the sizes of the split sets, in order: the paper's Algorithm 2.
+
+    Rows must be different from each other.
+    """
+    w = np.ones(len(X)) if w is None else w
+    members = np.arange(len(X))
+    queue = [(-np.inf, 0, 0, len(X))]  # Priority, time of entry, and range of members.
+    leaves: list[tuple[int, int]] = []
+    n_entered, sizes = 1, []
+    while queue and len(queue) + len(leaves) < n_leaves:
+        _, _, begin, end = heapq.heappop(queue)
+        if end - begin < 2:
+            leaves.append((begin, end))
+            continue
+        n = min(n_sections, end - begin, n_leaves - len(queue) - len(leaves))
+        rows = members[begin:end]
+        found = boost_split(X[rows], w[rows], n, init, seed_of_set(seed, begin, end)).sections
+        members[begin:end] = rows[np.argsort(found, kind="stable")]
+        sizes.append(end - begin)
+        for count in np.bincount(found, minlength=n).tolist():
+            inside = members[begin : begin + count]
+            entry = (-priority_of(split, X[inside], w[inside]), n_entered, begin, begin + count)
+            heapq.heappush(queue, entry)
+            n_entered += 1
+            begin += count
+    labels = np.empty(len(X), dtype=np.int64)
+    ranges = sorted(leaves + [(begin, end) for _, _, begin, end in queue])
+    for leaf, (begin, end) in enumerate(ranges):
+        labels[members[begin:end]] = leaf
+    return labels, sizes

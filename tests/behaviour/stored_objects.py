@@ -45,7 +45,7 @@ WEIGHTS = synthetic.weights(120)
 NAMES = ["a", "b", "c", "d"]
 # Parameters that are compared: the others are objects.
 # Parameters that 0.7.0 did not have. The objects that it stored get these values.
-ADDED = {"dimensions": "auto"}
+ADDED = {"dimensions": "auto", "sample": "auto", "max_passes": "auto"}
 PLAIN = (bool, int, float, str, type(None))
 
 
@@ -249,7 +249,9 @@ def _of_quantizer(model: ProductQuantizer) -> dict[str, Any]:
 def _of_tree(tree: ClusterTree) -> dict[str, Any]:
     numbers = (1, 4) if tree.children.shape[1] == 2 else ()
     cuts = [digest(tree.cut(k)) for k in numbers]
-    return {"n_leaves": tree.n_leaves, "cuts": cuts, "tree": _fields(tree)}
+    fields = _fields(tree)
+    assert fields.pop("n_passes", None) is None  # Version 0.9 did not record them.
+    return {"n_leaves": tree.n_leaves, "cuts": cuts, "tree": fields}
 
 
 def _of_documents(found: DocumentClusters) -> dict[str, Any]:

@@ -364,6 +364,11 @@ def start_tree(rules: SplitRules, *, refine: bool) -> Start:
     def start(problem: Problem, context: FitContext) -> Run:
         if problem.rows.in_memory:
             return _start_from_tree(problem, context, rules, refine=refine)
+        if rules.sample is None:
+            raise ValueError(
+                "sample=None needs all rows in memory, but the rows do not fit into memory. Use "
+                'sample="auto", which builds the tree from a sample.'
+            )
         return _start_from_tree_of_sample(problem, context, rules, refine=refine)
 
     return start
@@ -374,10 +379,19 @@ def _start_from_tree(problem: Problem, context: FitContext, rules: SplitRules, *
     builder, order = _grow_tree(problem, context, rules)
 
     def make_tree(partition: Partition, inertias: Floats) -> tuple[ClusterTree, int, str]:
-        return build_tree(builder, order, partition, inertias), len(builder.members), ""
+        tree = build_tree(builder, order, partition, inertias)
+        return tree, len(builder.members), _note_of_splits(tree) if rules.is_exact else ""
 
     n_leaves, labels = len(builder.leaves(order)), builder.labels(order)
     return _run_of_leaves(problem, context, n_leaves, labels, make_tree, refine=refine)
+
+
+def _note_of_splits(tree: ClusterTree) -> str:
+    """Return the number of passes of the splits as text."""
+    if tree.n_passes is None or not len(tree.splits):
+        return ""
+    passes = tree.n_passes[tree.splits]
+    return f"{len(passes)} splits, {passes.mean():.1f} passes on average, at most {passes.max()}"
 
 
 def _start_from_tree_of_sample(

@@ -17,6 +17,21 @@ class Method(StrEnum):
     REFINED = "refined"
 
 
+class Split(StrEnum):
+    """Priority of the clusters of a bisecting tree."""
+
+    LARGEST = "largest"
+    INERTIA = "inertia"
+    AVERAGE = "average"
+
+
+class Sample(StrEnum):
+    """Rows that a split of a bisecting tree uses."""
+
+    AUTO = "auto"
+    ALL = "all"
+
+
 @dataclass(frozen=True)
 class OutputOptions:
     """Files that the command writes."""
@@ -78,6 +93,28 @@ class FitSettings:
             metavar="N",
             help="Number of principal components in which the fit runs first: an integer, auto "
             "(default) or all.",
+        ),
+    ] = None
+    split: Annotated[
+        Split | None,
+        typer.Option(
+            help="Cluster that a tree splits next: the one with the most rows (default), the highest "
+            "inertia, or the highest average distance within it."
+        ),
+    ] = None
+    sample: Annotated[
+        Sample | None,
+        typer.Option(
+            help="Rows that a split of a tree uses: a sample of a large cluster (default), or all."
+        ),
+    ] = None
+    max_passes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Maximum number of passes of a split of a tree: an integer, auto (default), or "
+            "unlimited to go on until no row moves. --sample all --max-passes unlimited is the algorithm "
+            "of the paper.",
         ),
     ] = None
     n_init: Annotated[

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
-from boostkmeans.cli.commands.fit.options import FitSettings, Method
+from boostkmeans.cli.commands.fit.options import FitSettings, Method, Sample
 from boostkmeans.cli.errors import option_name
 from boostkmeans.cli.options import RunOptions, value_of
 from boostkmeans.io import open_vectors
@@ -16,7 +16,7 @@ Estimator = BoostKMeans | BisectingBoostKMeans
 
 # Options that have no effect on a method, although its estimator may accept the parameter.
 UNSUPPORTED: dict[Method, tuple[str, ...]] = {
-    Method.K_WAY: (),
+    Method.K_WAY: ("split", "sample", "max_passes"),
     Method.BISECTING: (
         "min_size", "max_size", "quality", "n_candidates", "max_iter", "tol", "max_time", "dimensions"
     ),
@@ -42,13 +42,20 @@ class FitRequest:
         parameters = self._given()
         for name in parameters:
             if name in UNSUPPORTED[method]:
+                other = Method.BISECTING if method is Method.K_WAY else Method.K_WAY
                 raise ValueError(
                     f"{option_name(name)} has no effect on the method {method.value!r}. Leave it out, "
-                    "or use --method k-way."
+                    f"or use --method {other.value}."
                 )
         for name in ("n_candidates", "dimensions"):
             if name in parameters:
                 parameters[name] = parse_number_or_all(name, parameters[name])
+        if "sample" in parameters:
+            parameters["sample"] = None if parameters["sample"] == Sample.ALL else "auto"
+        if "max_passes" in parameters:
+            parameters["max_passes"] = parse_number_or_all(
+                "max_passes", parameters["max_passes"], unlimited="unlimited"
+            )
         parameters |= {
             "random_state": self.run.seed,
             "n_threads": self.run.threads,
@@ -72,7 +79,7 @@ class FitRequest:
         """Return the parameters that the user gave."""
         values = {one.name: getattr(self.settings, one.name) for one in fields(self.settings)}
         del values["method"]
-        values |= {name: value_of(values[name]) for name in ("quality", "metric")}
+        values |= {name: value_of(values[name]) for name in ("quality", "metric", "split", "sample")}
         return {name: value for name, value in values.items() if value is not None}
 
 
@@ -81,19 +88,21 @@ def init_file(init: str | None) -> str | None:
     return None if init is None or init in BoostKMeans.INIT_METHODS else init
 
 
-def parse_number_or_all(name: str, text: str) -> int | str | None:
-    """Return the value of a parameter that is a number, "auto", or None for all.
+def parse_number_or_all(name: str, text: str, unlimited: str = "all") -> int | str | None:
+    """Return the value of a parameter that is a number, "auto", or None, which `unlimited` stands for.
 
     >>> [parse_number_or_all("dimensions", text) for text in ("auto", "all", "20")]
     ['auto', None, 20]
     """
     if text == "auto":
         return text
-    if text == "all":
+    if text == unlimited:
         return None
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise ValueError(f"{option_name(name)} must be an integer of at least 1, auto or all. Got {text!r}.")
+    raise ValueError(
+        f"{option_name(name)} must be an integer of at least 1, auto or {unlimited}. Got {text!r}."
+    )
 
 
 def _initial_centres(init: str | None) -> dict[str, Any]:
