@@ -47,7 +47,8 @@ def test_splits_the_largest_cluster() -> None:
     # Ten close rows and two distant ones: the ten rows are split, although splitting the two gains more.
     X = np.r_[np.linspace(0, 1, 10), 100.0, 140.0][:, None]
     model = BisectingKMeans(3, init="k-means++", random_state=0).fit(X)
-    assert sorted(model.cluster_sizes_.tolist()) == [2, 5, 5]
+    assert model.cluster_sizes_[model.labels_[10]] == 2
+    assert model.labels_[10] == model.labels_[11]
     X = np.random.default_rng(0).normal(size=(500, 3))
     tree = BisectingKMeans(30, random_state=0).fit(X).tree_
     leaves = {0}
@@ -69,10 +70,11 @@ def test_limits_of_a_split() -> None:
     X = np.random.default_rng(0).normal(size=(2000, 6))
     no_limit = BisectingKMeans(20, max_iter=None, random_state=0).fit(X)
     two = BisectingKMeans(20, max_iter=2, random_state=0).fit(X)
-    loose = BisectingKMeans(20, tol=0.05, random_state=0).fit(X)
+    loose = BisectingKMeans(20, tol=0.005, random_state=0).fit(X)
     passes = [model.tree_.n_passes for model in (no_limit, two, loose)]
     assert passes[0].max() > 2 == passes[1].max()
-    assert passes[2].sum() < passes[0].sum()
+    assert 20 < passes[2].sum() < passes[0].sum()
+    assert no_limit.inertia_ < loose.inertia_ < 1.02 * no_limit.inertia_
     assert (passes[0][no_limit.tree_.clusters >= 0] == 0).all()
     (record,) = no_limit.history_
     assert record.evaluations == 2 * int(passes[0] @ no_limit.tree_.sizes)
