@@ -9,7 +9,7 @@ times depend on the machine and its load. The final distortions hardly depend on
 
 # %%
 # The attribute ``history_`` of each estimator has one record per sweep, with the seconds since the
-# call of ``fit`` and the inertia. The baselines are scikit-learn's estimators with the same records.
+# call of ``fit`` and the inertia. The baselines have the same records.
 
 import matplotlib.pyplot as plt
 import numpy as np

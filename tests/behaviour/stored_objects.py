@@ -30,6 +30,7 @@ from boostkmeans.baselines import (
     RBK,
     BisectingKMeans,
     KMeans,
+    MethodRun,
     MiniBatchKMeans,
     OnlineKMeans,
     compare,
@@ -47,6 +48,16 @@ NAMES = ["a", "b", "c", "d"]
 # Parameters that 0.7.0 did not have. The objects that it stored get these values.
 ADDED = {"dimensions": "auto", "sample": "auto", "max_passes": "auto"}
 PLAIN = (bool, int, float, str, type(None))
+# The same for single classes.
+ADDED_TO_BASELINES: dict[str, dict[str, Any]] = {
+    "KMeans": {"max_time": None, "callback": None},
+    "MiniBatchKMeans": {
+        "share_of": "batch",
+        "record_every": 1,
+        "max_time": None,
+        "callback": None,
+    },
+}
 
 
 def _in_batches() -> BoostKMeans:
@@ -182,7 +193,7 @@ def expected_of(item: Any) -> dict[str, Any]:
 
 def _parameters(item: Any) -> dict[str, Any]:
     found = item.get_params(deep=False)
-    for name, default in ADDED.items():
+    for name, default in {**ADDED, **ADDED_TO_BASELINES.get(type(item).__name__, {})}.items():
         assert found.pop(name, default) == default
     plain = {name: value for name, value in found.items() if isinstance(value, PLAIN)}
     others = {name: _shown(value) for name, value in found.items() if name not in plain}
@@ -267,7 +278,10 @@ def _of_documents(found: DocumentClusters) -> dict[str, Any]:
 
 
 def _fields(item: Any) -> dict[str, Any]:
-    return {field.name: _plain(getattr(item, field.name)) for field in dataclasses.fields(item)}
+    found = {field.name: _plain(getattr(item, field.name)) for field in dataclasses.fields(item)}
+    if isinstance(item, MethodRun):  # Version 0.10 added two fields.
+        assert (found.pop("n_clusters"), found.pop("scores")) == (0, None)
+    return found
 
 
 def _plain(value: Any) -> Any:

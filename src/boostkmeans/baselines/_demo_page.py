@@ -24,7 +24,9 @@ from boostkmeans.baselines._methods import METHODS
 N_CLUSTERS = 256
 # Method of this package that the demo shows.
 OURS = "boost-balanced"
-DEMO_METHODS = {name: METHODS[name] for name in ("k-means", "k-means++", OURS)}
+DEMO_METHODS = {
+    name: METHODS[name] for name in ("k-means (scikit-learn)", "k-means++ (scikit-learn)", OURS)
+}
 # Number of synthetic rows: the size of the SIFT sample.
 N_ROWS = 25_000
 # Number of features of the synthetic rows.

@@ -102,12 +102,32 @@ class WholeSplit {
     }
   }
 
-  // Makes iterations until one moves nothing.
+  // Makes iterations until one moves nothing, or gains too little.
   void make_lloyd_passes(const AfterPass& after_pass) {
+    const SectionOptions& sections = options_.sections;
     LloydPasses<Rows> passes(set_, sums_, workers_, use_bounds());
+    const double least = sections.tol > 0.0 ? sections.tol * inertia_of_set() : 0.0;
+    double before = objective();
     moves_since_sum_ = 0;
-    while (n_passes_ < options_.sections.max_passes && !workers_.stopped())
+    while (n_passes_ < sections.max_passes && !workers_.stopped()) {
       if (!end_pass(passes.pass(), after_pass)) return;
+      const double after = objective();
+      if (least > 0.0 && after - before <= least) return;
+      before = after;
+    }
+  }
+
+  // Returns the sum of |D|^2 / W over the sections. It grows by as much as the inertia falls.
+  double objective() const {
+    double total = 0.0;
+    for (std::int64_t s = 0; s < sums_.n_sections(); ++s) {
+      if (sums_.weight(s) <= 0.0) continue;
+      double squares = 0.0;
+      for (std::int64_t j = 0; j < set_.rows().n_features(); ++j)
+        squares += sums_.composite(s)[j] * sums_.composite(s)[j];
+      total += squares / sums_.weight(s);
+    }
+    return total;
   }
 
   // Counts and reports a pass. Returns false if it was the last.
