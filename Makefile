@@ -16,7 +16,7 @@ DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
 .PHONY: help demo test check lint tidy coverage stub layers hooks bench bench-parts docs paper paper-data paper-full \
-  fuzz crash sanitize clean
+  paper-estimate paper-seconds fuzz crash sanitize clean
 
 help:
 	@echo "For users:"
@@ -39,7 +39,9 @@ help:
 	@echo "  make bench-parts  Measure the parts of the library: docs/benchmarks.md (about 2 hours)."
 	@echo "  make paper        Run the experiments of the paper at a small size: docs/paper (less than 1 hour)."
 	@echo "  make paper-data   Download the public data sets of the paper."
-	@echo "  make paper-full   Run the experiments at the paper's size (many hours; continues where it stopped)."
+	@echo "  make paper-estimate: Show what is stored at the paper's size, and how long the rest takes."
+	@echo "  make paper-full   Run the experiments at the paper's size (about a day; continues where it stopped)."
+	@echo "  make paper-seconds: Time a few iterations of each method at the paper's size, on a quiet machine (1 hour)."
 	@echo "  make clean        Remove everything that these commands created."
 
 $(PY):
@@ -132,8 +134,15 @@ paper: $(VENV)/.plot
 paper-data: $(VENV)/.plot
 	-$(PHASE) "Downloading public data sets" $(PY) paper/public_data.py siftsmall sift cluto
 
+paper-estimate: $(VENV)/.plot
+	@$(PY) paper/run_paper.py --full --estimate
+
+# It may run in the background, because it measures distortions. `make paper-seconds` measures times.
 paper-full: paper-data
-	$(PHASE) "Running the experiments at full size (many hours)" $(PY) paper/run_paper.py --full
+	$(PHASE) "Running the experiments at the paper's size (about a day)" $(PY) paper/run_paper.py --full
+
+paper-seconds: paper-data
+	$(PHASE) "Timing a few iterations of each method (about 1 hour)" $(PY) paper/run_paper.py --seconds
 
 fuzz: $(VENV)/.test
 	$(PHASE) "Reading damaged files (5 minutes)" $(PY) tests/fuzz.py --seconds 300

@@ -31,9 +31,9 @@ REFINEMENT_SWEEPS = 35
 RELATIVE = {"LVQ": 15.0, "Mini-Batch": 0.3, "Mini-Batch, 10 % in total": 0.1, "boostkmeans, fast": 0.3,
             "boostkmeans": 0.3, "boostkmeans, best": 0.3}  # fmt: skip
 # Time of a start relative to a sweep.
-START_BY_PLUS_PLUS = 30.0
+START_BY_PLUS_PLUS = 20.0
 # Time of a whole tree relative to a sweep over 10,000 clusters.
-TREE_SWEEPS = 20.0
+TREE_SWEEPS = 2.0
 
 
 @cache
