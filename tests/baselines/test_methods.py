@@ -54,7 +54,12 @@ def test_settings_of_table_1(start: str) -> None:
         assert {"init": init, "moves": moves, **PLAIN}.items() <= model.get_params().items()
     tree = METHODS[f"BsBKM({start})"](6, 9)
     assert isinstance(tree, BisectingBoostKMeans)
-    assert tree.init == init
+    assert (tree.init, tree.sample, tree.max_passes) == (init, None, None), "the exact algorithm"
+    assert METHODS["RBK"](6, 9).max_passes is METHODS["RBK"](6, 9).sample is None
+    assert (
+        METHODS["sampled tree"](6, 9).get_params()
+        == BisectingBoostKMeans(6, random_state=9).get_params()
+    )
     assert f"BsBKM({start})" in METHOD_GROUPS["table-1"]
     assert f"BKM({start})" in METHOD_GROUPS["table-1"]
 

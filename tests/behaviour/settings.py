@@ -22,10 +22,10 @@ from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer, Swe
 from boostkmeans.baselines import (
     METHODS,
     RBK,
-    BisectingKMeans,
-    KMeans,
-    MiniBatchKMeans,
     OnlineKMeans,
+    ScikitLearnBisectingKMeans,
+    ScikitLearnKMeans,
+    ScikitLearnMiniBatchKMeans,
     compare,
 )
 from boostkmeans.documents import Corpus, Weighting, cluster_documents
@@ -662,17 +662,17 @@ add_fit("baselines/rbk-sparse", RBK, 24, large_sparse)
 add_fit("baselines/online", OnlineKMeans, 12, plain)
 add_fit("baselines/online-k-means++", OnlineKMeans, 12, plain, init="k-means++", max_iter=10)
 add_fit("baselines/online-centres", OnlineKMeans, 12, plain, init=plain()[:12], tol=1e-3)
-add_fit("baselines/k-means", KMeans, 12, plain, machine_dependent=True)
-add_fit("baselines/k-means++", KMeans, 12, plain, WEIGHTS, init="k-means++", n_init=2,
+add_fit("baselines/k-means", ScikitLearnKMeans, 12, plain, machine_dependent=True)
+add_fit("baselines/k-means++", ScikitLearnKMeans, 12, plain, WEIGHTS, init="k-means++", n_init=2,
         machine_dependent=True)  # fmt: skip
-add_fit("baselines/mini-batch", MiniBatchKMeans, 12, plain, machine_dependent=True)
-add_fit("baselines/bisecting", BisectingKMeans, 12, plain, machine_dependent=True)
+add_fit("baselines/mini-batch", ScikitLearnMiniBatchKMeans, 12, plain, machine_dependent=True)
+add_fit("baselines/bisecting", ScikitLearnBisectingKMeans, 12, plain, machine_dependent=True)
 
 
 @setting("baselines/compare")
 def _compare(place: Place) -> Outcome:
-    names = ("boost-fast", "bisecting", "refined", "LVQ", "BKM(non)", "BKM(rnd)+Fast", "RBK")
-    methods = {name: METHODS[name] for name in names}
+    names = ("boost-fast", "bisecting", "refined", "LVQ", "BKM(non)", "BKM(rnd)+Fast")
+    methods = {name: METHODS[name] for name in names} | {"RBK": METHODS["sampled RBK"]}
     runs = list(compare(plain(), 9, methods, n_threads=place.n_threads))
     reached = np.array([f"{run.method} {run.distortion:.10g} {run.n_sweeps}" for run in runs])
     return Outcome([reached], sum(run.distortion for run in runs))

@@ -32,6 +32,9 @@ class SplitRules:
     iterations)."""
     rule: str = "boost"
     """"boost", or "lloyd" for Lloyd's iterations."""
+    tol: float = 0.0
+    """A split ends after a pass that gains less than this share of the set's inertia. Not used with
+    max_passes="auto"."""
 
     @property
     def is_exact(self) -> bool:
@@ -50,7 +53,7 @@ class SplitRules:
             n_sections=n_sections,
             init=self.init,
             max_passes=MAX_PASSES if isinstance(self.max_passes, str) else self.max_passes,
-            tol=TOL if auto else 0.0,
+            tol=TOL if auto else self.tol,
             seed=seed,
             with_inertias=self.split != "largest",
             rule=self.rule if self.is_exact else "fast",

@@ -1,8 +1,8 @@
 """Base class of the baselines: validation, several runs, and the measurement of a run."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -57,6 +57,8 @@ class RunResult:
     n_iter: int
     stopped: bool = False
     """True if the callback or the time limit ended the run. The fit then performs no further runs."""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    """Other fitted attributes."""
 
 
 class Baseline(CentreModel):
@@ -92,6 +94,7 @@ class Baseline(CentreModel):
         best = self._best_run(data, rng)
         # All attributes are set in one step, so that Ctrl-C cannot leave some of them unset.
         self.__dict__.update(_fitted_attributes(best, data))
+        self._warn_about_result()
         return self
 
     def _best_run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
@@ -112,7 +115,7 @@ class Baseline(CentreModel):
         check = ParameterChecker(self)
         check.integer("n_clusters", self.n_clusters, 1)
         check.integer("n_init", self.n_init, 1)
-        check.integer("max_iter", self.max_iter, 1)
+        self._check_max_iter(check)
         check.real("tol", self.tol)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
@@ -120,6 +123,12 @@ class Baseline(CentreModel):
             check.real("max_time", self.max_time, positive=True)
         if self.callback is not None and not callable(self.callback):
             check.fail("callback", "None or callable", self.callback)
+
+    def _check_max_iter(self, check: ParameterChecker) -> None:
+        check.integer("max_iter", self.max_iter, 1)
+
+    def _warn_about_result(self) -> None:
+        """Warn if the result is not what the user asked for."""
 
 
 class WeightedBaseline(Baseline):
@@ -155,6 +164,7 @@ def _fitted_attributes(run: RunResult, data: FitData) -> dict[str, Any]:
         "distortion_": run.inertia / data.weights.total,
         "history_": run.history,
         "n_iter_": run.n_iter,
+        **run.attributes,
     }
 
 

@@ -20,7 +20,7 @@ Method = Callable[[int, int | None], Any]
 """Function of `(n_clusters, random_state)` that returns an unfitted estimator."""
 
 # The paper's Algorithm 2: all rows of a set, until no row moves.
-EXACT: dict[str, Any] = {}
+EXACT: dict[str, Any] = {"sample": None, "max_passes": None}
 # End of the name of a tree that is refined by the paper's Algorithm 1.
 REFINED = ", refined"
 
@@ -60,8 +60,8 @@ _K_WAY: dict[str, Method] = {
     "BKM(kpp)+Fast": _method(BoostKMeans, init="k-means++", moves="first", **PLAIN),
 }
 _TREES: dict[str, Method] = {
-    "BsKM": _method(BisectingKMeans, init="random"),
-    "BsKM++": _method(BisectingKMeans, init="k-means++"),
+    "BsKM": _method(BisectingKMeans, init="random", max_iter=None),
+    "BsKM++": _method(BisectingKMeans, init="k-means++", max_iter=None),
     "BsBKM(non)": _method(BisectingBoostKMeans, init="random-partition", **EXACT),
     "BsBKM(rnd)": _method(BisectingBoostKMeans, init="random", **EXACT),
     "BsBKM(kpp)": _method(BisectingBoostKMeans, init="k-means++", **EXACT),
