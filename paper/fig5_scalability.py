@@ -107,7 +107,8 @@ def priority(run: Json) -> float:
 
 def cost(run: Json) -> float:
     """Return the estimated seconds of a run with two free cores."""
-    method, n, k = run["method"], run["n"], run["k"]
+    method = str(run["method"])
+    n, k = int(run["n"]), int(run["k"])
     sweep = n * k * 512 / SWEEP_RATE
     if method.startswith("Mini-Batch"):
         return 10 + sweep * (1 + ITERATIONS / 10)

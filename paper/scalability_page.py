@@ -142,7 +142,8 @@ def ratio_text(runs: list[Json], along: str, method: str) -> str:
 
 def seeds_text(runs: list[Json]) -> str:
     """Return how many seeds the sizes have, and how much the distortion depends on the seed."""
-    deviations, counts = [], {}
+    deviations = []
+    counts: dict[Size, int] = {}
     for size in sizes_of(runs, "n") + sizes_of(runs, "k"):
         for method in METHODS:
             values = [run["distortion"] for run in runs_at(runs, method, *size) if "distortion" in run]

@@ -171,7 +171,7 @@ def test_seconds_and_distortions_are_stored_separately(monkeypatch: pytest.Monke
     direct = next(one for one in result["runs"] if one["run"] == plan[0])
     assert direct["timed_iterations"] == scalability_seconds.FEW
     assert "distortion" not in direct
-    experiment.run_experiment(fig5_scalability, True)  # type: ignore[arg-type]
+    experiment.run_experiment(fig5_scalability, True)
     result = experiment.load_size("scalability", True)
     assert result is not None
     assert result["complete"]
