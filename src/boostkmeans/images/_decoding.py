@@ -38,7 +38,8 @@ def read_grey(content: Path | Pixels, max_size: int | None) -> Pixels:
     if not content.is_file():  # opening a pipe would block
         raise UnreadableImageError("not a file" if content.exists() else "no such file")
     try:
-        with _open(pillow, content) as image:
+        # Pillow warns about damaged metadata and about sizes, which `_check_size` judges.
+        with warnings.catch_warnings(action="ignore"), _open(pillow, content) as image:
             _check_size(image)
             grey = _to_grey(image, max_size)
             # Pillow turns TIFF files itself while it decodes them, and then removes the orientation.
@@ -54,20 +55,18 @@ def read_grey(content: Path | Pixels, max_size: int | None) -> Pixels:
     return turn_upright(grey, orientation)
 
 
-def _open(pillow: Any, path: Path) -> "Image.Image":
+def _open(pillow: Any, path: Path) -> Any:
     """Read the header of a file."""
     pillow.init()
-    with warnings.catch_warnings():
-        # Pillow warns about sizes that `_check_size` judges.
-        warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
-        try:
-            return pillow.open(path, formats=[name for name in FORMATS if name in pillow.OPEN])  # type: ignore[no-any-return]
-        except pillow.UnidentifiedImageError:
-            formats = ", ".join(FORMATS)
-            raise UnreadableImageError(f"not an image in a known format ({formats})") from None
-        except pillow.DecompressionBombError:
-            reason = f"refused: its header declares more than {MAX_PIXELS:,} pixels"
-            raise UnreadableImageError(reason) from None
+    formats = [name for name in FORMATS if name in pillow.OPEN]
+    try:
+        return pillow.open(path, formats=formats)
+    except pillow.UnidentifiedImageError:
+        reason = f"not an image in a known format ({', '.join(FORMATS)})"
+        raise UnreadableImageError(reason) from None
+    except pillow.DecompressionBombError:
+        reason = f"refused: its header declares more than {MAX_PIXELS:,} pixels"
+        raise UnreadableImageError(reason) from None
 
 
 def _check_size(image: "Image.Image") -> None:

@@ -29,6 +29,8 @@ KEYPOINTS = ("sift", "hessian-affine")
 # Value of `keypoints_` for a user's function, and for descriptors without images.
 CALLABLE = "callable"
 DESCRIPTORS = "descriptors"
+# Stack level of warnings in `transform` and `fit_transform`, which scikit-learn wraps in a function.
+WRAPPED = 3
 
 
 class Trained(NamedTuple):
@@ -203,7 +205,7 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             result[trained.used[batch]] = self._project(trained.vectors[batch])
         others = np.setdiff1d(np.arange(len(sources)), trained.chosen)
         result[others] = self._vectors([sources[i] for i in others], trained.report)[0]
-        trained.report.warn("Their rows are 0", stacklevel=2)
+        trained.report.warn("Their rows are 0", stacklevel=WRAPPED)
         return result
 
     def transform(self, X: Images) -> Floats:
@@ -226,7 +228,7 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         sources, unreadable = list_images(X)
         report = Report(unreadable)
         vectors, _ = self._vectors(sources, report)
-        report.warn("Their rows are 0", stacklevel=2)
+        report.warn("Their rows are 0", stacklevel=WRAPPED)
         return vectors
 
     def describe(self, X: Images) -> ImageVectors:
