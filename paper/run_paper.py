@@ -1,5 +1,7 @@
 """All experiments of the paper: `python paper/run_paper.py [NAME ...]`. See `experiment.py`."""
 
+import sys
+
 from experiment import Experiment, main
 
 # isort: split
@@ -29,5 +31,6 @@ EXPERIMENTS: list[Experiment] = [
 ]
 
 if __name__ == "__main__":
-    main(*EXPERIMENTS)
+    code = main(*EXPERIMENTS)
     claims.write_page()
+    sys.exit(code)

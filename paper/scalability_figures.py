@@ -1,4 +1,7 @@
-"""Figures of the scalability experiment, computed from its runs."""
+"""Figures of the scalability experiment, computed from its runs.
+
+A run has `seconds`, `distortion` or both: at the paper's size, they are measured separately.
+"""
 
 import numpy as np
 
@@ -27,18 +30,18 @@ def runs_at(runs: list[Json], method: str, n: int, k: int) -> list[Json]:
 
 
 def finished_runs(runs: list[Json], method: str, n: int, k: int) -> list[Json]:
-    """Return the finished runs of a method at a size, one per seed."""
-    return [run for run in runs_at(runs, method, n, k) if "seconds" in run]
+    """Return the runs of a method at a size whose seconds and distortion are both known."""
+    return [run for run in runs_at(runs, method, n, k) if "seconds" in run and "distortion" in run]
 
 
 def mean(runs: list[Json], method: str, n: int, k: int, figure: str) -> float | None:
-    """Return the mean of a figure over the seeds, or None if no run finished."""
-    some = finished_runs(runs, method, n, k)
+    """Return the mean of a figure over the seeds, or None if no run has it."""
+    some = [run for run in runs_at(runs, method, n, k) if figure in run]
     return float(np.mean([run[figure] for run in some])) if some else None
 
 
 def series(runs: list[Json], method: str, along: str, figure: str) -> list[tuple[int, float]]:
-    """Return the means of a figure along n or k, for sizes at which a method finished."""
+    """Return the means of a figure along n or k, for sizes at which it is known."""
     return [
         (n if along == "n" else k, value)
         for n, k in sizes_of(runs, along)
