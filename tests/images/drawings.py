@@ -28,4 +28,5 @@ def patches(grey: Pixels) -> NDArray[np.float32] | None:
         return None
     height, width = grey.shape[0] // 12 * 12, grey.shape[1] // 12 * 12
     squares = grey[:height, :width].reshape(height // 12, 12, width // 12, 4, 3).astype(np.float32)
-    return squares.sum(axis=(1, 4)).reshape(-1, 4) + 1
+    sums: NDArray[np.float32] = squares.sum(axis=(1, 4)).reshape(-1, 4) + 1
+    return sums

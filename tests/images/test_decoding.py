@@ -5,6 +5,7 @@ import struct
 import zlib
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,8 @@ def reason_of(path: Path) -> str:
 @pytest.mark.parametrize("ending", ["png", "bmp", "tiff", "ppm", "webp", "gif"])
 def test_reads_formats_without_loss(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"image.{ending}"
-    Image.fromarray(GREY).convert("RGB").save(path, **({"lossless": True} if ending == "webp" else {}))
+    settings: dict[str, Any] = {"lossless": True} if ending == "webp" else {}
+    Image.fromarray(GREY).convert("RGB").save(path, **settings)
     np.testing.assert_array_equal(read_grey(path, None), GREY)
 
 

@@ -26,8 +26,8 @@ GREY_IMAGE = np.full((40, 40), 128, dtype=np.uint8)
 
 def small(**settings: Any) -> VLADPipeline:
     """Return a pipeline that needs only NumPy and Pillow."""
-    return VLADPipeline(**({"n_words": 4, "n_components": 6, "keypoints": patches, "random_state": 0,
-                            "n_jobs": 1} | settings))  # fmt: skip
+    defaults: dict[str, Any] = {"n_words": 4, "n_components": 6, "keypoints": patches}
+    return VLADPipeline(**(defaults | {"random_state": 0, "n_jobs": 1} | settings))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from boostkmeans import BoostKMeans
 from boostkmeans._runtime.errors import DataFormatError, FeatureCountError, TooFewRowsError
 from boostkmeans.images import VLADPipeline, _training
 from boostkmeans.images._vlad import Bag, root_sift, vlad
@@ -99,7 +100,7 @@ def test_training_uses_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = np.repeat(np.arange(90), 10)
     trained_on: list[int] = []
 
-    class Counted(_training.BoostKMeans):
+    class Counted(BoostKMeans):
         def fit(self, X, y=None, sample_weight=None):  # type: ignore[no-untyped-def]
             trained_on.append(len(X))
             return super().fit(X)

@@ -80,4 +80,5 @@ def unit_length(vectors: Floats) -> Floats:
 
 def project(vectors: Floats, mean: Floats, components: Floats) -> Floats:
     """Return the principal components of VLAD vectors, scaled to unit length."""
-    return unit_length((vectors - mean) @ components.T)
+    projected: Floats = (vectors - mean) @ components.T
+    return unit_length(projected)
