@@ -7,7 +7,7 @@ from unittest import mock
 import data
 from boostkmeans import BoostKMeans
 from boostkmeans._engine import few_clusters as rules
-from boostkmeans._engine import run
+from boostkmeans._engine import sweep_step
 from data import Array
 from environment import N_THREADS, Json
 from measure import median, timed
@@ -19,7 +19,7 @@ SEEDS = (0, 1, 2)
 # What replaces a rule in each variant: object, name and value.
 VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
     "all rules": [],
-    "no row bounds": [(run, "BOUNDS_BELOW_MOVES", -1)],
+    "no row bounds": [(sweep_step, "BOUNDS_BELOW_MOVES", -1)],
     "no extrapolation": [(rules.Extrapolation, "is_due", False)],
     "no rule, as in 0.8": [(rules, "MAX_CLUSTERS", 0)],
 }

@@ -14,11 +14,12 @@ from sklearn.base import clone
 
 import crash
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord
-from boostkmeans._engine import checkpoint
+from boostkmeans._engine import checkpoint, schedule
 from boostkmeans._engine.candidate_strategy import MISSING_BEFORE_0_7
 from boostkmeans._engine.checkpoint import Checkpoint
+from boostkmeans._engine.repair_rounds import RepairRounds
 from boostkmeans._engine.run import Run
-from boostkmeans._engine.schedule import Schedule
+from boostkmeans._engine.sweep_step import perform_sweep
 from boostkmeans._storage.state import join_arrays, split_arrays
 from boostkmeans._storage.tensors import read_tensors, write_tensors
 from boostkmeans.baselines import RBK
@@ -126,14 +127,14 @@ def test_resumes_from_every_checkpoint(
 
 def count_sweeps(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any]) -> int:
     """Return the number of sweeps that a call makes."""
-    sweep, counted = Run.sweep, []
+    counted = []
 
-    def counting(self: Run, *args: Any, **options: Any) -> Any:
+    def counting(run: Run, *args: Any, **options: Any) -> Any:
         counted.append(1)
-        return sweep(self, *args, **options)
+        return perform_sweep(run, *args, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "sweep", counting)
+        patch.setattr(schedule, "perform_sweep", counting)
         call()
     return len(counted)
 
@@ -161,7 +162,7 @@ def test_resumes_with_a_repair_that_was_skipped_for_lack_of_time(
     assert any(record.swaps for record in model.history_)
     model.set_params(checkpoint=tmp_path / "state", max_time=1000.0)
     with monkeypatch.context() as patch:  # A repair round would pass the deadline.
-        patch.setattr(Schedule, "_round_seconds", property(lambda _: 1e9, lambda *_: None))
+        patch.setattr(RepairRounds, "last_seconds", property(lambda _: 1e9, lambda *_: None))
         assert model.fit(X).stop_reason_ == "max_time"
         assert not any(record.swaps for record in model.history_)
     assert result_of(model.fit(X)) == expected

@@ -4,14 +4,13 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from boostkmeans._data.frame import Floats
-from boostkmeans._engine.candidate_strategy import CandidateStrategy, Scope
-from boostkmeans._engine.few_clusters import has_few_clusters
+from boostkmeans._engine.candidate_strategy import CandidateStrategy
 from boostkmeans._engine.history import START, SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.stopping import Outcome, StopReason
@@ -29,27 +28,10 @@ from boostkmeans._steps.sweep import (
     SweepProgress,
     SweepResult,
     VisitPolicy,
-    sweep,
 )
 
 logger = logging.getLogger("boostkmeans")
 
-# If the last sweep moved at most this share of the rows, the next full sweep uses float64 wherever
-# float32 is not accurate enough, so that it can certify the result.
-CERTIFY_BELOW_MOVES = 1 / 200
-# The same threshold after a sweep over candidates, which misses some moves.
-CERTIFY_AFTER_CANDIDATES_BELOW = 1 / 2000
-# Row bounds are used if the last sweep moved at most this share of the rows. If more rows move, centres
-# move so far that hardly any row is skipped: see "Few clusters" in docs/benchmarks.md.
-BOUNDS_BELOW_MOVES = 1 / 50
-# Minimum number of clusters for proposals in low precision.
-LOW_PRECISION_FROM_CLUSTERS = 256
-# Low precision is used only if the last sweep moved more than this share of the rows.
-LOW_PRECISION_ABOVE_MOVES = 1 / 20
-# Low precision is used only if the inertia is more than this share of the sum of all squares. Products
-# of bytes are accurate to 1 % of the distance from the origin: see "Low precision" in
-# docs/benchmarks.md.
-LOW_PRECISION_ABOVE_INERTIA = 1 / 8
 # Composites and inertia are recomputed from the labels after this number of moves per row.
 RECOMPUTE_AFTER_MOVES = 1
 # They are also recomputed if a sweep lowers the inertia by this share, because the new inertia is then a
@@ -243,67 +225,6 @@ class Run:
             deadline=deadline,
         )
 
-    def sweep(self, deadline: float, temperature: float = 0.0, *, probe: bool = False) -> SweepResult:
-        """Perform one sweep and record it. With `probe`, some rows may be compared with all clusters."""
-        problem, candidates, k = self.problem, self.candidates, self.partition.n_clusters
-        self.exchanged = problem.limits is not None and not self.exchanged
-        options = self.options(deadline, temperature)
-        progress = self.progress = self.progress or SweepProgress()
-        progress.after_block = self.after_block
-        policy: VisitPolicy
-        if candidates is not None and candidates.scope is not Scope.ALL:
-            kind = "candidates"
-            self.bounds = None
-            if problem.limits is not None:  # Sweeps with and without exchanges find different moves.
-                candidates.mark_unvisited()
-            if time.perf_counter() >= deadline:  # Do not build lists that no sweep will use.
-                result = SweepResult(0, 0.0, 0, late=True)
-            else:
-                candidates.refresh(problem, self.partition, first=options.first)
-                policy = candidates.policy()
-                result = sweep(
-                    problem,
-                    self.partition,
-                    policy=policy,
-                    options=options,
-                    rng=self.rng,
-                    progress=progress,
-                )
-                candidates.after_sweep(result, problem.rows, k, temperature)
-                if probe and not result.late:
-                    result = self._probe(candidates, options, result)
-        else:
-            exact = temperature == 0 and not options.exchange and self._may_certify()
-            kind = "certify" if exact else "sweep"
-            options = replace(options, exact=exact, low_precision=self._use_low_precision())
-            self._update_bounds(temperature)
-            policy = FullPolicy(problem.n_pinned, bounds=self.bounds)
-            result = sweep(
-                problem, self.partition, policy=policy, options=options, rng=self.rng, progress=progress
-            )
-            if candidates is not None:
-                candidates.after_full_sweep(result, k)
-        self.progress = None
-        self.account(result)
-        self.record(result.moves, result.evaluations, kind, temperature=temperature)
-        return result
-
-    def _update_bounds(self, temperature: float) -> None:
-        """Create row bounds if they pay, and discard them if the next sweep cannot use them."""
-        if not self._uses_bounds() or temperature > 0:
-            self.bounds = None
-        elif self.bounds is None:
-            self.bounds = RowBounds.for_partition(self.partition)
-
-    def _uses_bounds(self) -> bool:
-        """Return True if row bounds pay in the next full sweep."""
-        problem = self.problem
-        if self.last is None or self.plan.moves == "first" or not has_few_clusters(problem):
-            return False
-        if problem.projection is not None:  # Its bounds skip clusters instead of rows.
-            return False
-        return self.last.moves <= BOUNDS_BELOW_MOVES * self.problem.rows.n_rows
-
     def extrapolate(self, centres: Floats) -> bool:
         """Assign all rows to the nearest of some centres. Return False if the inertia does not fall.
 
@@ -322,39 +243,6 @@ class Run:
         self.moves_since_recompute = 0
         self.record(moves, problem.rows.n_rows * own.n_clusters, "extrapolation")
         return True
-
-    def _probe(
-        self, candidates: CandidateStrategy, options: SweepOptions, result: SweepResult
-    ) -> SweepResult:
-        """Compare some rows with all clusters, and return the sum of both results."""
-        problem = self.problem
-        share = candidates.probe_share(problem.rows, self.partition.n_clusters)
-        if share == 0 or problem.limits is not None:
-            return result
-        policy = FullPolicy(problem.n_pinned, share)
-        probed = sweep(problem, self.partition, policy=policy, options=options, rng=self.rng)
-        candidates.after_probe(probed, problem.rows, self.partition, self.inertia)
-        return result.plus(probed)
-
-    def _may_certify(self) -> bool:
-        """Return True if a full sweep should decide in float64, because it may be the last one."""
-        last = self.last
-        if last is None:
-            return False
-        n = self.problem.rows.n_rows
-        if last.kind == "candidates" and last.moves > CERTIFY_AFTER_CANDIDATES_BELOW * n:
-            return False
-        # A certifying sweep searches for the best move, and it visits all rows.
-        if self.plan.moves == "first" or self._uses_bounds():
-            return last.moves == 0
-        return last.moves <= CERTIFY_BELOW_MOVES * n
-
-    def _use_low_precision(self) -> bool:
-        """Return True if low precision suffices for proposals, because many rows still move."""
-        if self.partition.n_clusters < LOW_PRECISION_FROM_CLUSTERS or self.last is None:
-            return False
-        many = self.last.moves > LOW_PRECISION_ABOVE_MOVES * self.problem.rows.n_rows
-        return many and self.inertia > LOW_PRECISION_ABOVE_INERTIA * self.total_squares
 
     def account(self, result: SweepResult) -> None:
         """Update the inertia. Recompute it if the difference would be too inaccurate."""

@@ -1,15 +1,11 @@
 """Schedule: the order of the steps of a run, and the decision when it ends."""
 
 import logging
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-import numpy as np
-
-from boostkmeans._engine.candidate_strategy import MAX_USES
 from boostkmeans._engine.few_clusters import (
     PATIENCE,
     SLOW_RATIO,
@@ -21,37 +17,18 @@ from boostkmeans._engine.few_clusters import (
 )
 from boostkmeans._engine.history import START
 from boostkmeans._engine.plan import MIN_EARLY_GAIN
-from boostkmeans._engine.run import CERTIFY_AFTER_CANDIDATES_BELOW, INERTIA_ROUNDING, Run
+from boostkmeans._engine.repair_rounds import RepairRounds
+from boostkmeans._engine.run import Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
-from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
-from boostkmeans._steps.neighbours import Lists
-from boostkmeans._steps.partition import Snapshot
-from boostkmeans._steps.repair import Repair, Swaps
-from boostkmeans._steps.sweep import FullPolicy, SweepResult, VisitPolicy, sweep
+from boostkmeans._engine.sweep_step import CERTIFY_AFTER_CANDIDATES_BELOW, perform_sweep
 from boostkmeans._storage.state import SavedState, State
 
 logger = logging.getLogger("boostkmeans")
 
-# Maximum number of sweeps around the clusters that a repair changed.
-MAX_SETTLING_SWEEPS = 5
-# The sweeps after a repair end when one gains less than this share of the inertia.
-SETTLED = 1e-4
-# Up to this number of clusters, the sweeps after a repair compare sparse rows with all clusters.
-# Gathering the terms of few centres would cost more.
-MAX_SPARSE_CLUSTERS_TO_SETTLE = 1024
-# Minimum gain of swaps, as a share of `tol`. The sweeps that follow gain several times as much.
-MIN_REPAIR_GAIN = 1 / 10
-# With many clusters, a repair ends after a round that swaps fewer than this share of them. A round
-# splits all clusters, so it costs as much as several sweeps.
-MIN_SWAPPED_SHARE = 1 / 100
-# Minimum number of clusters for this rule.
-MANY_CLUSTERS = 512
 # Below this number of rows per cluster, most of the time of a sweep over candidates is spent on the
 # clusters and not on the rows, and fits converge slowly. Such sweeps must gain more: `tol` grows with
 # the square of the ratio.
 FEW_ROWS_PER_CLUSTER = 32
-# Maximum number of trial swaps in one round.
-TRIALS_PER_ROUND = 8
 # Annealing ends early if fewer than this share of the rows move: hardly any row is then near a border.
 FROZEN_BELOW_MOVES = 1 / 1000
 # Minimum number of annealed sweeps for a repair in the middle of annealing.
@@ -85,6 +62,7 @@ class Schedule:
 
     run: Run
     criteria: StoppingCriteria
+    repairs: RepairRounds
     phase: Phase = Phase.BEGINNING
     end_reason: StopReason | None = None
     """Reason why the run is about to end. It may still continue from its best partition or with a
@@ -93,15 +71,9 @@ class Schedule:
     """Number of sweeps without annealing left before the first repair."""
     annealed: int = 0
     """Number of annealed sweeps so far."""
-    repair_rounds: int = 0
-    """Number of repair rounds left."""
-    trial_swaps: int = 0
-    """Number of trial swaps left."""
     after_step: "Callable[[Schedule, bool], None] | None" = None
     """Function that writes a checkpoint. It is called after each step, with the schedule and True if
     this was the last step."""
-    _changed: bool = False
-    """True if the current repair has changed the partition."""
     _quiet_sweeps: int = 0
     """Number of consecutive sweeps that gained little."""
     _stopped: StopReason | None = None
@@ -110,10 +82,6 @@ class Schedule:
     """With few clusters: gains of the last sweeps of the descent."""
     _extrapolation: Extrapolation = field(default_factory=Extrapolation)
     """With few clusters: recent centres of the descent."""
-    _last_swaps: int = 0
-    """Number of swaps of the last repair round."""
-    _round_seconds: float = 0.0
-    """Duration of the last repair round."""
     _reports_start: bool = False
     """True if the callback has to see the record of the start. After a resume, it has seen it."""
 
@@ -124,9 +92,8 @@ class Schedule:
         return cls(
             run,
             criteria,
+            RepairRounds(run, criteria, plan.repair_rounds, plan.trial_swaps),
             early_sweeps=plan.early_sweeps,
-            repair_rounds=plan.repair_rounds,
-            trial_swaps=plan.trial_swaps,
             _reports_start=bool(run.history) and run.history[-1].kind == START,
         )
 
@@ -137,10 +104,10 @@ class Schedule:
             "rest": "" if self.end_reason is None else str(self.end_reason),
             "early_sweeps": self.early_sweeps,
             "annealed": self.annealed,
-            "repair_rounds": self.repair_rounds,
-            "attempts": self.trial_swaps,
+            "repair_rounds": self.repairs.rounds_left,
+            "attempts": self.repairs.trials_left,
             "_quiet_sweeps": self._quiet_sweeps,
-            "_swapped": self._changed,
+            "_swapped": self.repairs.changed,
             "convergence": self._convergence.state(),
             "extrapolation": self._extrapolation.state(),
         }
@@ -158,14 +125,18 @@ class Schedule:
         return cls(
             run,
             criteria,
+            RepairRounds(
+                run,
+                criteria,
+                saved.integer("repair_rounds"),
+                saved.integer("attempts"),
+                changed=saved.boolean("_swapped"),
+            ),
             phase=Phase(saved.string("phase", tuple(Phase))),
             end_reason=StopReason(reason) if reason else None,
             # Versions before 0.9 made no early sweeps.
             early_sweeps=saved.integer("early_sweeps") if "early_sweeps" in saved.values else 0,
             annealed=saved.integer("annealed"),
-            repair_rounds=saved.integer("repair_rounds"),
-            trial_swaps=saved.integer("attempts"),
-            _changed=saved.boolean("_swapped"),
             _quiet_sweeps=saved.integer("_quiet_sweeps"),
             _convergence=Convergence.restore(saved.optional_child("convergence")),
             _extrapolation=Extrapolation.restore(
@@ -245,7 +216,7 @@ class Schedule:
             temperature = annealing.at(self.annealed, run.explained_share)
         if temperature > 0:
             run.keep_if_best()
-        result = run.sweep(self.criteria.deadline, temperature)
+        result = perform_sweep(run, self.criteria.deadline, temperature)
         halfway = n_sweeps >= LONG_ANNEALING and self.annealed == n_sweeps // 2
         # A projected fit has been repaired. The result in all dimensions is repaired at the end.
         repairs_early = run.plan.early_sweeps == 0 and run.plan.dimensions is None
@@ -271,7 +242,7 @@ class Schedule:
         """Perform a sweep without annealing. A repair follows once these sweeps gain little."""
         run = self.run
         before = run.inertia
-        result = run.sweep(self.criteria.deadline)
+        result = perform_sweep(run, self.criteria.deadline)
         self._check_stop(result.late)
         self.early_sweeps -= 1
         if before - run.inertia < MIN_EARLY_GAIN * before:
@@ -288,7 +259,7 @@ class Schedule:
         if self._extrapolate():
             return
         before = run.inertia
-        result = run.sweep(self.criteria.deadline, probe=True)
+        result = perform_sweep(run, self.criteria.deadline, probe=True)
         self._check_stop(result.late)
         self._observe(before - run.inertia)
         self.end_reason = self._reason_to_end(before, result.late)
@@ -375,108 +346,29 @@ class Schedule:
 
     def _repair_early(self) -> None:
         """Perform a repair round, and return to the phase BEGINNING."""
-        if not self._repair_round() or self._few_swaps():
-            self._end_repair(Phase.BEGINNING if self.end_reason is None else Phase.REST)
-
-    def _few_swaps(self) -> bool:
-        """Return True if another round would cost more than it gains, judging by the last one."""
-        k = self.run.partition.n_clusters
-        return k >= MANY_CLUSTERS and self._last_swaps < MIN_SWAPPED_SHARE * k
+        if not self._repair_round() or self.repairs.few_swaps:
+            self.repairs.end()
+            self.phase = Phase.BEGINNING if self.end_reason is None else Phase.REST
 
     def _repair(self) -> None:
         """Perform a repair round. Sweeps follow the last round if it changed anything."""
         again = self._repair_round()
-        if again and self._few_swaps():
-            self.repair_rounds = 0  # The sweeps that follow are the last ones.
+        if again and self.repairs.few_swaps:
+            self.repairs.rounds_left = 0  # The sweeps that follow are the last ones.
             again = False
         if not again:
             then = Phase.DESCENT if self.end_reason is None else Phase.REST
-            self._end_repair(then if self._changed else Phase.END)
-
-    def _end_repair(self, phase: Phase) -> None:
-        if self._changed and self.run.candidates is not None:
-            self.run.candidates.invalidate()
-        self._changed = False
-        self.phase = phase
+            self.phase = then if self.repairs.end() else Phase.END
 
     def _repair_round(self) -> bool:
         """Swap clusters. Return True if another round may follow."""
-        run, criteria = self.run, self.criteria
-        if self.repair_rounds <= 0 or self._limit_reason() is not None:
+        if self.repairs.rounds_left <= 0 or self._limit_reason() is not None:
             return False
-        began = time.perf_counter()
-        if began + self._round_seconds >= criteria.deadline:  # A partial round is useless.
-            self.run.on_course = False
+        if not self.repairs.perform(try_swaps=self.end_reason in AT_REST):
             return False
-        self.repair_rounds -= 1
-        seed = int(run.rng.randint(2**31 - 1))
-        repair = Repair.plan(run.problem, run.partition, seed, self._known_lists())
-        min_gain = max(MIN_REPAIR_GAIN * criteria.tol, INERTIA_ROUNDING) * run.inertia
-        swaps = repair.improving_swaps(min_gain)
-        self._last_swaps = 0 if swaps is None else len(swaps)
-        if swaps is not None:
-            self._swap(repair, swaps)
-            gained = True
-        else:
-            gained = self.end_reason in AT_REST and self._try_swaps(repair, min_gain)
-        self._round_seconds = time.perf_counter() - began
-        if not gained:
-            return False
-        self._changed = True
         self._check_stop(late=False)
         self.end_reason = self._limit_reason()
         return self.end_reason is None
-
-    def _known_lists(self) -> Lists | None:
-        """Return neighbour lists that a repair can use; None if it has to search for neighbours."""
-        candidates = self.run.candidates
-        return None if candidates is None else candidates.known_lists(self.run.partition.n_clusters)
-
-    def _try_swaps(self, repair: Repair, min_gain: float) -> bool:
-        """Try swaps that raise the inertia at first. Keep the first swap whose sweeps make it a gain."""
-        run = self.run
-        before, partition = run.inertia, run.partition
-        for swaps in repair.trial_swaps(min(self.trial_swaps, TRIALS_PER_ROUND)):
-            self.trial_swaps -= 1
-            # Swaps do not change the labels of the old partition. They change its sums only if these are
-            # very large.
-            intact = None if repair.halves.composites is None else partition
-            run.best = Snapshot(before, partition.labels, intact)
-            self._swap(repair, swaps, record_below=before - min_gain)
-            if run.inertia < before - min_gain:
-                run.best = None
-                return True
-            run.return_to_best()
-            if time.perf_counter() >= self.criteria.deadline:
-                self.run.on_course = False
-                break
-        return False
-
-    def _swap(self, repair: Repair, swaps: Swaps, record_below: float = math.inf) -> None:
-        """Swap clusters and sweep around them. Record the swaps if the inertia falls below a bound."""
-        run = self.run
-        run.partition, run.bounds = repair.apply(swaps), None
-        run.account(SweepResult(0, swaps.gain, 0, late=False))
-        problem, k = run.problem, run.partition.n_clusters
-        policies: list[VisitPolicy] = [FullPolicy()] * MAX_SETTLING_SWEEPS
-        if not problem.rows.stays_sparse or k > MAX_SPARSE_CLUSTERS_TO_SETTLE:
-            known = self._known_lists()
-            if known is not None and run.candidates is not None:
-                run.candidates.swap(swaps)
-                known = self._known_lists()
-            lists = NeighbourLists.around(run.partition, swaps.touched, problem.n_threads, known)
-            policies = list(settling_policies(lists, problem.rows.n_rows, run.plan.moves))
-        moves = evaluations = 0
-        for policy in policies:
-            options = run.options(self.criteria.deadline)
-            result = sweep(problem, run.partition, policy=policy, options=options, rng=run.rng)
-            moves, evaluations = moves + result.moves, evaluations + result.evaluations
-            run.account(result)
-            self.run.on_course = self.run.on_course and not result.late
-            if result.late or result.gain <= SETTLED * run.inertia:
-                break
-        if run.inertia < record_below:
-            run.record(moves, evaluations, "repair", swaps=len(swaps))
 
     def _check_stop(self, late: bool) -> None:
         """Stop the run if the callback requests it or the deadline has passed."""
@@ -490,13 +382,3 @@ class Schedule:
         callback = self.criteria.callback
         if callback is not None and callback(self.run.history[-1]):
             self._stopped = StopReason.CALLBACK
-
-
-def settling_policies(lists: NeighbourLists, n_rows: int, moves: str) -> Iterator[CandidatePolicy]:
-    """Yield the policies of the sweeps around swapped clusters: the fourth uses the runners-up."""
-    if moves == "first":  # It never computes the runners-up.
-        yield from [CandidatePolicy(lists)] * MAX_SETTLING_SWEEPS
-        return
-    runners_up = np.zeros(n_rows, dtype=np.int32)
-    for number in range(MAX_SETTLING_SWEEPS):
-        yield CandidatePolicy(lists, runners_up, by_runner_up=number == MAX_USES - 1)

@@ -169,9 +169,9 @@ class SmallSchedule(Schedule):
         state.phase = PHASES.index(self.phase)
         state.end_reason = END_REASONS.index(self.end_reason)
         state.annealed = self.annealed
-        state.repair_rounds = self.repair_rounds
-        state.trial_swaps = self.trial_swaps
-        state.changed = self._changed
+        state.repair_rounds = self.repairs.rounds_left
+        state.trial_swaps = self.repairs.trials_left
+        state.changed = self.repairs.changed
         state.n_sweeps = run.n_sweeps
         if run.last is not None:
             state.last_kind = KINDS.index(run.last.kind)
@@ -201,9 +201,9 @@ class SmallSchedule(Schedule):
         self.phase = PHASES[state.phase]
         self.end_reason = END_REASONS[state.end_reason]
         self.annealed = state.annealed
-        self.repair_rounds = state.repair_rounds
-        self.trial_swaps = state.trial_swaps
-        self._changed = state.changed
+        self.repairs.rounds_left = state.repair_rounds
+        self.repairs.trials_left = state.trial_swaps
+        self.repairs.changed = state.changed
         if state.last_moves >= 0:
             run.last = LastSweep(KINDS[state.last_kind], state.last_moves)
         run.inertia = state.inertia
