@@ -5,7 +5,6 @@ All sets show the same photographs, so that their neighbours can be compared. Th
 """
 
 import tempfile
-import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,10 +57,9 @@ def from_descriptors() -> PhotoSet:
     with np.load(folder / "photosift_learn_query.npz") as arrays:
         names = arrays["image_names"]
     pipeline = VLADPipeline(random_state=SEED, n_jobs=N_THREADS)
-    began = time.perf_counter()
     vectors = pipeline.fit_transform_descriptors(descriptors, numbers)
     found = names[np.unique(numbers)].tolist()
-    return PhotoSet(found, vectors, notes_of(pipeline, len(found), time.perf_counter() - began))
+    return PhotoSet(found, vectors, notes_of(pipeline, len(found)))
 
 
 def from_thumbnails() -> PhotoSet:
@@ -70,16 +68,14 @@ def from_thumbnails() -> PhotoSet:
         with zipfile.ZipFile(shared_folder() / "photos" / "pixabay_thumbs128.zip") as archive:
             archive.extractall(folder)
         pipeline = VLADPipeline(random_state=SEED, n_jobs=N_THREADS)
-        began = time.perf_counter()
         vectors = pipeline.fit_transform(folder)
-        seconds = time.perf_counter() - began
         names = sorted(path.name for path in Path(folder).iterdir())
     used: NDArray[np.bool_] = (vectors != 0).any(axis=1)
     found = [name for name, is_used in zip(names, used, strict=True) if is_used]
-    return PhotoSet(found, vectors[used], notes_of(pipeline, len(names), seconds))
+    return PhotoSet(found, vectors[used], notes_of(pipeline, len(names)))
 
 
-def notes_of(pipeline: VLADPipeline, n_images: int, seconds: float) -> Json:
+def notes_of(pipeline: VLADPipeline, n_images: int) -> Json:
     """Return figures about a pipeline."""
     assert pipeline.explained_variance_ratio_ is not None
     return {
@@ -87,7 +83,6 @@ def notes_of(pipeline: VLADPipeline, n_images: int, seconds: float) -> Json:
         "without_keypoints": len(pipeline.without_keypoints_),
         "skipped": len(pipeline.skipped_),
         "explained_variance": float(pipeline.explained_variance_ratio_.sum()),
-        "pipeline_seconds": seconds,
     }
 
 
