@@ -80,5 +80,4 @@ def unit_length(vectors: Floats) -> Floats:
 
 def project(vectors: Floats, mean: Floats, components: Floats) -> Floats:
     """Return the principal components of VLAD vectors, scaled to unit length."""
-    projected: Floats = (vectors - mean) @ components.T
-    return unit_length(projected)
+    return unit_length(np.matmul(vectors - mean, components.T, dtype=np.float32))
