@@ -92,7 +92,6 @@ def test_measures_and_writes_a_page(shared: Path, monkeypatch: pytest.MonkeyPatc
     some = ("k-means", "BKM(non)", "sampled tree", "boostkmeans")
     plan = [run for run in photos.plan(False) if run["set"] != "thumbnails"]
     plan = [{**run, "seeds": 2} for run in plan if run.get("method") in (None, *some)]
-    assert photos.plan(True) == []
     runs: list[dict[str, Any]] = [{"run": run, **photos.measure(run)} for run in plan]
     for run in runs:
         if "k" in run["run"]:
