@@ -13,6 +13,7 @@ import fig3_distortion
 import fig3d_significance
 import fig4_recall
 import fig5_scalability
+import photos
 import table2_bisecting
 import table3_entropy
 import top_k0
@@ -28,6 +29,7 @@ EXPERIMENTS: list[Experiment] = [
     fig4_recall,
     table3_entropy,
     fig5_scalability,
+    photos,
 ]
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boostkmeans import baselines, documents, interop, io, metrics, quantization, select
+    from boostkmeans import baselines, documents, images, interop, io, metrics, quantization, select
     from boostkmeans._engine.history import SweepRecord
     from boostkmeans._estimators.bisecting import BisectingBoostKMeans
     from boostkmeans._estimators.boost_kmeans import BoostKMeans
@@ -39,6 +39,7 @@ _HOMES = {
     "baselines": "",
     "describe_file": "_models.file_description",
     "documents": "",
+    "images": "",
     "instruction_set": "_runtime.instruction_set",
     "instruction_sets": "_runtime.instruction_set",
     "interop": "",
@@ -62,6 +63,7 @@ __all__ = [
     "baselines",
     "describe_file",
     "documents",
+    "images",
     "instruction_set",
     "instruction_sets",
     "interop",

@@ -21,8 +21,8 @@ def test_exports_only_the_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
         "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "FileDescription",
         "ParameterError", "ProductQuantizer", "QuantizerRecord", "SweepRecord", "baselines",
-        "describe_file", "documents", "instruction_set", "instruction_sets", "interop", "io",
-        "load_model", "metrics", "quantization", "select",
+        "describe_file", "documents", "images", "instruction_set", "instruction_sets", "interop",
+        "io", "load_model", "metrics", "quantization", "select",
     ]  # fmt: skip
     assert set(dir(boostkmeans)) == {*boostkmeans.__all__, "__version__"}
     assert all(getattr(boostkmeans, name) is not None for name in boostkmeans.__all__)
@@ -82,6 +82,8 @@ def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.Mo
     """Run the blocks of a page in order, as a reader would."""
     if page == "docs/faiss.md" and find_spec("faiss") is None:
         pytest.skip("faiss is not installed")
+    if page == "docs/photographs.md" and find_spec("cv2") is None:
+        pytest.skip("OpenCV is not installed")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)

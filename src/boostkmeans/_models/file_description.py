@@ -13,6 +13,7 @@ from boostkmeans._storage.tensors import peek
 KINDS = {
     format_names.MODEL: "model",
     format_names.QUANTIZER: "quantizer",
+    format_names.IMAGE_PIPELINE: "image pipeline",
     checkpoint.FORMAT: "checkpoint",
 }
 # Entries of a checkpoint's identity that describe the data, not the parameters.
@@ -21,10 +22,10 @@ DATA_ENTRIES = ("estimator", "shape", "data", "parts", "sample_weight")
 
 @dataclass(frozen=True)
 class FileDescription:
-    """Metadata of a model, a product quantizer or a checkpoint."""
+    """Metadata of a model, a product quantizer, an image pipeline or a checkpoint."""
 
     kind: str
-    """"model", "quantizer" or "checkpoint"."""
+    """"model", "quantizer", "image pipeline" or "checkpoint"."""
     format_version: int
     """Version of the file format."""
     library_version: str
@@ -34,7 +35,7 @@ class FileDescription:
     parameters: Mapping[str, Any]
     """Constructor parameters of the estimator. Arrays are left out."""
     n_rows: int | None = None
-    """Number of rows of the fit; None for a quantizer."""
+    """Number of rows of the fit; None for a quantizer or an image pipeline."""
     n_features: int | None = None
     """Number of features; only for a checkpoint."""
     feature_names: list[str] | None = None
@@ -60,7 +61,7 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription | None:
     Returns
     -------
     FileDescription or None
-        None if the file is not a model, a product quantizer or a checkpoint.
+        None if the file is not a model, a product quantizer, an image pipeline or a checkpoint.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._storage import format_names
 from boostkmeans._storage.model_format import open_model, read_model, restore_model
 from boostkmeans._storage.tensors import peek
+from boostkmeans.images._pipeline import VLADPipeline
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
 CLASSES: tuple[type[CentreModel], ...] = (
@@ -42,7 +43,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     -------
     model : estimator
         The fitted estimator, of the class that was saved: `BoostKMeans`, `BisectingBoostKMeans`,
-        `ProductQuantizer` or a class of `boostkmeans.baselines`.
+        `ProductQuantizer`, `boostkmeans.images.VLADPipeline` or a class of `boostkmeans.baselines`.
 
     Raises
     ------
@@ -63,6 +64,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     found = peek(path)
     if found is not None and found.format_name == format_names.QUANTIZER:
         return read_model(ProductQuantizer, path)
+    if found is not None and found.format_name == format_names.IMAGE_PIPELINE:
+        return read_model(VLADPipeline, path)
     stored = open_model(CentreModel._layout, path)
     name = stored.header.string("estimator", tuple(ESTIMATORS))
     return restore_model(ESTIMATORS[name], stored)

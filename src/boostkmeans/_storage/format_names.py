@@ -2,3 +2,4 @@
 
 MODEL = "boostkmeans-model"
 QUANTIZER = "boostkmeans-product-quantizer"
+IMAGE_PIPELINE = "boostkmeans-image-pipeline"

@@ -142,7 +142,7 @@ def restore_model(estimator: type[AnyModel], stored: StoredModel) -> AnyModel:
     tensors = {n: tensor for n, tensor in stored.tensors.items() if n not in decoded.tensor_names}
     layout.check(Checker(SAVE_AGAIN, file=header.path), model, header, tensors)
     attributes = layout.attributes(header, tensors)
-    attributes |= _feature_names(header, attributes["n_features_in_"])
+    attributes |= _feature_names(header, attributes.get("n_features_in_", 0))
     # All attributes are set at once, so that a model is never partly loaded.
     model.__dict__.update(attributes)
     return model

@@ -1,7 +1,6 @@
 """Documents as plain text: a folder with one file per document, or a file with one line per document."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from boostkmeans._runtime.errors import DataFormatError
@@ -15,6 +14,7 @@ from boostkmeans.io._access.byte_source import (
     utf_16_mark,
     without_mark,
 )
+from boostkmeans.io._access.folder import files_below
 
 EXPECTED_FILES = "Expected text files, one per document, in the folder or its sub-folders."
 EXPECTED_LINES = "Expected a text with one document per line."
@@ -30,7 +30,7 @@ def read_folder(folder: Path, encoding: str, progress: ProgressCallback) -> Corp
     names: list[str] = []
     texts: list[str] = []
     skipped = SkippedDocuments()
-    files = sorted(_files_below(folder, skipped))
+    files = sorted(files_below(folder, skipped.add))
     for i, name in enumerate(files):
         progress(f"reading file {i + 1} of {len(files)}", i, len(files))
         text = _read_document(folder / name, encoding)
@@ -76,27 +76,6 @@ def read_lines(source: ByteSource, encoding: str, progress: ProgressCallback) ->
     return Corpus(
         names=names, texts=texts, skipped=skipped.documents, n_blank=n_blank, source=source.name
     )
-
-
-def _files_below(folder: Path, skipped: SkippedDocuments) -> Iterator[str]:
-    """Yield the paths of all files, relative to the folder.
-
-    Links to folders are not followed, because they may form a cycle. Sub-folders that cannot be read are
-    added to `skipped`.
-    """
-
-    def skip(error: OSError) -> None:
-        where = Path(error.filename)
-        if where == folder:  # nothing can be read at all
-            raise error
-        reason = error.strerror or str(error)
-        skipped.add(f"{where.relative_to(folder)}{os.sep}", f"folder: {reason}")
-
-    for where, folders, files in os.walk(folder, onerror=skip):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
-            if not name.startswith("."):
-                yield str((Path(where) / name).relative_to(folder))
 
 
 def _read_document(path: Path, encoding: str) -> str | TextFault:

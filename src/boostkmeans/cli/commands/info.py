@@ -40,7 +40,7 @@ def info(
         str,
         typer.Argument(
             metavar="FILE",
-            help="Model, quantizer, checkpoint, vectors or column of values; - is standard input.",
+            help="Model, quantizer, image pipeline, checkpoint, vectors or column; - is standard input.",
         ),
     ],
     *,
@@ -54,8 +54,8 @@ def info(
       boostkmeans info fit.ckpt
       boostkmeans info vectors.fvecs --json
 
-    Describe a file by its content: a model that fit wrote, a product quantizer, a checkpoint, or
-    vectors.
+    Describe a file by its content: a model that fit wrote, a product quantizer, an image pipeline, a
+    checkpoint, or vectors.
     """
     with command(common) as run:
         is_ours = input_options.input_format is None and not is_stream(path)
@@ -66,6 +66,7 @@ def info(
             describe = {
                 "model": _describe_model,
                 "quantizer": _describe_quantizer,
+                "image pipeline": _describe_pipeline,
                 "checkpoint": _describe_checkpoint,
             }[found.kind]
             result, pairs = describe(path, found)
@@ -119,6 +120,29 @@ def _describe_quantizer(path: str, found: FileDescription) -> tuple[Result, Pair
     result = {**_header_values(found), "feature_names": found.feature_names, **values}
     kind = f"product quantizer, written by boostkmeans {found.library_version}"
     return result, [("kind", kind), *quantizer_pairs(to_json_types(values))]
+
+
+def _describe_pipeline(path: str, found: FileDescription) -> tuple[Result, Pairs]:
+    pipeline = load_model(path)
+    n_words, n_features = pipeline.words_.shape
+    result = {
+        **_header_values(found),
+        "estimator": found.estimator,
+        "keypoints": pipeline.keypoints_,
+        "n_images": pipeline.n_images_,
+        "n_words": n_words,
+        "n_descriptor_features": n_features,
+        "n_components": pipeline.n_components_,
+    }
+    pairs = [
+        ("kind", f"image pipeline, written by boostkmeans {found.library_version}"),
+        ("estimator", repr(pipeline)),
+        ("keypoints", pipeline.keypoints_),
+        ("images", f"{pipeline.n_images_:,} in the fit"),
+        ("vocabulary", f"{n_words:,} words of {n_features:,} features"),
+        ("vectors", f"{pipeline.n_components_:,} components"),
+    ]
+    return result, pairs
 
 
 def _describe_checkpoint(path: str, found: FileDescription) -> tuple[Result, Pairs]:
