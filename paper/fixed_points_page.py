@@ -1,0 +1,1 @@
+"""The page about fixed points of Lloyd's algorithm."""
