@@ -74,7 +74,7 @@ def lloyd(sizes: Labels) -> Rule:
 
 
 def single_moves(sizes: Labels) -> Rule:
-    """Return Hartigan's rule. The only row of a cluster has the distance 0, so its factor is irrelevant."""
+    """Return Hartigan's rule. The only row of a cluster has the distance 0, whatever its factor."""
     return Rule(sizes / (sizes + 1), sizes / np.maximum(sizes - 1, 1))
 
 
@@ -83,30 +83,43 @@ def random_labels(n: int, k: int, rng: np.random.Generator) -> Labels:
     return rng.permutation(np.arange(n) % k)
 
 
+def class_shares(planted: Planted, labels: Labels) -> Floats:
+    """Return the share of each class (line) in each cluster (column)."""
+    counts = np.zeros((int(planted.classes.max()) + 1, int(labels.max()) + 1))
+    np.add.at(counts, (planted.classes, labels), 1)
+    return np.asarray(counts / counts.sum(axis=0))
+
+
+def predicted_moments(planted: Planted, labels: Labels, rule: MakeRule = lloyd) -> tuple[Floats, Floats]:
+    """Return the means and the variances of the scores of all rows (lines) and clusters (columns).
+
+    A score is the cost of going minus the cost of staying. Both moments are exact for every d. The
+    column of a row's own cluster has no meaning.
+    """
+    sizes, own = np.bincount(labels), labels
+    shares = class_shares(planted, labels)
+    common = shares.T @ shares  # Products of the parts of the centres that come from the means.
+    p = shares[planted.classes]
+    p_own, square = p[np.arange(len(own)), own], np.diag(common)
+    signal, noise = planted.signal, planted.noise
+    own_noise = noise * (1 - 1 / sizes[own])
+    a = signal * (1 - 2 * p + square) + noise * (1 + 1 / sizes)
+    b = signal * (1 - 2 * p_own + square[own]) + own_noise
+    c = signal * (1 - p_own[:, None] - p + common[own]) + own_noise[:, None]
+    factors = rule(sizes)
+    a, b = factors.go * a, (factors.stay[own] * b)[:, None]
+    c = factors.go * factors.stay[own][:, None] * c**2
+    return planted.d * (a - b), 2 * planted.d * (a**2 + b**2 - 2 * c)
+
+
 def predicted_scores(planted: Planted, labels: Labels, rule: MakeRule = lloyd) -> Floats:
     """Return the mean of each row's score for each cluster, divided by the score's deviation.
 
     A row moves if one of its scores is negative. Its own cluster has an infinite score.
     """
-    rows = np.arange(len(labels))
-    k = int(labels.max()) + 1
-    sizes = np.bincount(labels, minlength=k)
-    counts = np.zeros((int(planted.classes.max()) + 1, k))
-    np.add.at(counts, (planted.classes, labels), 1)
-    shares = counts / sizes
-    common = shares.T @ shares  # Products of the parts of the centres that come from the means.
-    p, own = shares[planted.classes], labels
-    p_own, square = p[rows, own], np.diag(common)
-    signal, noise = planted.signal, planted.noise
-    a = signal * (1 - 2 * p + square) + noise * (1 + 1 / sizes)
-    b = signal * (1 - 2 * p_own + square[own]) + noise * (1 - 1 / sizes[own])
-    c = signal * (1 - p_own[:, None] - p + common[own]) + noise * (1 - 1 / sizes[own])[:, None]
-    factors = rule(sizes)
-    go, stay = factors.go, factors.stay[own]
-    mean = planted.d * (go * a - (stay * b)[:, None])
-    squares = (go * a) ** 2 + ((stay * b) ** 2)[:, None] - 2 * go * stay[:, None] * c**2
-    scores = mean / np.sqrt(np.maximum(2 * planted.d * squares, np.finfo(float).tiny))
-    scores[rows, own] = np.inf
+    mean, variance = predicted_moments(planted, labels, rule)
+    scores = mean / np.sqrt(np.maximum(variance, np.finfo(float).tiny))
+    scores[np.arange(len(labels)), labels] = np.inf
     return np.asarray(scores)
 
 
@@ -133,7 +146,7 @@ def gram(rows: Array, block: int = 4096) -> Floats:
 
 
 def distances_to_centres(products: Floats, labels: Labels) -> Floats:
-    """Return the squared distances of all rows to the centres of all clusters, from the rows' products."""
+    """Return the squared distances of all rows to all centres, from the products of the rows."""
     k = int(labels.max()) + 1
     member = np.zeros((len(labels), k))
     member[np.arange(len(labels)), labels] = 1 / np.bincount(labels, minlength=k)[labels]

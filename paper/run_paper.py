@@ -11,6 +11,7 @@ import fig3_distortion
 import fig3d_significance
 import fig4_recall
 import fig5_scalability
+import lloyd_fixed_points
 import table2_bisecting
 import table3_entropy
 import top_k0
@@ -27,7 +28,9 @@ EXPERIMENTS: list[Experiment] = [
     table3_entropy,
     fig5_scalability,
 ]
+# Experiments about results of other papers.
+RELATED: list[Experiment] = [lloyd_fixed_points]
 
 if __name__ == "__main__":
-    main(*EXPERIMENTS)
+    main(*EXPERIMENTS, *RELATED)
     claims.write_page()
