@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import cluster
 from sklearn.decomposition import PCA
+from threadpoolctl import threadpool_limits
 
 from boostkmeans import BoostKMeans
 from boostkmeans.baselines import KMeans
@@ -23,6 +24,8 @@ Method = Callable[[Array, int, Labels, int], Labels]
 
 # High enough for each method to end by itself.
 MAX_ITER = 1000
+# Up to this number of rows, threads cost more than they save.
+ONE_THREAD = 1000
 # The plain rule: all clusters, without annealing and repair, until no move is left.
 PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0, "tol": 0,
                          "max_iter": MAX_ITER, "n_threads": N_THREADS}  # fmt: skip
@@ -37,7 +40,8 @@ def means(rows: Array, labels: Labels, k: int) -> NDArray[np.float64]:
 
 def lloyd(rows: Array, k: int, init: Any, seed: int) -> Labels:
     """Run Lloyd's algorithm until no row moves."""
-    model = KMeans(k, init=init, tol=0, max_iter=MAX_ITER, random_state=seed, n_threads=N_THREADS)
+    n_threads = N_THREADS if len(rows) > ONE_THREAD else 1
+    model = KMeans(k, init=init, tol=0, max_iter=MAX_ITER, random_state=seed, n_threads=n_threads)
     return np.asarray(model.fit(rows).labels_)
 
 
@@ -48,7 +52,8 @@ def plain_moves(rows: Array, k: int, init: Any, seed: int) -> Labels:
 
 def scikit_learn(rows: Array, k: int, seed: int, **settings: Any) -> Labels:
     """Run scikit-learn's `KMeans` with its defaults, except for the given settings."""
-    return np.asarray(cluster.KMeans(k, random_state=seed, **settings).fit(rows).labels_)
+    with threadpool_limits(N_THREADS if len(rows) > ONE_THREAD else 1):
+        return np.asarray(cluster.KMeans(k, random_state=seed, **settings).fit(rows).labels_)
 
 
 def after_pca(rows: Array, k: int, seed: int) -> Labels:
