@@ -20,6 +20,11 @@ STYLES = {
     "boostkmeans": ("tab:blue", "-"),
 }
 COLOURS = ("tab:blue", "tab:orange", "tab:green")
+# Numbers of dimensions in the table of random partitions.
+POWERS_OF_TEN = [10**i for i in range(1, 6)]
+# Settings that distinguish the problems with many small clusters.
+KEYS = ("n", "d", "k", "noise")
+OURS = ("single moves, random labels", "single moves, k-means++", "boostkmeans")
 # A partition counts as recovered from this agreement on.
 RECOVERED = 0.99
 
@@ -77,7 +82,8 @@ def threshold(n: int, k: int) -> float:
 def partitions_text(runs: list[Json]) -> str:
     """Return the section about random partitions."""
     lines = []
-    for (n, k, noise, d), some in grouped(runs, "n", "k", "noise", "d").items():
+    shown = [run for run in runs if run["run"]["d"] in POWERS_OF_TEN]
+    for (n, k, noise, d), some in grouped(shown, "n", "k", "noise", "d").items():
         lines.append(
             [n // k, noise, f"{d:,}", percent(mean(some, "lloyd", "moving")),
              percent(mean(some, "lloyd", "predicted_moving")), percent(mean(some, "lloyd", "fixed"), 0),
@@ -91,12 +97,13 @@ def partitions_text(runs: list[Json]) -> str:
     highest = max(run["run"]["noise"] for run in runs)
     last = [run for run in chosen(runs, noise=highest) if run["run"]["d"] >= 10_000]
     sizes = sorted({(run["run"]["n"], run["run"]["k"]) for run in chosen(runs, noise=highest)})
-    bounds = ", ".join(f"{threshold(n, k):,.0f} for {n // k} rows" for n, k in sizes)
+    bounds = ", ".join(f"{threshold(n, k):,.0f} dimensions for {n // k} rows" for n, k in sizes)
+    limits = ", ".join(f"{(n // k - 1) ** 2 / (n // k):.1f} for {n // k} rows" for n, k in sizes)
     return texts.PARTITIONS.format(
         n_partitions=runs[0]["run"]["n_partitions"], n_seeds=len({run["run"]["seed"] for run in runs}),
         k=runs[0]["run"]["k"], table=table(header, lines), error=f"{100 * max(errors):.1f}",
         mean_error=f"{100 * float(np.mean(errors)):.1f}", bounds=bounds, highest=highest,
-        fixed=percent(min(run["lloyd"]["fixed"] for run in last), 0) if last else "-",
+        fixed=percent(mean(last, "lloyd", "fixed"), 0) if last else "-", limits=limits,
         single=percent(min(run["single"]["moving"] for run in runs), 0),
     )  # fmt: skip
 
@@ -202,12 +209,22 @@ def draw_recovery(axis: Any, runs: list[Json], noise: float) -> None:
 
 def scale_text(runs: list[Json]) -> str:
     """Return the section about many small clusters."""
-    columns, lines = by_method(runs, "n", "d", "k", "noise")
+    columns, lines = by_method(runs, *KEYS)
     header = [f"{n:,} x {d:,}, k = {k:,}, noise {noise}" for n, d, k, noise in columns]
     seeds = len({run["run"]["seed"] for run in runs})
+    parts = []
+    for column in columns:
+        some = [run for run in runs if tuple(run["run"][key] for key in KEYS) == column]
+        cells = {method: mean(one, "ari") for method, one in grouped(some, "method").items()}
+        others = [value for method, value in cells.items() if method not in OURS]
+        if others and "boostkmeans" in cells:
+            parts.append(f"{max(others):.2f} and {cells['boostkmeans']:.2f} for {column[0]:,} rows")
+    summary = "The best method without single moves and the defaults of boostkmeans reach "
+    setting = runs[0]["run"]
     return texts.SCALE.format(
-        table=table(["method", *header], lines), seeds=f"{seeds} seeds" if seeds > 1 else "one seed"
-    )
+        table=table(["method", *header], lines), seeds=f"{seeds} seeds" if seeds > 1 else "one seed",
+        size=setting["n"] // setting["k"], summary=summary + "; ".join(parts) + "." if parts else "",
+    )  # fmt: skip
 
 
 # --- Real data -----------------------------------------------------------------------------------------

@@ -107,11 +107,15 @@ each of {n_seeds} seeds. Columns:
   different clusters are exchanged.
 
 {table}
-The predicted shares of moving rows differ from the measured ones by {mean_error} points on average,
-and by {error} points at most. With noise {highest}, the rule $4 m \\ln(n k)$ gives these numbers of
-dimensions (dotted lines in the picture): {bounds} per cluster. From 10,000 dimensions on, at least
-{fixed} of the random partitions are fixed points of Lloyd's algorithm. Single moves always find a
-gain for at least {single} of the rows.
+The table has powers of ten only; the picture shows all numbers of dimensions.
+
+- The predicted shares of rows that Lloyd's algorithm moves differ from the measured ones by
+  {mean_error} points on average, and by {error} points at most.
+- With noise {highest}, the rule $4 m \\ln(n k)$ gives {bounds} per cluster (dotted lines in the
+  picture). From 10,000 dimensions on, {fixed} of the random partitions are fixed points of Lloyd's
+  algorithm. For single moves, none is: they gain for at least {single} of the rows.
+- Above the bound $(m - 1)^2 / m$ ({limits}), Lloyd's algorithm does not even correct two exchanged
+  rows if there are enough dimensions. Single moves do.
 """
 
 RECOVERY = """## Recovery of the clusters
@@ -133,19 +137,20 @@ Number of runs with at least 1,000 dimensions in which a method recovers the pla
 Lloyd's algorithm returned the random labels unchanged in {stuck} of {of} of these runs. From rows
 as centres, it does better: at the beginning, no row has contributed to a centre, so the first
 assignment is not biased. A class with one seed is found. But a class without a seed is divided
-among other clusters, a class with two seeds is split, and later iterations cannot correct this.
-faiss draws its seeds at random, which leaves out more than a third of the classes. k-means++
-(scikit-learn) leaves out fewer. Single moves from random labels sometimes end with two classes in
+among other clusters, a class with two seeds is split, and later iterations rarely correct this.
+faiss draws its seeds at random, which leaves out about a third of the classes. k-means++
+(scikit-learn) chooses better seeds. Single moves from random labels sometimes end with two classes in
 one cluster; annealing and repair, which are part of the defaults, correct this. Reducing the
 dimensions by PCA helps Lloyd's algorithm if there are fewer clusters than dimensions.
 """
 
 SCALE = """## Many small clusters
 
-This is the case that occurs in practice: many clusters of few rows, for example near-duplicates.
-Clusters of 10 rows; {seeds}. Cells as above.
+This case occurs in practice: many clusters of few rows, for example near-duplicates. Clusters of
+{size} rows; {seeds}. Cells as above.
 
 {table}
+If there are more clusters than dimensions, PCA to k - 1 components removes nothing. {summary}
 """
 
 REAL = """## Real data
