@@ -24,8 +24,8 @@ Method = Callable[[Array, int, Labels, int], Labels]
 
 # High enough for each method to end by itself.
 MAX_ITER = 1000
-# Up to this number of rows, threads cost more than they save.
-ONE_THREAD = 1000
+# Up to this number of rows, one thread of scikit-learn is fast enough; more are slow on a busy machine.
+ONE_THREAD = 10_000
 # The plain rule: all clusters, without annealing and repair, until no move is left.
 PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0, "tol": 0,
                          "max_iter": MAX_ITER, "n_threads": N_THREADS}  # fmt: skip

@@ -244,8 +244,10 @@ def real_text(runs: list[Json]) -> str:
     header = ["data", "effective d", "rows per cluster", "Lloyd moves, random labels",
               "Lloyd moves, converged", "single moves, converged", "labels changed",
               "inertia, single moves", "inertia, boostkmeans"]  # fmt: skip
-    gains = [mean(some, "continued") for some in grouped(runs, "set", "k").values()]
+    groups = grouped(runs, "set", "k").values()
+    gains = [mean(some, "continued") for some in groups]
+    rows = [mean(some, "after_single") for some in groups]
     return texts.REAL.format(
         n=f"{runs[0]['run']['n']:,}", n_seeds=len({run["run"]["seed"] for run in runs}),
-        table=table(header, lines), least=f"{-100 * max(gains):.1f}", most=f"{-100 * min(gains):.1f}",
+        table=table(header, lines), least=f"{-100 * max(gains):.1f}", most=f"{-100 * min(gains):.1f}", least_rows=percent(min(rows), 0), most_rows=percent(max(rows), 0),
     )  # fmt: skip

@@ -136,12 +136,16 @@ Number of runs with at least 1,000 dimensions in which a method recovers the pla
 
 Lloyd's algorithm returned the random labels unchanged in {stuck} of {of} of these runs. From rows
 as centres, it does better: at the beginning, no row has contributed to a centre, so the first
-assignment is not biased. A class with one seed is found. But a class without a seed is divided
+assignment is not biased. With enough dimensions, a class with one seed is found. But a class without a seed is divided
 among other clusters, a class with two seeds is split, and later iterations rarely correct this.
 faiss draws its seeds at random, which leaves out about a third of the classes. k-means++
-(scikit-learn) chooses better seeds. Single moves from random labels sometimes end with two classes in
-one cluster; annealing and repair, which are part of the defaults, correct this. Reducing the
-dimensions by PCA helps Lloyd's algorithm if there are fewer clusters than dimensions.
+(scikit-learn) chooses better seeds.
+
+Plain single moves leave the random labels and come near to the planted clusters, but usually end
+with a few classes merged and others split. Annealing and repair, which are part of the defaults,
+correct this. Reducing the dimensions by PCA helps Lloyd's algorithm, too, if there are fewer
+clusters than dimensions. With few dimensions and high noise, partitions that have nothing to do with
+the planted one have a lower inertia, and no method finds the classes.
 """
 
 SCALE = """## Many small clusters
@@ -168,10 +172,9 @@ moves. Then single moves continue from its partition until no row moves. Columns
   algorithm; "inertia, boostkmeans" is that of an independent fit with default parameters.
 
 {table}
-Real data varies in few directions, so its effective dimension is low, and Lloyd's algorithm moves
-most rows of a random partition. The bias remains: it stops although single moves lower the inertia
-by another {least} to {most} %. The effect is stronger for smaller clusters and for a higher
-effective dimension, as in the formula $\\sqrt{{d / (2 m)}}$.
+Real data varies in few directions, so its effective dimension is far below d, and Lloyd's algorithm
+leaves random partitions. The bias remains: when it has converged, single moves gain for {least_rows}
+to {most_rows} of the rows, and lower the inertia by another {least} to {most} %.
 """
 
 REFERENCES = """## References
