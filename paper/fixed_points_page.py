@@ -31,8 +31,7 @@ RECOVERED = 0.99
 
 def text(runs: list[Json], picture: str) -> str:
     """Return the page. Parts that are not measured are left out."""
-    image = f"## The picture\n\n![Shares and agreement](../images/{picture})\n"
-    parts = [texts.INTRODUCTION, texts.THEORY, image]
+    parts = [texts.INTRODUCTION, texts.THEORY, texts.PICTURE.format(picture=picture)]
     for make, part in ((partitions_text, "partitions"), (recovery_text, "recovery"),
                        (scale_text, "scale"), (real_text, "real")):  # fmt: skip
         chosen = [run for run in runs if run["run"]["part"] == part and not run.get("missing")]
@@ -249,5 +248,7 @@ def real_text(runs: list[Json]) -> str:
     rows = [mean(some, "after_single") for some in groups]
     return texts.REAL.format(
         n=f"{runs[0]['run']['n']:,}", n_seeds=len({run["run"]["seed"] for run in runs}),
-        table=table(header, lines), least=f"{-100 * max(gains):.1f}", most=f"{-100 * min(gains):.1f}", least_rows=percent(min(rows), 0), most_rows=percent(max(rows), 0),
+        table=table(header, lines), least=f"{-100 * max(gains):.1f}",
+        most=f"{-100 * min(gains):.1f}", least_rows=percent(min(rows), 0),
+        most_rows=percent(max(rows), 0),
     )  # fmt: skip

@@ -95,6 +95,14 @@ holds for clusters of equal size if noise dominates), and the rows as independen
 `paper/lloyd_bias.py` computes it from $n$, $k$, $d$ and the noise, without looking at any row.
 """
 
+PICTURE = """## The picture
+
+![Shares of moving rows and of fixed points; agreement with the planted clusters](../images/{picture})
+
+Above: points are measured, and lines are predicted; the dotted lines are at $4 m \\ln(n k)$
+dimensions. Below: means over the seeds; methods without single moves are dashed.
+"""
+
 PARTITIONS = """## Random partitions
 
 {k} classes with normal noise; {n_partitions} random partitions into {k} clusters of equal size for
@@ -136,8 +144,9 @@ Number of runs with at least 1,000 dimensions in which a method recovers the pla
 
 Lloyd's algorithm returned the random labels unchanged in {stuck} of {of} of these runs. From rows
 as centres, it does better: at the beginning, no row has contributed to a centre, so the first
-assignment is not biased. With enough dimensions, a class with one seed is found. But a class without a seed is divided
-among other clusters, a class with two seeds is split, and later iterations rarely correct this.
+assignment is not biased. With enough dimensions, a class with one seed is found. But a class
+without a seed is divided among other clusters, a class with two seeds is split, and later
+iterations rarely correct this.
 faiss draws its seeds at random, which leaves out about a third of the classes. k-means++
 (scikit-learn) chooses better seeds.
 

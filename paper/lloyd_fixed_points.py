@@ -61,6 +61,11 @@ def plan(full: bool) -> list[Json]:
     return [*partition_runs(seeds[:-1]), *recovery_runs(seeds), *scale_runs(full), *real_runs(full)]
 
 
+def priority(_: Json) -> int:
+    """Return the place in the order of all experiments: after those of the paper itself."""
+    return 9
+
+
 def partition_runs(seeds: range) -> list[Json]:
     """Return the runs with random partitions: several noises, and several sizes of clusters."""
     settings = [(ROWS_PER_CLASS, noise) for noise in NOISES]
