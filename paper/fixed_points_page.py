@@ -9,6 +9,7 @@ from experiment import Json, table
 import numpy as np
 
 import fixed_points_text as texts
+from fixed_point_methods import METHODS
 
 # Methods by colour in the picture; the rule has a dash pattern of its own.
 STYLES = {
@@ -158,12 +159,18 @@ def agreement(runs: list[Json]) -> str:
     return f"{ari + 0.0:.2f} ({excess + 0.0:+.1f} %)"  # Adding 0 removes the sign of -0.
 
 
+def methods_of(runs: list[Json]) -> list[str]:
+    """Return the methods of runs, in the order of the tables."""
+    found = {run["run"]["method"] for run in runs}
+    return [method for method in METHODS if method in found]
+
+
 def by_method(runs: list[Json], *keys: str) -> tuple[list[Any], list[list[str]]]:
     """Return the values of the settings `keys`, and a line of the table for each method."""
     columns = list(grouped(runs, *keys))
     cells = grouped(runs, "method", *keys)
     lines = []
-    for method in dict.fromkeys(run["run"]["method"] for run in runs):
+    for method in methods_of(runs):
         where = [(method, *column) if len(keys) > 1 else (method, column) for column in columns]
         lines.append([method, *[agreement(cells.get(one, [])) for one in where]])
     return columns, lines
@@ -183,8 +190,7 @@ def recovery_text(runs: list[Json]) -> str:
         parts.append(f"Noise {noise}:\n\n" + table(["method", *[f"d = {d:,}" for d in columns]], lines))
     far = [run for run in runs if run["run"]["d"] >= 1_000]
     stuck = [run for run in chosen(far, method="Lloyd, random labels") if run.get("n_moved") == 0]
-    methods = dict.fromkeys(run["run"]["method"] for run in runs)
-    counts = "\n".join(f"- {method}: {recovered(far, method)}" for method in methods)
+    counts = "\n".join(f"- {method}: {recovered(far, method)}" for method in methods_of(runs))
     setting = runs[0]["run"]
     return texts.RECOVERY.format(
         n=f"{setting['n']:,}", k=setting["k"], size=setting["n"] // setting["k"],

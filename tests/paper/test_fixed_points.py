@@ -173,6 +173,7 @@ def some_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     lloyd_fixed_points.real_rows.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("some_data")
 @pytest.mark.filterwarnings("ignore")
 def test_miniature_experiment(tmp_path: Path) -> None:
