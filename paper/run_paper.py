@@ -13,6 +13,7 @@ import fig3_distortion
 import fig3d_significance
 import fig4_recall
 import fig5_scalability
+import lloyd_fixed_points
 import photos
 import table2_bisecting
 import table3_entropy
@@ -31,8 +32,10 @@ EXPERIMENTS: list[Experiment] = [
     fig5_scalability,
     photos,
 ]
+# Experiments about results of other papers.
+RELATED: list[Experiment] = [lloyd_fixed_points]
 
 if __name__ == "__main__":
-    code = main(*EXPERIMENTS)
+    code = main(*EXPERIMENTS, *RELATED)
     claims.write_page()
     sys.exit(code)
