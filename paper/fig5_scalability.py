@@ -1,98 +1,176 @@
 """The paper's Fig. 5 and 6: time and distortion against the number of rows, and of clusters.
 
 The rows are VLAD vectors of photographs with 512 dimensions (`vlad.py`). The methods are the paper's
-nine and two settings of boostkmeans. Each run has its own process, which is killed when its time is
-up. A method that failed is not tried with more rows and at least as many clusters.
+nine, those of the package itself, and scikit-learn's. Each run has its own process. At the small size, a
+run gives time and distortion. At the paper's size, it gives the distortion and can be continued after an
+interruption; `scalability_seconds.py` measures the time separately.
 """
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import experiment
-from experiment import IMAGES, Json, table
+from experiment import N_THREADS, Json, run_folder
 
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported. It also makes
 # `isolated` importable.
-import vlad
+import scalability_seconds
 from boostkmeans import metrics
-from drawing import new_figure, save
 from isolated import isolated
-from scalability_figures import (
-    N_CLUSTERS,
-    exponent,
-    extrapolated,
-    largest_common_size,
-    mean,
-    runs_at,
-    series,
-    sizes_of,
-    time_ratio,
+from scalability_figures import N_CLUSTERS
+from scalability_methods import (
+    BISECTING,
+    DIRECT,
+    ITERATIONS,
+    METHODS,
+    OWN,
+    SCIKIT_LEARN,
+    fit,
+    resumed_labels,
 )
-from scalability_methods import BISECTING, K_WAY, METHODS, OWN
+from scalability_page import draw, page
+
+__all__ = ["NAME", "TITLE", "cost", "draw", "measure", "measure_seconds", "page", "plan", "priority"]
 
 NAME = "scalability"
 TITLE = "Scalability (the paper's Fig. 5 and 6)"
 
-TIMES = "paper_scalability_time.svg"
-DISTORTIONS = "paper_scalability_distortion.svg"
-
 # Numbers of clusters of the runs along k.
 KS = (1024, 2048, 4096, 8192)
 # The series along n and along k share sizes, which are run once.
-SMALL: Json = {"ns": (10_000, 50_000, 100_000), "n_of_ks": 50_000, "limit": 40.0, "seeds": 1}
-FULL: Json = {"ns": (10_000, 100_000, 1_000_000, 10_000_000), "n_of_ks": 1_000_000, "limit": 1800.0,
-              "seeds": 3}  # fmt: skip
-# A run that takes longer than this is not repeated with other seeds.
-REPEATED_UP_TO = 120.0
-# Extra seconds for making rows and measuring figures, which are not part of the method's time.
-PATIENCE = 3600.0
-# A method is stopped by an alarm after this multiple of its limit.
-SLACK = 1.1
+SMALL: Json = {"ns": (10_000, 50_000, 100_000), "n_of_ks": 50_000}
+FULL: Json = {"ns": (10_000, 100_000, 1_000_000, 10_000_000), "n_of_ks": 1_000_000}
+# Number of seeds at the paper's size, by the number of rows. For more rows, a method has one seed, and a
+# tree has `TREE_SEEDS` up to a million rows: runs take long, and seeds differ less than methods do (the
+# page says by how much).
+SEEDS = {10_000: 10, 100_000: 3}
+TREE_SEEDS = {1_000_000: 3}
+# scikit-learn converts all rows to float32, which would need 20 GB for the largest size.
+MAX_ROWS_OF_SCIKIT_LEARN = 1_000_000
+# Limit of scikit-learn's methods in seconds of processor time, the sum over the threads. It does not
+# depend on other processes. The other methods have no limit.
+LIMITS = {"small": 80.0, "full": 7200.0}
+# Seconds after which a process is killed, whatever it does.
+MAX_SECONDS = 24 * 3600.0
+
+# Estimated multiply-adds per second of sweeps over all clusters, with two threads.
+SWEEP_RATE = 9e10
+# Estimated seconds of a tree per row and level.
+TREE_RATES = {"sampled": 4e-7, "exact": 1e-5, "scikit-learn": 5e-5}
 
 WAIT_POLICY = "OMP_WAIT_POLICY"
 
 
 def plan(full: bool) -> list[Json]:
-    """Return the runs from the smallest to the largest size, so that failures come early."""
+    """Return the runs from the smallest to the largest size.
+
+    `timed` says if a run also gives the seconds.
+    """
     size = FULL if full else SMALL
     sizes = {(n, N_CLUSTERS) for n in size["ns"]} | {(size["n_of_ks"], k) for k in KS}
     return [
-        {"n": n, "k": k, "method": method, "seed": seed, "limit": size["limit"]}
+        {"n": n, "k": k, "method": method, "seed": seed, "timed": not full, **limit_of(method, full)}
         for n, k in sorted(sizes, key=lambda one: (one[0] * one[1], one))
-        for seed in range(size["seeds"])
         for method in METHODS
+        if method not in SCIKIT_LEARN or n <= MAX_ROWS_OF_SCIKIT_LEARN
+        for seed in range(number_of_seeds(method, n) if full else 1)
     ]
 
 
+def limit_of(method: str, full: bool) -> Json:
+    """Return the time limit of a method as a setting of its runs."""
+    return {"limit": LIMITS["full" if full else "small"]} if method in SCIKIT_LEARN else {}
+
+
+def number_of_seeds(method: str, n: int) -> int:
+    """Return the number of seeds of a method at the paper's size."""
+    if method in SCIKIT_LEARN:
+        return 1
+    return max(SEEDS.get(n, 1), TREE_SEEDS.get(n, 1) if method in BISECTING else 1)
+
+
+def priority(run: Json) -> float:
+    """Return the place of a run: the claims about minutes first, then large sizes of few seeds."""
+    method, size = run["method"], (run["n"], run["k"])
+    if method in SCIKIT_LEARN:
+        return 7
+    if run["seed"] > 0:
+        return 6
+    if method in ("BsBKM(non)", "sampled tree") and size in ((1_000_000, 8192), (10_000_000, 1024)):
+        return 1
+    if run["n"] > scalability_seconds.ONE_SEED_FROM:
+        return 4 if method in ("RBK", "BKM(non)", "BKM(rnd)+Fast") else 8
+    return 3 if method in BISECTING or run["n"] < scalability_seconds.ONE_SEED_FROM else 4
+
+
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run with two free cores."""
+    method, n, k = run["method"], run["n"], run["k"]
+    sweep = n * k * 512 / SWEEP_RATE
+    if method.startswith("Mini-Batch"):
+        return 10 + sweep * (1 + ITERATIONS / 10)
+    if method in DIRECT or method in OWN:
+        return 10 + sweep * ITERATIONS * (1.3 if method in DIRECT else 0.5)
+    kind = "scikit-learn" if method in SCIKIT_LEARN else "sampled" if "sampled" in method else "exact"
+    return 10 + n * k.bit_length() * TREE_RATES[kind]
+
+
 def measure(run: Json) -> Json:
-    """Return seconds, distortion and peak memory of one method at one size, or the failure."""
-    reason = skip_reason(run, experiment.stored_runs(NAME, run["limit"] == FULL["limit"]))
-    if reason:
-        return reason
-    with passive_threads():
-        outcome = isolated(fit_method, run, limit=SLACK * run["limit"] + PATIENCE)
-    figures = outcome.value or {"failure": failure_text(outcome.failure, run["limit"])}
-    if figures.get("seconds", 0.0) > run["limit"]:
-        figures = {"failure": time_limit_text(run["limit"])}
-    if "failure" in figures:
-        return dict(figures)
-    return {**figures, "peak_megabytes": round(outcome.peak_megabytes)}
+    """Return distortion and peak memory of one method at one size, or the failure.
+
+    The seconds of a timed run are included.
+    """
+    reason = skip_reason(run, experiment.stored_runs(NAME, not run["timed"]))
+    return reason or in_process(fit_timed if run["timed"] else fit_resumable, run)
+
+
+def measure_seconds(duration: float | None) -> None:
+    """Measure the seconds at the paper's size, in the order of priority."""
+    runs = sorted(plan(True), key=priority)
+    scalability_seconds.measure_missing(NAME, runs, time_run, duration)
+
+
+def time_run(run: Json) -> Json:
+    """Return the seconds of a run at the paper's size, or the failure."""
+    reason = skip_reason(run, scalability_seconds.stored())
+    return reason or in_process(scalability_seconds.time_method, run)
 
 
 def skip_reason(run: Json, stored: list[Json]) -> Json:
-    """Return why a run is skipped, judged by stored runs, or an empty dictionary."""
-    same = [one for one in stored if one["run"]["method"] == run["method"]]
-    for one in same:
+    """Return the failure of a run whose method exceeded its limit at a smaller size, or nothing."""
+    for one in stored:
         n, k = one["run"]["n"], one["run"]["k"]
-        if "failure" in one and run["n"] >= n and run["k"] >= k:
+        larger = run["n"] >= n and run["k"] >= k and (run["n"], run["k"]) != (n, k)
+        if one["run"]["method"] == run["method"] and "failure" in one and larger:
             return {"failure": f"not tried: it failed at n={n:,}, k={k:,}"}
-        if (n, k) == (run["n"], run["k"]) and one.get("seconds", 0.0) > REPEATED_UP_TO:
-            return {"skipped": f"one seed is enough: a run takes {one['seconds']:.0f} s"}
     return {}
+
+
+def in_process(function: Callable[[Json], Json], run: Json) -> Json:
+    """Return the figures of a run in a process of its own with its peak memory, or the failure."""
+    with passive_threads():
+        outcome = isolated(limited, function, run, limit=MAX_SECONDS)
+    if outcome.failure:
+        return {"failure": failure_text(outcome.failure, run.get("limit"))}
+    return {**outcome.value, "peak_megabytes": round(outcome.peak_megabytes)}
+
+
+def limited(function: Callable[[Json], Json], run: Json) -> Json:
+    """Call a function in this process, which the system ends when its processor time is used up."""
+    if "limit" in run:
+        signal.setitimer(signal.ITIMER_PROF, run["limit"])
+    figures = function(run)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return figures
+
+
+def failure_text(failure: str, limit: float | None) -> str:
+    """Return a failure; a process that was ended by its timer exceeded the time limit."""
+    stopped = limit is not None and failure == f"ended with exit code {-signal.SIGPROF}"
+    return f"more than {limit / N_THREADS / 60:.3g} minutes" if stopped and limit else failure
 
 
 @contextmanager
@@ -112,206 +190,19 @@ def passive_threads() -> Iterator[None]:
             os.environ[WAIT_POLICY] = before
 
 
-def time_limit_text(limit: float) -> str:
-    """Return the failure of a run that exceeded its time limit."""
-    return f"more than {limit:g} s"
+def fit_timed(run: Json) -> Json:
+    """Return seconds and distortion of a method."""
+    rows, name = scalability_seconds.load_rows(run["n"])
+    fitted = fit(run["method"], rows, run["k"], run["seed"])
+    distortion = float(metrics.average_distortion(rows, fitted.labels))
+    return {"data": name, "seconds": fitted.seconds, "distortion": distortion}
 
 
-def failure_text(failure: str, limit: float) -> str:
-    """Return a failure; a process that was ended by its alarm exceeded the time limit."""
-    stopped = failure == f"ended with exit code {-signal.SIGALRM}"
-    return time_limit_text(limit) if stopped else failure
-
-
-def fit_method(run: Json) -> Json:
-    """Return the figures of a method; called in a separate process, which an alarm ends in time."""
-    rows, name = vlad.rows(run["n"])
-    signal.setitimer(signal.ITIMER_REAL, SLACK * run["limit"])
-    labels, seconds = METHODS[run["method"]](rows, run["k"], run["seed"])
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    return {"data": name, "seconds": seconds, "distortion": metrics.average_distortion(rows, labels)}
-
-
-def cell(runs: list[Json], method: str, n: int, k: int, figure: str) -> str:
-    """Return a cell of a table: the mean of a figure, or the failure."""
-    value = mean(runs, method, n, k, figure)
-    if value is not None:
-        return {"seconds": f"{value:.3g}", "distortion": f"{value:.4f}"}.get(figure, f"{value:,.0f}")
-    some = runs_at(runs, method, n, k)
-    reason = some[0].get("failure", "") if some else ""
-    return "not tried" if reason.startswith("not tried") else reason
-
-
-def figure_table(runs: list[Json], along: str, figure: str) -> str:
-    """Return a table of methods by size; for seconds, with the exponent."""
-    sizes = sizes_of(runs, along)
-    header = ["", *[f"{along} = {(n if along == 'n' else k):,}" for n, k in sizes]]
-    lines = []
-    for method in METHODS:
-        line = [method, *[cell(runs, method, n, k, figure) for n, k in sizes]]
-        if figure == "seconds":
-            power = exponent(runs, method, along)
-            line.append("" if power is None else f"{power:.2f}")
-        lines.append(line)
-    return table([*header, *(["exponent"] if figure == "seconds" else [])], lines)
-
-
-def draw(result: Json) -> None:
-    """Draw the times and the distortions."""
-    if result["runs"]:
-        draw_times(result["runs"])
-        draw_distortions(result["runs"])
-
-
-def draw_times(runs: list[Json]) -> None:
-    """Draw direct and bisecting methods against n and k; boostkmeans is in all panels."""
-    figure, axes = new_figure(2, 2, (11, 8))
-    for line, along in zip(axes, ("n", "k"), strict=True):
-        for axis, (title, some) in zip(
-            line, (("direct k-way", K_WAY), ("bisecting", BISECTING)), strict=True
-        ):
-            for number, method in enumerate((*some, *OWN)):
-                draw_line(axis, runs, method, along, f"C{number}")
-            axis.set(title=title, xlabel=along, ylabel="seconds")
-            finish(axis, xscale="log", yscale="log")
-    save(figure, IMAGES / TIMES)
-
-
-def draw_line(axis: Any, runs: list[Json], method: str, along: str, colour: str) -> None:
-    """Draw the seconds of a method, with an open triangle where it exceeded the time limit."""
-    points = series(runs, method, along, "seconds")
-    if points:
-        x, y = zip(*points, strict=True)
-        style = "--" if method in OWN else "-"
-        axis.plot(x, y, style, color=colour, marker="o", markersize=4, label=method)
-    for n, k in sizes_of(runs, along):
-        some = runs_at(runs, method, n, k)
-        stopped = any(str(run.get("failure")).startswith("more than") for run in some)
-        if stopped and mean(runs, method, n, k, "seconds") is None:
-            size, limit = n if along == "n" else k, some[0]["run"]["limit"]
-            axis.plot([size], [limit], color=colour, marker="^", fillstyle="none", markersize=8)
-
-
-def draw_distortions(runs: list[Json]) -> None:
-    """Draw the distortions of all methods against n and k, as in the paper."""
-    figure, axes = new_figure(1, 2, (11, 4.5))
-    for axis, along in zip(axes[0], ("n", "k"), strict=True):
-        for number, method in enumerate(METHODS):
-            points = series(runs, method, along, "distortion")
-            if points:
-                style = "--" if method in BISECTING else "-"
-                x, y = zip(*points, strict=True)
-                axis.plot(x, y, style, color=f"C{number % 10}", marker=".", label=method,
-                          linewidth=2 if method in OWN else 1)  # fmt: skip
-        axis.set(xlabel=along, ylabel="average distortion")
-        finish(axis, xscale="log")
-    save(figure, IMAGES / DISTORTIONS)
-
-
-def finish(axis: Any, **scales: str) -> None:
-    """Set scales and legend of a panel that has lines, and the grid."""
-    if axis.lines:
-        axis.set(**scales)
-        axis.legend(fontsize=7)
-    axis.grid(alpha=0.3)
-
-
-def paper_table(runs: list[Json]) -> str:
-    """Return a table of the paper's figures and the measured ones."""
-    lines = []
-    for n, k, theirs in ((10_000_000, 1024, "94 minutes"), (1_000_000, 8192, "8 minutes")):
-        found = extrapolated(runs, "BsBKM(non)", n, k)
-        measured = f"{found[0] / 60:.2g} minutes ({found[1]})" if found else "not measured"
-        lines.append([f"BsBKM(non), {n:,} rows into {k:,} clusters", theirs, measured])
-    for method in ("BsKM", "BsKM++"):
-        size = largest_common_size(runs, "k", method, "BsBKM(non)")
-        slower = time_ratio(runs, method, "BsBKM(non)", size) if size else 0.0
-        measured = f"{slower:.1f} x (k={size[1]:,})" if size else "not measured"
-        lines.append([f"time of {method} / time of BsBKM(non)", "about 1.35 x", measured])
-    for along in ("n", "k"):
-        size = largest_common_size(runs, along, "k-means", "BsBKM(non)")
-        faster = time_ratio(runs, "k-means", "BsBKM(non)", size) if size else 0.0
-        measured = f"{faster:.0f} x (n={size[0]:,}, k={size[1]:,})" if size else "not measured"
-        lines.append(
-            [
-                f"time of k-means / time of BsBKM(non), largest {along}",
-                "two orders of magnitude",
-                measured,
-            ]
-        )
-    return table(["", "paper", "measured"], lines)
-
-
-def page(result: Json) -> str:
-    """Return the page: pictures and tables."""
-    runs = result["runs"]
-    if not runs:
-        return "Not measured yet."
-    names = {run["data"] for run in runs if "data" in run}
-    of_ks = sizes_of(runs, "k")
-    return TEXT.format(
-        times=TIMES, distortions=DISTORTIONS, limit=f"{runs[0]['run']['limit']:g}",
-        n_of_ks=f"{of_ks[0][0]:,}" if of_ks else "",
-        seconds_n=figure_table(runs, "n", "seconds"), seconds_k=figure_table(runs, "k", "seconds"),
-        distortion_n=figure_table(runs, "n", "distortion"),
-        distortion_k=figure_table(runs, "k", "distortion"),
-        memory=figure_table(runs, "n", "peak_megabytes"), paper=paper_table(runs),
-        synthetic=SYNTHETIC if any(name.startswith("synthetic") for name in names) else "",
-    )  # fmt: skip
-
-
-SYNTHETIC = """The paper's Flickr10M is not available. The vectors are synthetic. They have unit
-length, with the spectrum and the cluster structure of real VLAD vectors of photographs. `paper/vlad.py`
-describes the model and its fit. If the folder `BOOSTKMEANS_DATA` contains the real vectors, they are
-used instead.
-"""
-
-TEXT = """{synthetic}
-Methods:
-
-- Direct k-way methods run for at most 20 iterations, as in the paper. Trees have no limit.
-- Mini-Batch has one batch of a tenth of the rows per iteration.
-- K-means, Mini-Batch, BsKM and BsKM++ are scikit-learn's. k-means++ draws its seeds as published, with
-  one trial per centre.
-- "boostkmeans" is `BoostKMeans` with its defaults, and with `quality="fast"`.
-
-Each run has its own process, which is stopped after {limit} seconds (open triangles in the picture). A
-method that failed is not run at larger sizes. Times include the assignment of labels to all rows, but
-not reading the data and computing the distortion. The distortion is computed from the labels alone.
-OpenMP threads sleep while they wait (`OMP_WAIT_POLICY=PASSIVE`), which mainly helps scikit-learn's
-trees.
-
-![Time](../images/{times})
-
-## Seconds for 1,024 clusters
-
-{seconds_n}
-The exponent is p if the time grows like n^p: the slope of a line through the logarithms.
-
-## Seconds for {n_of_ks} rows
-
-{seconds_k}
-The exponent is p if the time grows like k^p. In the paper, the time of direct k-way methods is linear in
-k (p = 1), and that of bisecting methods is constant (p = 0).
-
-![Distortion](../images/{distortions})
-
-## Distortion for 1,024 clusters
-
-{distortion_n}
-## Distortion for {n_of_ks} rows
-
-{distortion_k}
-## Peak memory in MB
-
-Peak memory of the whole process, including the rows, for 1,024 clusters.
-
-{memory}
-## The paper's figures
-
-{paper}
-The paper used a Xeon at 2.4 GHz. It does not give the number of threads.
-"""
+def fit_resumable(run: Json) -> Json:
+    """Return the distortion of a method, which continues where an earlier process stopped."""
+    rows, name = scalability_seconds.load_rows(run["n"])
+    labels = resumed_labels(run["method"], rows, run["k"], run["seed"], run_folder(NAME, run))
+    return {"data": name, "distortion": float(metrics.average_distortion(rows, labels))}
 
 
 if __name__ == "__main__":

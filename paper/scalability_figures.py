@@ -1,4 +1,7 @@
-"""Figures of the scalability experiment, computed from its runs."""
+"""Figures of the scalability experiment, computed from its runs.
+
+A run has `seconds`, `distortion` or both: at the paper's size, they are measured separately.
+"""
 
 import numpy as np
 
@@ -27,18 +30,18 @@ def runs_at(runs: list[Json], method: str, n: int, k: int) -> list[Json]:
 
 
 def finished_runs(runs: list[Json], method: str, n: int, k: int) -> list[Json]:
-    """Return the finished runs of a method at a size, one per seed."""
-    return [run for run in runs_at(runs, method, n, k) if "seconds" in run]
+    """Return the runs of a method at a size whose seconds and distortion are both known."""
+    return [run for run in runs_at(runs, method, n, k) if "seconds" in run and "distortion" in run]
 
 
 def mean(runs: list[Json], method: str, n: int, k: int, figure: str) -> float | None:
-    """Return the mean of a figure over the seeds, or None if no run finished."""
-    some = finished_runs(runs, method, n, k)
+    """Return the mean of a figure over the seeds, or None if no run has it."""
+    some = [run for run in runs_at(runs, method, n, k) if figure in run]
     return float(np.mean([run[figure] for run in some])) if some else None
 
 
 def series(runs: list[Json], method: str, along: str, figure: str) -> list[tuple[int, float]]:
-    """Return the means of a figure along n or k, for sizes at which a method finished."""
+    """Return the means of a figure along n or k, for sizes at which it is known."""
     return [
         (n if along == "n" else k, value)
         for n, k in sizes_of(runs, along)
@@ -86,3 +89,24 @@ def extrapolated(runs: list[Json], method: str, n: int, k: int) -> tuple[float, 
     assert seconds is not None
     origin = "measured" if size[0] == n else f"extrapolated in proportion to n from n={size[0]:,}"
     return seconds * n / size[0], origin
+
+
+def with_seconds(runs: list[Json], timings: list[Json]) -> list[Json]:
+    """Return the runs with the seconds that were measured separately.
+
+    Timings without a run are added as runs without a distortion.
+    """
+    keys = ("seconds", "seconds_of_iteration", "timed_iterations", "estimate")
+    rest = {setting(one["run"]): one for one in timings}
+    found = []
+    for run in runs:
+        timing = rest.pop(setting(run["run"]), {})
+        known = {key: timing[key] for key in keys if key in timing}
+        failed = {key: timing[key] for key in ("failure",) if key in timing}
+        found.append({**failed, **run, **known})
+    return found + list(rest.values())
+
+
+def setting(run: Json) -> tuple[str, int, int, int]:
+    """Return method, n, k and seed of a run."""
+    return run["method"], run["n"], run["k"], run["seed"]

@@ -1,103 +1,195 @@
-"""Methods of the scalability experiment: functions from rows, k and a seed to labels and seconds."""
+"""Methods of the scalability experiment, and how they are run.
+
+A method is a function from k and a seed to an estimator. Direct k-way methods run for `ITERATIONS`, as
+in the paper; trees and boostkmeans run until they end by themselves.
+"""
 
 import time
 from collections.abc import Callable
-from itertools import islice
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from experiment import N_THREADS, Json
+from experiment import N_THREADS, Json, note_progress
 
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported.
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import cluster
+from threadpoolctl import threadpool_limits
 
-import contenders
-from boostkmeans import BisectingBoostKMeans, BoostKMeans
-from boostkmeans.baselines import RBK, BisectingKMeans, KMeans
+from boostkmeans import BoostKMeans
+from boostkmeans.baselines import METHODS as BASELINES
 
 Array = NDArray[Any]
+Make = Callable[[int, int | None], Any]
 
 # Maximum number of iterations of direct k-way methods, as in the paper.
 ITERATIONS = 20
-# The paper does not limit the iterations of trees.
-NO_LIMIT = 100_000
-# The paper's direct k-way uses all iterations. The tolerance is too low to stop it before nothing moves.
-PLAIN: Json = {**contenders.PLAIN, "max_iter": ITERATIONS, "tol": 1e-12}
-
-Fitted = tuple[Array, float]
-"""Labels, and the seconds of the method alone."""
-Method = Callable[[Array, int, int], Fitted]
+# Iterations of k-means after which a long run stores its centres.
+ITERATIONS_PER_STEP = 5
+# Share of the rows that Mini-Batch sees in each batch, or in all batches together.
+MINI_BATCH_SHARE = 0.1
 
 
-def reported_time(make: Callable[..., Any], **settings: Any) -> Method:
-    """Return a baseline with the time that it reports, which excludes measuring."""
+@dataclass(frozen=True)
+class Fitted:
+    """Result of a method."""
 
-    def run(rows: Array, k: int, seed: int) -> Fitted:
-        model = make(k, random_state=seed, n_threads=N_THREADS, **settings).fit(rows)
-        return model.labels_, model.history_[-1].seconds
-
-    return run
-
-
-def wall_time(make: Callable[..., Any], **settings: Any) -> Method:
-    """Return an estimator with the time of `fit`, including labels."""
-
-    def run(rows: Array, k: int, seed: int) -> Fitted:
-        began = time.perf_counter()
-        model = make(k, random_state=seed, n_threads=N_THREADS, **settings).fit(rows)
-        return model.labels_, time.perf_counter() - began
-
-    return run
+    labels: Array
+    seconds: float
+    """Seconds of the whole fit, including the labels of all rows."""
+    times: list[float]
+    """Seconds from the beginning to the end of each iteration."""
 
 
-def plus_plus(rows: Array, k: int, seed: int) -> Fitted:
-    """Run k-means from k-means++ with one trial per centre, as it was published.
+class MiniBatch:
+    """scikit-learn's Mini-Batch without measurements between the batches.
 
-    scikit-learn makes several trials in float64, which takes longer than the 20 iterations that follow.
+    `baselines.MiniBatchKMeans` measures the inertia of all rows after each batch, which takes ten times
+    as long as the batch.
     """
+
+    def __init__(self, n_clusters: int, seed: int | None, in_total: bool) -> None:
+        self.n_clusters = n_clusters
+        self.seed = seed
+        self.in_total = in_total
+        self.max_iter = ITERATIONS
+        self.n_threads = N_THREADS
+        self.times: list[float] = []
+        self.labels_: Array
+
+    def set_params(self, **values: Any) -> "MiniBatch":
+        """Set `max_iter`, `tol` (which has no effect) and `n_threads`."""
+        self.max_iter = values["max_iter"]
+        self.n_threads = values["n_threads"]
+        return self
+
+    def batches(self, n: int) -> tuple[int, int]:
+        """Return the size and the number of the batches for n rows."""
+        if not self.in_total:
+            return max(self.n_clusters, int(MINI_BATCH_SHARE * n)), self.max_iter
+        total = MINI_BATCH_SHARE * n
+        size = max(self.n_clusters, int(total / ITERATIONS))  # The first batch has the initial centres.
+        return size, max(1, min(self.max_iter, round(total / size)))
+
+    def fit(self, rows: Array) -> "MiniBatch":
+        """Process the batches, and assign all rows."""
+        began = time.perf_counter()
+        rng = np.random.RandomState(self.seed)
+        size, number = self.batches(len(rows))
+        model = cluster.MiniBatchKMeans(
+            self.n_clusters, init="random", n_init=1, batch_size=size, compute_labels=False,
+            random_state=rng,
+        )  # fmt: skip
+        with threadpool_limits(self.n_threads):
+            for _ in range(number):
+                # Sorted, because reading rows in their order is faster.
+                some = rows[np.sort(rng.choice(len(rows), size, replace=False))]
+                model.partial_fit(some.astype(np.float32, copy=False))
+                self.times.append(time.perf_counter() - began)
+            self.labels_ = in_blocks(model.predict, rows)
+        return self
+
+
+def in_blocks(predict: Callable[[Array], Array], rows: Array, size: int = 100_000) -> Array:
+    """Return the labels of all rows. scikit-learn would convert all float16 rows at once."""
+    blocks = (rows[begin : begin + size] for begin in range(0, len(rows), size))
+    return np.concatenate([predict(block.astype(np.float32, copy=False)) for block in blocks])
+
+
+def named(name: str) -> Make:
+    """Return a method of `boostkmeans.baselines`."""
+    return BASELINES[name]
+
+
+# The paper's nine methods, those of the package itself, and scikit-learn's.
+K_WAY: dict[str, Make] = {
+    "k-means": named("k-means"),
+    "k-means++": named("k-means++"),
+    "Mini-Batch": lambda k, seed: MiniBatch(k, seed, in_total=False),
+    "Mini-Batch, 10 % in total": lambda k, seed: MiniBatch(k, seed, in_total=True),
+    "BKM(non)": named("BKM(non)"),
+    "BKM(rnd)+Fast": named("BKM(rnd)+Fast"),
+}
+BISECTING: dict[str, Make] = {
+    "BsKM": named("BsKM"),
+    "BsKM++": named("BsKM++"),
+    "BsBKM(non)": named("BsBKM(non)"),
+    "RBK": named("RBK"),
+    "sampled tree": named("sampled tree"),
+    "sampled RBK": named("sampled RBK"),
+}
+OWN: dict[str, Make] = {
+    "boostkmeans": lambda k, seed: BoostKMeans(k, random_state=seed),
+    "boostkmeans, fast": lambda k, seed: BoostKMeans(k, quality="fast", random_state=seed),
+}
+SCIKIT_LEARN_K_WAY = {f"{name} (scikit-learn)": named(f"{name} (scikit-learn)")
+                      for name in ("k-means", "k-means++")}  # fmt: skip
+SCIKIT_LEARN_TREES = {f"{name} (scikit-learn)": named(f"{name} (scikit-learn)")
+                      for name in ("BsKM", "BsKM++")}  # fmt: skip
+SCIKIT_LEARN: dict[str, Make] = {**SCIKIT_LEARN_K_WAY, **SCIKIT_LEARN_TREES}
+METHODS: dict[str, Make] = {**K_WAY, **BISECTING, **OWN, **SCIKIT_LEARN}
+# Methods whose number of iterations is limited.
+DIRECT = {*K_WAY, *SCIKIT_LEARN_K_WAY}
+# Methods that continue from the checkpoint of an earlier process.
+WITH_CHECKPOINT = {"BKM(non)", "BKM(rnd)+Fast", "BsBKM(non)", *OWN}
+LLOYD = {"k-means", "k-means++", *SCIKIT_LEARN_K_WAY}
+
+
+def estimator(method: str, k: int, seed: int, iterations: int = ITERATIONS) -> Any:
+    """Return a method with its number of iterations and threads."""
+    settings: Json = {"n_threads": N_THREADS}
+    if method in DIRECT:
+        settings |= {"max_iter": iterations, "tol": 0}
+    return METHODS[method](k, seed).set_params(**settings)
+
+
+def fit(method: str, rows: Array, k: int, seed: int, iterations: int = ITERATIONS) -> Fitted:
+    """Run a method."""
+    model = estimator(method, k, seed, iterations)
     began = time.perf_counter()
-    centres = plus_plus_centres(rows, k, np.random.default_rng(seed))
-    settings = {"max_iter": ITERATIONS, "tol": 0, "random_state": seed, "n_threads": N_THREADS}
-    model = KMeans(k, init=centres, **settings).fit(rows)
-    return model.labels_, time.perf_counter() - began
+    model.fit(rows)
+    seconds = time.perf_counter() - began
+    records = getattr(model, "history_", [])
+    times = model.times if isinstance(model, MiniBatch) else [one.seconds for one in records]
+    return Fitted(model.labels_, seconds, times)
 
 
-def plus_plus_centres(rows: Array, k: int, rng: np.random.Generator) -> Array:
-    """Draw rows one by one, with probabilities proportional to the squared distance to the nearest."""
-    chosen = [int(rng.integers(len(rows)))]
-    squares = np.einsum("ij,ij->i", rows, rows)
-    gaps = np.full(len(rows), np.inf, dtype=np.float32)
-    while len(chosen) < k:
-        last = chosen[-1]
-        np.minimum(gaps, squares + squares[last] - 2 * (rows @ rows[last]), out=gaps)
-        heights = np.cumsum(np.maximum(gaps, 0), dtype=np.float64)
-        chosen.append(int(np.searchsorted(heights, rng.random() * heights[-1], side="right")))
-    return np.asarray(rows[chosen])
+def resumed_labels(method: str, rows: Array, k: int, seed: int, folder: Path) -> Array:
+    """Run a method, or what is missing of it, and return the labels. Its state is in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if method in LLOYD:
+        return lloyd_in_steps(method, rows, k, seed, folder)
+    model = estimator(method, k, seed)
+    if method in WITH_CHECKPOINT:
+        done: list[float] = []
+
+        def note(record: Any) -> None:
+            done.append(record.inertia)
+            note_progress(folder, f"{len(done)} sweeps, distortion {record.inertia / len(rows):.6g}")
+
+        model.set_params(checkpoint=folder / "fit.checkpoint", callback=note)
+    labels: Array = model.fit(rows).labels_
+    return labels
 
 
-def mini_batch(rows: Array, k: int, seed: int) -> Fitted:
-    """Run Mini-Batch with one batch per iteration, and predict the labels of all rows."""
-    began = time.perf_counter()
-    *_, model = islice(contenders.mini_batches(rows, k, seed), ITERATIONS)
-    return model.predict(rows), time.perf_counter() - began
-
-
-K_WAY: dict[str, Method] = {
-    "k-means": wall_time(KMeans, init="random", max_iter=ITERATIONS, tol=0),
-    "k-means++": plus_plus,
-    "Mini-Batch": mini_batch,
-    "BKM(non)": wall_time(BoostKMeans, init="random-partition", **PLAIN),
-    "BKM(rnd)+Fast": wall_time(BoostKMeans, init="random", moves="first", **PLAIN),
-}
-BISECTING: dict[str, Method] = {
-    "BsKM": reported_time(BisectingKMeans, init="random", max_iter=NO_LIMIT),
-    "BsKM++": reported_time(BisectingKMeans, init="k-means++", max_iter=NO_LIMIT),
-    "BsBKM(non)": wall_time(BisectingBoostKMeans),
-    "RBK": wall_time(RBK),
-}
-OWN: dict[str, Method] = {
-    "boostkmeans": wall_time(BoostKMeans),
-    "boostkmeans, fast": wall_time(BoostKMeans, quality="fast"),
-}
-METHODS = {**K_WAY, **BISECTING, **OWN}
+def lloyd_in_steps(method: str, rows: Array, k: int, seed: int, folder: Path) -> Array:
+    """Run k-means a few iterations at a time. Its centres are its whole state."""
+    path, part = folder / "centres.npz", folder / "part.npz"
+    start, done = {}, 0
+    if path.exists():
+        with np.load(path) as state:
+            start, done = {"init": state["centres"]}, int(state["done"])
+    while True:
+        asked = min(ITERATIONS_PER_STEP, ITERATIONS - done)
+        model = estimator(method, k, seed, asked).set_params(**start).fit(rows)
+        done += asked
+        note_progress(folder, f"{done} iterations, distortion {model.inertia_ / len(rows):.6g}")
+        if model.n_iter_ < asked or done >= ITERATIONS:
+            labels: Array = model.labels_
+            return labels
+        start = {"init": model.cluster_centers_}
+        np.savez(part, centres=model.cluster_centers_, done=done)
+        part.replace(path)

@@ -28,9 +28,8 @@ Row i does not depend on the number of rows: rows are generated in blocks, each 
 """
 
 import os
-import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -40,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans.io import open_vectors
+from vlad_file import BLOCK, fill, write_rows
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -64,12 +64,8 @@ THEME_SHARE = 0.4
 # Parameters of the beta distribution of a row's share of variance from its topic.
 TOPIC_BETA = (1.0, 3.0)
 
-# Rows per block.
-BLOCK = 4096
 # From this number on, rows are in a file, which is written once and mapped by all processes.
 MIN_ROWS_IN_FILE = 1_000_000
-# Bytes that stay free on the disk.
-SPARE_BYTES = 2 << 30
 
 VARIABLE = "BOOSTKMEANS_DATA"
 FORMATS = (".npy", ".fbin", ".f16bin", ".fvecs")
@@ -118,11 +114,6 @@ class Mixture:
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         return rows
 
-    def blocks(self, n: int) -> Iterator[Floats]:
-        """Yield the first n rows in blocks."""
-        for begin in range(0, n, BLOCK):
-            yield self.block(begin // BLOCK)[: n - begin]
-
 
 def _normal(rng: np.random.Generator, n: int) -> Floats:
     return rng.standard_normal((n, N_FEATURES), dtype=np.float32)
@@ -137,7 +128,7 @@ def synthetic(n: int, seed: int = 0, dtype: str = "float32", folder: Path | None
         raise ValueError(f"dtype must be 'float32' or 'float16'. Got {dtype!r}.")
     if n < MIN_ROWS_IN_FILE:
         rows = np.empty((n, N_FEATURES), dtype=dtype)
-        _fill(rows, Mixture.from_seed(seed))
+        fill(rows, Mixture.from_seed(seed).block)
         return rows
     folder = cache_folder() if folder is None else folder
     existing = [path for path in folder.glob(f"vlad_{dtype}_seed{seed}_*.npy") if _rows_of(path) >= n]
@@ -159,37 +150,9 @@ def _rows_of(path: Path) -> int:
 
 
 def _write(n: int, seed: int, dtype: str, folder: Path) -> Path:
-    """Write a new file, which gets its name when it is complete."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _check_space(n * N_FEATURES * np.dtype(dtype).itemsize, folder)
     path = folder / f"vlad_{dtype}_seed{seed}_{n}.npy"
-    part = folder / f"{path.name}.{os.getpid()}.part"
-    try:
-        rows = np.lib.format.open_memmap(part, mode="w+", dtype=np.dtype(dtype), shape=(n, N_FEATURES))
-        _fill(rows, Mixture.from_seed(seed))
-        rows.flush()
-        del rows
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_rows(path, (n, N_FEATURES), dtype, Mixture.from_seed(seed).block)
     return path
-
-
-def _fill(rows: Array, mixture: Mixture) -> None:
-    begin = 0
-    for block in mixture.blocks(len(rows)):
-        rows[begin : begin + len(block)] = block
-        begin += len(block)
-
-
-def _check_space(needed: int, folder: Path) -> None:
-    free = shutil.disk_usage(folder).free
-    if free < needed + SPARE_BYTES:
-        raise OSError(
-            f"{folder} has {free / 1e9:.1f} GB free, but the rows need {needed / 1e9:.1f} GB, and "
-            f"{SPARE_BYTES / 1e9:.1f} GB must stay free. Set XDG_CACHE_HOME to a folder with more "
-            "space, or use float16."
-        )
 
 
 def find(folder: Path | None = None) -> Path | None:
@@ -227,3 +190,7 @@ def rows(n: int, seed: int = 0, dtype: str = "float32", folder: Path | None = No
     if path is not None:
         return real(path, n), f"{path.name}, the first {n:,} x {N_FEATURES}"
     return synthetic(n, seed, dtype), f"synthetic, VLAD-like {n:,} x {N_FEATURES}"
+
+
+if __name__ == "__main__":  # Example: python paper/vlad.py 10000000 float16
+    synthetic(int(sys.argv[1]), dtype=sys.argv[2])
