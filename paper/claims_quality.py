@@ -6,8 +6,8 @@ from experiment import Json
 # The import above sets the number of threads, which must happen before NumPy is imported.
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+import fast_moves
 import fig3d_significance
 from claim import (
     Finding,
@@ -103,32 +103,6 @@ def variations_minor(result: Json) -> Finding:
 # Many runs of Fig. 3 b
 
 
-def paired_samples(result: Json, method: str) -> dict[int, float]:
-    """Return the distortion of each seed of a method."""
-    found: dict[int, float] = {}
-    for run in runs_of(result, method=method):
-        found.update(zip(range(*run["run"]["seeds"]), run["distortion"], strict=True))
-    return found
-
-
-def compare_moves(result: Json) -> dict[str, tuple[float, float]]:
-    """Return the mean gap of +Fast in percent and the p of a paired test, by start.
-
-    The p-values are corrected for the number of starts (Holm).
-    """
-    gaps, tests = [], []
-    for start in STARTS:
-        best, fast = (paired_samples(result, f"BKM({start}){end}") for end in ("", "+Fast"))
-        seeds = sorted(best.keys() & fast.keys())
-        if len(seeds) < MIN_RUNS:
-            raise NotMeasuredError(f"There are only {len(seeds)} pairs of runs of BKM({start}).")
-        some = np.array([percent(fast[seed], best[seed]) for seed in seeds])
-        gaps.append(float(some.mean()))
-        tests.append(float(stats.wilcoxon(some).pvalue) if some.any() else 1.0)
-    corrected = fig3d_significance.holm(tests)
-    return dict(zip(STARTS, zip(gaps, corrected, strict=True), strict=True))
-
-
 @claim(
     "fast_moves",
     "Moving to the first better cluster (+Fast) ends lower than moving to the best",
@@ -139,12 +113,16 @@ def compare_moves(result: Json) -> dict[str, tuple[float, float]]:
 )
 def fast_ends_lower(result: Json) -> Finding:
     """Compare the final distortions of both rules from the same starts."""
-    found = compare_moves(result)
-    lower = [gap < 0 and p < LEVEL for gap, p in found.values()]
-    higher = [gap > 0 and p < LEVEL for gap, p in found.values()]
+    found = fast_moves.compared(result)
+    for start in STARTS:
+        if start not in found or found[start]["seeds"] < MIN_RUNS:
+            raise NotMeasuredError(f"There are fewer than {MIN_RUNS} pairs of runs of BKM({start}).")
+    significant = [one for one in found.values() if one["p"] < LEVEL]
+    lower, higher = (sum(sign * one["gap"] > 0 for one in significant) for sign in (-1, 1))
     return Finding(
-        ", ".join(f"{start} {gap:+.3f} % (p = {p:.1g})" for start, (gap, p) in found.items()),
-        verdict(all(lower), any(lower) and not any(higher)),
+        ", ".join(f"{start} {one['gap']:+.3f} % (p = {one['p']:.1g})" for start, one in found.items())
+        + f"; {found['non']['seeds']} seeds",
+        verdict(lower == len(STARTS), lower > 0 and higher == 0),
         "The paper does not say in which order clusters are tried. Here each row starts at a random "
         "one. Both rules have the same starts, so runs are compared in pairs.",
     )
