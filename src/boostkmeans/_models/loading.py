@@ -20,6 +20,9 @@ CLASSES: tuple[type[CentreModel], ...] = (
     baselines.BisectingKMeans,
     baselines.RBK,
     baselines.OnlineKMeans,
+    baselines.ScikitLearnKMeans,
+    baselines.ScikitLearnMiniBatchKMeans,
+    baselines.ScikitLearnBisectingKMeans,
 )
 # Classes that a file may name. Instances of other classes are never created from a file.
 ESTIMATORS = {estimator._model_name: estimator for estimator in CLASSES}

@@ -1,9 +1,12 @@
 """Methods that boost k-means is compared with, all with the same interface.
 
-`KMeans`, `MiniBatchKMeans` and `BisectingKMeans` wrap scikit-learn and add the attributes and the
-history of `BoostKMeans`. `OnlineKMeans` is the paper's LVQ, and `RBK` is CLUTO's repeated bisecting.
-`PAPER_METHODS` maps the names of the ten methods in the paper's table of document clustering to
-estimators; three of them are the paper's own:
+`KMeans`, `MiniBatchKMeans` and `BisectingKMeans` use the same compiled core as `BoostKMeans`, so that run
+times compare algorithms. `ScikitLearnKMeans`, `ScikitLearnMiniBatchKMeans` and
+`ScikitLearnBisectingKMeans` wrap scikit-learn and add the attributes and the history of `BoostKMeans`.
+`OnlineKMeans` is the paper's LVQ, `RBK` is CLUTO's repeated bisecting, and `Refined` improves the
+clusters of a tree. `METHODS` maps names to all methods, and `METHOD_GROUPS` contains the names by group.
+`PAPER_METHODS` has the ten methods of the paper's table of document clustering; three of them are the
+paper's own:
 
 >>> import numpy as np
 >>> from boostkmeans.baselines import PAPER_METHODS
@@ -18,25 +21,23 @@ implement the command `boostkmeans demo`.
 """
 
 from boostkmeans.baselines._bisecting import BisectingKMeans
-from boostkmeans.baselines._comparison import (
-    DEFAULT,
-    METHODS,
-    MethodRun,
-    MethodSummary,
-    compare,
-    summarize,
-)
+from boostkmeans.baselines._comparison import MethodRun, MethodSummary, compare, summarize
 from boostkmeans.baselines._demo_page import DemoData, demo_data, demo_page, demo_table, run_demo
 from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._kmeans import KMeans
+from boostkmeans.baselines._methods import DEFAULT, METHOD_GROUPS, METHODS, PAPER_METHODS
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans
 from boostkmeans.baselines._online import OnlineKMeans
-from boostkmeans.baselines._paper_methods import PAPER_METHODS
 from boostkmeans.baselines._rbk import RBK
+from boostkmeans.baselines._refined import Refined
+from boostkmeans.baselines._scikit_learn_bisecting import ScikitLearnBisectingKMeans
+from boostkmeans.baselines._scikit_learn_kmeans import ScikitLearnKMeans
+from boostkmeans.baselines._scikit_learn_mini_batch import ScikitLearnMiniBatchKMeans
 
 __all__ = [
     "DEFAULT",
     "METHODS",
+    "METHOD_GROUPS",
     "PAPER_METHODS",
     "RBK",
     "BisectingKMeans",
@@ -46,6 +47,10 @@ __all__ = [
     "MethodSummary",
     "MiniBatchKMeans",
     "OnlineKMeans",
+    "Refined",
+    "ScikitLearnBisectingKMeans",
+    "ScikitLearnKMeans",
+    "ScikitLearnMiniBatchKMeans",
     "compare",
     "demo_data",
     "demo_page",

@@ -1,9 +1,9 @@
 """Base class of the baselines: validation, several runs, and the measurement of a run."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,10 +55,16 @@ class RunResult:
     inertia: float
     history: list[SweepRecord]
     n_iter: int
+    stopped: bool = False
+    """True if the callback or the time limit ended the run. The fit then performs no further runs."""
 
 
 class Baseline(CentreModel):
     """Base class of the baselines."""
+
+    # Defaults for estimators without these parameters, and for pickles of earlier versions.
+    max_time: float | None = None
+    callback: Callable[[SweepRecord], bool | None] | None = None
 
     n_clusters: int
     n_init: int
@@ -83,10 +89,24 @@ class Baseline(CentreModel):
         threads = resolve_threads(self.n_threads)
         data = FitData(array, Rows.in_own_frame(array, "euclidean", threads), weights, threads, watch)
         rng = check_random_state(self.random_state)
-        best = min((self._run(data, rng) for _ in range(self.n_init)), key=lambda run: run.inertia)
+        best = self._best_run(data, rng)
         # All attributes are set in one step, so that Ctrl-C cannot leave some of them unset.
         self.__dict__.update(_fitted_attributes(best, data))
         return self
+
+    def _best_run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
+        best = run = self._run(data, rng)
+        for _ in range(1, self.n_init):
+            if run.stopped:
+                break
+            run = self._run(data, rng)
+            best = min(best, run, key=lambda one: one.inertia)
+        return best
+
+    def _is_stopped(self, record: SweepRecord) -> bool:
+        """Pass a record to the callback. Return True if it or the time limit ends the fit."""
+        stopped = self.callback is not None and bool(self.callback(record))
+        return stopped or (self.max_time is not None and record.seconds >= self.max_time)
 
     def _check_parameters(self) -> None:
         check = ParameterChecker(self)
@@ -96,6 +116,33 @@ class Baseline(CentreModel):
         check.real("tol", self.tol)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
+        if self.max_time is not None:
+            check.real("max_time", self.max_time, positive=True)
+        if self.callback is not None and not callable(self.callback):
+            check.fail("callback", "None or callable", self.callback)
+
+
+class WeightedBaseline(Baseline):
+    """Base class of the baselines that support row weights."""
+
+    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : Ignored
+            Not used, present for API consistency.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row. None means equal weights.
+
+        Returns
+        -------
+        object
+            The fitted estimator.
+        """
+        return self._fit(X, sample_weight)
 
 
 def _fitted_attributes(run: RunResult, data: FitData) -> dict[str, Any]:
@@ -111,18 +158,49 @@ def _fitted_attributes(run: RunResult, data: FitData) -> dict[str, Any]:
     }
 
 
-def run_steps(data: FitData, steps: Iterator[tuple[Floats, int]], kind: str, tol: float) -> RunResult:
-    """Perform a run whose steps yield the centres and the number of computed distances.
+class Step(NamedTuple):
+    """Result of one iteration: centres in the user's space, and the number of computed distances."""
 
-    The run ends with the last step, or when one step lowers the inertia by less than a fraction `tol`.
+    centres: Floats
+    evaluations: int
+    is_recorded: bool = True
+    """Whether the inertia is measured. The last step must be recorded."""
+
+
+def run_steps(
+    data: FitData,
+    steps: Iterator[Step],
+    kind: str,
+    tol: float,
+    is_stopped: Callable[[SweepRecord], bool],
+) -> RunResult:
+    """Perform a run whose inertia is measured after its steps, while the clock is paused.
+
+    The run ends with the last step, or when the inertia falls by less than a fraction `tol` from one
+    record to the next, or when `is_stopped` returns True for a record.
     """
     labels = np.full(data.rows.n_rows, -1, dtype=np.int32)
     history: list[SweepRecord] = []
-    for centres, evaluations in steps:
-        before, seconds = labels, data.watch.seconds
+    evaluations = n_steps = 0
+    stopped = False
+    for step in steps:
+        n_steps += 1
+        evaluations += step.evaluations
+        if not step.is_recorded:
+            continue
+        centres, before, seconds = step.centres, labels, data.watch.seconds
         labels, inertia = data.measure(centres)
         moves = int(np.count_nonzero(labels != before))
         history.append(SweepRecord(seconds, moves, inertia, evaluations, kind))
-        if tol > 0 and len(history) > 1 and history[-2].inertia - inertia < tol * history[-2].inertia:
+        evaluations = 0
+        stopped = is_stopped(history[-1])
+        if stopped or _is_slow(history, tol):
             break
-    return RunResult(centres, labels, inertia, history, len(history))
+    return RunResult(centres, labels, inertia, history, n_steps, stopped)
+
+
+def _is_slow(history: list[SweepRecord], tol: float) -> bool:
+    """Return True if the last record improved the inertia by less than a fraction `tol`."""
+    if tol <= 0 or len(history) < 2:
+        return False
+    return history[-2].inertia - history[-1].inertia < tol * history[-2].inertia

@@ -6,31 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from boostkmeans import metrics
-from boostkmeans._estimators.bisecting import BisectingBoostKMeans
-from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
-from boostkmeans.baselines._paper_methods import PAPER_METHODS, Method
-
-
-def _boost(quality: str) -> Method:
-    return lambda n_clusters, seed: BoostKMeans(n_clusters, quality=quality, random_state=seed)
-
-
-METHODS: dict[str, Method] = {
-    "boost-fast": _boost("fast"),
-    "boost-balanced": _boost("balanced"),
-    "boost-best": _boost("best"),
-    "bisecting": lambda n_clusters, seed: BisectingBoostKMeans(n_clusters, random_state=seed),
-    "refined": lambda n_clusters, seed: BisectingBoostKMeans(n_clusters, refine=True, random_state=seed),
-    **PAPER_METHODS,
-}
-"""Methods by name: those of this package and `PAPER_METHODS`. Each is a function of `(n_clusters,
-random_state)` that returns an unfitted estimator."""
-
-DEFAULT = (
-    "boost-fast", "boost-balanced", "boost-best", "bisecting", "k-means", "k-means++", "Mini-Batch"
-)  # fmt: skip
-"""Names of the methods that `compare` runs by default: the most informative ones for their run time."""
+from boostkmeans.baselines._methods import DEFAULT, METHODS, Method
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ import numpy as np
 
 from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._runtime.progress import ProgressCallback
-from boostkmeans.baselines._comparison import METHODS, MethodRun, MethodSummary, compare, summarize
+from boostkmeans.baselines._comparison import MethodRun, MethodSummary, compare, summarize
 from boostkmeans.baselines._drawing import draw_curves
+from boostkmeans.baselines._methods import METHODS
 
 N_CLUSTERS = 256
 # Method of this package that the demo shows.

@@ -1,36 +1,51 @@
 """Lloyd's k-means, called "k-means" and "k-means++" in the paper."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import cluster
 
 from boostkmeans._engine.history import SweepRecord
-from boostkmeans.baselines._baseline import FitData, RunResult
-from boostkmeans.baselines._iteration_log import IterationLog, capture_iterations
-from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
-from boostkmeans.baselines._starting_centres import check_centres, check_init
+from boostkmeans.baselines._baseline import FitData, RunResult, WeightedBaseline
+from boostkmeans.baselines._lloyd import Lloyd, mean_variance
+from boostkmeans.baselines._starting_centres import check_init, starting_centres
 
 
-class KMeans(ScikitLearnBaseline):
-    """Lloyd's k-means in scikit-learn's implementation, with a history.
+class KMeans(WeightedBaseline):
+    """Lloyd's k-means on the same compiled core as `BoostKMeans`.
+
+    All rows are assigned to the nearest of the first centres. An iteration then computes the means of
+    the clusters in float64, and assigns each row to the nearest mean, exactly. Rows are read as they
+    are, without a copy (float64, float32, float16, uint8, int8), so that run times compare algorithms
+    rather than implementations.
+
+    The row that is farthest from its centre becomes the centre of an empty cluster, as in scikit-learn.
+    A cluster stays empty, at its position, if no row of another cluster with several rows lies off its
+    centre.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters, k.
     init : {"random", "k-means++"} or array-like of shape (n_clusters, n_features), default="random"
-        Initial centres: random rows, rows drawn by greedy k-means++, or the given centres.
+        First centres: random rows, rows drawn by k-means++ as published (one candidate per centre), or
+        the given centres. A run that was stopped continues with `init=model.cluster_centers_`.
     n_init : int, default=1
-        Number of runs with different initial centres. The result is the run with the lowest inertia.
+        Number of runs with different first centres. The result is the run with the lowest inertia.
     max_iter : int, default=300
         Maximum number of iterations per run.
     tol : float, default=1e-4
-        Tolerance, as in scikit-learn: a run stops when the squared movement of the centres is less than
-        `tol` times the mean variance of the features.
+        Tolerance, as in scikit-learn: a run stops when the squared movement of the centres is at most
+        `tol` times the mean variance of the features. With 0, a run stops when no label changes.
+    max_time : float, default=None
+        Time limit of the fit in seconds. No iteration begins later, except for the first.
+    callback : callable, default=None
+        Function that is called with a `SweepRecord` after each iteration. The fit stops if it returns a
+        true value.
     random_state : int, RandomState or None, default=None
-        Seed. With the same int, the initial centres equal those of scikit-learn's `KMeans`.
+        Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
-        Number of threads of scikit-learn. None uses its default.
+        Number of threads of each call. None uses all processors available to this process.
 
     Attributes
     ----------
@@ -45,10 +60,14 @@ class KMeans(ScikitLearnBaseline):
     distortion_ : float
         Weighted mean squared distance.
     n_iter_ : int
-        Number of iterations.
+        Number of iterations. scikit-learn counts one more if no label changes in the last iteration.
     history_ : list of SweepRecord
-        One record of kind "lloyd" per iteration. The number of moves is unknown and recorded as 0. For
-        float32 input, all inertias except the last have the precision of float32.
+        One record of kind "lloyd" per iteration, with the inertia of the new labels and centres. The run
+        has converged if the last record has no moves.
+
+    See Also
+    --------
+    ScikitLearnKMeans : The implementation of scikit-learn.
 
     Examples
     --------
@@ -69,6 +88,8 @@ class KMeans(ScikitLearnBaseline):
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-4,
+        max_time: float | None = None,
+        callback: Callable[[SweepRecord], bool | None] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_threads: int | None = None,
     ) -> None:
@@ -77,50 +98,28 @@ class KMeans(ScikitLearnBaseline):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.max_time = max_time
+        self.callback = callback
         self.random_state = random_state
         self.n_threads = n_threads
 
     def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
-        init = self.init
-        if not isinstance(init, str):
-            init = check_centres(init, self.n_clusters, data.rows.n_features)
-        model = cluster.KMeans(
-            self.n_clusters,
-            init=init,
-            n_init=1,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            verbose=1,
-            random_state=rng,
-            algorithm="lloyd",
-        )
-        with capture_iterations(data.watch) as log, self._limited_threads():
-            model.fit(for_scikit_learn(data.array), sample_weight=data.weights.values)
-        seconds = data.watch.seconds
-        centres = model.cluster_centers_.astype(np.float64)
-        labels, inertia = data.measure(centres)
-        history = _history(log, model, data, inertia, seconds)
-        return RunResult(centres, labels, inertia, history, model.n_iter_)
+        tolerance = self.tol * mean_variance(data) if self.tol > 0 else 0.0
+        state = Lloyd(data, starting_centres(self.init, self.n_clusters, data, rng))
+        evaluations = data.rows.n_rows * self.n_clusters
+        history: list[SweepRecord] = []
+        stopped = False
+        for _ in range(self.max_iter):
+            moves, movement = state.iterate()
+            history.append(
+                SweepRecord(data.watch.seconds, moves, state.inertia, evaluations, "lloyd")
+            )
+            stopped = self._is_stopped(history[-1])
+            if stopped or moves == 0 or movement <= tolerance:
+                break
+        n_iter, inertia = len(history), history[-1].inertia
+        return RunResult(state.centres, state.labels, inertia, history, n_iter, stopped)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_init(self)
-
-
-def _history(
-    log: IterationLog, model: cluster.KMeans, data: FitData, inertia: float, seconds: float
-) -> list[SweepRecord]:
-    """Return one record per iteration, or one for the whole fit if the lines could not be parsed.
-
-    Each printed line has the inertia before the centres move. The inertia after an iteration is
-    therefore in the next line. For the last iteration, it is the final inertia.
-    """
-    evaluations = data.rows.n_rows * model.n_clusters
-    if len(log.entries) != model.n_iter_:
-        return [SweepRecord(seconds, 0, inertia, evaluations * model.n_iter_, "lloyd")]
-    inertias = [printed * data.weights.unit for _, printed in log.entries[1:]] + [inertia]
-    times = [at for at, _ in log.entries]
-    return [
-        SweepRecord(at, 0, value, evaluations, "lloyd")
-        for at, value in zip(times, inertias, strict=True)
-    ]

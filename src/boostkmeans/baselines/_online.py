@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostkmeans import _core
-from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.seeding import N_TRIALS
-from boostkmeans.baselines._baseline import Baseline, FitData, RunResult, run_steps
-from boostkmeans.baselines._starting_centres import check_centres, check_init
+from boostkmeans.baselines._baseline import Baseline, FitData, RunResult, Step, run_steps
+from boostkmeans.baselines._starting_centres import check_init, starting_centres
 
 # Rates below this fraction of the first rate count as 0: they are rounding errors of the decay.
 NEGLIGIBLE_RATE = 1e-9
@@ -118,27 +117,17 @@ class OnlineKMeans(Baseline):
         return self._fit(X, None)
 
     def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
-        return run_steps(data, self._steps(data, rng), "online", self.tol)
+        return run_steps(data, self._steps(data, rng), "online", self.tol, self._is_stopped)
 
-    def _steps(self, data: FitData, rng: np.random.RandomState) -> Iterator[tuple[Floats, int]]:
-        centres = self._initial_centres(data, rng)
+    def _steps(self, data: FitData, rng: np.random.RandomState) -> Iterator[Step]:
+        centres = starting_centres(self.init, self.n_clusters, data, rng, n_trials=N_TRIALS)
         for iteration in range(self.max_iter):
             rate = self.rate - iteration * self.decay
             if rate <= NEGLIGIBLE_RATE * self.rate:
                 return
             order = rng.permutation(data.rows.n_rows).astype(np.int64)
             visited = _core.online_pass(data.rows.core, centres, order, rate)
-            yield data.rows.frame.leave(centres), visited * self.n_clusters
-
-    def _initial_centres(self, data: FitData, rng: np.random.RandomState) -> Floats:
-        """Return the initial centres in the frame of the rows."""
-        rows, k = data.rows, self.n_clusters
-        if not isinstance(self.init, str):
-            return rows.frame.enter(check_centres(self.init, k, rows.n_features))
-        if self.init == "random":
-            return rows.take(rng.choice(rows.n_rows, k, replace=False))
-        seed = int(rng.randint(2**63 - 1, dtype=np.int64))
-        return rows.take(_core.plus_plus(rows.core, None, k, N_TRIALS, seed, data.n_threads)[0])
+            yield Step(data.rows.frame.leave(centres), visited * self.n_clusters)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -1,38 +1,18 @@
 """Base class and conversions for the baselines that wrap scikit-learn."""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans.baselines._baseline import Baseline
+from boostkmeans.baselines._baseline import WeightedBaseline
 
 
-class ScikitLearnBaseline(Baseline):
-    """Base class of the baselines that wrap scikit-learn. They support row weights."""
-
-    def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Cluster the rows of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-        y : Ignored
-            Not used, present for API consistency.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row. None means equal weights.
-
-        Returns
-        -------
-        object
-            The fitted estimator.
-        """
-        return self._fit(X, sample_weight)
+class ScikitLearnBaseline(WeightedBaseline):
+    """Base class of the baselines that wrap scikit-learn."""
 
     def _limited_threads(self) -> AbstractContextManager[Any]:
         """Return a context in which scikit-learn uses `n_threads`, or its own default for None."""
