@@ -38,8 +38,8 @@ class Outcome:
         return self.value
 
 
-def isolated(function: Callable[..., Any], *arguments: Any, limit: float) -> Outcome:
-    """Call `function(*arguments)` in a new process, which is killed after `limit` seconds.
+def isolated(function: Callable[..., Any], *arguments: Any, limit: float | None) -> Outcome:
+    """Call `function(*arguments)` in a new process, which is killed after `limit` seconds, if any.
 
     The new process imports the function by name, so it must be defined at the top level of a module.
     """

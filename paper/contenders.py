@@ -1,12 +1,13 @@
-"""The methods of the paper's experiments on vectors, each with a trace of its fit and a time limit.
+"""The methods of the paper's experiments on vectors, each with a trace of its fit.
 
-A trace has the distortion and the seconds after each iteration. A method that exceeds its time limit
-stops with its current result. The time to measure a method is not part of its own time.
+A trace has the distortion and the seconds after each iteration. The time to measure a method is not part
+of its own time. A fit with a `FitState` can be interrupted at any time and continues where it stopped.
 """
 
-import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from experiment import Json
@@ -14,48 +15,25 @@ from experiment import Json
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported. It also makes
 # `isolated` importable.
-import numpy as np
 from numpy.typing import NDArray
-from sklearn import cluster
-from threadpoolctl import threadpool_limits
 
-from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, metrics
-from boostkmeans.baselines import RBK, BisectingKMeans, KMeans, OnlineKMeans
+from boostkmeans import BoostKMeans, SweepRecord, metrics
+from boostkmeans.baselines import KMeans, OnlineKMeans, ScikitLearnKMeans
 from isolated import isolated
+from traces import STOP_REASONS
 
 Array = NDArray[Any]
 
 # Maximum number of iterations, as in the paper.
 ITERATIONS = 130
-# Iterations of Lloyd between two checks of the time limit: few enough to stop in time at the paper's
-# size.
-ITERATIONS_PER_CHECK = 10
+# Iterations of k-means between two states from which it can continue.
+ITERATIONS_PER_CALL = 10
 # A process is killed after this multiple of the time limit of its method.
 KILL_FACTOR = 6.0
-# Share of the rows in a batch of Mini-Batch, as in the paper.
-BATCH_SHARE = 0.1
-# Mini-Batch measures the distortion after each of the first batches, then after 15 % more batches each
-# time.
-MEASURED_BATCHES = 10
-MEASURED_GROWTH = 1.15
-# The paper's direct k-way compares with all clusters, and has neither repair nor annealing.
-PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0}
+# The paper's direct k-way compares with all clusters, in all dimensions, without repair and annealing.
+PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0, "dimensions": None}
 # Value of `init` for the starts of the paper.
 STARTS = {"non": "random-partition", "rnd": "random", "kpp": "k-means++"}
-# Names of stop reasons that all methods share.
-STOP_REASONS = {"certified": "converged", "max_iter": "iterations", "max_time": "time"}
-
-
-@dataclass(frozen=True)
-class Task:
-    """Rows, number of clusters, seed and time limit."""
-
-    X: Array
-    k: int
-    seed: int
-    limit: float = float("inf")
-    """Time limit in seconds."""
-    n_threads: int | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +43,35 @@ class TracePoint:
     iteration: int
     seconds: float
     distortion: float
+    moves: int = 0
+
+
+@dataclass(frozen=True)
+class FitState:
+    """What a fit needs to continue after an interruption."""
+
+    folder: Path
+    points: list[TracePoint] = field(default_factory=list)
+    """The points of the trace before the interruption."""
+    keep: Callable[[list[TracePoint]], None] = lambda points: None
+    """Called with all points after each iteration."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows, number of clusters and seed."""
+
+    X: Array
+    k: int
+    seed: int
+    n_threads: int | None = None
+    iterations: int = ITERATIONS
+    """Maximum number of iterations of direct k-way methods."""
+    state: FitState | None = None
+
+    def file(self, name: str) -> Path | None:
+        """Return the path of a file for the state of the fit, or None if the fit has no state."""
+        return None if self.state is None else self.state.folder / name
 
 
 @dataclass(frozen=True)
@@ -78,9 +85,41 @@ class Trace:
     stop_reason: str
     """One of "converged", "iterations" and "time", or the reason that the estimator gives."""
     labels: Array
+    figures: Json = field(default_factory=dict)
+    """Further figures of the method."""
 
 
 Contender = Callable[[Task], Trace]
+
+
+class Recorder:
+    """Points of a fit. They are kept after each iteration if the fit has a state."""
+
+    def __init__(self, task: Task, up_to: int | None = None) -> None:
+        self._task = task
+        before = [] if task.state is None else task.state.points
+        self.points = [one for one in before if up_to is None or one.iteration <= up_to]
+        self._resumed = bool(self.points)
+
+    @property
+    def last(self) -> int:
+        """The number of the last iteration."""
+        return self.points[-1].iteration if self.points else 0
+
+    def add(self, point: TracePoint) -> None:
+        """Add a point, and keep all of them."""
+        self.points.append(point)
+        if self._task.state is not None:
+            self._task.state.keep(self.points)
+
+    def add_record(self, record: SweepRecord) -> None:
+        """Add the next record of an estimator, as its callback."""
+        distortion = record.inertia / len(self._task.X)
+        # A resumed fit may repeat the last iterations, because its checkpoint is a little older.
+        while self._resumed and self.points and self.points[-1].distortion <= distortion:
+            self.points.pop()
+        self._resumed = False
+        self.add(TracePoint(self.last + 1, record.seconds, distortion, record.moves))
 
 
 def distortion_of(task: Task, labels: Array) -> float:
@@ -88,64 +127,119 @@ def distortion_of(task: Task, labels: Array) -> float:
     return float(metrics.average_distortion(task.X, labels))
 
 
-def points_of(history: Iterable[SweepRecord], n: int) -> list[TracePoint]:
-    """Return the points of a history."""
-    return [TracePoint(i + 1, record.seconds, record.inertia / n) for i, record in enumerate(history)]
+def points_of(model: Any, n: int, first: int = 1) -> list[TracePoint]:
+    """Return the points of the history of an estimator."""
+    return [
+        TracePoint(number, record.seconds, record.inertia / n, record.moves)
+        for number, record in enumerate(model.history_, start=first)
+    ]
 
 
 def trace_of(model: Any, task: Task, stop_reason: str) -> Trace:
     """Return the trace of a fitted estimator with a history."""
     return Trace(
-        points_of(model.history_, len(task.X)),
+        points_of(model, len(task.X)),
         distortion_of(task, model.labels_),
         STOP_REASONS.get(stop_reason, stop_reason),
         model.labels_,
     )
 
 
-def lloyd(init: str) -> Contender:
-    """Return k-means that runs until nothing moves, or for `ITERATIONS`.
+# --- k-means -------------------------------------------------------------------------------------------
 
-    scikit-learn has no time limit, but can continue from centres. With a time limit, it is therefore
-    called for `ITERATIONS_PER_CHECK` iterations at a time. The small overhead of each call counts.
+
+def save_state(path: Path, value: Any) -> None:
+    """Write a value in one step, so that an interruption leaves the previous file intact."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_bytes(pickle.dumps(value))
+    part.replace(path)
+
+
+def saved_state(path: Path | None) -> Any:
+    """Return the value of a file that `save_state` wrote, or None without it."""
+    return pickle.loads(path.read_bytes()) if path is not None and path.exists() else None
+
+
+def lloyd(init: str) -> Contender:
+    """Return k-means that runs until nothing moves, or for the iterations of the task.
+
+    If it must be able to continue, it is called for `ITERATIONS_PER_CALL` at a time. Each call begins
+    with the assignment to the given centres, so the iterations are those of a single call.
     """
 
     def run(task: Task) -> Trace:
-        points: list[TracePoint] = []
-        start: Any = init
-        stop_reason = "iterations"
-        while len(points) < ITERATIONS and stop_reason == "iterations":
-            done, before = len(points), points[-1].seconds if points else 0.0
-            unlimited = task.limit == float("inf")
-            length = ITERATIONS if unlimited else min(ITERATIONS_PER_CHECK, ITERATIONS - done)
-            model = KMeans(
-                task.k, init=start, max_iter=length, tol=0, random_state=task.seed,
-                n_threads=task.n_threads,
-            ).fit(task.X)  # fmt: skip
-            points += [
-                TracePoint(done + p.iteration, before + p.seconds, p.distortion)
-                for p in points_of(model.history_, len(task.X))
-            ]
-            start = model.cluster_centers_
-            if model.n_iter_ < length:
-                stop_reason = "converged"
-            elif points[-1].seconds >= task.limit:
-                stop_reason = "time"
-        return Trace(points, distortion_of(task, model.labels_), stop_reason, model.labels_)
+        path = task.file("centres.pickle")
+        saved: Lloyd = saved_state(path) or Lloyd(0, init)
+        recorder = Recorder(task, up_to=saved.iterations)
+        while saved.iterations < task.iterations and not saved.converged:
+            saved = lloyd_call(task, saved, recorder)
+            if path is not None:
+                save_state(path, saved)
+        assert saved.labels is not None
+        stop_reason = "converged" if saved.converged else "iterations"
+        return Trace(recorder.points, distortion_of(task, saved.labels), stop_reason, saved.labels)
 
     return run
+
+
+@dataclass(frozen=True)
+class Lloyd:
+    """State of k-means after some iterations."""
+
+    iterations: int
+    centres: Any
+    """Centres, or the name of the start."""
+    labels: Array | None = None
+    converged: bool = False
+
+
+def lloyd_call(task: Task, before: Lloyd, recorder: Recorder) -> Lloyd:
+    """Continue k-means for some iterations, or for all that are left if it has no state."""
+    left = task.iterations - before.iterations
+    length = left if task.state is None else min(left, ITERATIONS_PER_CALL)
+    model = KMeans(
+        task.k, init=before.centres, max_iter=length, tol=0, random_state=task.seed,
+        n_threads=task.n_threads, callback=recorder.add_record,
+    ).fit(task.X)  # fmt: skip
+    done = before.iterations + model.n_iter_
+    return Lloyd(done, model.cluster_centers_, model.labels_, model.history_[-1].moves == 0)
+
+
+def scikit_learn(init: str) -> Contender:
+    """Return scikit-learn's k-means."""
+
+    def run(task: Task) -> Trace:
+        model = ScikitLearnKMeans(
+            task.k, init=init, max_iter=task.iterations, tol=0, random_state=task.seed,
+            n_threads=task.n_threads,
+        ).fit(task.X)  # fmt: skip
+        return trace_of(model, task, "converged" if model.n_iter_ < task.iterations else "iterations")
+
+    return run
+
+
+# --- Boost k-means -------------------------------------------------------------------------------------
 
 
 def boosted(**settings: Any) -> Contender:
     """Return `BoostKMeans` with its defaults, except for the given settings."""
 
     def run(task: Task) -> Trace:
-        limit = None if task.limit == float("inf") else task.limit
-        chosen = {"max_time": limit, "random_state": task.seed, "n_threads": task.n_threads, **settings}
-        model = BoostKMeans(task.k, **chosen).fit(task.X)
+        model = fit_boosted(task, Recorder(task), settings)
         return trace_of(model, task, model.stop_reason_)
 
     return run
+
+
+def fit_boosted(task: Task, recorder: Recorder, settings: dict[str, Any]) -> BoostKMeans:
+    """Return a fitted `BoostKMeans`, which continues from its checkpoint if it has one."""
+    chosen: dict[str, Any] = {"random_state": task.seed, "n_threads": task.n_threads, **settings}
+    if task.iterations != ITERATIONS:
+        chosen["max_iter"] = task.iterations
+    return BoostKMeans(
+        task.k, checkpoint=task.file("fit.checkpoint"), callback=recorder.add_record, **chosen
+    ).fit(task.X)
 
 
 def paper_variant(init: str, moves: str = "best") -> Contender:
@@ -153,128 +247,41 @@ def paper_variant(init: str, moves: str = "best") -> Contender:
     return boosted(init=STARTS[init], moves=moves, max_iter=ITERATIONS, tol=0, **PLAIN)
 
 
-def bisected(make: Callable[..., Any], **settings: Any) -> Contender:
-    """Return a tree, whose trace has one point."""
-
-    def run(task: Task) -> Trace:
-        model = make(task.k, random_state=task.seed, n_threads=task.n_threads, **settings).fit(task.X)
-        return trace_of(model, task, getattr(model, "stop_reason_", "tree"))
-
-    return run
+# --- LVQ -----------------------------------------------------------------------------------------------
 
 
 def online(task: Task) -> Trace:
     """Run the paper's LVQ for 25 iterations, after which its learning rate is 0.
 
-    With a time limit, it is called for one iteration at a time.
+    If it must be able to continue, it is called for one iteration at a time.
     """
-    if task.limit == float("inf"):
-        model = OnlineKMeans(task.k, random_state=task.seed, n_threads=task.n_threads).fit(task.X)
+    if task.state is None:
+        settings = {"max_iter": task.iterations, "n_threads": task.n_threads}
+        model = OnlineKMeans(task.k, random_state=task.seed, **settings).fit(task.X)
         return trace_of(model, task, "converged")
-    points: list[TracePoint] = []
-    settings: dict[str, Any] = {"init": "random"}
-    first = OnlineKMeans().rate
-    stop_reason = "converged"
-    while (rate := first - len(points) * OnlineKMeans().decay) > 1e-9 * first:
-        model = OnlineKMeans(task.k, rate=rate, max_iter=1, random_state=task.seed + len(points),
-                             n_threads=task.n_threads, **settings).fit(task.X)  # fmt: skip
-        before = points[-1].seconds if points else 0.0
-        one = points_of(model.history_, len(task.X))[0]
-        points.append(TracePoint(len(points) + 1, before + one.seconds, one.distortion))
-        settings = {"init": model.cluster_centers_}
-        if points[-1].seconds >= task.limit:
-            stop_reason = "time"
-            break
-    return Trace(points, distortion_of(task, model.labels_), stop_reason, model.labels_)
+    path = task.state.folder / "centres.pickle"
+    done, start = saved_state(path) or (0, "random")
+    recorder = Recorder(task, up_to=done)
+    first = OnlineKMeans()
+    while (rate := first.rate - recorder.last * first.decay) > 1e-9 * first.rate:
+        model = OnlineKMeans(task.k, init=start, rate=rate, max_iter=1, n_threads=task.n_threads,
+                             random_state=task.seed + recorder.last).fit(task.X)  # fmt: skip
+        number, start, labels = recorder.last + 1, model.cluster_centers_, model.labels_
+        recorder.add(replace(points_of(model, len(task.X))[0], iteration=number))
+        if rate - first.decay > 1e-9 * first.rate:  # The last iteration is repeated for its labels.
+            save_state(path, (number, start))
+    return Trace(recorder.points, distortion_of(task, labels), "converged", labels)
 
 
-def mini_batches(X: Array, k: int, seed: int) -> Iterator[Any]:
-    """Yield a MiniBatchKMeans after each batch, without end. A batch has a tenth of the rows."""
-    rng = np.random.RandomState(seed)
-    size = max(k, int(BATCH_SHARE * len(X)))
-    model = cluster.MiniBatchKMeans(
-        k, init="random", n_init=1, batch_size=size, compute_labels=False, random_state=rng
-    )
-    while True:
-        model.partial_fit(X[np.sort(rng.choice(len(X), size, replace=False))])
-        yield model
-
-
-def mini_batch(n_batches: int = ITERATIONS, seconds: float | None = None) -> Contender:
-    """Return Mini-Batch with a number of batches, or with as many as fit into `seconds`.
-
-    The distortion of all rows is measured for some batches only, because it takes longer than a batch.
-    Measuring does not count as time.
-    """
-
-    def limited(task: Task) -> Trace:
-        with threadpool_limits(task.n_threads):
-            return run(task)
-
-    def run(task: Task) -> Trace:
-        limit = min(task.limit, float("inf") if seconds is None else seconds)
-        models = mini_batches(task.X, task.k, task.seed)
-        points: list[TracePoint] = []
-        spent, batch, measured = 0.0, 0, 0
-        while (batch < n_batches or seconds is not None) and spent < limit:
-            began = time.perf_counter()
-            model = next(models)
-            spent += time.perf_counter() - began
-            batch += 1
-            if batch <= MEASURED_BATCHES or batch >= MEASURED_GROWTH * measured:
-                points.append(TracePoint(batch, spent, -model.score(task.X) / len(task.X)))
-                measured = batch
-        if measured < batch:
-            points.append(TracePoint(batch, spent, -model.score(task.X) / len(task.X)))
-        labels = model.predict(task.X)
-        stop_reason = "time" if spent >= limit else "iterations"
-        return Trace(points, distortion_of(task, labels), stop_reason, labels)
-
-    return limited
-
-
-def mini_batch_as_long_as(other: Contender) -> Contender:
-    """Return Mini-Batch that gets as much time as another method takes, which is run first."""
-
-    def run(task: Task) -> Trace:
-        seconds = other(task).points[-1].seconds
-        return mini_batch(seconds=seconds)(task)
-
-    return run
+# --- Processes -----------------------------------------------------------------------------------------
 
 
 def in_own_process(function: Callable[[Json], Json], run: Json, limit: float) -> Json:
     """Return the figures of a run in a separate process with its peak memory, or the failure.
 
-    Methods check their time limit themselves. Seeding by k-means++ and measuring do not, so the
-    process is killed after `KILL_FACTOR` times the limit.
+    The process is killed after `KILL_FACTOR` times the limit.
     """
     outcome = isolated(function, run, limit=KILL_FACTOR * limit)
     if outcome.failure:
         return {"failure": outcome.failure}
     return {**outcome.value, "peak_megabytes": round(outcome.peak_megabytes)}
-
-
-BISECTING: dict[str, Contender] = {
-    "RBK": bisected(RBK),
-    "BsKM": bisected(BisectingKMeans, init="random"),
-    "BsKM++": bisected(BisectingKMeans, init="k-means++"),
-    "BsBKM(non)": bisected(BisectingBoostKMeans, init="random-partition"),
-    "BsBKM(rnd)": bisected(BisectingBoostKMeans, init="random"),
-    "BsBKM(kpp)": bisected(BisectingBoostKMeans, init="k-means++"),
-}
-
-CONTENDERS: dict[str, Contender] = {
-    "k-means": lloyd("random"),
-    "k-means++": lloyd("k-means++"),
-    "Mini-Batch": mini_batch(),
-    "Mini-Batch, as long as BKM(non)": mini_batch_as_long_as(paper_variant("non")),
-    "LVQ": online,
-    **{f"BKM({start})": paper_variant(start) for start in STARTS},
-    **{f"BKM({start})+Fast": paper_variant(start, "first") for start in STARTS},
-    "boostkmeans, fast": boosted(quality="fast"),
-    "boostkmeans": boosted(),
-    "boostkmeans, best": boosted(quality="best"),
-    "BsBKM(non)": BISECTING["BsBKM(non)"],
-    "BsBKM(non), refined": bisected(BisectingBoostKMeans, refine=True),
-}

@@ -6,7 +6,6 @@ from typing import Any
 
 from environment import Json
 from page import table
-
 from run_files import matches
 from run_state import duration_text
 
@@ -14,24 +13,29 @@ from run_state import duration_text
 def cost_of(experiment: Any, run: Json, stored: list[Json]) -> float | None:
     """Return the estimated seconds of a run, or None if nothing is known.
 
-    An experiment may have a function `cost(run)`. Otherwise stored runs tell: those of the same method
-    and size, or else of the same method.
+    Stored runs of the same method and size tell best. Otherwise an experiment may have a function
+    `cost(run)`, or else any stored runs of the same method tell, or all of them.
     """
-    cost = getattr(experiment, "cost", None)
-    if cost is not None:
-        known: float | None = cost(run)
-        if known is not None:
-            return known
     timed = [one for one in stored if "duration" in one and "failure" not in one]
     names = [name for name in ("method", "n", "k", "m") if name in run]
-    for keys in (names, ["method"], []):
-        some = [
-            one["duration"] for one in timed
-            if all(one["run"].get(key) == run.get(key) for key in keys)
-        ]  # fmt: skip
-        if some:
-            return statistics.fmean(some)
-    return None
+    known = mean_duration(timed, run, names)
+    if known is not None:
+        return known
+    cost = getattr(experiment, "cost", None)
+    modelled: float | None = None if cost is None else cost(run)
+    if modelled is not None:
+        return modelled
+    known = mean_duration(timed, run, ["method"])
+    return mean_duration(timed, run, []) if known is None else known
+
+
+def mean_duration(timed: list[Json], run: Json, names: list[str]) -> float | None:
+    """Return the mean duration of the stored runs that have the same settings of some names."""
+    some = [
+        one["duration"] for one in timed
+        if all(one["run"].get(name) == run.get(name) for name in names)
+    ]  # fmt: skip
+    return statistics.fmean(some) if some else None
 
 
 def estimate_text(plans: Iterable[tuple[Any, list[Json], list[Json], list[Json]]]) -> str:

@@ -11,7 +11,10 @@ An experiment is a module with
 - optionally `priority(run)`: a number; runs with a lower one are measured first (default: 5);
 - optionally `trace_of(run)`: `{"trace": ..., "view": ...}` if the figures of a run come from a trace
   that several experiments share (see `traces.py`), or None. `measure` then computes the trace;
-- optionally `SHOWS_BOTH`: True if the page shows the small size, too, while the paper's is incomplete.
+- optionally `measure_seconds(duration)`: measures times at the paper's size on a quiet machine, and
+  stores them separately; it begins no measurement after `duration` seconds, if this is not None;
+- optionally `SHOWS_BOTH`: True if the page shows the small size, too, while the paper's is incomplete,
+  or "always".
 
 `results/NAME.json` stores the runs at the small size, `results/full/NAME.json` those at the paper's
 size; `run_files.py` describes their format. Runs that are stored are not measured again, whatever
@@ -19,8 +22,6 @@ version measured them, so an interrupted experiment continues where it stopped. 
 state in `run_folder(NAME, run)`, so it continues, too.
 """
 
-import argparse
-import signal
 import sys
 import time
 from collections.abc import Collection, Sequence
@@ -31,13 +32,11 @@ from typing import Any, Protocol
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "benchmarks"))  # Experiments share modules with the benchmarks.
 
+import run_files
 from environment import N_THREADS, Json
 from page import table
-
-import run_files
-from estimates import estimate_text
 from provenance import machines_text, stamp, versions_text
-from run_state import measured_once, note_progress, remove_run_folder, run_folder
+from run_state import measured_once, note_progress, remove_run_folder, request_again, run_folder
 
 __all__ = ["IMAGES", "N_THREADS", "Experiment", "Json", "load_result", "load_size", "main",
            "note_progress", "run_folder", "stored_runs", "table"]  # fmt: skip
@@ -166,13 +165,17 @@ def measure_job(job: Job, again: bool = False) -> None:
     if not again and any(run_files.matches(one, job.run) for one in stored):
         return  # A run with the same trace has computed it, or another process has.
 
+    reference = trace_of(job.experiment, job.run)
+    if again and reference is not None:
+        request_again(reference["trace"])
+
     def measure() -> None:
         print(f"{job.label}: {one_line(job.run)}", end=" ", flush=True)
         began = time.perf_counter()
         figures = job.experiment.measure(job.run)
         duration = time.perf_counter() - began
         print(f"-> {one_line(figures)} ({duration:.1f} s)", flush=True)
-        if trace_of(job.experiment, job.run) is None:
+        if reference is None:
             entry = {"run": job.run, **figures, "duration": round(duration, 1), **stamp()}
             run_files.update(path, lambda content: run_files.with_run(content, entry))
         remove_run_folder(name, job.run)
@@ -224,12 +227,13 @@ def one_line(values: Json) -> str:
 
 def shown_results(experiment: Experiment) -> list[Json]:
     """Return the results that a page shows: one, or both sizes while the paper's is incomplete."""
-    if not getattr(experiment, "SHOWS_BOTH", False):
+    both = getattr(experiment, "SHOWS_BOTH", False)
+    if not both:
         result = load_result(experiment.NAME)
         return [] if result is None else [result]
     sizes = [load_size(experiment.NAME, full, running=True) for full in (True, False)]
     found = [one for one in sizes if one is not None and one["runs"]]
-    return found[:1] if found and found[0].get("complete") else found
+    return found[:1] if both != "always" and found and found[0].get("complete") else found
 
 
 def write_page(experiment: Experiment) -> None:
@@ -275,90 +279,8 @@ def origin(experiment: Experiment, result: Json) -> str:
     )
 
 
-# --- Command line --------------------------------------------------------------------------------------
-
-
-def parser_of(experiments: Sequence[Experiment]) -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
-        description="Measure the paper's experiments, and write their pages. Runs that are stored are "
-        "not measured again, so the same command continues after an interruption."
-    )
-    names = ", ".join(one.NAME for one in experiments)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"experiments (default: all): {names}")
-    parser.add_argument("--full", action="store_true",
-                        help="measure at the paper's size, which takes many hours")  # fmt: skip
-    parser.add_argument("--estimate", action="store_true",
-                        help="only print what is stored, and how long the rest takes")  # fmt: skip
-    parser.add_argument("--seconds", action="store_true",
-                        help="measure the seconds of a few iterations of each method at the paper's "
-                        "size; the machine should do nothing else")  # fmt: skip
-    parser.add_argument("--for", dest="duration", type=float, metavar="S",
-                        help="with --seconds: stop after about this number of seconds")  # fmt: skip
-    parser.add_argument("--report-only", action="store_true",
-                        help="write the pages from existing results, without measuring")  # fmt: skip
-    parser.add_argument("--remeasure", nargs="*", metavar="NAME[/METHOD]",
-                        help="measure again what is stored already: all of the chosen experiments, or "
-                        "only these experiments or methods")  # fmt: skip
-    return parser
-
-
-def chosen_runs(parser: argparse.ArgumentParser, given: Any, names: list[str]) -> dict[str, Any]:
-    """Return for each chosen experiment what to measure again: True, False or some methods."""
-    again: dict[str, Any] = dict.fromkeys(given.names or names, given.remeasure == [])
-    if given.remeasure and not given.names:
-        again = {}
-    for one in given.remeasure or []:
-        name, _, method = one.partition("/")
-        again[name] = {method, *(again.get(name) or ())} if method else True
-    unknown = sorted(set(again) - set(names))
-    if unknown:
-        parser.error(f"unknown experiment: {', '.join(unknown)}")
-    return again
-
-
 def main(*experiments: Experiment) -> int:
     """Run the command line of one experiment, or of all of them. Return the exit code."""
-    parser = parser_of(experiments)
-    given = parser.parse_args()
-    again = chosen_runs(parser, given, [one.NAME for one in experiments])
-    chosen = [one for one in experiments if one.NAME in again]
-    # A process that is ended by `kill` ends its own processes, as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        if given.seconds:
-            measure_seconds(chosen, given.duration)
-        elif not given.report_only:
-            run_chosen(chosen, given.full, again, given.estimate)
-    except KeyboardInterrupt:
-        print("\nInterrupted. The same command continues here.", file=sys.stderr)
-        return 130
-    for one in chosen if not given.estimate else []:
-        write_page(one)
-    return 0
+    import command_line
 
-
-def run_chosen(
-    experiments: Sequence[Experiment], full: bool, again: dict[str, Any], only_estimate: bool
-) -> None:
-    """Print the estimated time, and measure all runs that are not stored."""
-    jobs: dict[str, list[Job]] = {}
-    plans = []
-    for one in experiments:
-        if not only_estimate:
-            prepare_file(one, full)
-        jobs[one.NAME] = missing_jobs(one, full, again[one.NAME])
-        missing = [job.run for job in jobs[one.NAME]]
-        plans.append((one, one.plan(full), missing, stored_runs(one.NAME, full)))
-    print(estimate_text(plans), flush=True)
-    if not only_estimate:
-        repeated = [job for one in experiments if again[one.NAME] for job in jobs[one.NAME]]
-        run_jobs(repeated, again=True)
-        run_jobs([job for one in experiments if not again[one.NAME] for job in jobs[one.NAME]])
-
-
-def measure_seconds(experiments: Sequence[Experiment], duration: float | None) -> None:
-    """Measure the seconds of a few iterations of each method of the experiments."""
-    import seconds
-
-    seconds.measure_all(experiments, duration)
+    return command_line.main(*experiments)

@@ -15,17 +15,25 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import stats
 
-from contenders import CONTENDERS, Array, Task
+from all_contenders import CONTENDERS
+from contenders import Array, Task
+from costs import model_of
 from drawing import new_figure, save
 from public_data import fingerprint, sift
 
 NAME = "significance"
 TITLE = "128 runs of each method (the paper's Fig. 3 d)"
+SHOWS_BOTH = True
 
 METHODS = ("k-means", "k-means++", "Mini-Batch", "LVQ", "BKM(non)", "BKM(rnd)+Fast", "boostkmeans")
 N_RUNS = 128
-# Seeds per stored run, so that little is lost if the experiment is interrupted.
-SEEDS_PER_RUN = 32
+# Seeds per stored run at the small and at the paper's size, so that little is lost if the experiment is
+# interrupted.
+SEEDS_PER_RUN = {False: 32, True: 4}
+# Seeds of all methods that are measured early, so that a first result is balanced; then more, then all.
+SEEDS_BY_PRIORITY = {8: 1.5, 32: 3.5, N_RUNS: 6}
+# Expected number of iterations, by the small size.
+EXPECTED = {"k-means": 75, "k-means++": 80, "BKM(non)": 110, "BKM(rnd)+Fast": 130}
 # Fits that run at the same time with one thread each, which uses two cores best.
 N_PARALLEL = 2
 # Pairs that the paper makes a statement about, and pairs with boostkmeans.
@@ -41,13 +49,29 @@ Floats = NDArray[np.float64]
 
 
 def plan(full: bool) -> list[Json]:
-    """Return runs of several seeds each. Both sizes have as many rows per cluster as the paper."""
-    size: Json = {"n": 100_000, "k": 1_024} if full else {"n": 10_000, "k": 102}
+    """Return runs of several seeds each. Both sizes have as many rows per cluster as the paper.
+
+    At the paper's size, the runs take hours in the background, so they are not timed.
+    """
+    size: Json = {"n": 100_000, "k": 1_024, "timed": False} if full else {"n": 10_000, "k": 102}
+    step = SEEDS_PER_RUN[full]
     return [
-        {"method": method, **size, "seeds": [first, first + SEEDS_PER_RUN]}
-        for first in range(0, N_RUNS, SEEDS_PER_RUN)
+        {"method": method, **size, "seeds": [first, first + step]}
+        for first in range(0, N_RUNS, step)
         for method in METHODS
     ]
+
+
+def priority(run: Json) -> float:
+    """Return the place of a run: a few seeds of all methods come first."""
+    return next(place for last, place in SEEDS_BY_PRIORITY.items() if run["seeds"][1] <= last)
+
+
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run. Two fits at a time are as fast as one with two threads."""
+    start, step, number = model_of(run["method"], run["n"], run["k"])
+    each = start + EXPECTED.get(run["method"], number) * step
+    return (run["seeds"][1] - run["seeds"][0]) * each
 
 
 def fit_seed(method: str, X: Array, k: int, seed: int) -> tuple[float, float]:
@@ -62,20 +86,28 @@ def measure(run: Json) -> Json:
     found = Parallel(n_jobs=N_PARALLEL)(
         delayed(fit_seed)(run["method"], X, run["k"], seed) for seed in range(*run["seeds"])
     )
-    return {
+    figures: Json = {
         "data": data,
         "sha256": fingerprint(X),
         "distortion": [value for value, _ in found],
-        "seconds": [round(seconds, 4) for _, seconds in found],
     }
+    if run.get("timed", True):
+        figures["seconds"] = [round(seconds, 4) for _, seconds in found]
+    return figures
 
 
 def samples(result: Json, figure: str) -> dict[str, Floats]:
     """Return all values of a figure, by method."""
     found: dict[str, list[float]] = {}
     for run in result["runs"]:
-        found.setdefault(run["run"]["method"], []).extend(run[figure])
-    return {method: np.array(found[method]) for method in METHODS if method in found}
+        found.setdefault(run["run"]["method"], []).extend(run.get(figure, []))
+    return {method: np.array(some) for method, some in sorted(found.items(), key=place_of) if some}
+
+
+def place_of(item: tuple[str, Any]) -> tuple[int, str]:
+    """Return the place of a method in tables and pictures."""
+    method = item[0]
+    return (METHODS.index(method) if method in METHODS else len(METHODS), method)
 
 
 def holm(p_values: list[float]) -> list[float]:
@@ -114,7 +146,8 @@ def page(result: Json) -> str:
     values, seconds = samples(result, "distortion"), samples(result, "seconds")
     rows: list[list[Any]] = [
         [method, len(some), f"{some.mean():,.1f}", f"{some.std(ddof=1):,.1f}", f"{some.min():,.1f}",
-         f"{np.median(some):,.1f}", f"{some.max():,.1f}", f"{seconds[method].mean():.2f}"]
+         f"{np.median(some):,.1f}", f"{some.max():,.1f}",
+         f"{seconds[method].mean():.2f}" if method in seconds else "-"]
         for method, some in values.items()
     ]  # fmt: skip
     pairs = compared(values)
@@ -127,6 +160,7 @@ def page(result: Json) -> str:
     first = result["runs"][0]
     return TEXT.format(
         data=first["data"], k=first["run"]["k"], n_parallel=N_PARALLEL, level=LEVEL,
+        picture=picture(result), times=TIMED if seconds else NOT_TIMED,
         values=table(["", "runs", "mean", "sd", "lowest", "median", "highest", "mean seconds"], rows),
         tests=table(["", "gap", "gap in sd", "effect", "corrected p", "significant"], tests),
         statements="\n".join(statements(pairs)),
@@ -164,17 +198,26 @@ def draw(result: Json) -> None:
         axis.set_xticks(range(1, len(methods) + 1), methods, rotation=30, fontsize=7)
         axis.set(ylabel="distortion", title=title)
         axis.grid(alpha=0.3, axis="y")
-    save(figure, IMAGES / "paper_significance.svg")
+    save(figure, IMAGES / picture(result))
 
 
-TEXT = """Data: {data}; {k:,} clusters. {n_parallel} fits run at the same time with one thread each, so
-the seconds are those of one thread. K-means, k-means++ and BKM run until nothing moves, or for 130
-iterations. Mini-Batch has 130 batches of a tenth of the rows, LVQ has 25 iterations, and "boostkmeans"
-is `BoostKMeans` with its defaults. All distortions are computed from the labels alone.
+def picture(result: Json) -> str:
+    """Return the name of the file of the picture."""
+    return f"paper_significance{'' if result['size'] == 'full' else '_small'}.svg"
+
+
+TIMED = "so the seconds are those of one thread."
+NOT_TIMED = """and other processes run meanwhile, so seconds are not shown.
+They are measured separately for [Fig. 3 a-c](distortion.md)."""
+
+TEXT = """Data: {data}; {k:,} clusters. {n_parallel} fits run at the same time with one thread each,
+{times} K-means, k-means++ and BKM run until nothing moves, or for 130 iterations. Mini-Batch has
+130 batches of a tenth of the rows, LVQ has 25 iterations, and "boostkmeans" is `BoostKMeans` with its
+defaults. All distortions are computed from the labels alone.
 
 {values}
 
-![Distortion of all runs](../images/paper_significance.svg)
+![Distortion of all runs](../images/{picture})
 
 ## Tests
 
@@ -192,4 +235,6 @@ second method, in percent and in pooled standard deviations. The effect is the r
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.modules[__name__]))
+    import fig3d_significance
+
+    sys.exit(main(fig3d_significance))

@@ -9,17 +9,18 @@ A file has the entries
 - `former`: stored runs that are no longer in the plan.
 
 Instead of figures, a run may have `trace`, the name of a file in `full/traces`, and `view`: the figures
-are then computed from this trace, which several experiments share.
+are then computed from this trace, which several experiments share. A run may have `timing`, the name
+of a method in `seconds.json`, whose seconds are added.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 
-from environment import Json
-from result_files import read_result, write_json
-
+import seconds
 import traces
+from environment import Json
 from provenance import number_of, stamp_of
+from result_files import read_result, write_json
 from run_state import locked
 
 # Until 0.9, these names stood for other methods than today: for scikit-learn's implementations, and for
@@ -47,6 +48,9 @@ def read_runs(path: Path, running: bool = False) -> Json:
     known = [one for one in runs if one is not None]
     finished = [one for one in known if "so_far" not in one]
     content["runs"] = known if running else finished
+    content["seconds"] = [
+        {"run": one["run"], **seconds.summary(one["samples"])} for one in seconds.entries(path.parent)
+    ]
     if "planned" in content:
         content["complete"] = len(finished) >= content["planned"]
     return content
@@ -56,7 +60,11 @@ def filled(entry: Json, content: Json, path: Path) -> Json | None:
     """Return a stored run with its stamp and with the figures of its trace, or None without figures."""
     if "trace" in entry:
         figures = traces.figures(path.parent / "traces" / f"{entry['trace']}.json", entry["view"])
-        return None if figures is None else {**entry, **figures}
+        if figures is None:
+            return None
+        entry = {**entry, **figures}
+    if "timing" in entry:
+        entry = {**entry, **seconds.of_sweeps(path.parent, entry)}
     if "version" not in entry and "environment" in content:
         entry = {**stamp_of(content["environment"]), **entry}
     return renamed(entry)

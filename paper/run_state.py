@@ -38,6 +38,17 @@ def remove_run_folder(name: str, run: Json) -> None:
     shutil.rmtree(run_folder(name, run), ignore_errors=True)
 
 
+def again_mark(trace: str) -> Path:
+    """Return the path of a file that requests to compute a complete trace again."""
+    return state_folder() / "again" / trace
+
+
+def request_again(trace: str) -> None:
+    """Request that a trace is computed again. The stored one stays until this is done."""
+    again_mark(trace).parent.mkdir(parents=True, exist_ok=True)
+    again_mark(trace).touch()
+
+
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     """Hold the lock of a file between processes. Yield False if `wait` is False and it is taken.

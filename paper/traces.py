@@ -9,23 +9,37 @@ A trace at the paper's size takes hours, and several figures use it, so each has
 - `complete`; and at the end `stop_reason` and `distortion`, which is computed from the labels alone;
 - `figures`: further figures of the method, such as the passes of a tree;
 - the stamp of its origin (see `provenance.py`);
-- `computed_seconds`: the time of the computation. Other processes ran meanwhile, so it is no result.
+- `computed_seconds`: the time of the computation. Other processes ran meanwhile, so it is no result;
+- `computed_elsewhere`: True if it was imported.
 
 `python paper/import_traces.py FILE ...` adds traces that were computed elsewhere, also while they are
 incomplete.
 """
 
 import json
+import statistics
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import seconds
 from environment import Json
-from result_files import write_json
-
 from provenance import stamp_of
+from result_files import write_json
 
 # Numbers of refinement sweeps after which Table 2 shows the distortion.
 STORED_SWEEPS = (1, 2, 3, 5, 10, 20)
+# Sweeps over all clusters before candidates are used: "a few iterations" in the paper.
+SWEEPS_BEFORE = 3
+# The default tolerance of `BoostKMeans`.
+TOL = 1e-4
+# Curves with more points are thinned out.
+MAX_POINTS = 150
+# They keep all of the first iterations.
+ALL_UP_TO = 20
+# Later points are this factor apart.
+STEP = 1.06
 STAMP = ("version", "commit", "date", "processor", "instruction_set", "n_threads", "packages")
 # Names of stop reasons that all methods share.
 STOP_REASONS = {"certified": "converged", "max_iter": "iterations", "max_time": "time"}
@@ -48,39 +62,53 @@ def read_trace(path: Path) -> Json | None:
 
 
 def figures(path: Path, view: str) -> Json | None:
-    """Return the figures of a trace in one of `VIEWS`, or None if it has no iteration yet.
+    """Return the figures of a stored trace in one of `VIEWS`, or None if it has no iteration yet.
 
     An incomplete trace has `so_far`, the number of its last iteration.
     """
     trace = read_trace(path)
     if trace is None or not trace["iterations"]:
         return None
+    found = seen(trace, view)
+    if found is None:
+        return None
     stamped = {name: trace[name] for name in STAMP if name in trace}
-    about = {name: trace[name] for name in ("data", "sha256") if name in trace}
+    if view == "candidates":
+        return {**found, **stamped}
+    return {**found, **seconds.timed(path.parents[1], trace["run"], view, found), **stamped}
+
+
+def seen(trace: Json, view: str) -> Json | None:
+    """Return the figures of a trace in one of `VIEWS`, or None if this view does not exist yet."""
     found = VIEWS[view](trace)
     if found is None:
         return None
-    return {**about, **found, **trace.get("figures", {}), **stamped}
+    about = {name: trace[name] for name in ("data", "sha256") if name in trace}
+    return {**about, **found, **trace.get("figures", {})}
 
 
 def curve_view(trace: Json) -> Json:
-    """Return a trace as a curve without seconds, which come from `seconds.py`."""
+    """Return a trace as a curve [iteration, seconds or None, distortion]."""
     points = trace["iterations"]
     return {
         "distortion": trace.get("distortion", points[-1][1]),
+        "after_one": next((point[1] for point in points if point[0] == 1), points[0][1]),
         "iterations": points[-1][0],
         "ended": ended(trace),
-        "curve": [[point[0], None, point[1]] for point in points],
+        "curve": thinned([[one[0], seconds_at(one), round(one[1], 3)] for one in points]),
         **so_far(trace),
+        **own_seconds(points),
     }
 
 
 def tree_view(trace: Json) -> Json | None:
     """Return the tree with which a trace began, as a curve of one point."""
-    number, distortion = trace["iterations"][0][:2]
-    if number != 0:
+    point = trace["iterations"][0]
+    if point[0] != 0:
         return None
-    return {"distortion": distortion, "iterations": 1, "ended": "tree", "curve": [[1, None, distortion]]}
+    curve = [[1, seconds_at(point), point[1]]]
+    found = {"distortion": point[1], "iterations": 1, "ended": "tree", "curve": curve}
+    return {**found, "seconds": point[3]} if len(point) > 3 else found
 
 
 def refinement_view(trace: Json) -> Json | None:
@@ -90,7 +118,7 @@ def refinement_view(trace: Json) -> Json | None:
         return None
     sweeps = [point[1] for point in points[1:]]
     after = [sweeps[min(number, len(sweeps)) - 1] for number in STORED_SWEEPS] if sweeps else []
-    return {
+    found = {
         "distortion": points[0][1],
         "refined": trace.get("distortion", points[-1][1]),
         "refined_after": after,
@@ -98,13 +126,60 @@ def refinement_view(trace: Json) -> Json | None:
         "ended": ended(trace),
         **so_far(trace),
     }
+    if len(points[0]) > 3:
+        found |= {"seconds": points[0][3], "refinement_seconds": points[-1][3] - points[0][3]}
+    return found
+
+
+def candidates_view(trace: Json) -> Json | None:
+    """Return the course after a few sweeps until a sweep gains less than the default tolerance.
+
+    It is what a fit over all clusters would do, so that fits over candidates can be compared with it.
+    """
+    values = [point[1] for point in trace["iterations"]]
+    if len(values) <= SWEEPS_BEFORE:
+        return None
+    later = list(pairwise(values[SWEEPS_BEFORE - 1 :]))
+    quiet = [number for number, (old, new) in enumerate(later, start=1) if old - new < TOL * old]
+    if not quiet and not trace["complete"]:
+        return None
+    sweeps = quiet[0] if quiet else len(later)
+    start, end = values[SWEEPS_BEFORE - 1], later[sweeps - 1][1]
+    return {"start": start, "distortion": end, "sweeps": sweeps, "ended": "tol"}
 
 
 VIEWS: dict[str, Callable[[Json], Json | None]] = {
     "curve": curve_view,
     "tree": tree_view,
     "refinement": refinement_view,
+    "candidates": candidates_view,
 }
+
+
+def seconds_at(point: list[Any]) -> float | None:
+    """Return the seconds of a point, if the trace has them."""
+    return point[3] if len(point) > 3 else None
+
+
+def own_seconds(points: list[list[Any]]) -> Json:
+    """Return the seconds of a trace and of one of its iterations, if the trace has them."""
+    times = [point[3] for point in points if len(point) > 3]
+    if not times:
+        return {}
+    steps = [after - before for before, after in pairwise(times)]
+    one = statistics.median(steps) if steps else times[0]
+    return {"seconds": times[-1], "seconds_of_iteration": one}
+
+
+def thinned(curve: list[list[Any]]) -> list[list[Any]]:
+    """Return a long curve with fewer points, including the first ones and the last."""
+    if len(curve) <= MAX_POINTS:
+        return curve
+    some: list[list[Any]] = []
+    for point in curve:
+        if point[0] <= ALL_UP_TO or point[0] >= STEP * some[-1][0] or point is curve[-1]:
+            some.append(point)
+    return some
 
 
 def ended(trace: Json) -> str:
@@ -133,7 +208,7 @@ def adopted(content: Json, name_of: Callable[[int], tuple[str, str]]) -> Json:
     stamped = {name: content[name] for name in STAMP if name in content}
     if "environment" in content:
         stamped = {**stamp_of(content["environment"], content.get("date", "")), **stamped}
-    seconds = [point[3] for point in content["iterations"] if len(point) > 3]
+    times = [point[3] for point in content["iterations"] if len(point) > 3]
     rest = ("complete", "stop_reason", "distortion", "figures", "computed_seconds")
     return {
         "run": run,
@@ -141,7 +216,8 @@ def adopted(content: Json, name_of: Callable[[int], tuple[str, str]]) -> Json:
         "sha256": sha256,
         **stamped,
         "iterations": [point[:3] for point in content["iterations"]],
-        **({"computed_seconds": seconds[-1]} if seconds else {}),
+        **({"computed_seconds": times[-1]} if times else {}),
+        "computed_elsewhere": True,
         **{name: content[name] for name in rest if name in content},
     }
 

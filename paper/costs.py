@@ -1,0 +1,68 @@
+"""Estimated seconds of traces, for the estimate of the total time.
+
+Measured times come first: those of `seconds.py`, then those of the trace itself so far. Otherwise a
+model applies: a sweep compares n rows with k centres of d values, at a speed that is measured by a small
+fit.
+"""
+
+import time
+from functools import cache
+from pathlib import Path
+
+from experiment import Json
+
+# isort: split
+# The import above sets the number of threads, which must happen before NumPy is imported.
+import numpy as np
+
+import traces
+from boostkmeans import BoostKMeans
+from contenders import ITERATIONS, PLAIN
+from seconds import samples_of, summary
+
+D = 128
+# Rows and clusters of the fit that measures the speed.
+N_PROBE, K_PROBE = 20_000, 1_024
+# Expected number of iterations of methods that end earlier than `ITERATIONS`.
+EXPECTED = {"LVQ": 25, "boostkmeans, fast": 40, "boostkmeans": 40, "boostkmeans, best": 120}
+REFINEMENT_SWEEPS = 35
+# Time of an iteration relative to a sweep of BKM, by the methods at the small size.
+RELATIVE = {"LVQ": 15.0, "Mini-Batch": 0.3, "Mini-Batch, 10 % in total": 0.1, "boostkmeans, fast": 0.3,
+            "boostkmeans": 0.3, "boostkmeans, best": 0.3}  # fmt: skip
+# Time of a start relative to a sweep.
+START_BY_PLUS_PLUS = 30.0
+# Time of a whole tree relative to a sweep over 10,000 clusters.
+TREE_SWEEPS = 20.0
+
+
+@cache
+def sweep_rate() -> float:
+    """Return the measured number of products per second of a sweep over all clusters."""
+    X = np.random.default_rng(0).normal(size=(N_PROBE, D)).astype(np.float32)
+    model = BoostKMeans(K_PROBE, init="random", max_iter=3, tol=0, random_state=0, **PLAIN)
+    began = time.perf_counter()
+    model.fit(X)
+    return 3 * N_PROBE * K_PROBE * D / (time.perf_counter() - began)
+
+
+def model_of(method: str, n: int, k: int) -> tuple[float, float, int]:
+    """Return the modelled seconds of a start and of an iteration, and the number of iterations."""
+    sweep = n * k * D / sweep_rate()
+    if method.endswith(", refined"):
+        return TREE_SWEEPS * sweep, sweep, REFINEMENT_SWEEPS
+    start = START_BY_PLUS_PLUS * sweep if "++" in method or "kpp" in method else 0.0
+    return start, RELATIVE.get(method, 1.0) * sweep, EXPECTED.get(method, ITERATIONS)
+
+
+def trace_cost(run: Json, folder: Path) -> float:
+    """Return the estimated seconds that the rest of a trace takes. `folder` is that of the traces."""
+    trace = traces.read_trace(folder / f"{traces.slug(run['method'], run['seed'])}.json")
+    if trace is not None and (trace["complete"] or trace.get("computed_elsewhere")):
+        return 0.0
+    start, step, number = model_of(run["method"], run["n"], run["k"])
+    known = summary(samples_of(folder.parent, run["method"], run["n"], run["k"]))
+    start, step = known.get("start_seconds", start), known.get("seconds_of_iteration", step)
+    done = trace["iterations"][-1][0] if trace is not None and trace["iterations"] else 0
+    if done and trace is not None and "seconds_of_iteration" not in known:
+        step = trace.get("computed_seconds", 0.0) / done or step
+    return max(1, number - done) * step + (0.0 if done else start)
