@@ -104,11 +104,20 @@ def coverage(claims: list[Claim]) -> str:
         "unknown": "are not measured yet",
     }
     lines = [
-        f"- {len(found)} {texts[size]} ({', '.join(map(str, found))})."
-        for size, found in numbers.items()
-        if found
+        f"- {len(found)} {texts[size]} ({ranges(found)})." for size, found in numbers.items() if found
     ]
     return "\n".join(lines) + "\n"
+
+
+def ranges(numbers: list[int]) -> str:
+    """Return increasing numbers as text, with ranges such as "3-7"."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
 
 
 def stand_ins(results: Results) -> str:

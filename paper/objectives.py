@@ -5,6 +5,7 @@ The paper says that both decrease together, because they are nearly the same if 
 """
 
 import sys
+import warnings
 from itertools import pairwise
 
 from experiment import Json, main, table
@@ -49,6 +50,7 @@ def measure(run: Json) -> Json:
     Fits with the same seed make the same moves, so the state after an iteration is that of a fit with
     this number of iterations.
     """
+    warnings.simplefilter("ignore")  # Equal rows may leave a cluster empty.
     X, data = sift(run["n"])
     start = np.resize(np.arange(run["k"], dtype=np.int32), len(X))
     np.random.default_rng(run["seed"]).shuffle(start)

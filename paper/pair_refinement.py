@@ -141,9 +141,9 @@ def page(result: Json) -> str:
 TEXT = """In the paper's Table 2, refinement takes trees from 13 % above k-means to 7 % above: a decrease
 of {paper} %. The paper calls the refinement Algorithm 1, but one sweep of Algorithm 1 over all clusters
 already takes a tree further down. This experiment tests whether a weaker refinement explains the
-figure: Algorithm 1 with two clusters, for pairs of clusters. In each round, every cluster is in one pair, and
-the two clusters of a pair exchange rows until no move is left. The pairs are random, or each cluster, in
-random order, is paired with the nearest one that is left.
+figure: Algorithm 1 with two clusters, for pairs of clusters. In each round, every cluster is in one
+pair, and the two clusters of a pair exchange rows until no move is left. The pairs are random, or each
+cluster, in random order, is paired with the nearest one that is left.
 
 Data: {data}; {k:,} clusters. The start is the exact tree, BsBKM(non). The table shows the distortion
 relative to the tree. A round of Algorithm 1 is one sweep.
