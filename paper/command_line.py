@@ -85,11 +85,9 @@ def run_chosen(
         plans.append((one, one.plan(full), missing, experiment.stored_runs(one.NAME, full)))
     print(estimate_text(plans), flush=True)
     if not only_estimate:
-        repeated = [job for one in experiments if again[one.NAME] for job in jobs[one.NAME]]
-        experiment.run_jobs(repeated, again=True)
-        experiment.run_jobs(
-            [job for one in experiments if not again[one.NAME] for job in jobs[one.NAME]]
-        )
+        for repeated in (True, False):
+            some = [one for one in experiments if bool(again[one.NAME]) == repeated]
+            experiment.run_jobs([job for one in some for job in jobs[one.NAME]], again=repeated)
 
 
 def measure_seconds(experiments: Sequence[Experiment], duration: float | None) -> None:

@@ -11,6 +11,9 @@ A file has the entries
 Instead of figures, a run may have `trace`, the name of a file in `full/traces`, and `view`: the figures
 are then computed from this trace, which several experiments share. A run may have `timing`, the name
 of a method in `seconds.json`, whose seconds are added.
+
+A file `NAME_seconds.json` next to a result file has seconds that were measured separately, by the
+settings of the runs. They are added to the runs when a result is read.
 """
 
 from collections.abc import Callable
@@ -33,6 +36,8 @@ NAMES_UNTIL_0_9 = {
     "BsBKM(kpp)": "sampled tree (kpp)",
     "BsBKM(non), refined": "sampled tree, refined",
 }
+# Figures of separately measured seconds.
+TIMED = ("seconds", "seconds_of_iteration", "timed_iterations", "estimate", "failure")
 # Failures that another attempt may avoid, such as a process that was killed.
 RETRIED = "ended with exit code"
 
@@ -46,6 +51,7 @@ def read_runs(path: Path, running: bool = False) -> Json:
     content = read_result(path)
     runs = [filled(one, content, path) for one in content.get("runs", [])]
     known = [one for one in runs if one is not None]
+    known = with_seconds(known, path.with_name(f"{path.stem}_seconds.json"))
     finished = [one for one in known if "so_far" not in one]
     content["runs"] = known if running else finished
     content["seconds"] = [
@@ -76,6 +82,23 @@ def renamed(entry: Json) -> Json:
     if run.get("method") not in NAMES_UNTIL_0_9 or number_of(entry.get("version", "1")) >= (0, 10):
         return entry
     return {**entry, "run": {**run, "method": NAMES_UNTIL_0_9[run["method"]]}}
+
+
+def with_seconds(runs: list[Json], path: Path) -> list[Json]:
+    """Return the runs with the seconds in a file, if it exists.
+
+    Seconds of a run that is not stored yet are added as a run with `so_far`.
+    """
+    timings = list(read_result(path)["runs"]) if path.exists() else []
+    found = []
+    for run in runs:
+        timing = next((one for one in timings if same_settings(one, run)), None)
+        if timing is None:
+            found.append(run)
+        else:
+            timings.remove(timing)
+            found.append({**{key: timing[key] for key in TIMED if key in timing}, **run})
+    return [*found, *[{**one, "so_far": 0} for one in timings]]
 
 
 def matches(entry: Json, run: Json) -> bool:

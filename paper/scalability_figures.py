@@ -89,24 +89,3 @@ def extrapolated(runs: list[Json], method: str, n: int, k: int) -> tuple[float, 
     assert seconds is not None
     origin = "measured" if size[0] == n else f"extrapolated in proportion to n from n={size[0]:,}"
     return seconds * n / size[0], origin
-
-
-def with_seconds(runs: list[Json], timings: list[Json]) -> list[Json]:
-    """Return the runs with the seconds that were measured separately.
-
-    Timings without a run are added as runs without a distortion.
-    """
-    keys = ("seconds", "seconds_of_iteration", "timed_iterations", "estimate")
-    rest = {setting(one["run"]): one for one in timings}
-    found = []
-    for run in runs:
-        timing = rest.pop(setting(run["run"]), {})
-        known = {key: timing[key] for key in keys if key in timing}
-        failed = {key: timing[key] for key in ("failure",) if key in timing}
-        found.append({**failed, **run, **known})
-    return found + list(rest.values())
-
-
-def setting(run: Json) -> tuple[str, int, int, int]:
-    """Return method, n, k and seed of a run."""
-    return run["method"], run["n"], run["k"], run["seed"]

@@ -22,8 +22,12 @@ from scalability_figures import (
 )
 from scalability_methods import BISECTING, K_WAY, METHODS, OWN
 
-TIMES = "paper_scalability_time.svg"
-DISTORTIONS = "paper_scalability_distortion.svg"
+# Names of the pictures, by the size of the experiment.
+TIMES = {"full": "paper_scalability_time.svg", "small": "paper_scalability_time_small.svg"}
+DISTORTIONS = {
+    "full": "paper_scalability_distortion.svg",
+    "small": "paper_scalability_distortion_small.svg",
+}
 
 # Minutes of the paper for BsBKM(non).
 PAPER_MINUTES: dict[Size, int] = {(10_000_000, 1024): 94, (1_000_000, 8192): 8}
@@ -56,11 +60,11 @@ def figure_table(runs: list[Json], along: str, figure: str) -> str:
 def draw(result: Json) -> None:
     """Draw the times and the distortions."""
     if result["runs"]:
-        draw_times(result["runs"])
-        draw_distortions(result["runs"])
+        draw_times(result["runs"], TIMES[result["size"]])
+        draw_distortions(result["runs"], DISTORTIONS[result["size"]])
 
 
-def draw_times(runs: list[Json]) -> None:
+def draw_times(runs: list[Json], name: str) -> None:
     """Draw direct and bisecting methods against n and k; boostkmeans is in all panels.
 
     scikit-learn's methods are only in the tables.
@@ -74,7 +78,7 @@ def draw_times(runs: list[Json]) -> None:
                 draw_line(axis, runs, method, along, f"C{number}")
             axis.set(title=title, xlabel=along, ylabel="seconds")
             finish(axis, xscale="log", yscale="log")
-    save(figure, IMAGES / TIMES)
+    save(figure, IMAGES / name)
 
 
 def draw_line(axis: Any, runs: list[Json], method: str, along: str, colour: str) -> None:
@@ -86,7 +90,7 @@ def draw_line(axis: Any, runs: list[Json], method: str, along: str, colour: str)
         axis.plot(x, y, style, color=colour, marker="o", markersize=4, label=method)
 
 
-def draw_distortions(runs: list[Json]) -> None:
+def draw_distortions(runs: list[Json], name: str) -> None:
     """Draw the distortions of all methods against n and k, as in the paper."""
     figure, axes = new_figure(1, 2, (11, 4.5))
     for axis, along in zip(axes[0], ("n", "k"), strict=True):
@@ -99,7 +103,7 @@ def draw_distortions(runs: list[Json]) -> None:
                           linewidth=2 if method in OWN else 1)  # fmt: skip
         axis.set(xlabel=along, ylabel="average distortion")
         finish(axis, xscale="log")
-    save(figure, IMAGES / DISTORTIONS)
+    save(figure, IMAGES / name)
 
 
 def finish(axis: Any, **scales: str) -> None:
@@ -138,7 +142,8 @@ def ratio_text(runs: list[Json], along: str, method: str) -> str:
 
 def seeds_text(runs: list[Json]) -> str:
     """Return how many seeds the sizes have, and how much the distortion depends on the seed."""
-    deviations, counts = [], {}
+    deviations = []
+    counts: dict[Size, int] = {}
     for size in sizes_of(runs, "n") + sizes_of(runs, "k"):
         for method in METHODS:
             values = [run["distortion"] for run in runs_at(runs, method, *size) if "distortion" in run]
@@ -178,7 +183,8 @@ def page(result: Json) -> str:
     names = {run["data"] for run in runs if "data" in run}
     of_ks = sizes_of(runs, "k")
     return TEXT.format(
-        times=TIMES, distortions=DISTORTIONS, timing=timing_text(runs), seeds=seeds_text(runs),
+        times=TIMES[result["size"]], distortions=DISTORTIONS[result["size"]],
+        timing=timing_text(runs), seeds=seeds_text(runs),
         n_of_ks=f"{of_ks[0][0]:,}" if of_ks else "the largest number of",
         seconds_n=figure_table(runs, "n", "seconds"), seconds_k=figure_table(runs, "k", "seconds"),
         distortion_n=figure_table(runs, "n", "distortion"),
@@ -195,12 +201,14 @@ describes the model and its fit. If the folder `BOOSTKMEANS_DATA` contains the r
 used instead.
 """
 
-SMALL_TIMES = "Times include the labels of all rows, but not reading and measuring."
-FULL_TIMES = """Times include the labels of all rows, but not reading and measuring. They were measured
+SMALL_TIMES = """Times end when the labels of all rows are known. They do not include reading and
+measuring."""
+FULL_TIMES = """Times end when the labels of all rows are known. They do not include reading and
+measuring. They were measured
 on a quiet machine, separately from the distortions. Trees, Mini-Batch and boostkmeans were timed as a
 whole. Direct k-way methods were timed as a whole up to 1,000,000 rows and 1,024 clusters. For more, four
-iterations were timed, and the mean of the last three of them stands for each of the remaining sixteen."""
-MISSING = "Some runs are missing: empty cells will be filled as they finish.\n"
+iterations were timed, and the mean of the last three stands for each of the remaining sixteen."""
+MISSING = "\nSome runs are missing: empty cells will be filled as they finish.\n"
 
 TEXT = """{synthetic}
 Methods:
@@ -210,15 +218,14 @@ Methods:
   "sampled RBK" are our defaults, which use a sample.
 - Mini-Batch has one batch of a tenth of the rows per iteration. In the second reading of the paper's
   "10 %", all batches together have a tenth of the rows.
-- k-means, k-means++, BsKM and BsKM++ are our native implementations, so that times compare algorithms.
-  Mini-Batch is scikit-learn's. The rows "(scikit-learn)" are its k-means and trees, with a limit of 60
-  minutes of both cores (80 s of processor time at the small size). It would need 20 GB for a copy of
-  10,000,000 rows in float32, so it was not run with them. A method that exceeds its limit is not tried
-  at larger sizes.
+- All of these use the same compiled core, so that times compare algorithms. The rows "(scikit-learn)"
+  are scikit-learn's k-means and trees, with a limit of 60 minutes of both cores (40 s at the small
+  size). It would need 20 GB for a copy of 10,000,000 rows in float32, so it was not run with them. A
+  method that exceeds its limit is not tried at larger sizes.
 - "boostkmeans" is `BoostKMeans` with its defaults, and with `quality="fast"`.
 
 Each run has its own process. Rows are float32 up to 1,000,000, and float16 beyond (10 GB). The
-distortion is computed from the labels alone. {timing}
+distortion is computed from the labels alone; for BKM, it is that of the last sweep. {timing}
 
 {seeds}
 

@@ -8,6 +8,8 @@ therefore measured separately (`run_paper.py scalability --seconds`) and stored 
 - Direct k-way methods are timed as a whole up to `WHOLE_UP_TO`. Beyond, `FEW` iterations are timed. The
   mean of all but the first of these stands for the remaining ones, because the time of an iteration
   hardly changes.
+
+`others` is the number of processors that other processes used meanwhile.
 """
 
 import time
@@ -23,7 +25,7 @@ import numpy as np
 
 import run_files
 import vlad
-from boostkmeans import metrics
+from machine_load import QUIET, record_load
 from provenance import stamp
 from scalability_methods import DIRECT, ITERATIONS, Array, Fitted, fit
 
@@ -65,14 +67,16 @@ def time_method(run: Json) -> Json:
     """Return the seconds of a method and, if it was run as a whole, its distortion."""
     rows, name = load_rows(run["n"])
     iterations = timed_iterations(run)
-    fitted = fit(run["method"], rows, run["k"], run["seed"], iterations)
+    load: Json = {}
+    with record_load(load):
+        fitted = fit(run["method"], rows, run["k"], run["seed"], iterations)
     if run["method"] not in DIRECT:
         figures: Json = {"seconds": fitted.seconds}
     else:
         figures = seconds_of_iterations(fitted, iterations)
     if figures.get("timed_iterations", ITERATIONS) == ITERATIONS:
-        figures["distortion"] = float(metrics.average_distortion(rows, fitted.labels))
-    return {"data": name, **figures}
+        figures["distortion"] = fitted.distortion
+    return {"data": name, **figures, **load}
 
 
 def seconds_of_iterations(fitted: Fitted, iterations: int) -> Json:
@@ -120,7 +124,8 @@ def measure_missing(
             return
         print(f"seconds of {experiment.one_line(run)}", end=" ", flush=True)
         figures = measure(run)
-        print(f"-> {experiment.one_line(figures)}", flush=True)
+        warning = " NOT QUIET: other processes were busy" if figures.get("others", 0) > QUIET else ""
+        print(f"-> {experiment.one_line(figures)}{warning}", flush=True)
         keep(NAME, run, {one: value for one, value in figures.items() if one != "distortion"}, [run])
         if "distortion" in figures:
             whole = ("data", "distortion", "peak_megabytes")

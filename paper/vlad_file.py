@@ -44,6 +44,8 @@ def fill(rows: Array, block: BlockOf, first: int = 0, n_threads: int | None = No
 def write_rows(path: Path, shape: tuple[int, int], dtype: str, block: BlockOf) -> None:
     """Write a file of rows, or what is missing of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.with_name(f"{path.name}.part").exists():
+        _check_space(shape[0] * shape[1] * np.dtype(dtype).itemsize, path.parent)
     with _locked(path.with_name(f"{path.name}.lock")):
         if not path.exists():
             _write_missing(path, shape, np.dtype(dtype), block)
@@ -52,7 +54,6 @@ def write_rows(path: Path, shape: tuple[int, int], dtype: str, block: BlockOf) -
 def _write_missing(path: Path, shape: tuple[int, int], dtype: np.dtype[Any], block: BlockOf) -> None:
     part, record = (path.with_name(f"{path.name}.{ending}") for ending in ("part", "done"))
     if not (part.exists() and record.exists()):
-        _check_space(shape[0] * shape[1] * dtype.itemsize, path.parent)
         np.lib.format.open_memmap(part, mode="w+", dtype=dtype, shape=shape)
         record.write_text("0")
     n_groups = -(-shape[0] // (GROUP * BLOCK))

@@ -30,6 +30,9 @@ from boostkmeans.baselines import (
     KMeans,
     MiniBatchKMeans,
     OnlineKMeans,
+    ScikitLearnBisectingKMeans,
+    ScikitLearnKMeans,
+    ScikitLearnMiniBatchKMeans,
     _baseline,
     _iteration_log,
     _stopwatch,
@@ -39,9 +42,11 @@ from sklearn_checks import expected_failures
 
 Floats = NDArray[np.float64]
 
-ALL = [KMeans, MiniBatchKMeans, BisectingKMeans, OnlineKMeans, RBK]
-OVER_SCIKIT_LEARN = [KMeans, MiniBatchKMeans, BisectingKMeans]
-WITH_CENTRES = [KMeans, MiniBatchKMeans, OnlineKMeans]
+OVER_SCIKIT_LEARN = [ScikitLearnKMeans, ScikitLearnMiniBatchKMeans, ScikitLearnBisectingKMeans]
+WEIGHTED = [KMeans, MiniBatchKMeans, BisectingKMeans, *OVER_SCIKIT_LEARN]
+ALL = [*WEIGHTED, OnlineKMeans, RBK]
+MINI_BATCH = [MiniBatchKMeans, ScikitLearnMiniBatchKMeans]
+WITH_CENTRES = [KMeans, ScikitLearnKMeans, *MINI_BATCH, OnlineKMeans]
 
 
 @parametrize_with_checks(
@@ -50,6 +55,9 @@ WITH_CENTRES = [KMeans, MiniBatchKMeans, OnlineKMeans]
         KMeans(n_clusters=3, init="k-means++", n_init=2, n_threads=1),
         MiniBatchKMeans(n_clusters=3),
         BisectingKMeans(n_clusters=3),
+        ScikitLearnKMeans(n_clusters=3),
+        ScikitLearnMiniBatchKMeans(n_clusters=3),
+        ScikitLearnBisectingKMeans(n_clusters=3),
         OnlineKMeans(n_clusters=3),
         RBK(n_clusters=3),
     ],
@@ -168,11 +176,11 @@ def test_result_does_not_depend_on_dtype(method: Any, dtype: Any) -> None:
     np.testing.assert_array_equal(before, X.astype(dtype))
 
 
-@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+@pytest.mark.parametrize("method", WEIGHTED)
 def test_weights_equal_repeated_rows(method: Any) -> None:
     X, truth = blobs(90, 3, 3)
     w = np.random.default_rng(0).integers(0, 3, 90).astype(float)
-    extra = {"init": "k-means++", **({"share": 1.0} if method is MiniBatchKMeans else {})}
+    extra = {"init": "k-means++", **({"share": 1.0} if method in MINI_BATCH else {})}
     model = method(3, random_state=0, **extra).fit(X, sample_weight=w)
     assert same_partition(model.labels_, truth)
     repeated = np.repeat(np.arange(90), w.astype(int))
@@ -196,7 +204,7 @@ def test_accepts_equal_rows(method: Any) -> None:
 @pytest.mark.parametrize("method", ALL)
 def test_accepts_one_cluster_and_one_cluster_per_row(method: Any) -> None:
     X, _ = blobs(6, 2, 3)
-    extra = {"share": 1.0} if method is MiniBatchKMeans else {}
+    extra = {"share": 1.0} if method in MINI_BATCH else {}
     assert (method(1, random_state=0, **extra).fit(X).labels_ == 0).all()
     alone = method(6, random_state=0, **extra).fit(X)
     assert (alone.cluster_sizes_ == 1).all()
@@ -244,7 +252,7 @@ def test_accepts_sparse_rows_with_64_bit_indices(method: Any) -> None:
 
 
 @pytest.mark.usefixtures("sparse_path")
-@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+@pytest.mark.parametrize("method", WEIGHTED)
 def test_weighted_sparse_rows_equal_dense_rows(method: Any) -> None:
     X, _ = blobs(90, 4, 3)
     w = np.random.default_rng(0).integers(0, 3, 90).astype(float)
@@ -255,13 +263,13 @@ def test_weighted_sparse_rows_equal_dense_rows(method: Any) -> None:
     assert from_sparse.inertia_ == pytest.approx(dense.inertia_, rel=1e-9)
 
 
-# ---- k-means
+# ---- k-means of scikit-learn
 
 
 @pytest.mark.parametrize("init", ["random", "k-means++"])
 def test_kmeans_equals_scikit_learn(init: str) -> None:
     X, _ = blobs(400, 5, 6, spread=1.0)
-    model = KMeans(6, init=init, random_state=7).fit(X)
+    model = ScikitLearnKMeans(6, init=init, random_state=7).fit(X)
     peer = cluster.KMeans(6, init=init, n_init=1, random_state=7).fit(X)
     np.testing.assert_allclose(model.cluster_centers_, peer.cluster_centers_, rtol=1e-12)
     np.testing.assert_array_equal(model.labels_, peer.labels_)
@@ -271,7 +279,7 @@ def test_kmeans_equals_scikit_learn(init: str) -> None:
 
 def test_kmeans_history_equals_inertia_of_shorter_runs() -> None:
     X, _ = blobs(400, 5, 6, spread=1.0)
-    model = KMeans(6, tol=0, random_state=7).fit(X)
+    model = ScikitLearnKMeans(6, tol=0, random_state=7).fit(X)
     for record, n in zip(model.history_, range(1, 6), strict=False):
         shorter = cluster.KMeans(6, init="random", n_init=1, max_iter=n, tol=0, random_state=7)
         assert record.inertia == pytest.approx(shorter.fit(X).inertia_, rel=1e-12)
@@ -283,7 +291,9 @@ def test_kmeans_history_equals_inertia_of_shorter_runs() -> None:
 def test_kmeans_history_scales_with_weights() -> None:
     X, _ = blobs(200, 3, 4, spread=1.0)
     w = np.random.default_rng(0).integers(1, 4, 200).astype(float)
-    model, scaled = (KMeans(4, random_state=0).fit(X, sample_weight=by * w) for by in (1.0, 1000.0))
+    model, scaled = (
+        ScikitLearnKMeans(4, random_state=0).fit(X, sample_weight=by * w) for by in (1.0, 1000.0)
+    )
     assert len(model.history_) == len(scaled.history_) > 2
     for record, other in zip(model.history_, scaled.history_, strict=True):
         assert other.inertia == pytest.approx(1000 * record.inertia, rel=1e-9)
@@ -293,9 +303,9 @@ def test_kmeans_history_scales_with_weights() -> None:
 
 def test_kmeans_respects_tol_and_max_iter() -> None:
     X, _ = blobs(400, 5, 6, spread=1.0)
-    sweeps = [KMeans(6, tol=tol, random_state=7).fit(X).n_iter_ for tol in (1e-4, 1e-2, 1.0)]
+    sweeps = [ScikitLearnKMeans(6, tol=tol, random_state=7).fit(X).n_iter_ for tol in (1e-4, 1e-2, 1.0)]
     assert sweeps[0] > sweeps[1] > sweeps[2]
-    assert KMeans(6, max_iter=2, random_state=7).fit(X).n_iter_ == 2
+    assert ScikitLearnKMeans(6, max_iter=2, random_state=7).fit(X).n_iter_ == 2
 
 
 def observe_fits(
@@ -303,8 +313,8 @@ def observe_fits(
 ) -> list[Any]:
     """Return a list that receives `observe(rows)` for each call of the wrapped estimator."""
     observed: list[Any] = []
-    name = "partial_fit" if method is MiniBatchKMeans else "fit"
-    wrapped = getattr(cluster, method.__name__)
+    name = "partial_fit" if method in MINI_BATCH else "fit"
+    wrapped = getattr(cluster, method.__name__.removeprefix("ScikitLearn"))
     fit = getattr(wrapped, name)
 
     def observing_fit(self: Any, rows: Any, **kwargs: Any) -> Any:
@@ -326,14 +336,14 @@ def test_small_types_are_converted_to_float32(method: Any, monkeypatch: pytest.M
 def test_kmeans_from_given_centres() -> None:
     X, truth = blobs(100, 3, 4)
     means = np.array([X[truth == r].mean(axis=0) for r in range(4)])
-    model = KMeans(4, init=means + 0.1).fit(X)
+    model = ScikitLearnKMeans(4, init=means + 0.1).fit(X)
     np.testing.assert_array_equal(model.labels_, truth)
     np.testing.assert_allclose(model.cluster_centers_, means)
 
 
 def test_kmeans_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     before = sys.stdout
-    KMeans(3, random_state=0).fit(blobs(50, 2, 3)[0])
+    ScikitLearnKMeans(3, random_state=0).fit(blobs(50, 2, 3)[0])
     assert sys.stdout is before
     assert capsys.readouterr().out == ""
 
@@ -342,9 +352,9 @@ def test_kmeans_history_has_one_record_if_lines_cannot_be_parsed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     X, _ = blobs(200, 3, 4, spread=1.0)
-    expected = KMeans(4, random_state=0).fit(X)
+    expected = ScikitLearnKMeans(4, random_state=0).fit(X)
     monkeypatch.setattr(_iteration_log, "ITERATION", re.compile("Round .*"))
-    model = KMeans(4, random_state=0).fit(X)
+    model = ScikitLearnKMeans(4, random_state=0).fit(X)
     assert model.n_iter_ == expected.n_iter_ > 1
     (record,) = model.history_
     assert record.inertia == model.inertia_ == expected.inertia_
@@ -372,13 +382,13 @@ def test_iteration_log_forwards_all_other_output(capsys: pytest.CaptureFixture[s
 
 def test_kmeans_works_without_console(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    assert len(KMeans(3, random_state=0).fit(blobs(50, 2, 3)[0]).history_) > 1
+    assert len(ScikitLearnKMeans(3, random_state=0).fit(blobs(50, 2, 3)[0]).history_) > 1
 
 
 def test_kmeans_in_parallel_threads() -> None:
     X, _ = blobs(300, 4, 5, spread=1.0)
-    expected = KMeans(5, random_state=0).fit(X)
-    models = [KMeans(5, random_state=0) for _ in range(4)]
+    expected = ScikitLearnKMeans(5, random_state=0).fit(X)
+    models = [ScikitLearnKMeans(5, random_state=0) for _ in range(4)]
     threads = [threading.Thread(target=model.fit, args=(X,)) for model in models]
     before = sys.stdout
     for thread in threads:
@@ -406,36 +416,39 @@ def test_respects_n_threads(method: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 # ---- mini-batch
 
 
-def test_batch_of_all_rows_is_one_lloyd_step() -> None:
+@pytest.mark.parametrize("method", MINI_BATCH)
+def test_batch_of_all_rows_is_one_lloyd_step(method: Any) -> None:
     X, _ = blobs(60, 3, 3, spread=2.0)
     init = X[:3]
-    model = MiniBatchKMeans(3, share=1.0, init=init, max_iter=1).fit(X)
+    model = method(3, share=1.0, init=init, max_iter=1).fit(X)
     labels = ((X[:, None] - init) ** 2).sum(axis=2).argmin(axis=1)
     means = np.array([X[labels == r].mean(axis=0) for r in range(3)])
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-12)
 
 
-def test_default_batch_has_tenth_of_rows() -> None:
+@pytest.mark.parametrize("method", MINI_BATCH)
+def test_default_batch_has_tenth_of_rows(method: Any) -> None:
     X, _ = blobs(203, 3, 4)
-    model = MiniBatchKMeans(4, random_state=0).fit(X)
+    model = method(4, random_state=0).fit(X)
     assert model.n_iter_ == 100
     assert {(r.kind, r.evaluations) for r in model.history_} == {("batch", 21 * 4)}
     assert model.history_[0].moves == 203
-    many = MiniBatchKMeans(50, max_iter=3, random_state=0).fit(X)
-    assert many.history_[0].evaluations == 50 * 50, "a batch has at least n_clusters rows"
+    many = method(50, max_iter=3, random_state=0).fit(X)
+    n_rows = 21 if method is MiniBatchKMeans else 50  # scikit-learn needs n_clusters rows
+    assert many.history_[0].evaluations == n_rows * 50
 
 
 def test_batches_differ_and_exclude_rows_without_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.arange(100.0)[:, None]
-    batches = observe_fits(monkeypatch, MiniBatchKMeans, lambda rows: rows[:, 0].tolist())
+    batches = observe_fits(monkeypatch, ScikitLearnMiniBatchKMeans, lambda rows: rows[:, 0].tolist())
     weights = np.r_[np.zeros(50), np.ones(50)]
-    MiniBatchKMeans(2, max_iter=20, random_state=0).fit(X, sample_weight=weights)
+    ScikitLearnMiniBatchKMeans(2, max_iter=20, random_state=0).fit(X, sample_weight=weights)
     assert len(batches) == len({tuple(batch) for batch in batches}) == 20
     assert all(len(set(batch)) == 5 for batch in batches)
     assert min(map(min, batches)) >= 50
 
 
-@pytest.mark.parametrize("method", [MiniBatchKMeans, OnlineKMeans])
+@pytest.mark.parametrize("method", [*MINI_BATCH, OnlineKMeans])
 def test_run_stops_at_tolerance(method: Any) -> None:
     X, _ = blobs(200, 3, 4, spread=1.0)
     long, short = (method(4, tol=tol, random_state=0).fit(X) for tol in (0.0, 0.01))
@@ -447,7 +460,9 @@ def test_run_stops_at_tolerance(method: Any) -> None:
     assert short.inertia_ == inertias[first + 1]
 
 
-@pytest.mark.parametrize("method", [MiniBatchKMeans, OnlineKMeans, KMeans, BisectingKMeans])
+@pytest.mark.parametrize(
+    "method", [*MINI_BATCH, OnlineKMeans, ScikitLearnKMeans, ScikitLearnBisectingKMeans]
+)
 def test_seconds_exclude_measurements(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = blobs(100, 3, 4, spread=1.0)
     now = 0.0
@@ -473,13 +488,13 @@ def test_seconds_exclude_measurements(method: Any, monkeypatch: pytest.MonkeyPat
         assert 0 < model.history_[-1].seconds < 10
 
 
-# ---- bisecting
+# ---- bisecting k-means of scikit-learn
 
 
 @pytest.mark.parametrize("init", ["random", "k-means++"])
 def test_bisecting_equals_scikit_learn(init: str) -> None:
     X, _ = blobs(300, 4, 6, spread=1.0)
-    model = BisectingKMeans(6, init=init, random_state=2).fit(X)
+    model = ScikitLearnBisectingKMeans(6, init=init, random_state=2).fit(X)
     peer = cluster.BisectingKMeans(
         6, init=init, random_state=2, bisecting_strategy="largest_cluster"
     ).fit(X)
@@ -492,14 +507,14 @@ def test_bisecting_equals_scikit_learn(init: str) -> None:
 def test_bisecting_splits_the_largest_cluster() -> None:
     # Ten close rows and two distant ones: the ten rows are split, although splitting the two gains more.
     X = np.r_[np.linspace(0, 1, 10), 100.0, 140.0][:, None]
-    model = BisectingKMeans(3, init="k-means++", random_state=0).fit(X)
+    model = ScikitLearnBisectingKMeans(3, init="k-means++", random_state=0).fit(X)
     assert sorted(model.cluster_sizes_.tolist()) == [2, 5, 5]
 
 
 def test_weighted_bisecting_equals_scikit_learn() -> None:
     X, _ = blobs(100, 3, 5, spread=1.0)
     w = np.random.default_rng(0).uniform(0.01, 10, 100)
-    model = BisectingKMeans(20, random_state=2).fit(X, sample_weight=w)
+    model = ScikitLearnBisectingKMeans(20, random_state=2).fit(X, sample_weight=w)
     peer = cluster.BisectingKMeans(20, random_state=2, bisecting_strategy="largest_cluster")
     np.testing.assert_array_equal(model.labels_, peer.fit(X, sample_weight=w).labels_)
     assert not np.array_equal(model.labels_, peer.fit(X).labels_)
@@ -509,7 +524,7 @@ def test_bisecting_assigns_rows_without_weight_to_nearest_centre() -> None:
     X, _ = blobs(80, 3, 4, spread=1.0)
     weights = np.ones(80)
     weights[5:45] = 0
-    model = BisectingKMeans(20, random_state=0).fit(X, sample_weight=weights)
+    model = ScikitLearnBisectingKMeans(20, random_state=0).fit(X, sample_weight=weights)
     peer = cluster.BisectingKMeans(20, random_state=0, bisecting_strategy="largest_cluster")
     labels = peer.fit(X[weights > 0]).labels_
     np.testing.assert_array_equal(model.labels_[weights > 0], labels)
@@ -644,8 +659,13 @@ def test_paper_methods_find_separated_clusters(name: str) -> None:
         *((m, {"init": np.zeros((2, 2))}, r"init have shape \(2, 2\)") for m in WITH_CENTRES),
         *((m, {"init": np.full((3, 2), np.nan)}, "init contain NaN") for m in WITH_CENTRES),
         (BisectingKMeans, {"init": np.zeros((3, 2))}, "'init' parameter"),
-        (MiniBatchKMeans, {"share": 0.0}, "'share' parameter"),
-        (MiniBatchKMeans, {"share": 1.5}, r"'share' parameter .* range \(0, 1\]. Got 1.5"),
+        (ScikitLearnBisectingKMeans, {"init": np.zeros((3, 2))}, "'init' parameter"),
+        *((m, {"share": 0.0}, "'share' parameter") for m in MINI_BATCH),
+        *((m, {"share": 1.5}, r"'share' parameter .* range \(0, 1\]. Got 1.5") for m in MINI_BATCH),
+        (MiniBatchKMeans, {"share_of": "all"}, "'share_of' parameter .* Got 'all'"),
+        (MiniBatchKMeans, {"record_every": 0}, "'record_every' parameter"),
+        *((m, {"max_time": 0.0}, "'max_time' parameter") for m in (KMeans, MiniBatchKMeans)),
+        *((m, {"callback": 3}, "'callback' parameter") for m in (KMeans, MiniBatchKMeans)),
         (OnlineKMeans, {"rate": 0}, "'rate' parameter"),
         (OnlineKMeans, {"rate": 1.0}, r"'rate' parameter .* range \(0, 1\). Got 1.0"),
         (OnlineKMeans, {"decay": -0.1}, "'decay' parameter"),
@@ -666,7 +686,7 @@ def test_rejects_non_finite_rows(method: Any, value: float, name: str) -> None:
         method(2).fit(X)
 
 
-@pytest.mark.parametrize("method", OVER_SCIKIT_LEARN)
+@pytest.mark.parametrize("method", WEIGHTED)
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 import boostkmeans
-from boostkmeans.cli.commands.docs import _read_stop_words
+from boostkmeans.cli.corpus_options import _read_stop_words
 from command import ROOT, fail, run, run_on_terminal, succeed
 from conftest import SHARED, run_python, same_partition
 
@@ -254,7 +254,7 @@ def test_failures_exit_with_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
         def failing(*_: object, error: Exception = error, **__: object) -> None:
             raise error
 
-        monkeypatch.setattr("boostkmeans.cli.commands.docs.read_corpus", failing)
+        monkeypatch.setattr("boostkmeans.cli.corpus_options.read_corpus", failing)
         result = run("docs", SENTENCES, "-k", "3")
         assert result.exit_code == 1
         assert what in result.stderr
@@ -330,7 +330,7 @@ def test_interrupt_while_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("boostkmeans.cli.commands.docs.read_corpus", interrupted)
+    monkeypatch.setattr("boostkmeans.cli.corpus_options.read_corpus", interrupted)
     assert fail(130, "docs", SENTENCES, "-k", "3") == "boostkmeans: interrupted\n"
 
 

@@ -24,7 +24,18 @@ from command import ROOT, examples_of, run, run_example, start, succeed
 from conftest import run_python
 
 PAGE = ROOT / "docs" / "command_line.md"
-COMMANDS = ["fit", "predict", "info", "evaluate", "compare", "convert", "pq", "docs", "demo"]
+COMMANDS = [
+    "fit",
+    "predict",
+    "info",
+    "evaluate",
+    "compare",
+    "convert",
+    "pq",
+    "docs",
+    "compare-docs",
+    "demo",
+]
 EVERY = [*([name] for name in COMMANDS), *(["pq", name] for name in pq.COMMANDS)]
 N_ROWS = 1_200
 # Numbers in the examples that are too large for the small files here, and their replacements.
@@ -77,10 +88,18 @@ def _add_documents(folder: Path) -> None:
     (folder / "articles").mkdir()
     for i, sentence in enumerate(sentences):
         (folder / "articles" / f"{i}.txt").write_text(sentence)
+    topics = (ROOT / "examples" / "sentence_topics.txt").read_text().splitlines()
+    table = [f'"{text}",{topic}' for text, topic in zip(sentences, topics, strict=True)]
+    (folder / "topics.txt").write_text("\n".join(topics))
+    (folder / "news.csv").write_text("\n".join(["text,topic", *table]))
+    for topic, sentence in zip(topics, sentences, strict=True):
+        (folder / "corpus" / topic).mkdir(parents=True, exist_ok=True)
+        (folder / "corpus" / topic / f"{sentence[:20]}.txt").write_text(sentence)
     (folder / "tickets.csv").write_text("\n".join(["id,body", *(f'1,"{one}"' for one in sentences)]))
     (folder / "posts.txt.gz").write_bytes(gzip.compress("\n".join(sentences).encode()))
     counts = np.random.default_rng(0).integers(0, 3, size=(30, 12))
     rows = [" ".join(f"{j + 1} {c}" for j, c in enumerate(row) if c) for row in counts]
+    (folder / "sports.mat.rclass").write_text("\n".join(topics))
     (folder / "sports.mat").write_text(f"30 12 {np.count_nonzero(counts)}\n" + "\n".join(rows) + "\n")
 
 
@@ -112,7 +131,7 @@ def test_page_has_examples_of_every_command() -> None:
     assert list(app_module.COMMANDS) == COMMANDS
     for name in COMMANDS:
         assert f"| `{name}" in text
-        if name != "docs":  # documented on a page of its own
+        if name != "docs" and name != "compare-docs":  # documented on a page of their own
             assert f"\nboostkmeans {name}" in text
 
 

@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 
 from boostkmeans._data.frame import METRICS
 from boostkmeans._engine.plan import QUALITIES
-from boostkmeans.cli import options
-from boostkmeans.cli.commands import docs
+from boostkmeans.baselines._score_summary import SCORES
+from boostkmeans.cli import corpus_options, options
+from boostkmeans.cli.commands import compare_docs, docs
 from boostkmeans.cli.option_groups import Without, expand_option_groups
 from boostkmeans.documents import _clusters, _reading, _weighting
 from boostkmeans.io import FORMATS, WRITABLE
@@ -60,5 +61,6 @@ def test_choices_are_those_of_the_library() -> None:
     assert tuple(options.Quality) == tuple(QUALITIES)
     assert tuple(options.Metric) == tuple(METRICS)
     assert tuple(docs.Method) == _clusters.METHODS
-    assert tuple(docs.Format) == _reading.FORMATS
-    assert tuple(docs.Idf) == _weighting.IDFS
+    assert tuple(corpus_options.Format) == _reading.FORMATS
+    assert tuple(corpus_options.Idf) == _weighting.IDFS
+    assert tuple(compare_docs.Measure) == SCORES

@@ -135,11 +135,11 @@ Sets split_sets(const Rows& rows, RowWeights w, std::vector<std::int64_t>& membe
                 const SplitOptions& options, ThreadPool& pool) {
   const std::int64_t s = options.sections.n_sections;
   const std::size_t size = sets.begins.size() * static_cast<std::size_t>(s);
-  std::vector<std::int64_t> found(size);
+  std::vector<std::int64_t> found(size), passes(sets.begins.size());
   std::vector<double> weights(size), inertias(size);
   split(rows, w, members.data(), sets.begins.data(), sets.ends.data(),
         static_cast<std::int64_t>(sets.begins.size()), options,
-        {found.data(), weights.data(), inertias.data()}, pool);
+        {found.data(), weights.data(), inertias.data(), passes.data()}, pool);
   check(found.back() == sets.ends.back() || found.back() == -1,
         "sections make up their set, unless its rows are equal");
   Sets next;

@@ -22,7 +22,7 @@ from boostkmeans._steps.neighbours import neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.repair import Repair
-from boostkmeans._steps.tree_builder import STARTS
+from boostkmeans._steps.split_rules import STARTS
 from conftest import SHARED, same_partition
 from factories import blank_partition, make_partition, make_problem
 

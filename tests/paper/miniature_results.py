@@ -1,6 +1,8 @@
 """Small results of the paper's experiments, made by hand, for the tests of pages and claims."""
 
 import json
+import subprocess
+import time
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,18 @@ Json = dict[str, Any]
 def stored(runs: list[Json], size: str = "small") -> Json:
     """Return a result file's content, after a round trip through JSON."""
     return dict(json.loads(json.dumps({"size": size, "runs": runs}, default=float)))
+
+
+def group_ends(group: int) -> bool:
+    """Return whether all processes of a group end within some seconds, apart from zombies."""
+    for _ in range(200):
+        lines = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True,
+                               check=True).stdout.splitlines()  # fmt: skip
+        found = [line.split() for line in lines]
+        if not any(one == str(group) and not state.startswith("Z") for one, state in found):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def scalability_result(full: bool = False) -> Json:

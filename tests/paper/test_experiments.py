@@ -1,4 +1,4 @@
-"""Miniature runs of the paper's experiments on vectors and documents."""
+"""Miniature runs of the paper's experiments on vectors."""
 
 import json
 from pathlib import Path
@@ -11,14 +11,12 @@ import contenders
 import experiment
 import fig3_distortion
 import fig3d_significance
-import fig4_recall
 import table2_bisecting
-import table3_entropy
 import top_k0
 from contenders import CONTENDERS, Task
 
 EXPERIMENTS: list[Any] = [
-    fig3_distortion, fig3d_significance, fig4_recall, table2_bisecting, table3_entropy, top_k0,
+    fig3_distortion, fig3d_significance, table2_bisecting, top_k0,
 ]  # fmt: skip
 
 # Tiny data sets cause warnings, for example about fewer clusters than requested.
@@ -35,10 +33,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.setattr(one, "IMAGES", tmp_path / "images")
         if hasattr(one, "in_own_process"):
             monkeypatch.setattr(one, "in_own_process", lambda function, run, limit: function(run))
-    monkeypatch.setattr(fig4_recall, "N_THREADS", 1)
-    monkeypatch.setattr(table3_entropy, "N_THREADS", 1)
-    table3_entropy.weighted.cache_clear()
-    fig4_recall.search_data.cache_clear()
     return tmp_path
 
 
@@ -149,7 +143,7 @@ def test_significance_finds_real_differences_only() -> None:
     assert found["boostkmeans"]["deviations"] == pytest.approx(-10, abs=2)
 
 
-# Bisecting, candidates, search and documents
+# Bisecting and candidates
 
 
 def test_refinement_improves_all_trees() -> None:
@@ -181,43 +175,3 @@ def test_candidates_summary_names_the_largest_fast_k0() -> None:
     assert "is 16 (8.0 times;" in top_k0.summary(runs, 10, 100)
     assert "at most 2.0 times faster, with k0 = 64" in top_k0.summary(runs[:2], 10, 100)
     assert top_k0.summary(runs[1:], 10, 100) == "- 10 rows into 100 clusters: not measured."
-
-
-def test_search_recall_rises_with_the_rank(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fig4_recall, "N_CENTRES", 4)
-    methods = ["BKM(non)", "RBK", "boostkmeans"]
-    size = {"n_learn": 60, "n_base": 120, "n_all_queries": 5, "methods": methods}
-    result = measured(fig4_recall, [{**run, **size} for run in fig4_recall.plan(False)])
-    for run in result["runs"]:
-        assert run["data"] == "synthetic, normal, 120 as base (stands in for SIFT1M)"
-        assert [one["method"] for one in run["methods"]] == methods
-        assert all(one["recall"] == sorted(one["recall"]) for one in run["methods"])
-    means = fig4_recall.means(result["runs"], 16)
-    assert means["boostkmeans"]["distortion"] < means["RBK"]["distortion"]
-
-
-def test_search_picture_is_drawn(folder: Path) -> None:
-    recall = np.linspace(0.1, 0.9, 100).tolist()
-    methods = [{"method": one, "recall": recall, "distortion": 1.0} for one in ("k-means", "RBK")]
-    fig4_recall.draw({"runs": [{"run": {"m": m}, "methods": methods} for m in (8, 16)]})
-    assert (folder / "images" / "paper_search.svg").exists()
-
-
-@pytest.mark.slow
-def test_documents_are_read_from_the_archive(folder: Path) -> None:
-    assert table3_entropy.measure(table3_entropy.plan(True)[0]) == {"missing": True}
-    sets = folder / "data" / "cluto"
-    sets.mkdir(parents=True)
-    rng = np.random.default_rng(0)
-    counts = [rng.choice(30, 8, replace=False) + 1 for _ in range(60)]
-    lines = [" ".join(f"{term} 1" for term in sorted(terms)) for terms in counts]
-    (sets / "wap.mat").write_text("60 30 480\n" + "\n".join(lines) + "\n")
-    (sets / "wap.mat.rclass").write_text("\n".join("abc"[i % 3] for i in range(60)) + "\n")
-    run = {"set": "wap", "ks": [5, 10], "seeds": [0, 1]}
-    page = table3_entropy.page(measured(table3_entropy, [run, {**run, "set": "re0"}]))
-    assert "wap (60 x 30, 3 classes)" in page
-    assert "CLUTO's archive" in page
-
-
-def test_documents_page_without_data() -> None:
-    assert table3_entropy.page({"runs": [{"missing": True}]}).startswith("No data set was found")

@@ -1,6 +1,9 @@
 """Synthetic and real VLAD vectors of the scalability experiment."""
 
+import os
 import shutil
+import subprocess
+import sys
 from collections import namedtuple
 from pathlib import Path
 
@@ -8,6 +11,7 @@ import numpy as np
 import pytest
 
 import vlad
+import vlad_file
 from boostkmeans.io import write_vectors
 
 
@@ -71,17 +75,54 @@ def test_many_rows_are_mapped_from_a_file(tmp_path: Path, monkeypatch: pytest.Mo
     assert [path.name for path in tmp_path.iterdir()] == ["vlad_float32_seed0_500.npy"]
 
 
-def test_interrupted_file_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(self: vlad.Mixture, number: int) -> None:
-        raise KeyboardInterrupt
-
+def test_interrupted_file_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vlad, "MIN_ROWS_IN_FILE", 300)
-    with monkeypatch.context() as patch:
-        patch.setattr(vlad.Mixture, "block", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            vlad.synthetic(500, folder=tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    assert len(vlad.synthetic(500, folder=tmp_path)) == 500
+    monkeypatch.setattr(vlad_file, "GROUP", 1)
+    block, n = vlad.Mixture.block, 2 * vlad.BLOCK + 5
+
+    def interrupted(self: vlad.Mixture, number: int) -> vlad.Floats:
+        if number == 2:
+            raise KeyboardInterrupt
+        return block(self, number)
+
+    def second_part(self: vlad.Mixture, number: int) -> vlad.Floats:
+        assert number == 2
+        return block(self, number)
+
+    monkeypatch.setattr(vlad.Mixture, "block", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        vlad.synthetic(n, dtype="float16", folder=tmp_path)
+    name = f"vlad_float16_seed0_{n}.npy"
+    assert not (tmp_path / name).exists()
+    monkeypatch.setattr(vlad.Mixture, "block", second_part)
+    rows = vlad.synthetic(n, dtype="float16", folder=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    monkeypatch.setattr(vlad.Mixture, "block", block)
+    monkeypatch.setattr(vlad, "MIN_ROWS_IN_FILE", n + 1)
+    np.testing.assert_array_equal(rows, vlad.synthetic(n, dtype="float16"))
+
+
+@pytest.mark.process
+def test_processes_write_a_file_once(tmp_path: Path) -> None:
+    """The second process waits for the first, and then uses its file."""
+    script = (
+        "import sys, vlad; vlad.MIN_ROWS_IN_FILE = 10; "
+        f"vlad.synthetic(20_000, folder=vlad.Path({str(tmp_path)!r})); print(vlad.Mixture.calls)"
+    )
+    counted = (
+        "import vlad; block = vlad.Mixture.block; vlad.Mixture.calls = 0\n"
+        "def count(self, number):\n    vlad.Mixture.calls += 1\n    return block(self, number)\n"
+        f"vlad.Mixture.block = count\n{script}"
+    )
+    folders = os.pathsep.join(sys.path)
+    some = [
+        subprocess.Popen([sys.executable, "-c", counted], stdout=subprocess.PIPE,
+                         env={**os.environ, "PYTHONPATH": folders})
+        for _ in range(2)
+    ]  # fmt: skip
+    outputs = sorted(int(one.communicate(timeout=60)[0]) for one in some)
+    assert outputs == [0, 5]
+    assert [path.name for path in tmp_path.iterdir()] == ["vlad_float32_seed0_20000.npy"]
 
 
 def test_full_disk_is_reported_before_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

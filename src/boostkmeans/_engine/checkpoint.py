@@ -40,6 +40,8 @@ OLD_TREE = "growth"
 OLD_SAMPLE = "sample"
 # Parameter that version 0.8 did not have. Its fits used all dimensions.
 DIMENSIONS = "dimensions"
+# Parameters that version 0.9 did not have, with the value of its fits.
+SINCE_0_10 = {"sample": "auto", "max_passes": "auto"}
 # Number of rows that identify a data set, in addition to its shape and frame.
 ROWS_TO_COMPARE = 256
 # The generator of `RandomState`, and the length of its state.
@@ -182,7 +184,7 @@ class Checkpoint:
             self.uses_all_dimensions = True
             self._identity = {what: own for what, own in self._identity.items() if what != DIMENSIONS}
         for what, own in self._identity.items():
-            other = found.values.get(what)
+            other = found.values.get(what, SINCE_0_10.get(what))
             if other != own:
                 raise ValueError(
                     f"{name} is the checkpoint of another fit: its {what} is {_shown(other)}, but this "

@@ -33,7 +33,8 @@ from boostkmeans._steps.neighbours import assign_by_candidates
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import INIT_NAMES, Seeding
-from boostkmeans._steps.tree_builder import Ints, SplitRules, TreeBuilder
+from boostkmeans._steps.split_rules import SplitRules
+from boostkmeans._steps.tree_builder import Ints, TreeBuilder
 from boostkmeans._storage.state import SavedState, State
 
 logger = logging.getLogger("boostkmeans")

@@ -24,7 +24,7 @@ from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.neighbours import CandidateSearch
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem
-from boostkmeans._steps.tree_builder import SPLITS, STARTS, SplitRules
+from boostkmeans._steps.split_rules import SPLITS, STARTS, SplitRules
 
 # Number of candidate centres in the search for the cluster of a leaf after refinement.
 CANDIDATES_OF_LEAVES = 1024
@@ -134,6 +134,8 @@ class BisectingBoostKMeans(Clusterer):
         "n_sections": integer(2),
         "init": choice(STARTS),
         "split": choice(SPLITS),
+        "sample": any_of("auto", None),
+        "max_passes": any_of("auto", None, integer(1)),
         "refine": any_of(bool, integer(1)),
     }
 
@@ -146,6 +148,8 @@ class BisectingBoostKMeans(Clusterer):
         n_sections: int = 2,
         init: str = "random-partition",
         split: str = "largest",
+        sample: str | None = "auto",
+        max_passes: int | str | None = "auto",
         refine: bool | int = False,
         moves: str = "best",
         n_candidates: int | str | None = "auto",
@@ -167,6 +171,8 @@ class BisectingBoostKMeans(Clusterer):
         self.n_sections = n_sections
         self.init = init
         self.split = split
+        self.sample = sample
+        self.max_passes = max_passes
         self.refine = refine
         self.moves = moves
         self.n_candidates = n_candidates
@@ -252,7 +258,8 @@ class BisectingBoostKMeans(Clusterer):
         return self.max_iter if isinstance(self.refine, bool | np.bool_) else int(self.refine)
 
     def _start(self) -> Start:
-        return start_tree(SplitRules(self.n_sections, self.init, self.split), refine=self._refines)
+        rules = SplitRules(self.n_sections, self.init, self.split, self.sample, self.max_passes)
+        return start_tree(rules, refine=self._refines)
 
     def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
         return Problem(rows, weights, self.n_clusters, n_threads)

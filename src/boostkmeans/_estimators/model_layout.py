@@ -39,7 +39,10 @@ TREE: dict[str, TensorSpec] = {
     "centers": TensorSpec(np.float64, ("nodes", "d")),
     "clusters": TensorSpec(np.int32, ("nodes",), -1, "k"),
     "labels": TensorSpec(np.int32, ("n",), 0, "k", per_row=True),
+    "n_passes": TensorSpec(np.int64, ("nodes",), 0),
 }
+# Tensor that files of version 0.9 and earlier do not have.
+PASSES = TREE_PREFIX + "n_passes"
 
 # Conversions of attributes to JSON, by the method of `Fields` that reads them.
 TO_JSON: dict[str, Callable[[Any], Any]] = {
@@ -88,15 +91,14 @@ class CentreModelLayout(ModelLayout):
         found[SHIFT] = model._frame.shift
         if self.has_tree:
             found |= {TREE_PREFIX + name: getattr(model.tree_, name) for name in TREE}
-        tensors = {
-            name: np.asarray(found[name], dtype=spec.dtype) for name, spec in self._table(labels).items()
-        }
+        table = self._table(labels, passes=found.get(PASSES) is not None)
+        tensors = {name: np.asarray(found[name], dtype=spec.dtype) for name, spec in table.items()}
         return Content(header, tensors)
 
     def check(self, check: Checker, model: Any, header: Fields, tensors: Tensors) -> None:
         """Raise DataFormatError unless the tensors describe a valid model."""
         n_rows = header.integer("n_rows", 1, MAX_ROWS)
-        table = self._table(header.boolean("has_labels"))
+        table = self._table(header.boolean("has_labels"), passes=PASSES in tensors)
         lengths = check.tensors(tensors, table, {"n": n_rows})
         check_clusters(check, tensors, n_rows)
         if self.has_tree:
@@ -119,12 +121,14 @@ class CentreModelLayout(ModelLayout):
             found["tree_"] = _tree(tensors)
         return found
 
-    def _table(self, labels: bool) -> dict[str, TensorSpec]:
-        """Return the tensors that a file has, with or without labels."""
+    def _table(self, labels: bool, *, passes: bool) -> dict[str, TensorSpec]:
+        """Return the tensors that a file has, with or without labels and the passes of a tree."""
         table = {name: one.spec for name, one in self.arrays.items()}
         table[SHIFT] = SHIFT_SPEC
         if self.has_tree:
             table |= {TREE_PREFIX + name: spec for name, spec in TREE.items()}
+            if not passes:
+                del table[PASSES]
         return {name: spec for name, spec in table.items() if labels or not spec.per_row}
 
 
@@ -149,8 +153,10 @@ def _exact_sum(sizes: NDArray[np.int64]) -> int:
 
 
 def _tree(tensors: Tensors) -> ClusterTree:
-    no_labels = np.zeros(0, dtype=np.int32)
-    return ClusterTree(**{name: tensors.get(TREE_PREFIX + name, no_labels) for name in TREE})
+    found = {name: tensors.get(TREE_PREFIX + name) for name in TREE}
+    if found["labels"] is None:
+        found["labels"] = np.zeros(0, dtype=np.int32)
+    return ClusterTree(**found)  # type: ignore[arg-type]
 
 
 CENTRE_MODEL = CentreModelLayout(

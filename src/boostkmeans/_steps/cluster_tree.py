@@ -1,6 +1,6 @@
 """Cluster tree: the splits of a bisecting fit, and the sizes, centres and inertias of its nodes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,13 @@ class ClusterTree:
     """Cluster number of each leaf, -1 for other nodes."""
     labels: Labels
     """Cluster of each row; empty if the model was saved without labels."""
+    n_passes: Ints | None = None
+    """Number of passes of the split of each node, 0 for leaves. With `max_passes=None`, the last pass of
+    a split moves no row. None if the model was saved by version 0.9 or earlier."""
 
     def state(self) -> State:
         """Return the tree as plain values for a checkpoint."""
-        return {name: getattr(self, name) for name in (*NODES, *SUMS, "centers", "labels")}
+        return {name: getattr(self, name) for name in (*NODES, *SUMS, "centers", "labels", "n_passes")}
 
     @classmethod
     def restore(cls, saved: SavedState, n_rows: int, n_features: int) -> "ClusterTree":
@@ -78,6 +81,9 @@ class ClusterTree:
             centers=saved.array("centers", np.float64, (n, n_features)),
             clusters=nodes["clusters"],
             labels=saved.array("labels", np.int32, (n_rows,), 0, int(nodes["clusters"].max(initial=0))),
+            n_passes=None
+            if saved.values.get("n_passes") is None
+            else saved.array("n_passes", np.int64, (n,), 0),
         )
 
     @property
@@ -87,7 +93,8 @@ class ClusterTree:
 
     def for_partition(self, partition: Partition, inertias: Floats) -> "ClusterTree":
         """Return a tree with the same splits for the rows of a partition, in its frame."""
-        return _with_sums(self.children, self.parents, self.splits, self.clusters, partition, inertias)
+        tree = _with_sums(self.children, self.parents, self.splits, self.clusters, partition, inertias)
+        return replace(tree, n_passes=self.n_passes)
 
     def cut(self, n_clusters: int) -> Labels:
         """Return the label of each row when the tree had `n_clusters` leaves.
@@ -200,7 +207,10 @@ def build_tree(builder: TreeBuilder, order: Ints, partition: Partition, inertias
     clusters = np.full(len(numbers), -1, dtype=np.int32)
     leaves = builder.leaves(order)
     clusters[node_of[leaves]] = np.arange(len(leaves), dtype=np.int32)
-    return _with_sums(children, parents, splits, clusters, partition, inertias)
+    n_passes = np.zeros(len(numbers), dtype=np.int64)
+    n_passes[splits] = builder.n_passes[order]
+    tree = _with_sums(children, parents, splits, clusters, partition, inertias)
+    return replace(tree, n_passes=n_passes)
 
 
 def _with_sums(

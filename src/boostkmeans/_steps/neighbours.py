@@ -13,7 +13,8 @@ from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._steps.nearest import nearest_labels
 from boostkmeans._steps.partition import Labels, Partition
-from boostkmeans._steps.tree_builder import SplitRules, TreeBuilder
+from boostkmeans._steps.split_rules import SplitRules
+from boostkmeans._steps.tree_builder import TreeBuilder
 
 Lists = NDArray[np.int32]
 

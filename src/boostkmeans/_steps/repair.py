@@ -18,7 +18,7 @@ from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.neighbours import Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
-from boostkmeans._steps.tree_builder import MAX_PASSES, TOL
+from boostkmeans._steps.split_rules import MAX_PASSES, TOL
 
 Ints = NDArray[np.int64]
 
@@ -194,7 +194,7 @@ def _split_all(problem: Problem, partition: Partition, seed: int) -> Halves:
     begins, ends = starts[:-1], starts[1:]
     large = np.flatnonzero(ends - begins >= 2)
     light = 2 * k * rows.n_features > MAX_HALVES_VALUES
-    middles, weights, inertias = _core.split(
+    middles, weights, inertias, _ = _core.split(
         rows.core,
         row_weights,
         members,

@@ -18,7 +18,8 @@ from boostkmeans._steps.coincident import SAME_PLACE
 from boostkmeans._steps.nearest import assign_nearest, distances_to_assigned
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
-from boostkmeans._steps.tree_builder import Ints, SplitRules, TreeBuilder
+from boostkmeans._steps.split_rules import SplitRules
+from boostkmeans._steps.tree_builder import Ints, TreeBuilder
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 SAMPLED = "sampled-k-means++"

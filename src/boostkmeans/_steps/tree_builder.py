@@ -2,6 +2,7 @@
 
 import logging
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -13,47 +14,44 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.nearest import assign_zero_weight_rows
 from boostkmeans._steps.partition import Labels, Partition
+from boostkmeans._steps.split_queue import SplitQueue
+from boostkmeans._steps.split_rules import SplitRules
 from boostkmeans._storage.state import SavedState, State
 
 logger = logging.getLogger("boostkmeans")
 
-STARTS = ("random-partition", "random", "k-means++")
-SPLITS = ("largest", "inertia")
-
-# Maximum number of passes of a split. See "Tree" in docs/benchmarks.md.
-MAX_PASSES = 10
-# A split stops after a pass that gains less than this share of the set's inertia.
-TOL = 1e-4
 # Sets whose priority is at least this share of the highest one are split in one batch.
 BATCH_PRIORITY_RATIO = 1 / 2
 # Near the end, a batch has at most this share of the splits that are still needed.
 FINAL_BATCH_SHARE = 0.6
+# Maximum number of rows of several sets that one call splits exactly, which takes some seconds.
+# Checkpoints are written between calls.
+MAX_ROWS_AT_ONCE = 1 << 19
+# Minimum number of seconds between two messages about a tree that takes long.
+LOG_INTERVAL = 2.0
 
 # Arrays that describe the progress of a builder.
-STATE_ARRAYS = ("members", "begins", "ends", "priorities", "first_child", "n_children", "closed")
+STATE_ARRAYS = (
+    "members",
+    "begins",
+    "ends",
+    "priorities",
+    "first_child",
+    "n_children",
+    "n_passes",
+    "closed",
+)
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class SplitRules:
-    """Rules for splitting a set, and for choosing the next set."""
-
-    n_sections: int = 2
-    init: str = "random-partition"
-    split: str = "largest"
-    max_passes: int = MAX_PASSES
-    tol: float = TOL
 
 
 @dataclass
 class TreeBuilder:
     """Sets of rows, as ranges of `members`, and their splits.
 
-    The set with the highest priority (weight or inertia) is split first. A child never has a higher
-    priority than its parent, and the result of a split does not depend on when it is made. Sets are
-    therefore split in batches, and the splits are sorted afterwards into the order of a priority queue.
-    Some splits turn out not to be needed.
+    The set with the highest priority is split first. The result of a split does not depend on when it is
+    made. Sets are therefore split in batches, and the splits are put into the order of a priority queue
+    afterwards. Some splits turn out not to be needed.
     """
 
     rows: Rows
@@ -69,6 +67,8 @@ class TreeBuilder:
     first_child: Ints = field(init=False)
     """Index of the first child of each set, or -1. The children of a set have consecutive numbers."""
     n_children: Ints = field(init=False)
+    n_passes: Ints = field(init=False)
+    """Number of passes of the split of each set."""
     closed: NDArray[np.bool_] = field(init=False)
     """True for sets that were split or cannot be split."""
 
@@ -86,6 +86,8 @@ class TreeBuilder:
         self.priorities = np.full(1, np.inf)
         self.first_child = np.full(1, -1)
         self.n_children = np.zeros(1, dtype=np.int64)
+        self.n_passes = np.zeros(1, dtype=np.int64)
+        self._next_log = time.monotonic() + LOG_INTERVAL
         self.closed = self.ends - self.begins < 2
 
     def state(self) -> State:
@@ -103,6 +105,9 @@ class TreeBuilder:
         self.first_child = saved.array("first_child", np.int64, (n_sets,), -1, n_sets - 1)
         self.n_children = saved.array("n_children", np.int64, (n_sets,), 0, n_sets)
         self.closed = saved.array("closed", np.bool_, (n_sets,))
+        self.n_passes = np.zeros(n_sets, dtype=np.int64)  # Version 0.9 did not store them.
+        if "n_passes" in saved.values:
+            self.n_passes = saved.array("n_passes", np.int64, (n_sets,), 0)
         if not np.array_equal(np.sort(self.members), every) or not self._is_consistent():
             saved.fail("members", "the rows of a tree of splits", "inconsistent sets")
 
@@ -133,34 +138,59 @@ class TreeBuilder:
     def grow(self, n_leaves: int, after_round: Callable[[], None] | None = None) -> Ints:
         """Split until there are `n_leaves` leaves or no set can be split. Return the splits in order.
 
-        `after_round` is called after each batch of splits.
+        `after_round` is called after each call of the core.
         """
+        queue = SplitQueue()
         while True:
-            order = self._order()
-            made = np.cumsum(self.n_children[order] - 1)
+            order, leaves = self._order_so_far(n_leaves, queue)
+            if leaves >= n_leaves or self.closed.all():
+                break
             open_sets = np.flatnonzero(~self.closed)
-            if len(open_sets) == 0:
-                break
-            top = self.priorities[open_sets].max()
-            certain = int(np.searchsorted(-self.priorities[order], -top, side="right"))
-            leaves = 1 + (int(made[certain - 1]) if certain else 0)
-            if leaves >= n_leaves:
-                break
-            wanted = open_sets[self.priorities[open_sets] >= BATCH_PRIORITY_RATIO * top]
-            ranked = wanted[np.argsort(-self.priorities[wanted], kind="stable")]
-            # Near the end, children of the first sets may precede the last sets of the batch.
-            needed = n_leaves - leaves
-            self._split(
-                ranked if len(ranked) <= needed / 2 else ranked[: math.ceil(needed * FINAL_BATCH_SHARE)]
-            )
-            logger.debug("tree: %d of %d leaves are final", leaves, n_leaves)
-            if after_round is not None:
-                after_round()
+            if not self.rules.is_monotone:
+                open_sets = queue.open_sets(self.closed)
+            self._log("tree: %d of %d leaves are final", leaves, n_leaves)
+            for batch in self._batches(self._next_sets(open_sets, n_leaves - leaves)):
+                self._split(batch)
+                if after_round is not None:
+                    after_round()
+        made = np.cumsum(self.n_children[order] - 1)
         n_splits = int(np.searchsorted(made, n_leaves - 1)) + 1
         order = order[:n_splits]
         if len(order) and made[len(order) - 1] > n_leaves - 1:
             self._split_into_fewer(int(order[-1]), int(made[len(order) - 1]) - (n_leaves - 1))
         return order
+
+    def _order_so_far(self, n_leaves: int, queue: SplitQueue) -> tuple[Ints, int]:
+        """Return the known splits in the order of a priority queue.
+
+        Also return the number of leaves after those splits that no open set can precede.
+        """
+        if not self.rules.is_monotone:
+            queue.advance(n_leaves, self.priorities, self.closed, self.first_child, self.n_children)
+            return np.array(queue.order, dtype=np.int64), queue.n_leaves
+        # If a child never has a higher priority than its parent, a queue sorts by priority. Among equal
+        # priorities, older sets come first. A child has a higher number than its parent.
+        done = np.flatnonzero(self.first_child >= 0)
+        order = done[np.argsort(-self.priorities[done], kind="stable")]
+        top = self.priorities[~self.closed].max(initial=-np.inf)
+        certain = int(np.searchsorted(-self.priorities[order], -top, side="right"))
+        return order, 1 + int((self.n_children[order[:certain]] - 1).sum())
+
+    def _next_sets(self, open_sets: Ints, needed: int) -> Ints:
+        """Return the sets to split next, if `needed` leaves are missing."""
+        top = self.priorities[open_sets].max()
+        wanted = open_sets[self.priorities[open_sets] >= BATCH_PRIORITY_RATIO * top]
+        ranked = wanted[np.argsort(-self.priorities[wanted], kind="stable")]
+        # Near the end, children of the first sets may precede the last sets of the batch.
+        return ranked if len(ranked) <= needed / 2 else ranked[: math.ceil(needed * FINAL_BATCH_SHARE)]
+
+    def _batches(self, sets: Ints) -> list[Ints]:
+        """Divide sets between calls of the core. Exact splits of large sets take long."""
+        if not self.rules.is_exact:
+            return [sets]
+        n_rows = np.cumsum((self.ends - self.begins)[sets])
+        starts = np.flatnonzero(np.diff(n_rows // MAX_ROWS_AT_ONCE)) + 1
+        return np.split(sets, starts)
 
     def labels(self, order: Ints) -> Labels:
         """Return the leaf of each row. Rows without weight belong to the nearest leaf."""
@@ -189,12 +219,6 @@ class TreeBuilder:
         found: Ints = np.repeat(self.first_child[order], counts) + within
         return found
 
-    def _order(self) -> Ints:
-        """Return the split sets in the order of a priority queue."""
-        done = np.flatnonzero(self.first_child >= 0)
-        # Among equal priorities, older sets come first. A child has a higher number than its parent.
-        return done[np.argsort(-self.priorities[done], kind="stable")]
-
     def _split(self, sets: Ints) -> None:
         sizes = np.minimum(self.ends[sets] - self.begins[sets], self.rules.n_sections)
         self.closed[sets] = True
@@ -203,33 +227,51 @@ class TreeBuilder:
 
     def _split_into(self, sets: Ints, n_sections: int) -> None:
         """Split each set into the same number of sections."""
-        by_inertia = self.rules.split == "inertia"
-        found, weights, inertias = _core.split(
+        found, weights, inertias, passes = _core.split(
             self.rows.core,
             self.row_weights,
             self.members,
             self.begins[sets],
             self.ends[sets],
-            _core.SplitOptions(
-                n_sections=n_sections,
-                init=self.rules.init,
-                max_passes=self.rules.max_passes,
-                tol=self.rules.tol,
-                seed=self.seed,
-                with_inertias=by_inertia,
-            ),
+            self.rules.options(n_sections, self.seed),
             self.n_threads,
+            self._report_pass if logger.isEnabledFor(logging.INFO) else None,
         )
         ends = found.reshape(-1, n_sections)
         good = ends[:, 0] >= 0
         split, ends = sets[good], ends[good]
-        priorities = (inertias if by_inertia else weights).reshape(-1, n_sections)[good]
+        self.n_passes[sets] = passes
         self.first_child[split] = len(self.begins) + n_sections * np.arange(len(split))
         self.n_children[split] = n_sections
         begins = np.column_stack([self.begins[split], ends[:, :-1]])
-        # Despite rounding, a child must not have a higher priority than its parent.
-        priorities = np.minimum(priorities, self.priorities[split][:, None])
+        priorities = self.rules.priorities(
+            weights.reshape(-1, n_sections)[good],
+            inertias.reshape(-1, n_sections)[good],
+            ends - begins,
+            self._sums_of_squared_weights(begins, ends),
+        )
+        if self.rules.is_monotone:  # Despite rounding.
+            priorities = np.minimum(priorities, self.priorities[split][:, None])
         self._append(begins.ravel(), ends.ravel(), priorities.ravel())
+
+    def _sums_of_squared_weights(self, begins: Ints, ends: Ints) -> Floats | None:
+        if self.row_weights is None or self.rules.is_monotone:
+            return None
+        squares = np.append(self.row_weights[self.members] ** 2, 0.0)
+        bounds = np.stack([begins.ravel(), ends.ravel()], axis=1).ravel()
+        sums = np.add.reduceat(squares, bounds)[::2] if len(bounds) else np.zeros(0)
+        return np.asarray(sums.reshape(begins.shape))
+
+    def _report_pass(self, n_rows: int, n_passes: int, n_moves: int) -> None:
+        """Log the progress of the split of a large set. The core calls it after each pass."""
+        self._log("tree: split of %d rows, pass %d: %d moves", n_rows, n_passes, n_moves)
+
+    def _log(self, message: str, *values: int) -> None:
+        """Log a message for users if the last one is some seconds old, otherwise for debugging."""
+        due = time.monotonic() >= self._next_log
+        logger.log(logging.INFO if due else logging.DEBUG, message, *values)
+        if due:
+            self._next_log = time.monotonic() + LOG_INTERVAL
 
     def _append(self, begins: Ints, ends: Ints, priorities: Floats) -> None:
         n = len(begins)
@@ -238,6 +280,7 @@ class TreeBuilder:
         self.priorities = np.concatenate([self.priorities, priorities])
         self.first_child = np.concatenate([self.first_child, np.full(n, -1)])
         self.n_children = np.concatenate([self.n_children, np.zeros(n, dtype=np.int64)])
+        self.n_passes = np.concatenate([self.n_passes, np.zeros(n, dtype=np.int64)])
         self.closed = np.concatenate([self.closed, ends - begins < 2])
 
     def _split_into_fewer(self, last: int, surplus: int) -> None:

@@ -25,6 +25,8 @@ def check_tree(check: Checker, tree: ClusterTree, n_clusters: int, n_rows: int) 
         len(leaves) == n_clusters, f"The tree has {len(leaves)} leaves. Expected {n_clusters}."
     )
     _check_sizes(check, tree, has_child, leaves, n_rows)
+    if tree.n_passes is not None:
+        check.require((tree.n_passes[leaves] == 0).all(), "A leaf of the tree has passes.")
 
 
 def _check_nodes(

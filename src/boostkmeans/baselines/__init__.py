@@ -1,7 +1,7 @@
 """Methods that boost k-means is compared with, all with the same interface.
 
-`KMeans`, `MiniBatchKMeans` and `BisectingKMeans` use the same compiled core as `BoostKMeans`, so that run
-times compare algorithms. `ScikitLearnKMeans`, `ScikitLearnMiniBatchKMeans` and
+`KMeans`, `MiniBatchKMeans` and `BisectingKMeans` use the same compiled core as `BoostKMeans`, so that
+run times compare algorithms. `ScikitLearnKMeans`, `ScikitLearnMiniBatchKMeans` and
 `ScikitLearnBisectingKMeans` wrap scikit-learn and add the attributes and the history of `BoostKMeans`.
 `OnlineKMeans` is the paper's LVQ, `RBK` is CLUTO's repeated bisecting, and `Refined` improves the
 clusters of a tree. `METHODS` maps names to all methods, and `METHOD_GROUPS` contains the names by group.
@@ -15,8 +15,9 @@ paper's own:
 ...     model = method(5, 0).fit(X)  # n_clusters, random_state
 ...     assert len(model.cluster_centers_) == 5, name
 
-`compare` runs any of `METHODS` on the same rows, `summarize` combines the runs of each method, and
-`draw_curves` plots distortion against time. `demo_data`, `run_demo`, `demo_table` and `demo_page`
+`compare` runs any of `METHODS` on the same rows, `summarize` combines the runs of each method,
+`summarize_scores` combines their scores against known classes, and `draw_curves` plots distortion
+against time. `demo_data`, `run_demo`, `demo_table` and `demo_page`
 implement the command `boostkmeans demo`.
 """
 
@@ -25,7 +26,13 @@ from boostkmeans.baselines._comparison import MethodRun, MethodSummary, compare,
 from boostkmeans.baselines._demo_page import DemoData, demo_data, demo_page, demo_table, run_demo
 from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._kmeans import KMeans
-from boostkmeans.baselines._methods import DEFAULT, METHOD_GROUPS, METHODS, PAPER_METHODS
+from boostkmeans.baselines._methods import (
+    DEFAULT,
+    METHOD_GROUPS,
+    METHODS,
+    PAPER_METHODS,
+    Method,
+)
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans
 from boostkmeans.baselines._online import OnlineKMeans
 from boostkmeans.baselines._rbk import RBK
@@ -33,6 +40,7 @@ from boostkmeans.baselines._refined import Refined
 from boostkmeans.baselines._scikit_learn_bisecting import ScikitLearnBisectingKMeans
 from boostkmeans.baselines._scikit_learn_kmeans import ScikitLearnKMeans
 from boostkmeans.baselines._scikit_learn_mini_batch import ScikitLearnMiniBatchKMeans
+from boostkmeans.baselines._score_summary import ScoreSummary, summarize_scores
 
 __all__ = [
     "DEFAULT",
@@ -43,6 +51,7 @@ __all__ = [
     "BisectingKMeans",
     "DemoData",
     "KMeans",
+    "Method",
     "MethodRun",
     "MethodSummary",
     "MiniBatchKMeans",
@@ -51,6 +60,7 @@ __all__ = [
     "ScikitLearnBisectingKMeans",
     "ScikitLearnKMeans",
     "ScikitLearnMiniBatchKMeans",
+    "ScoreSummary",
     "compare",
     "demo_data",
     "demo_page",
@@ -58,4 +68,5 @@ __all__ = [
     "draw_curves",
     "run_demo",
     "summarize",
+    "summarize_scores",
 ]

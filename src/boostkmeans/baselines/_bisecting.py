@@ -1,2 +1,5 @@
 """Bisecting k-means (temporary)."""
-from boostkmeans.baselines._scikit_learn_bisecting import ScikitLearnBisectingKMeans as BisectingKMeans
+
+from boostkmeans.baselines._scikit_learn_bisecting import (
+    ScikitLearnBisectingKMeans as BisectingKMeans,  # noqa: F401
+)

@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
 from boostkmeans import metrics
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.baselines._methods import DEFAULT, METHODS, Method
@@ -29,6 +32,11 @@ class MethodRun:
     """Seconds and distortion after each sweep. Empty if the metric of the method is not Euclidean."""
     error: Exception | None = None
     """Error that the method raised."""
+    n_clusters: int = 0
+    """Number of clusters that the method was asked for."""
+    scores: dict[str, float] | None = None
+    """Agreement with the classes: "entropy" (0 is best), "purity", "nmi" and "ari" (1 is best). None
+    without classes, or after an error."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,7 @@ def compare(
     *,
     seeds: Sequence[int] = (0,),
     n_threads: int | None = None,
+    classes: Sequence[Any] | None = None,
     progress: ProgressCallback | None = None,
 ) -> Iterator[MethodRun]:
     """Run each method with each seed, and yield the results one by one.
@@ -90,6 +99,8 @@ def compare(
         Random seeds. Each method runs once per seed.
     n_threads : int, default=None
         Number of threads of each method. None uses the default of the method.
+    classes : sequence, default=None
+        Class of each row, or None for a row of unknown class. They are only used for `scores`.
     progress : callable, default=None
         Function called as ``progress(what, done, total)`` before each run.
 
@@ -109,11 +120,12 @@ def compare(
     """
     chosen = {name: METHODS[name] for name in DEFAULT} if methods is None else methods
     show = progress or ignore_progress
+    task = _Task(X, n_clusters, n_threads, classes)
     total, done = len(chosen) * len(seeds), 0
     for name, method in chosen.items():
         for seed in seeds:
             show(name if len(seeds) == 1 else f"{name}, seed {seed}", done, total)
-            yield _run(name, method, X, n_clusters, seed, n_threads)
+            yield task.run(name, method, seed)
             done += 1
 
 
@@ -151,18 +163,45 @@ def summarize(runs: Iterable[MethodRun]) -> list[MethodSummary]:
     ]
 
 
-def _run(
-    name: str, method: Method, X: Any, n_clusters: int, seed: int, n_threads: int | None
-) -> MethodRun:
-    try:
-        model = method(n_clusters, seed).set_params(n_threads=n_threads).fit(X)
-        distortion = metrics.average_distortion(X, model.labels_)
-    except Exception as error:  # one failing method must not end the comparison
-        return MethodRun(name, seed, float("nan"), float("nan"), 0, [], error)
-    history = model.history_
-    seconds = history[-1].seconds if history else 0.0
-    curve = [*_curve(model), (seconds, distortion)] if _is_euclidean(model) else []
-    return MethodRun(name, seed, distortion, seconds, model.n_iter_, curve)
+@dataclass(frozen=True)
+class _Task:
+    """What all runs of a comparison share."""
+
+    X: Any
+    n_clusters: int
+    n_threads: int | None
+    classes: Sequence[Any] | None
+
+    def run(self, name: str, method: Method, seed: int) -> MethodRun:
+        """Run one method with one seed."""
+        try:
+            model = method(self.n_clusters, seed).set_params(n_threads=self.n_threads).fit(self.X)
+            distortion = metrics.average_distortion(self.X, model.labels_)
+        except Exception as error:  # one failing method must not end the comparison
+            nan = float("nan")
+            return MethodRun(name, seed, nan, nan, 0, [], error, self.n_clusters)
+        history = model.history_
+        seconds = history[-1].seconds if history else 0.0
+        curve = [*_curve(model), (seconds, distortion)] if _is_euclidean(model) else []
+        scores = None if self.classes is None else class_scores(self.classes, model.labels_)
+        return MethodRun(
+            name, seed, distortion, seconds, model.n_iter_, curve, None, self.n_clusters, scores
+        )
+
+
+def class_scores(classes: Sequence[Any], labels: Any) -> dict[str, float]:
+    """Return the agreement of clusters and classes over the rows of known class."""
+    known = np.array([one is not None for one in classes])
+    truth = [one for one in classes if one is not None]
+    found = np.asarray(labels)[known]
+    if not truth:
+        raise ValueError("classes must contain at least one known class. All of them are None.")
+    return {
+        "entropy": metrics.entropy(truth, found),
+        "purity": metrics.purity(truth, found),
+        "nmi": float(normalized_mutual_info_score(truth, found)),
+        "ari": float(adjusted_rand_score(truth, found)),
+    }
 
 
 def _is_euclidean(model: Any) -> bool:

@@ -111,9 +111,7 @@ class KMeans(WeightedBaseline):
         stopped = False
         for _ in range(self.max_iter):
             moves, movement = state.iterate()
-            history.append(
-                SweepRecord(data.watch.seconds, moves, state.inertia, evaluations, "lloyd")
-            )
+            history.append(SweepRecord(data.watch.seconds, moves, state.inertia, evaluations, "lloyd"))
             stopped = self._is_stopped(history[-1])
             if stopped or moves == 0 or movement <= tolerance:
                 break

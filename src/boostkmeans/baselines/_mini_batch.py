@@ -21,8 +21,8 @@ class MiniBatchKMeans(WeightedBaseline):
     """Mini-batch k-means (Sculley 2010) on the same compiled core as `BoostKMeans`.
 
     One iteration processes one batch: its rows are assigned to their nearest centres, and each centre
-    becomes the mean of all rows that were ever assigned to it. This is Sculley's learning rate, 1 / (rows
-    seen by the centre).
+    becomes the mean of all rows that were ever assigned to it. This is Sculley's learning rate: one
+    divided by the number of rows that the centre has seen.
 
     In the paper, "the iteration covers 10 % of the input data". This can be read in two ways. By
     default, each batch has a tenth of the rows. With ``share_of="total"``, all batches together see a

@@ -16,6 +16,11 @@ class RBK(BisectingBoostKMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters, k.
+    sample : {"auto"} or None, default="auto"
+        As in `BisectingBoostKMeans`. None for this parameter and `max_passes` is the algorithm of the
+        paper.
+    max_passes : int, None or "auto", default="auto"
+        As in `BisectingBoostKMeans`.
     n_init : int, default=1
         Number of trees grown with different random numbers. The result is the one with the lowest
         inertia.
@@ -60,12 +65,16 @@ class RBK(BisectingBoostKMeans):
         self,
         n_clusters: int = 8,
         *,
+        sample: str | None = "auto",
+        max_passes: int | str | None = "auto",
         n_init: int = 1,
         random_state: int | np.random.RandomState | None = None,
         n_threads: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.sample = sample
+        self.max_passes = max_passes
         self.n_init = n_init
         self.random_state = random_state
         self.n_threads = n_threads

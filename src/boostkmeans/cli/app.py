@@ -21,6 +21,11 @@ COMMANDS: Commands = {
     "convert": ("commands.convert", "convert", "Write vectors in another format."),
     "pq": ("commands.pq", "app", "Encode vectors by product quantization, and search codes."),
     "docs": ("commands.docs", "docs", "Cluster documents, and describe the clusters."),
+    "compare-docs": (
+        "commands.compare_docs",
+        "compare_docs",
+        "Compare methods on labelled documents.",
+    ),
     "demo": ("commands.demo", "demo", "Compare with k-means on sample data; write a page."),
 }
 

@@ -7,6 +7,7 @@
 """
 
 from boostkmeans.documents._clusters import DocumentClusters, cluster_documents
+from boostkmeans.documents._comparison import compare_documents
 from boostkmeans.documents._corpus import Corpus, Skipped
 from boostkmeans.documents._description import CentralDocument, DocumentCluster, TermShare
 from boostkmeans.documents._reading import read_corpus
@@ -22,6 +23,7 @@ __all__ = [
     "WeightedDocuments",
     "Weighting",
     "cluster_documents",
+    "compare_documents",
     "read_corpus",
     "tfidf",
 ]

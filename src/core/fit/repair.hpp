@@ -116,9 +116,10 @@ class Repair {
     const SplitOptions options{{2, SectionStart::plus_plus, kMaxPasses, kTol}, seed, false};
     std::vector<std::int64_t> found(2 * begins.size());
     std::vector<double> weights(found.size()), inertias(found.size());
+    std::vector<std::int64_t> passes(begins.size());
     split(rows, row_weights, members.data(), begins.data(), ends.data(),
           static_cast<std::int64_t>(begins.size()), options,
-          SplitResult{found.data(), weights.data(), inertias.data()}, pool);
+          SplitResult{found.data(), weights.data(), inertias.data(), passes.data()}, pool);
     if (pool.stop_token().stopped()) return;
     for (std::size_t s = 0; s < begins.size(); ++s) {
       if (found[2 * s] < 0) continue;  // equal rows have no second half

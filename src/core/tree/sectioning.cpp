@@ -58,18 +58,35 @@ Sectioning<Rows>::Sectioning(const Rows& rows, const SectionOptions& options, st
 template <class Rows>
 bool Sectioning<Rows>::run(const std::int64_t* ids, std::int64_t count, RowWeights weights,
                            std::uint64_t seed) {
-  ids_ = ids;
-  count_ = count;
-  weights_ = weights;
-  sections_.resize(static_cast<std::size_t>(count));
-  if (!cache_.load(ids, count, weights)) return false;
+  if (!load(ids, count, weights)) return false;
   double inertia = 0.0;  // of the set
   for (std::int64_t i = 0; i < count; ++i) inertia += row_weight(i) * (cache_.norm(i) - cache_.shift(i));
   Random random(seed);
   start(random);
   sum_up();
-  for (std::int64_t n = 0; n < options_.max_passes; ++n)
+  for (n_passes_ = 0; n_passes_ < options_.max_passes;) {
+    ++n_passes_;
     if (pass() <= options_.tol * inertia) break;
+  }
+  return true;
+}
+
+template <class Rows>
+bool Sectioning<Rows>::load(const std::int64_t* ids, std::int64_t count, RowWeights weights) {
+  ids_ = ids;
+  count_ = count;
+  weights_ = weights;
+  sections_.resize(static_cast<std::size_t>(count));
+  return cache_.load(ids, count, weights);
+}
+
+template <class Rows>
+bool Sectioning<Rows>::adopt(const std::int64_t* ids, std::int64_t count, RowWeights weights,
+                             const std::vector<std::int32_t>& sections, std::int64_t n_passes) {
+  if (!load(ids, count, weights)) return false;
+  sections_ = sections;
+  n_passes_ = n_passes;
+  sum_up();
   return true;
 }
 

@@ -52,9 +52,15 @@ class Sectioning {
   // Divides rows, at most the capacity, into sections. Returns false if all rows are equal.
   bool run(const std::int64_t* ids, std::int64_t count, RowWeights weights, std::uint64_t seed);
 
+  // Takes over sections that were found elsewhere. Returns false if all rows are equal.
+  bool adopt(const std::int64_t* ids, std::int64_t count, RowWeights weights,
+             const std::vector<std::int32_t>& sections, std::int64_t n_passes);
+
   std::int32_t section(std::int64_t i) const { return sections_[static_cast<std::size_t>(i)]; }
   double weight(std::int64_t section) const { return weight_[static_cast<std::size_t>(section)]; }
   double inertia(std::int64_t section) const;
+  // Number of passes of the last run.
+  std::int64_t n_passes() const { return n_passes_; }
   Cut cut() const { return cache_.cut(inverse_, offset_); }
   Cache& cache() { return cache_; }
 
@@ -67,6 +73,7 @@ class Sectioning {
     double norm = 0.0, dot = 0.0, least = 0.0;
   };
 
+  bool load(const std::int64_t* ids, std::int64_t count, RowWeights weights);
   void start(Random& random);
   void start_random_partition(Random& random);
   void start_from_rows(Random& random);
@@ -90,7 +97,7 @@ class Sectioning {
   SectionOptions options_;
   Cache cache_;
   const std::int64_t* ids_ = nullptr;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0, n_passes_ = 0;
   RowWeights weights_{nullptr};
   std::vector<float> dots_;  // (s - 1) x kBlock
   std::vector<std::int32_t> sections_;

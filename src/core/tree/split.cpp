@@ -10,6 +10,7 @@
 
 #include "support/random.hpp"
 #include "tree/large_sets.hpp"
+#include "tree/whole_sets.hpp"
 
 namespace boostkmeans {
 
@@ -36,7 +37,8 @@ class Splitting {
         n_sections_(options.sections.n_sections),
         capacity_(Cache::capacity(rows, n_sections_)),
         n_sample_(capacity_ / 2),
-        range_rows_(Cache::range_rows(rows)) {
+        range_rows_(Cache::range_rows(rows)),
+        whole_(rows, row_weights, members, options, result, pool) {
     scratches_.reserve(static_cast<std::size_t>(pool.size()));
     for (int t = 0; t < pool.size(); ++t) scratches_.push_back(std::make_unique<ThreadScratch>());
     large_.resize(static_cast<std::size_t>(n_sets));
@@ -47,6 +49,10 @@ class Splitting {
     std::vector<std::int64_t> order(static_cast<std::size_t>(n_sets_));
     std::iota(order.begin(), order.end(), 0);
     std::ranges::sort(order, {}, [this](std::int64_t i) { return std::pair(begins_[i] - ends_[i], i); });
+    if (!options_.sample) {
+      whole_.run(order, begins_, ends_, [this](std::int64_t set) { return seed_of(set); });
+      return;
+    }
     pool_.for_each(n_sets_, [&](std::int64_t i, int thread) {
       section_set(order[static_cast<std::size_t>(i)], thread);
     });
@@ -88,12 +94,17 @@ class Splitting {
       section_sample(set, thread);
       return;
     }
+    if (options_.rule != SplitRule::fast) {
+      whole_.split_alone(set, begin, ends_[set], seed_of(set), thread);
+      return;
+    }
     ThreadScratch& here = scratch(thread);
     here.ids.assign(members_ + begin, members_ + begin + count);
     if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(set))) {
-      mark_equal(set);
+      mark_equal(result_, set, n_sections_);
       return;
     }
+    result_.passes[set] = here.sectioning->n_passes();
     for (std::int64_t s = 0, at = begin; s < n_sections_; ++s) {
       for (std::int64_t i = 0; i < count; ++i)
         if (here.sectioning->section(i) == s) members_[at++] = here.ids[static_cast<std::size_t>(i)];
@@ -104,13 +115,14 @@ class Splitting {
     }
   }
 
-  // Marks a set whose rows are all equal.
-  void mark_equal(std::int64_t set) {
-    for (std::int64_t s = 0; s < n_sections_; ++s) {
-      result_.ends[set * n_sections_ + s] = -1;
-      result_.weights[set * n_sections_ + s] = 0.0;
-      result_.inertias[set * n_sections_ + s] = 0.0;
-    }
+  // Divides some rows of a large set into sections. Returns false if all are equal.
+  bool section_rows(ThreadScratch& here, std::uint64_t seed, int thread) {
+    const auto count = static_cast<std::int64_t>(here.ids.size());
+    const std::int64_t* ids = here.ids.data();
+    if (options_.rule == SplitRule::fast) return here.sectioning->run(ids, count, row_weights_, seed);
+    WholeSplit<Rows>& split = whole_.split_of(thread);
+    return split.run(ids, count, seed, AfterPass()) &&
+           here.sectioning->adopt(ids, count, row_weights_, split.sections(), split.n_passes());
   }
 
   // Divides a sample of a large set into sections: one row from each of n_sample_ stretches of the set.
@@ -131,20 +143,21 @@ class Splitting {
       large->sample.push_back(at);
       here.ids.push_back(members_[at]);
     }
-    if (here.sectioning->run(here.ids.data(), n_sample_, row_weights_, random.bits())) {
+    if (section_rows(here, random.bits(), thread)) {
       large->cut = here.sectioning->cut();
       for (std::int64_t i = 0; i < n_sample_; ++i)
         large->sections.push_back(here.sectioning->section(i));
     } else if (!section_distinct(*large, here, thread)) {
-      mark_equal(set);
+      mark_equal(result_, set, n_sections_);
       return;
     }
+    result_.passes[set] = here.sectioning->n_passes();
     large_[static_cast<std::size_t>(set)] = std::move(large);
   }
 
   // Called if all rows of a sample are equal. Searches the set for other rows and divides these
   // into sections. Returns false if there are none.
-  bool section_distinct(Large& large, ThreadScratch& here, int thread) const {
+  bool section_distinct(Large& large, ThreadScratch& here, int thread) {
     typename Rows::Row first(rows_), other(rows_);
     rows_.fetch(members_[large.begin], first);
     large.sample.assign(1, large.begin);
@@ -166,7 +179,7 @@ class Splitting {
     here.ids.clear();
     for (const std::int64_t at : large.sample) here.ids.push_back(members_[at]);
     const auto count = static_cast<std::int64_t>(here.ids.size());
-    if (!here.sectioning->run(here.ids.data(), count, row_weights_, seed_of(large.set))) return false;
+    if (!section_rows(here, seed_of(large.set), thread)) return false;
     large.cut = here.sectioning->cut();
     large.sections.clear();
     for (std::int64_t i = 0; i < count; ++i) large.sections.push_back(here.sectioning->section(i));
@@ -194,6 +207,7 @@ class Splitting {
   const SplitResult& result_;
   ThreadPool& pool_;
   std::int64_t n_sections_, capacity_, n_sample_, range_rows_;
+  WholeSets<Rows> whole_;
   std::vector<std::unique_ptr<ThreadScratch>> scratches_;
   std::vector<std::unique_ptr<Large>> large_;  // by set; null for sets that fit into the cache
 };

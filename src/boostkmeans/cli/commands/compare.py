@@ -5,7 +5,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from boostkmeans.baselines import DEFAULT, METHODS, MethodRun, compare, draw_curves, summarize
+from boostkmeans.baselines import (
+    DEFAULT,
+    MethodRun,
+    compare,
+    draw_curves,
+    summarize,
+)
 from boostkmeans.cli.command import command
 from boostkmeans.cli.commands.comparison_listing import comparison_table, comparison_values
 from boostkmeans.cli.errors import exit_code_of, print_message, set_warning_subject
@@ -18,17 +24,17 @@ from boostkmeans.cli.files.output import (
     output_to,
     writing_to,
 )
+from boostkmeans.cli.method_names import LIST, chosen_methods, methods_in_help, methods_listing
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, RunOptions
 from boostkmeans.cli.progress_display import ProgressDisplay
 from boostkmeans.cli.stdout import print_result
 from boostkmeans.io import Vectors, check_memory
 
-# Value of --methods that prints the names of all methods.
-LIST = "list"
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
+@methods_in_help
 @expand_option_groups
 def compare_methods(
     path: Annotated[
@@ -42,8 +48,8 @@ def compare_methods(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Methods, separated by commas (default: {','.join(DEFAULT)}). 'list' prints all "
-            "names.",
+            help=f"Methods or groups of methods, separated by commas (default: {','.join(DEFAULT)}). "
+            "'list' prints all names.",
         ),
     ] = None,
     repeats: Annotated[
@@ -71,6 +77,8 @@ def compare_methods(
       boostkmeans compare vectors.fvecs -k 256
       boostkmeans compare vectors.npy -k 100 --max-rows 20000 --plot curves.png
       boostkmeans compare vectors.npy -k 20 --methods boost-best,k-means++,RBK
+      boostkmeans compare vectors.npy -k 20 --methods trees,scikit-learn
+      boostkmeans compare vectors.npy -k 20 --methods "BsKM, refined"
       boostkmeans compare --methods list
 
     Cluster the same vectors by boost k-means and by other methods, and print distortion and run time of
@@ -79,9 +87,9 @@ def compare_methods(
     """
     with command(common) as run:
         if methods == LIST:
-            print_result("\n".join(METHODS))
+            print_result(methods_listing())
             return
-        chosen = _choose_methods(methods)
+        chosen = chosen_methods("default" if methods is None else methods)
         if path is None or clusters is None:
             raise ValueError("PATH and -k are required: boostkmeans compare PATH -k K.")
         picture = _check_plot(output_to(plot, force=common.force))
@@ -109,18 +117,6 @@ def compare_methods(
             run.print_result(result, comparison_table)
         if not is_complete:
             raise typer.Exit(INTERRUPTED)
-
-
-def _choose_methods(names: str | None) -> dict[str, Any]:
-    """Return the methods by name. Names are case-insensitive."""
-    known = {name.lower(): name for name in METHODS}
-    wanted = list(DEFAULT) if names is None else [name.strip() for name in names.split(",")]
-    for name in wanted:
-        if name.lower() not in known:
-            raise ValueError(
-                f"There is no method {name!r}. The methods are {', '.join(METHODS)}: see --methods list."
-            )
-    return {known[name.lower()]: METHODS[known[name.lower()]] for name in wanted}
 
 
 def _check_plot(picture: Output | None) -> Output | None:
