@@ -32,6 +32,11 @@ def plan(full: bool) -> list[Json]:
     return [{"s": s, "n": n, "k": K, "seed": seed} for seed in SEEDS for s in SECTIONS]
 
 
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run; more sections take longer."""
+    return (1 + run["s"] / 8) * run["n"] / 50_000
+
+
 def measure(run: Json) -> Json:
     """Return comparisons, seconds and distortion of an exact tree."""
     X, data = sift(run["n"])
@@ -41,6 +46,7 @@ def measure(run: Json) -> Json:
     began = time.perf_counter()
     tree = model.fit(X).tree_
     seconds = time.perf_counter() - began
+    assert tree.n_passes is not None, "a new tree knows the passes of its splits"
     visits = tree.sizes[tree.splits] * tree.n_passes[tree.splits]
     n_sections = (tree.children[tree.splits] >= 0).sum(axis=1)
     return {
