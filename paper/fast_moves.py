@@ -15,14 +15,17 @@ from scipy import stats
 
 import fig3d_significance
 from contenders import STARTS
+from costs import model_of
 
 NAME = "fast_moves"
 TITLE = "Best and first moves with several seeds (the paper's Fig. 3 b)"
 
 METHODS = tuple(f"BKM({start}){end}" for start in STARTS for end in ("", "+Fast"))
-N_RUNS = 24
-# Seeds per stored run, so that little is lost if the experiment is interrupted.
-SEEDS_PER_RUN = 8
+# Number of seeds, and seeds per stored run, at the small and at the paper's size.
+N_RUNS = {False: 24, True: 12}
+SEEDS_PER_RUN = {False: 8, True: 4}
+# Expected number of iterations.
+ITERATIONS = 120
 
 
 def plan(full: bool) -> list[Json]:
@@ -30,12 +33,20 @@ def plan(full: bool) -> list[Json]:
 
     At the size of Fig. 3 b, a million rows and 10,000 clusters, a single run takes an hour.
     """
-    size: Json = {"n": 100_000, "k": 1_024} if full else {"n": 10_000, "k": 102}
+    size: Json = {"n": 100_000, "k": 1_024, "timed": False} if full else {"n": 10_000, "k": 102}
+    step = SEEDS_PER_RUN[full]
     return [
-        {"method": method, **size, "seeds": [first, first + SEEDS_PER_RUN]}
-        for first in range(0, N_RUNS, SEEDS_PER_RUN)
+        {"method": method, **size, "seeds": [first, first + step]}
+        for first in range(0, N_RUNS[full], step)
         for method in METHODS
     ]
+
+
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run."""
+    start, sweep, _ = model_of(run["method"], run["n"], run["k"])
+    first, end = run["seeds"]
+    return float((end - first) * (start + ITERATIONS * sweep))
 
 
 def measure(run: Json) -> Json:

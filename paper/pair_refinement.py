@@ -33,6 +33,12 @@ def plan(full: bool) -> list[Json]:
     return [{"pairs": pairs, **size, "rounds": STORED[-1], "seed": 0} for pairs in PAIRS]
 
 
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run: a pair takes some milliseconds, a sweep more."""
+    each = run["n"] * run["k"] / 1e9 if run["pairs"] == "all" else run["k"] * (2e-3 + 2e-9 * run["n"])
+    return 10 + float(run["rounds"] * each)
+
+
 def measure(run: Json) -> Json:
     """Return the distortion of the exact tree, and after some rounds of refinement."""
     X, data = sift(run["n"])

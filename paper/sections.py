@@ -34,7 +34,7 @@ def plan(full: bool) -> list[Json]:
 
 def cost(run: Json) -> float:
     """Return the estimated seconds of a run; more sections take longer."""
-    return (1 + run["s"] / 8) * run["n"] / 50_000
+    return float((1 + run["s"] / 8) * run["n"] / 50_000)
 
 
 def measure(run: Json) -> Json:

@@ -37,6 +37,11 @@ def plan(full: bool) -> list[Json]:
     return [{**one, "split": split, "seeds": [0, N_SEEDS]} for one in sets for split in SPLITS]
 
 
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run."""
+    return float(run.get("n", 20_000)) / 1_000
+
+
 def rows_of(run: Json) -> tuple[Any, str] | None:
     """Return the rows of a data set and their name, or None if the set is missing."""
     if run["set"] == "SIFT":
