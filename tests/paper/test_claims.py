@@ -34,7 +34,8 @@ def test_claims_are_in_the_order_of_the_experiments() -> None:
 
 
 def test_verdicts_of_miniature_results() -> None:
-    found = {name: judge(all_results()[judge.experiment]).finding for name, judge in JUDGES.items()}
+    results = all_results()
+    found = {name: judge(results[judge.experiment]).finding for name, judge in JUDGES.items()}
     other = {name: one.verdict for name, one in found.items() if one.verdict != claim.AGREES}
     assert other == {
         "assignment_is_costly": claim.DIFFERS,
@@ -58,8 +59,9 @@ def test_verdicts_of_miniature_results() -> None:
 
 
 def test_page_shows_all_findings(tmp_path: Path) -> None:
-    text = claims.page_text(all_results(), tmp_path)
-    assert all(one.finding.measured in text for one in claims.judge_all(all_results()))
+    results = all_results()
+    text = claims.page_text(results, tmp_path)
+    assert all(one.finding.measured in text for one in claims.judge_all(results))
 
 
 def test_page_links_to_existing_pages_only(tmp_path: Path) -> None:
