@@ -5,7 +5,7 @@ figures, a verdict and an explanation. The decorator `claim` adds the statement 
 of the verdict, so that the page shows them even if nothing was measured.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,8 @@ class Claim:
     """Rule of the verdict."""
     experiment: str
     finding: Finding
+    size: str = ""
+    """Size of the result that the verdict rests on: "full", "small", or empty without a verdict."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,23 @@ class Judge:
     rule: str
     find: Callable[[Json], Finding]
 
-    def __call__(self, result: Json | None) -> Claim:
-        """Return the claim with its finding; without a result, the verdict is "not measured"."""
-        try:
-            finding = Finding("", UNKNOWN) if result is None else self.find(result)
-        except NotMeasuredError as error:
-            finding = Finding("", UNKNOWN, str(error))
-        return Claim(self.title, self.paper, self.rule, self.experiment, finding)
+    def __call__(self, results: Sequence[Json]) -> Claim:
+        """Return the claim with its finding.
+
+        It rests on the first result with all figures that the claim needs: results at the paper's size
+        come first. If there is none, the verdict is "not measured".
+        """
+        reasons: list[str] = []
+        for result in results:
+            try:
+                return self.with_finding(self.find(result), str(result["size"]))
+            except NotMeasuredError as error:
+                reasons.append(str(error))
+        return self.with_finding(Finding("", UNKNOWN, reasons[-1] if reasons else ""), "")
+
+    def with_finding(self, finding: Finding, size: str) -> Claim:
+        """Return the claim with a finding from a result of this size."""
+        return Claim(self.title, self.paper, self.rule, self.experiment, finding, size)
 
 
 def claim(
@@ -80,6 +92,11 @@ def verdict(agrees: bool, in_part: bool = False) -> str:
     return AGREES if agrees else IN_PART if in_part else DIFFERS
 
 
+def is_finished(run: Json) -> bool:
+    """Return True if a stored run has figures."""
+    return not {"failure", "skipped", "missing"} & set(run)
+
+
 def run_of(result: Json, **settings: Any) -> Json:
     """Return the first finished run with these settings."""
     return runs_of(result, **settings)[0]
@@ -89,13 +106,30 @@ def runs_of(result: Json, **settings: Any) -> list[Json]:
     """Return all finished runs with these settings; raise NotMeasuredError if there are none."""
     found = [
         run for run in result["runs"]
-        if "failure" not in run and "skipped" not in run and "missing" not in run
+        if is_finished(run)
         and all(run["run"].get(name) == value for name, value in settings.items())
     ]  # fmt: skip
     if not found:
         wanted = ", ".join(f"{name}={value}" for name, value in settings.items())
-        raise NotMeasuredError(f"There is no run with {wanted}.")
+        raise NotMeasuredError(f"There is no run with {wanted}." if wanted else "There is no run.")
     return found
+
+
+def figure_of(run: Json, name: str) -> Any:
+    """Return a figure of a run; raise NotMeasuredError if it is missing.
+
+    At the paper's size, seconds are measured later than distortions.
+    """
+    if run.get(name) is None:
+        method = run["run"].get("method", "The run")
+        raise NotMeasuredError(f"{method} has no figure {name!r} yet.")
+    return run[name]
+
+
+def require_complete(result: Json) -> None:
+    """Raise NotMeasuredError if runs of the paper's size are missing."""
+    if result["size"] == "full" and result.get("complete") is False:
+        raise NotMeasuredError("Some runs at the paper's size are still missing.")
 
 
 def percent(value: float, other: float) -> float:

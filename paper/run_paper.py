@@ -7,6 +7,7 @@ from experiment import Experiment, main
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported.
 import claims
+import fast_moves
 import fig1_iterations
 import fig2_lloyd_condition
 import fig3_distortion
@@ -15,6 +16,10 @@ import fig4_recall
 import fig5_scalability
 import lloyd_fixed_points
 import photos
+import objectives
+import pair_refinement
+import sections
+import split_priority
 import table2_bisecting
 import table3_entropy
 import top_k0
@@ -23,9 +28,14 @@ import top_k0
 EXPERIMENTS: list[Experiment] = [
     fig1_iterations,
     fig2_lloyd_condition,
+    objectives,
     fig3_distortion,
+    fast_moves,
     fig3d_significance,
     table2_bisecting,
+    pair_refinement,
+    sections,
+    split_priority,
     top_k0,
     fig4_recall,
     table3_entropy,

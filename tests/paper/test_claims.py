@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from miniature_results import Json, all_results, scalability_result, search_result
+from miniature_results import all_results, each_result, scalability_result, search_result
 
 import claim
 import claims
@@ -15,15 +15,22 @@ JUDGES = {judge.name: judge for judge in claims.CLAIMS}
 
 def test_claims_without_results_are_not_measured() -> None:
     found = claims.judge_all({})
-    assert len(found) >= 16
+    assert len(found) >= 50
     assert {one.finding.verdict for one in found} == {claim.UNKNOWN}
+    assert {one.size for one in found} == {""}
     assert "not measured" in claims.page_text({})
 
 
 def test_claims_have_distinct_titles_and_cover_all_experiments() -> None:
     found = claims.judge_all({})
     assert len({one.title for one in found}) == len(found) == len(JUDGES)
-    assert {one.experiment for one in found} == set(claims.EXPERIMENTS)
+    assert {one.experiment for one in found} == set(claims.EXPERIMENTS) - set(claims.NO_CLAIM)
+
+
+def test_claims_are_in_the_order_of_the_experiments() -> None:
+    order = list(claims.EXPERIMENTS)
+    places = [order.index(judge.experiment) for judge in claims.CLAIMS]
+    assert places == sorted(places)
 
 
 def test_verdicts_of_miniature_results() -> None:
@@ -31,12 +38,17 @@ def test_verdicts_of_miniature_results() -> None:
     found = {name: judge(results[judge.experiment]).finding for name, judge in JUDGES.items()}
     other = {name: one.verdict for name, one in found.items() if one.verdict != claim.AGREES}
     assert other == {
+        "assignment_is_costly": claim.DIFFERS,
+        "fast_needs_more_iterations": claim.DIFFERS,
         "fast_is_faster": claim.DIFFERS,
+        "more_than_120": claim.IN_PART,
         "tree_against_iteration": claim.DIFFERS,
         "refined_trees_above": claim.DIFFERS,
         "candidates_are_faster": claim.IN_PART,
         "quantizers_of_others": claim.IN_PART,
         "best_direct_for_documents": claim.DIFFERS,
+        "boost_faster_at_every_n": claim.DIFFERS,
+        "speed_advantage_grows": claim.DIFFERS,
         "ninety_four_minutes": claim.IN_PART,
         "eight_minutes": claim.IN_PART,
         "advantage_grows": claim.IN_PART,
@@ -47,34 +59,80 @@ def test_verdicts_of_miniature_results() -> None:
 
 
 def test_page_shows_all_findings(tmp_path: Path) -> None:
-    text = claims.page_text(all_results(), tmp_path)
-    assert all(one.finding.measured in text for one in claims.judge_all(all_results()))
+    results = all_results()
+    text = claims.page_text(results, tmp_path)
+    assert all(one.finding.measured in text for one in claims.judge_all(results))
 
 
 def test_page_links_to_existing_pages_only(tmp_path: Path) -> None:
-    assert "](paper/" not in claims.page_text(all_results(), tmp_path)
+    assert "[search](paper/search.md)" not in claims.page_text(all_results(), tmp_path)
     (tmp_path / "search.md").touch()
     assert "[search](paper/search.md)" in claims.page_text(all_results(), tmp_path)
 
 
+def test_verdict_rests_on_the_papers_size_if_it_has_all_figures() -> None:
+    small = search_result()
+    full = {**search_result(), "size": "full"}
+    without_trees = [
+        {**run, "methods": [one for one in run["methods"] if one["method"] != "BsKM"]}
+        for run in full["runs"]
+    ]
+    partial = {**full, "runs": without_trees}
+    assert JUDGES["quantizers_alike"]([full, small]).size == "full"
+    assert JUDGES["quantizers_alike"]([partial, small]).size == "full"
+    assert JUDGES["quantizers_by_trees"]([full, small]).size == "full"
+    assert JUDGES["quantizers_by_trees"]([partial, small]).size == "small"
+    assert JUDGES["quantizers_by_trees"]([partial]).finding.verdict == claim.UNKNOWN
+
+
+def test_page_counts_claims_by_size(tmp_path: Path) -> None:
+    results = {**all_results(), "search": [{**search_result(), "size": "full"}]}
+    text = claims.page_text(results, tmp_path)
+    found = claims.judge_all(results)
+    full = [number for number, one in enumerate(found, start=1) if one.experiment == "search"]
+    assert f"- 3 rest on results at the paper's own size ({full[0]}-{full[-1]})." in text
+    free = sum(one.experiment in claims.NO_SIZE for one in found)
+    assert f"- {free} concern illustrations or general statements" in text
+    assert f"- {len(found) - 3 - free} rest on results at the small size" in text
+    assert "not measured yet (" not in text
+
+
+def test_ranges() -> None:
+    assert claims.ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
+    assert claims.ranges([]) == ""
+
+
+def test_page_names_data_and_number_of_document_sets(tmp_path: Path) -> None:
+    text = claims.page_text(all_results(), tmp_path)
+    assert "1 of the paper's 15 sets are measured for Table 3" in text
+    assert "PhotoSIFT replaces SIFT1M" in text
+    assert "At the small size: some, k = 5, 10." in text
+    assert "None is measured for Table 3" in claims.page_text({}, tmp_path)
+
+
 @pytest.mark.parametrize("name", ["ninety_four_minutes", "eight_minutes"])
 def test_times_at_the_papers_size_are_not_extrapolated(name: str) -> None:
-    finding = JUDGES[name](scalability_result(full=True)).finding
+    whole = scalability_result(full=True)
+    finding = JUDGES[name]([whole]).finding
     assert finding.verdict == claim.AGREES
-    assert finding.measured.endswith("measured")
+    assert "minutes, measured; the sampled tree takes" in finding.measured
+    fewer = {**whole, "runs": [run for run in whole["runs"] if run["run"]["n"] < 1_000_000]}
+    assert JUDGES[name]([fewer]).finding.verdict == claim.UNKNOWN
 
 
 @pytest.mark.parametrize("name", claims.EXPERIMENTS)
-def test_incomplete_results_are_judged_or_not_measured(name: str) -> None:
-    whole = all_results()[name]
-    assert whole is not None
+@pytest.mark.parametrize("size", ["small", "full"])
+def test_incomplete_results_are_judged_or_not_measured(name: str, size: str) -> None:
+    whole = {**each_result()[name], "size": size}
     runs = whole["runs"]
     failing = [{"run": run["run"], "failure": "more than 1 s"} for run in runs]
-    for some in ([], runs[:1], runs[1:], runs[-1:], failing):
-        result: dict[str, Json | None] = {name: {**whole, "runs": some}}
+    # At the paper's size, seconds are measured later than distortions.
+    untimed = [{key: one for key, one in run.items() if "seconds" not in key} for run in runs]
+    for some in ([], runs[:1], runs[1:], runs[-1:], untimed, failing):
+        result = {name: [{**whole, "runs": some, "complete": False}]}
         assert all(one.finding.verdict in claim.VERDICTS for one in claims.judge_all(result))
         assert claims.page_text(result)
-    of_failing = claims.judge_all({name: {**whole, "runs": failing}})
+    of_failing = claims.judge_all({name: [{**whole, "runs": failing}]})
     assert {one.finding.verdict for one in of_failing} == {claim.UNKNOWN}
 
 
@@ -86,3 +144,4 @@ def test_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     text = (tmp_path / "paper.md").read_text()
     assert "at most 0.0 points apart" in text
     assert "Errors and omissions of the paper" in text
+    assert "2604.21798" in text

@@ -1,0 +1,242 @@
+"""Claims of the paper about bisecting methods: Table 2, the number of sections, and priorities."""
+
+import statistics
+
+from scipy import stats
+
+from claim import (
+    Finding,
+    Judge,
+    NotMeasuredError,
+    claim,
+    figure_of,
+    percent,
+    run_of,
+    runs_of,
+    verdict,
+)
+from experiment import Json
+
+BOOSTED_TREES = ("BsBKM(non)", "BsBKM(rnd)", "BsBKM(kpp)")
+OTHER_TREES = ("BsKM", "BsKM++", "RBK")
+TREES = (*OTHER_TREES, *BOOSTED_TREES)
+
+
+# Table 2
+
+
+def mean_of(result: Json, method: str, figure: str = "distortion") -> float:
+    """Return the mean of a figure over the seeds."""
+    return statistics.fmean(figure_of(run, figure) for run in runs_of(result, method=method))
+
+
+@claim(
+    "bisecting",
+    "Trees end well above k-means",
+    "All bisecting methods are about 13 % above k-means.",
+    "Agrees if all trees are at least 8 % above k-means; in part from 3 %.",
+)
+def trees_above_kmeans(result: Json) -> Finding:
+    """Return the lowest and the highest tree relative to k-means."""
+    target = run_of(result, method="k-means")["distortion"]
+    gaps = [percent(mean_of(result, method), target) for method in TREES]
+    return Finding(
+        f"{min(gaps):+.1f} to {max(gaps):+.1f} %",
+        verdict(min(gaps) >= 8, min(gaps) >= 3),
+        "Rows never move back to another branch (Fig. 2).",
+    )
+
+
+@claim(
+    "bisecting",
+    "Trees are where k-means is after one iteration",
+    "The distortion of all bisecting methods is only close to that of k-means after one iteration.",
+    "Agrees if the mean of all trees is within 3 % of k-means after one iteration; in part within 6 %.",
+)
+def trees_like_one_iteration(result: Json) -> Finding:
+    """Compare the mean of the trees with k-means after its first iteration."""
+    kmeans = run_of(result, method="k-means")
+    first = figure_of(kmeans, "after_one")
+    gap = percent(statistics.fmean(mean_of(result, method) for method in TREES), first)
+    late = percent(first, kmeans["distortion"])
+    return Finding(
+        f"{gap:+.1f} % relative to k-means after one iteration, which is {late:.1f} % above its end",
+        verdict(abs(gap) <= 3, abs(gap) <= 6),
+    )
+
+
+@claim(
+    "bisecting",
+    "Trees built by boost k-means are the best trees",
+    "Methods that use Alg. 1 are always lower than BsKM and BsKM++ (by 0.4 %) and than RBK (by 0.1 %).",
+    "Agrees if each BsBKM is below all three; in part if their mean is below that of each.",
+)
+def boosted_trees_best(result: Json) -> Finding:
+    """Compare the means over the seeds."""
+    boosted = {one: mean_of(result, one) for one in BOOSTED_TREES}
+    others = {one: mean_of(result, one) for one in OTHER_TREES}
+    mean = statistics.fmean(boosted.values())
+    gaps = [f"{percent(mean, value):+.2f} % relative to {one}" for one, value in others.items()]
+    return Finding(
+        f"on average {', '.join(gaps)}",
+        verdict(max(boosted.values()) < min(others.values()), mean < min(others.values())),
+    )
+
+
+@claim(
+    "bisecting",
+    "Trees built by boost k-means are the best trees after refinement, too",
+    "After refinement, they are below BsKM, BsKM++ and RBK by 0.1 to 0.2 %.",
+    "Agrees if the refined mean of each BsBKM is below those of all three; in part if their mean is "
+    "below that of each.",
+)
+def refined_boosted_trees_best(result: Json) -> Finding:
+    """Compare the refined means over the seeds."""
+    boosted = [mean_of(result, one, "refined") for one in BOOSTED_TREES]
+    others = {one: mean_of(result, one, "refined") for one in OTHER_TREES}
+    mean = statistics.fmean(boosted)
+    gaps = [f"{percent(mean, value):+.2f} % relative to {one}" for one, value in others.items()]
+    return Finding(
+        f"on average {', '.join(gaps)}",
+        verdict(max(boosted) < min(others.values()), mean < min(others.values())),
+        "Differences of this size are within the differences between seeds.",
+    )
+
+
+@claim(
+    "bisecting",
+    "A whole tree takes less than a twentieth of one iteration of k-means",
+    "Bisecting is more than 20 times faster than a single iteration of k-means.",
+    "Agrees if an iteration of k-means takes at least 20 times as long as BsBKM(non); in part if it "
+    "takes at least 5 times as long.",
+)
+def tree_against_iteration(result: Json) -> Finding:
+    """Return the time of an iteration of k-means relative to a tree."""
+    kmeans = run_of(result, method="k-means")
+    ratio = figure_of(kmeans, "seconds_of_iteration") / mean_of(result, "BsBKM(non)", "seconds")
+    return Finding(
+        f"{ratio:.2g} times as long, for {kmeans['run']['k']:,} clusters",
+        verdict(ratio >= 20, ratio >= 5),
+        "A tree visits each row in log2(k) splits, with several passes each. An iteration compares each "
+        "row with k centres, but by a matrix product at the full speed of the processor. The ratio "
+        "grows with k.",
+    )
+
+
+@claim(
+    "bisecting",
+    "Splits need few passes",
+    "The average number of iterations of a split is much smaller than that of k-means.",
+    "Agrees if the mean number of passes of the splits of BsBKM(non) is at most a quarter of the "
+    "iterations of k-means; in part if it is at most half.",
+)
+def splits_need_few_passes(result: Json) -> Finding:
+    """Compare the passes per split with the iterations of k-means."""
+    passes = [figure_of(run, "passes") for run in runs_of(result, method="BsBKM(non)")]
+    mean = statistics.fmean(one["mean"] for one in passes)
+    longest = max(one["max"] for one in passes)
+    iterations = figure_of(run_of(result, method="k-means"), "iterations")
+    return Finding(
+        f"{mean:.1f} passes per split (at most {longest}), {iterations} iterations of k-means",
+        verdict(mean <= iterations / 4, mean <= iterations / 2),
+        "Most splits are those of small sets, which need few passes.",
+    )
+
+
+@claim(
+    "bisecting",
+    "After refinement, trees are still 7 % above k-means",
+    "Refinement takes trees from 13 % above k-means to 7 % above.",
+    "Agrees if the mean of the refined trees is at least 3 % above k-means; in part if it is above at "
+    "all.",
+)
+def refined_trees_above(result: Json) -> Finding:
+    """Return the means over methods and seeds relative to k-means."""
+    target = run_of(result, method="k-means")["distortion"]
+    mean = statistics.fmean(percent(mean_of(result, one, "refined"), target) for one in TREES)
+    after_first = [
+        figure_of(run, "refined_after")[0] for one in TREES for run in runs_of(result, method=one)
+    ]
+    first = percent(statistics.fmean(after_first), target)
+    return Finding(
+        f"{mean:+.2f} % relative to k-means; {first:+.1f} % after the first sweep",
+        verdict(mean >= 3, mean > 0),
+        "The paper does not say how it refined. Here refinement continues until hardly anything moves. "
+        "[Refinement of pairs](paper/pair_refinement.md) tests a weaker refinement.",
+    )
+
+
+# Number of sections
+
+
+@claim(
+    "sections",
+    "Splitting into two needs the fewest comparisons",
+    "The number of comparisons, n (s - 1) log_s(k), increases with s, so s = 2 is the most efficient.",
+    "Agrees if s = 2 needs the fewest comparisons and the least time of s = 2, 3, 4, 8 and 16, on "
+    "average over the seeds; in part if it needs the fewest comparisons.",
+)
+def two_sections_cheapest(result: Json) -> Finding:
+    """Return comparisons and seconds relative to those of s = 2."""
+    comparisons, seconds = (
+        {
+            s: statistics.fmean(figure_of(run, name) for run in runs_of(result, s=s))
+            for s in sorted({run["run"]["s"] for run in runs_of(result)})
+        }
+        for name in ("comparisons", "seconds")
+    )
+    if 2 not in comparisons or len(comparisons) < 2:
+        raise NotMeasuredError("There are no runs with s = 2 and another s.")
+    fewest, fastest = (min(some, key=some.__getitem__) for some in (comparisons, seconds))
+    return Finding(
+        ", ".join(
+            f"s = {s}: {comparisons[s] / comparisons[2]:.2f} times the comparisons and "
+            f"{seconds[s] / seconds[2]:.2f} times the time"
+            for s in comparisons
+            if s != 2
+        ),
+        verdict(fewest == fastest == 2, fewest == 2),
+        "The paper assumes the same number of passes for each s. The comparisons here are counted, with "
+        "the passes that each split made.",
+    )
+
+
+# Priorities
+
+
+@claim(
+    "split_priority",
+    "Splitting the largest cluster is more stable",
+    "It is usually more stable than splitting the cluster with the highest average distance.",
+    "Agrees if the distortion of 20 seeds has a lower standard deviation than with the average distance "
+    "on all data sets, and significantly lower on one of them (Brown-Forsythe test, p < 0.05); in part "
+    "if it is lower on most sets.",
+)
+def largest_more_stable(result: Json) -> Finding:
+    """Compare the standard deviations of both priorities."""
+    texts, lower, significant = [], [], []
+    for name in sorted({run["run"]["set"] for run in runs_of(result)}):
+        largest, average = (
+            run_of(result, set=name, split=split)["distortion"] for split in ("largest", "average")
+        )
+        deviations = [100 * statistics.stdev(some) / statistics.fmean(some)
+                      for some in (largest, average)]  # fmt: skip
+        p = float(stats.levene(largest, average, center="median").pvalue)
+        lower.append(deviations[0] < deviations[1])
+        significant.append(lower[-1] and p < 0.05)
+        gap = percent(statistics.fmean(average), statistics.fmean(largest))
+        texts.append(
+            f"{name} {deviations[0]:.2f} % against {deviations[1]:.2f} % (p = {p:.1g}; the mean "
+            f"with the average distance is {gap:+.1f} %)"
+        )
+    return Finding(
+        "; ".join(texts),
+        verdict(all(lower) and any(significant), sum(lower) * 2 > len(lower)),
+    )
+
+
+CLAIMS: list[Judge] = [
+    trees_above_kmeans, trees_like_one_iteration, boosted_trees_best, refined_boosted_trees_best,
+    tree_against_iteration, splits_need_few_passes, refined_trees_above, two_sections_cheapest,
+    largest_more_stable,
+]  # fmt: skip

@@ -1,0 +1,234 @@
+"""Rules of the paper's claims: results made by hand on both sides of each threshold."""
+
+from typing import Any
+
+import pytest
+from miniature_results import (
+    Json,
+    bisecting_result,
+    curve_run,
+    objectives_result,
+    priority_result,
+    sections_result,
+    seeds_result,
+    stored,
+)
+
+import claims
+from claim import AGREES, DIFFERS, IN_PART, UNKNOWN
+
+JUDGES = {judge.name: judge for judge in claims.CLAIMS}
+
+
+def verdict_of(name: str, result: Json) -> str:
+    """Return the verdict of a claim."""
+    return JUDGES[name]([result]).finding.verdict
+
+
+# The algorithm
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [([1.0] * 10, AGREES), ([1.0] * 9 + [1.1], IN_PART), ([1.0] * 8 + [1.1, 1.2], DIFFERS)],
+)
+def test_reaches_optimum(ends: list[float], expected: str) -> None:
+    result = stored([{"run": {"method": "starts"}, "distortions_boost": ends}])
+    assert verdict_of("reaches_optimum", result) == expected
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "expected"),
+    [
+        ([9.0, 8.0, 7.0], [9.0, 8.0, 7.0], AGREES),
+        ([9.0, 8.0, 8.1], [9.0, 8.0, 7.0], IN_PART),
+        ([9.0, 8.0, 7.0], [9.0, 9.1, 7.0], DIFFERS),
+    ],
+)
+def test_objectives_decrease_together(small: list[float], large: list[float], expected: str) -> None:
+    assert verdict_of("objectives_decrease_together", objectives_result(small, large)) == expected
+
+
+# Curves
+
+
+def curves(**runs: Json) -> Json:
+    """Return a result with runs of BKM(non), BKM(rnd) and so on, by start."""
+    return stored([{**run, "run": {"method": f"BKM({start})", "k": 8}} for start, run in runs.items()])
+
+
+def timed(seconds: float) -> Json:
+    """Return a run of 20 iterations that takes some seconds in total."""
+    return {"curve": [[i + 1, seconds * (i + 1) / 20, 100 - i] for i in range(20)], "distortion": 80.0}
+
+
+@pytest.mark.parametrize(
+    ("rnd", "kpp", "expected"), [(105.1, 106, AGREES), (104.9, 106, IN_PART), (104.9, 90, DIFFERS)]
+)
+def test_assignment_is_costly(rnd: float, kpp: float, expected: str) -> None:
+    result = curves(non=timed(100), rnd=timed(rnd), kpp=timed(kpp))
+    assert verdict_of("assignment_is_costly", result) == expected
+
+
+def test_assignment_at_the_papers_size_needs_separate_seconds() -> None:
+    untimed = {"curve": [[i + 1, None, 100 - i] for i in range(20)], "distortion": 80.0}
+    assert verdict_of("assignment_is_costly", curves(non=untimed, rnd=untimed, kpp=untimed)) == UNKNOWN
+    measured = {
+        start: {**untimed, "start_seconds": seconds, "seconds_of_iteration": 1.0}
+        for start, seconds in (("non", 0.0), ("rnd", 1.1), ("kpp", 2.0))
+    }
+    assert verdict_of("assignment_is_costly", curves(**measured)) == AGREES
+
+
+@pytest.mark.parametrize(
+    ("later", "expected"), [(("non", "rnd", "kpp"), AGREES), (("kpp",), IN_PART), ((), DIFFERS)]
+)
+def test_fast_needs_more_iterations(later: tuple[str, ...], expected: str) -> None:
+    best = [100.0 - i for i in range(30)]
+    runs = []
+    for start in ("non", "rnd", "kpp"):
+        fast = [value + 1 if start in later else value for value in best]
+        runs += [curve_run(f"BKM({start})", best), curve_run(f"BKM({start})+Fast", fast)]
+    assert verdict_of("fast_needs_more_iterations", stored(runs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("iterations", "expected"),
+    [
+        ({"k-means": 121, "k-means++": 130, "BKM(non)": 121, "BKM(rnd)": 50}, AGREES),
+        ({"k-means": 121, "k-means++": 130, "BKM(non)": 120, "BKM(rnd)": 50}, IN_PART),
+        ({"k-means": 121, "k-means++": 120, "BKM(non)": 121, "BKM(rnd)": 121}, IN_PART),
+        ({"k-means": 120, "k-means++": 130, "BKM(non)": 120, "BKM(rnd)": 130}, DIFFERS),
+    ],
+)
+def test_more_than_120(iterations: dict[str, int], expected: str) -> None:
+    runs = [{**curve_run(one, [1.0]), "iterations": count} for one, count in iterations.items()]
+    assert verdict_of("more_than_120", stored(runs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("rising", "expected"), [((), AGREES), (("Mini-Batch",), IN_PART), (("k-means",), DIFFERS)]
+)
+def test_decreases_steadily(rising: tuple[str, ...], expected: str) -> None:
+    methods = ("k-means", "k-means++", "Mini-Batch", "LVQ", "BKM(non)")
+    runs = [curve_run(one, [3.0, 2.0, 2.1 if one in rising else 1.9]) for one in methods]
+    assert verdict_of("decreases_steadily", stored(runs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [((105.1, 106), AGREES), ((104, 106), IN_PART), ((104, 104), DIFFERS), ((106,), IN_PART)],
+)
+def test_mini_batch_far_above(ends: tuple[float, ...], expected: str) -> None:
+    names = ("Mini-Batch", "Mini-Batch, 10 % in total")
+    runs = [curve_run(one, [120.0, end]) for one, end in zip(names, ends, strict=False)]
+    assert verdict_of("mini_batch_far_above", stored([curve_run("k-means", [100.0]), *runs])) == expected
+
+
+@pytest.mark.parametrize(
+    ("lvq_seconds", "boost", "expected"),
+    [
+        (9.0, [12, 11, 10, 9.0], AGREES),
+        (2.0, [12, 11, 10, 9.0], IN_PART),
+        (2.0, [20.0] * 6 + [10], DIFFERS),
+        (9.0, [20.0, 19.0], DIFFERS),
+    ],
+)
+def test_lvq_inefficient(lvq_seconds: float, boost: list[float], expected: str) -> None:
+    lvq = curve_run("LVQ", [14, 13, 12, 11, 10.0])
+    lvq["curve"][-1][1] = lvq_seconds
+    assert verdict_of("lvq_inefficient", stored([lvq, curve_run("BKM(non)", boost)])) == expected
+
+
+# Many runs
+
+
+@pytest.mark.parametrize(
+    ("gaps", "expected"),
+    [
+        ((-0.1, -0.1, -0.1), AGREES),
+        ((-0.1, 0.0, 0.0), IN_PART),
+        ((-0.1, 0.0, 0.1), DIFFERS),
+        ((0.0, 0.0, 0.0), DIFFERS),
+    ],
+)
+def test_fast_ends_lower(gaps: tuple[float, ...], expected: str) -> None:
+    result = seeds_result(dict(zip(("non", "rnd", "kpp"), gaps, strict=True)))
+    assert verdict_of("fast_ends_lower", result) == expected
+
+
+def test_fast_needs_ten_seeds() -> None:
+    gaps = {"non": -0.1, "rnd": -0.1, "kpp": -0.1}
+    assert verdict_of("fast_ends_lower", seeds_result(gaps, n_seeds=9)) == UNKNOWN
+    assert verdict_of("fast_ends_lower", seeds_result(gaps, n_seeds=10)) == AGREES
+
+
+@pytest.mark.parametrize(("spread", "expected"), [(0.4, AGREES), (0.8, IN_PART), (1.5, DIFFERS)])
+def test_variations_minor(spread: float, expected: str) -> None:
+    values = [100 + spread * (-1) ** i for i in range(40)]
+    methods = ("k-means", "k-means++", "Mini-Batch", "LVQ", "BKM(non)")
+    result = stored([{"run": {"method": one}, "distortion": values} for one in methods])
+    assert verdict_of("variations_minor", result) == expected
+
+
+# Trees
+
+
+def changed(method: str, **figures: Any) -> Json:
+    """Return the results of trees with other figures of one method."""
+    result = bisecting_result()
+    runs = [{**run, **(figures if run["run"]["method"] == method else {})} for run in result["runs"]]
+    return {**result, "runs": runs}
+
+
+@pytest.mark.parametrize(("first", "expected"), [(111, AGREES), (108, IN_PART), (105, DIFFERS)])
+def test_trees_like_one_iteration(first: float, expected: str) -> None:
+    assert verdict_of("trees_like_one_iteration", changed("k-means", after_one=first)) == expected
+
+
+@pytest.mark.parametrize(("end", "expected"), [(112.9, AGREES), (113.5, IN_PART), (116, DIFFERS)])
+def test_boosted_trees_are_compared_with_all_others(end: float, expected: str) -> None:
+    assert verdict_of("boosted_trees_best", changed("BsBKM(kpp)", distortion=end)) == expected
+    after = changed("BsBKM(kpp)", refined=98 + end / 1000)
+    assert verdict_of("refined_boosted_trees_best", after) == expected
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(40, AGREES), (10, IN_PART), (9.9, DIFFERS)])
+def test_tree_against_iteration(seconds: float, expected: str) -> None:
+    result = changed("k-means", seconds_of_iteration=seconds)
+    assert verdict_of("tree_against_iteration", result) == expected
+
+
+@pytest.mark.parametrize(("mean", "expected"), [(32.0, AGREES), (65.0, IN_PART), (66.0, DIFFERS)])
+def test_splits_need_few_passes(mean: float, expected: str) -> None:
+    result = changed("BsBKM(non)", passes={"mean": mean, "max": 99})
+    assert verdict_of("splits_need_few_passes", result) == expected
+
+
+def test_trees_without_passes_are_not_measured() -> None:
+    assert verdict_of("splits_need_few_passes", changed("BsBKM(non)", passes=None)) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "seconds", "expected"),
+    [
+        ([1.0, 2, 3, 4, 5], [1.0, 2, 3, 4, 5], AGREES),
+        ([1.0, 2, 3, 4, 5], [3.0, 2, 3, 4, 5], IN_PART),
+        ([3.0, 2, 3, 4, 5], [1.0, 2, 3, 4, 5], DIFFERS),
+    ],
+)
+def test_two_sections_cheapest(comparisons: list[float], seconds: list[float], expected: str) -> None:
+    assert verdict_of("two_sections_cheapest", sections_result(comparisons, seconds)) == expected
+
+
+@pytest.mark.parametrize(
+    ("deviations", "expected"),
+    [
+        ({"a": (1.0, 3.0), "b": (1.0, 1.1), "c": (1.0, 1.1)}, AGREES),
+        ({"a": (1.0, 1.1), "b": (1.0, 1.1), "c": (1.0, 1.1)}, IN_PART),
+        ({"a": (1.0, 3.0), "b": (1.0, 1.1), "c": (1.1, 1.0)}, IN_PART),
+        ({"a": (1.0, 3.0), "b": (1.1, 1.0)}, DIFFERS),
+    ],
+)
+def test_largest_more_stable(deviations: dict[str, tuple[float, float]], expected: str) -> None:
+    assert verdict_of("largest_more_stable", priority_result(deviations)) == expected
