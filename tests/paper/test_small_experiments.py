@@ -105,6 +105,14 @@ def test_pairs_are_a_matching(k: int) -> None:
         assert len(set(pairs.ravel().tolist())) == 2 * (k // 2)
 
 
+def test_conclusion_about_pairs() -> None:
+    run = {"run": {"pairs": "random"}, "tree": 100.0, "after": [[1, 99.0], [2, 94.8]]}
+    assert "5.2 % in 2 rounds: they do not explain" in pair_refinement.conclusion({"runs": [run]})
+    run["after"] = [[1, 99.0], [2, 94.7]]
+    assert "they can explain" in pair_refinement.conclusion({"runs": [run]})
+    assert "not measured" in pair_refinement.conclusion({"runs": []})
+
+
 def test_nearest_pairs() -> None:
     centres = np.array([[0.0], [10], [1], [11]])
     pairs = pair_refinement.nearest_pairs(centres, np.random.default_rng(0))
