@@ -132,8 +132,8 @@ REFERENCES = """## References
 
 - J. A. Hartigan. *Clustering Algorithms.* John Wiley & Sons, 1975. It moves one row at a time to the
   cluster that lowers the inertia most.
-- Y. Zhao, G. Karypis. *Empirical and Theoretical Comparisons of Selected Criterion Functions for Document
-  Clustering.* Machine Learning 55, 2004. It uses the same objective for rows of unit length.
+- Y. Zhao, G. Karypis. *Empirical and Theoretical Comparisons of Selected Criterion Functions for
+  Document Clustering.* Machine Learning 55, 2004. It uses the same objective for rows of unit length.
 - Y. Zhao, G. Karypis, U. Fayyad. *Hierarchical Clustering Algorithms for Document Datasets.* Data Mining
   and Knowledge Discovery 10, 2005. It describes repeated bisection, and both priorities.
 - D. Arthur, S. Vassilvitskii. *k-means++: the advantages of careful seeding.* SODA 2007.

@@ -89,6 +89,13 @@ def test_comparisons_are_counted(s: int) -> None:
         assert found["comparisons"] == found["visits"] * (s - 1)
 
 
+def test_untimed_sections_have_no_seconds() -> None:
+    run = {"s": 4, "n": 200, "k": 16, "seed": 0, "timed": False}
+    figures = sections.measure(run)
+    assert "seconds" not in figures
+    assert "| - | - |" in sections.page({"runs": [{"run": run, **figures}]})
+
+
 @pytest.mark.parametrize("split", split_priority.SPLITS)
 def test_priorities_are_measured_for_all_seeds(split: str) -> None:
     found = split_priority.measure({"set": "SIFT", "n": 200, "k": 8, "split": split, "seeds": [0, 2]})
