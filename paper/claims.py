@@ -6,7 +6,7 @@ without a result are "not measured".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from experiment import HERE, PAGES, Json, load_size, table
@@ -21,8 +21,9 @@ import claims_scalability
 import claims_trees
 import claims_uses
 import claims_variants
+import pair_refinement
 import table3_entropy
-from claim import VERDICTS, Claim, Judge
+from claim import VERDICTS, Claim, Judge, is_finished
 from deviations import DIFFERENCES, ERRORS, REFERENCES
 
 PAGE = HERE.parent / "docs" / "paper.md"
@@ -44,8 +45,8 @@ EXPERIMENTS = {
     "scalability": "Scalability (Fig. 5 and 6)",
 }
 """Titles of the experiments, in the order of the paper."""
-NO_CLAIM = {"pair_refinement": "It tests an explanation for the figures after refinement in Table 2."}
-"""Experiments without a claim of their own, and what they are for."""
+NO_CLAIM: dict[str, Callable[[Json], str]] = {"pair_refinement": pair_refinement.conclusion}
+"""Experiments that explain a claim of another one, and the functions that return their conclusion."""
 NO_SIZE = {"iterations", "lloyd_condition", "objectives", "sections", "split_priority"}
 """Experiments about illustrations and general statements, for which the paper gives no size."""
 
@@ -131,14 +132,20 @@ def details(claims: list[Claim], results: Results, pages: Path) -> str:
     """Return the paragraphs of all claims, grouped by experiment."""
     parts: list[str] = []
     for name, title in EXPERIMENTS.items():
-        about = f" {NO_CLAIM[name]}" if name in NO_CLAIM else ""
-        parts.append(f"## {title}\n\n{source(name, results.get(name, ()), pages)}{about}\n")
+        some = results.get(name, ())
+        parts.append(f"## {title}\n\n{source(name, some, pages)}{conclusion(name, some)}\n")
         parts += [
             paragraph(number, claim)
             for number, claim in enumerate(claims, start=1)
             if claim.experiment == name
         ]
     return "\n".join(parts)
+
+
+def conclusion(name: str, results: Sequence[Json]) -> str:
+    """Return the conclusion of an experiment without a claim, or an empty string."""
+    measured = [result for result in results if any(map(is_finished, result["runs"]))]
+    return f" {NO_CLAIM[name](measured[0])}" if name in NO_CLAIM and measured else ""
 
 
 def source(name: str, results: Sequence[Json], pages: Path) -> str:

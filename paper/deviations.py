@@ -130,19 +130,19 @@ DIFFERENCES = [
 
 REFERENCES = """## References
 
-- J. A. Hartigan: *Clustering Algorithms*. Wiley, 1975. It moves one row at a time to the cluster that
-  lowers the inertia most. J. A. Hartigan, M. A. Wong: "Algorithm AS 136: A K-Means Clustering
-  Algorithm". Applied Statistics 28, 1979.
-- Y. Zhao, G. Karypis: "Empirical and Theoretical Comparisons of Selected Criterion Functions for
-  Document Clustering". Machine Learning 55, 2004. Y. Zhao, G. Karypis, U. Fayyad: "Hierarchical
-  Clustering Algorithms for Document Datasets". Data Mining and Knowledge Discovery 10, 2005. They use
-  the same objective for rows of unit length, and repeated bisection.
-- D. Arthur, S. Vassilvitskii: "k-means++: The Advantages of Careful Seeding". SODA 2007.
-- W.-L. Zhao, C.-H. Deng, C.-W. Ngo: "Boost K-Means". arXiv 1610.02483, 2016. A revised form was
-  published as "k-means: A revisit". Neurocomputing 291, 2018, pages 195-206.
-- C.-H. Deng, W.-L. Zhao: "Fast k-means based on k-NN Graph" (GK-means). ICDE 2018, arXiv 1705.01813.
-  It compares a row only with the clusters of its nearest neighbours.
-- F. Clément, S. Steinerberger: "An effective variant of the Hartigan k-means algorithm". arXiv
-  2604.21798, 2026. It accepts moves that raise the inertia a little at first. `annealing` of this
-  library is the same idea, found independently.
+- J. A. Hartigan. *Clustering Algorithms.* John Wiley & Sons, 1975. It moves one row at a time to the
+  cluster that lowers the inertia most.
+- Y. Zhao, G. Karypis. *Empirical and Theoretical Comparisons of Selected Criterion Functions for
+  Document Clustering.* Machine Learning 55, 2004. It uses the same objective for rows of unit length.
+- Y. Zhao, G. Karypis, U. Fayyad. *Hierarchical Clustering Algorithms for Document Datasets.* Data Mining
+  and Knowledge Discovery 10, 2005. It describes repeated bisection, and both priorities.
+- D. Arthur, S. Vassilvitskii. *k-means++: the advantages of careful seeding.* SODA 2007.
+- W.-L. Zhao, C.-H. Deng, C.-W. Ngo. *Boost K-Means.* arXiv:1610.02483, 2016. Published as *k-means: A
+  revisit.* Neurocomputing 291, 2018.
+- C.-H. Deng, W.-L. Zhao. *Fast k-means based on KNN Graph.* ICDE 2018 (GK-means). It compares a row only
+  with the clusters of its nearest neighbours.
+- F. Clément, S. Steinerberger. *An effective variant of the Hartigan k-means algorithm.*
+  arXiv:2604.21798, 2026. Its annealed acceptance is the idea of `annealing`, found independently.
+
+[The mathematics](mathematics.md) has further references.
 """

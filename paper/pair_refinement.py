@@ -125,6 +125,21 @@ def rounds_needed(run: Json) -> str:
     return f"at most {reached[0]:.0f}" if reached else f"more than {run['after'][-1][0]:.0f}"
 
 
+def conclusion(result: Json) -> str:
+    """Return a sentence that says if random pairs explain the paper's figure."""
+    found = [run for run in result["runs"] if run["run"]["pairs"] == "random" and "after" in run]
+    run = found[0] if found else None
+    if run is None:
+        return "Random pairs are not measured yet."
+    last = run["after"][-1][0]
+    lower = decrease(run, last) or 0.0
+    explained = "can explain" if lower >= PAPER_DECREASE else "do not explain"
+    return (
+        f"Refinement lowers the distortion of a tree by {PAPER_DECREASE} % in the paper. Random pairs "
+        f"lower it by {lower:.1f} % in {last} rounds: they {explained} the paper's figure."
+    )
+
+
 def page(result: Json) -> str:
     """Return the page: the decrease by kind of pairs and number of rounds."""
     names = {
@@ -138,9 +153,10 @@ def page(result: Json) -> str:
         cells = ["-" if value is None else f"{-value:+.1f} %" for value in values]
         rows.append([names[run["run"]["pairs"]], *cells, rounds_needed(run)])
     first = result["runs"][0]
+    rounds = [f"{number} round{'s' if number > 1 else ''}" for number in STORED]
     return TEXT.format(
-        data=first["data"], k=first["run"]["k"], paper=PAPER_DECREASE,
-        table=table(["", *[f"{number} rounds" for number in STORED], "rounds to the paper's"], rows),
+        data=first["data"], k=first["run"]["k"], paper=PAPER_DECREASE, conclusion=conclusion(result),
+        table=table(["", *rounds, "rounds to the paper's"], rows),
     )  # fmt: skip
 
 
@@ -155,6 +171,7 @@ Data: {data}; {k:,} clusters. The start is the exact tree, BsBKM(non). The table
 relative to the tree. A round of Algorithm 1 is one sweep.
 
 {table}
+{conclusion}
 """
 
 

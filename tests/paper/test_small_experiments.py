@@ -89,6 +89,13 @@ def test_comparisons_are_counted(s: int) -> None:
         assert found["comparisons"] == found["visits"] * (s - 1)
 
 
+def test_untimed_sections_have_no_seconds() -> None:
+    run = {"s": 4, "n": 200, "k": 16, "seed": 0, "timed": False}
+    figures = sections.measure(run)
+    assert "seconds" not in figures
+    assert "| - | - |" in sections.page({"runs": [{"run": run, **figures}]})
+
+
 @pytest.mark.parametrize("split", split_priority.SPLITS)
 def test_priorities_are_measured_for_all_seeds(split: str) -> None:
     found = split_priority.measure({"set": "SIFT", "n": 200, "k": 8, "split": split, "seeds": [0, 2]})
@@ -103,6 +110,14 @@ def test_pairs_are_a_matching(k: int) -> None:
     for pairs in (pair_refinement.random_pairs(k, rng), pair_refinement.nearest_pairs(centres, rng)):
         assert pairs.shape == (k // 2, 2)
         assert len(set(pairs.ravel().tolist())) == 2 * (k // 2)
+
+
+def test_conclusion_about_pairs() -> None:
+    run = {"run": {"pairs": "random"}, "tree": 100.0, "after": [[1, 99.0], [2, 94.8]]}
+    assert "5.2 % in 2 rounds: they do not explain" in pair_refinement.conclusion({"runs": [run]})
+    run["after"] = [[1, 99.0], [2, 94.7]]
+    assert "they can explain" in pair_refinement.conclusion({"runs": [run]})
+    assert "not measured" in pair_refinement.conclusion({"runs": []})
 
 
 def test_nearest_pairs() -> None:
