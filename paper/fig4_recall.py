@@ -68,6 +68,11 @@ def plan(full: bool) -> list[Json]:
     ]
 
 
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run: encoding and searching, and training."""
+    return float(4e-9 * run["n_base"] * run["n_all_queries"] * run["m"] / 16 + 4e-4 * run["n_learn"])
+
+
 @lru_cache(maxsize=1)
 def search_data(n_learn: int, n_base: int, n_query: int) -> tuple[SearchData, NDArray[np.int64]]:
     """Return the rows, and the true nearest neighbour of each query."""

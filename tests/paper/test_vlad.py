@@ -24,15 +24,15 @@ def _no_real_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rows_do_not_depend_on_their_number() -> None:
-    rows = vlad.synthetic(vlad.BLOCK + 10)
+    rows = vlad.synthetic(vlad_file.BLOCK + 10)
     np.testing.assert_array_equal(vlad.synthetic(100), rows[:100])
-    np.testing.assert_array_equal(vlad.synthetic(vlad.BLOCK + 1), rows[: vlad.BLOCK + 1])
-    assert not np.array_equal(rows[:10], rows[vlad.BLOCK :])
+    np.testing.assert_array_equal(vlad.synthetic(vlad_file.BLOCK + 1), rows[: vlad_file.BLOCK + 1])
+    assert not np.array_equal(rows[:10], rows[vlad_file.BLOCK :])
     assert not np.array_equal(vlad.synthetic(10, seed=1), rows[:10])
 
 
 def test_rows_have_unit_length_and_the_spectrum() -> None:
-    rows = vlad.synthetic(3 * vlad.BLOCK)
+    rows = vlad.synthetic(3 * vlad_file.BLOCK)
     assert rows.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
     ratios = rows.astype(np.float64).var(axis=0) / vlad.spectrum()
@@ -78,7 +78,7 @@ def test_many_rows_are_mapped_from_a_file(tmp_path: Path, monkeypatch: pytest.Mo
 def test_interrupted_file_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vlad, "MIN_ROWS_IN_FILE", 300)
     monkeypatch.setattr(vlad_file, "GROUP", 1)
-    block, n = vlad.Mixture.block, 2 * vlad.BLOCK + 5
+    block, n = vlad.Mixture.block, 2 * vlad_file.BLOCK + 5
 
     def interrupted(self: vlad.Mixture, number: int) -> vlad.Floats:
         if number == 2:
