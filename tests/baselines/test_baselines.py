@@ -39,7 +39,7 @@ from sklearn_checks import expected_failures
 
 Floats = NDArray[np.float64]
 
-ALL = [KMeans, MiniBatchKMeans, BisectingKMeans, OnlineKMeans, RBK]
+ALL: list[Any] = [KMeans, MiniBatchKMeans, BisectingKMeans, OnlineKMeans, RBK]
 OVER_SCIKIT_LEARN = [KMeans, MiniBatchKMeans, BisectingKMeans]
 WITH_CENTRES = [KMeans, MiniBatchKMeans, OnlineKMeans]
 
