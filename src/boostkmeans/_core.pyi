@@ -192,11 +192,11 @@ def plus_plus(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(sh
 class SplitOptions:
     """How sets of rows are split into sections."""
 
-    def __init__(self, *, n_sections: int, init: str, max_passes: int, tol: float, seed: int, with_inertias: bool) -> None: ...
+    def __init__(self, *, n_sections: int, init: str, max_passes: int | None, tol: float, seed: int, with_inertias: bool, rule: str = 'fast', sample: bool = True, bounded: bool = True, max_rows_of_one_thread: int = 0) -> None: ...
 
-def split(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, members: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], begins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SplitOptions, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def split(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, members: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], begins: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SplitOptions, n_threads: int, report: object | None = None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
     """
-    Split sets of rows into sections. Set i is members[begins[i]:ends[i]], which is reordered so that its sections are ranges. Return (ends, weights, inertias) of the sections, each of length sets x sections. The ends are -1 where all rows of a set are equal.
+    Split sets of rows into sections. Set i is members[begins[i]:ends[i]], which is reordered so that its sections are ranges. Return (ends, weights, inertias) of the sections, each of length sets x sections, and the number of passes of each set. The ends are -1 where all rows of a set are equal. While all threads split a large set, report(rows of the set, passes so far, moves of the last pass) is called after each pass.
     """
 
 def descend(rows: Rows, children: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:

@@ -44,7 +44,7 @@ Floats = NDArray[np.float64]
 
 OVER_SCIKIT_LEARN = [ScikitLearnKMeans, ScikitLearnMiniBatchKMeans, ScikitLearnBisectingKMeans]
 WEIGHTED = [KMeans, MiniBatchKMeans, BisectingKMeans, *OVER_SCIKIT_LEARN]
-ALL = [*WEIGHTED, OnlineKMeans, RBK]
+ALL: list[Any] = [*WEIGHTED, OnlineKMeans, RBK]
 MINI_BATCH = [MiniBatchKMeans, ScikitLearnMiniBatchKMeans]
 WITH_CENTRES = [KMeans, ScikitLearnKMeans, *MINI_BATCH, OnlineKMeans]
 

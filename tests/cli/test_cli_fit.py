@@ -50,6 +50,14 @@ def test_fit_writes_model_and_labels(
     ("options", "expected"),
     [
         (["--method", "bisecting", "--seed", "3"], BisectingBoostKMeans(K, random_state=3)),
+        (
+            ["--method", "bisecting", "--sample", "all", "--max-passes", "unlimited"],
+            BisectingBoostKMeans(K, sample=None, max_passes=None, random_state=0),
+        ),
+        (
+            ["--method", "refined", "--split", "average", "--max-passes", "3", "--sample", "auto"],
+            BisectingBoostKMeans(K, split="average", max_passes=3, refine=True, random_state=0),
+        ),
         (["--method", "refined"], BisectingBoostKMeans(K, refine=True, random_state=0)),
         (["--quality", "best"], BoostKMeans(K, quality="best", random_state=0)),
         (["--init", "random", "--tol", "0"], BoostKMeans(K, init="random", tol=0, random_state=0)),
@@ -223,6 +231,9 @@ def test_rejects_the_same_file_twice(small_file: Path, tmp_path: Path) -> None:
         (["-k", "5", "--init", "nowhere"], "does not exist"),
         (["-k", "5", "--method", "bisecting", "--init", "bisecting"], "--init must be one of"),
         (["-k", "5", "--method", "bisecting", "--quality", "best"], "--quality has no effect on"),
+        (["-k", "5", "--sample", "all"], "or use --method bisecting"),
+        (["-k", "5", "--method", "bisecting", "--max-passes", "all"], "auto or unlimited"),
+        (["-k", "5", "--method", "bisecting", "--split", "mean"], "average"),
         (["-k", "5", "--method", "refined", "--min-size", "3"], "--min-size has no effect on"),
         (["-k", "5", "--max-memory", "much"], "'2GB'"),
         (["-k", "5", "--max-time", "-1"], "--max-time must be a number above 0"),

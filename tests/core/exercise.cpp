@@ -133,6 +133,7 @@ struct Sets {
 template <class Rows>
 Sets split_sets(const Rows& rows, RowWeights w, std::vector<std::int64_t>& members, const Sets& sets,
                 const SplitOptions& options, ThreadPool& pool) {
+  if (sets.begins.empty()) return {};
   const std::int64_t s = options.sections.n_sections;
   const std::size_t size = sets.begins.size() * static_cast<std::size_t>(s);
   std::vector<std::int64_t> found(size), passes(sets.begins.size());
@@ -172,6 +173,37 @@ void exercise_split(const Rows& rows, RowWeights w, const Partition& partition, 
     descend(rows, children.data(), 3, 2, partition.composites, leaves.data(), pool);
 }
 
+// Splits that use all rows: all paths give the same sections.
+template <class Rows>
+void exercise_whole_splits(const Rows& rows, RowWeights w, ThreadPool& pool) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = 0; i < rows.n_rows(); ++i)
+    if (w[i] > 0.0) all.push_back(i);
+  const Sets whole{{0}, {static_cast<std::int64_t>(all.size())}};
+  std::int64_t n_reports = 0;
+  for (const SplitRule rule : {SplitRule::boost, SplitRule::lloyd})
+    for (const std::int64_t s : {2, 3}) {
+      const auto start = s == 2 ? SectionStart::random_partition : SectionStart::plus_plus;
+      SplitOptions options{{s, start, 1000, 0.0}, 7, true, rule, false, false};
+      std::vector<std::int64_t> plain = all;
+      split_sets(rows, w, plain, split_sets(rows, w, plain, whole, options, pool), options, pool);
+      options.after_pass = [&](std::int64_t, std::int64_t, std::int64_t) { ++n_reports; };
+      for (const bool bounded : {false, true})
+        for (const std::int64_t max_rows : {0, 1}) {
+          options.bounded = bounded;
+          options.max_rows_of_one_thread = max_rows;
+          std::vector<std::int64_t> members = all;
+          split_sets(rows, w, members, split_sets(rows, w, members, whole, options, pool), options,
+                     pool);
+          check(members == plain, "all paths of a split give the same sections");
+        }
+      check(plain == all || n_reports > 0, "passes over large sets are reported");
+      options.sample = true;
+      options.sections.max_passes = 2;
+      split_sets(rows, w, plain, whole, options, pool);
+    }
+}
+
 // All functions that work on both kinds of rows.
 template <class Rows>
 void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& pool) {
@@ -198,6 +230,7 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& p
   }
   exercise_limits(rows, w, partition, visit, pool);
   exercise_candidates(rows, w, partition, pool);
+  exercise_whole_splits(rows, w, pool);
   exercise_split(rows, w, partition, pool);
   std::vector<double> distances_found(labels.size()), all(static_cast<std::size_t>(n * k));
   nearest(rows, composites.data(), k, nullptr, near.data(), distances_found.data(), pool);

@@ -101,6 +101,7 @@ def test_labels_do_not_depend_on_threads(
     models = [BisectingBoostKMeans(20, n_threads=n, **settings).fit(X) for n in (1, 3)]
     np.testing.assert_array_equal(models[0].labels_, models[1].labels_)
     np.testing.assert_array_equal(models[0].tree_.n_passes, models[1].tree_.n_passes)
+    assert models[0].tree_.n_passes is not None
     passes = models[0].tree_.n_passes[models[0].tree_.splits]
     assert (passes > 0).all()
     if isinstance(settings.get("max_passes"), int):

@@ -236,7 +236,7 @@ class TestFits:
         X, _ = topics(200, 60, n_sections)
         rows = Rows.in_own_frame(X, "euclidean", 1)
         members = np.arange(200)
-        ends, weights, inertias = _core.split(
+        ends, weights, inertias, _ = _core.split(
             rows.core,
             None,
             members,

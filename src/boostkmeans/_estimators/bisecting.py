@@ -47,8 +47,18 @@ class BisectingBoostKMeans(Clusterer):
         needed.
     init : {"random-partition", "random", "k-means++"}, default="random-partition"
         How the boost k-means of a split starts: the paper's BsBKM(non), (rnd) and (kpp).
-    split : {"largest", "inertia"}, default="largest"
-        Which cluster is split next: the one with the most rows (or weight), or with the highest inertia.
+    split : {"largest", "inertia", "average"}, default="largest"
+        Which cluster is split next: the one with the most rows (or weight), with the highest inertia, or
+        with the highest average squared distance between two of its rows.
+    sample : {"auto"} or None, default="auto"
+        Rows that a split uses. "auto" uses a sample of 512 to 2,048 rows of a larger cluster (more for
+        sparse rows); the other rows join the nearest section. None uses all rows, which must fit into
+        memory.
+    max_passes : int, None or "auto", default="auto"
+        Maximum number of passes of a split over its rows. None continues until a pass moves no row.
+        "auto" makes at most ten passes, and stops when a pass gains less than 0.01 % of the inertia of
+        the cluster. Unless both this parameter and `sample` are "auto", a pass visits the rows one by
+        one in a new random order. ``sample=None, max_passes=None`` is Algorithm 2 of the paper.
     refine : bool or int, default=False
         Whether sweeps of boost k-means follow the tree. With an int, it is the maximum number of sweeps.
     moves : {"best", "first"}, default="best"
@@ -87,7 +97,8 @@ class BisectingBoostKMeans(Clusterer):
     Attributes
     ----------
     tree_ : ClusterTree
-        The splits, with the size, inertia and centre of each node. Refinement does not change it.
+        The splits, with the size, inertia and centre of each node, and the number of passes of each
+        split (`tree_.n_passes`). Refinement does not change it.
     labels_ : ndarray of shape (n_samples,), int32
         Cluster of each row: its leaf, or its cluster after refinement.
     cluster_centers_ : ndarray of shape (k, n_features), float64

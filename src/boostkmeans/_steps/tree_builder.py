@@ -180,7 +180,7 @@ class TreeBuilder:
         """Return the sets to split next, if `needed` leaves are missing."""
         top = self.priorities[open_sets].max()
         wanted = open_sets[self.priorities[open_sets] >= BATCH_PRIORITY_RATIO * top]
-        ranked = wanted[np.argsort(-self.priorities[wanted], kind="stable")]
+        ranked: Ints = wanted[np.argsort(-self.priorities[wanted], kind="stable")]
         # Near the end, children of the first sets may precede the last sets of the batch.
         return ranked if len(ranked) <= needed / 2 else ranked[: math.ceil(needed * FINAL_BATCH_SHARE)]
 

@@ -9,8 +9,8 @@ class RBK(BisectingBoostKMeans):
     """Repeated bisecting by cosine, as in CLUTO with its criterion I1.
 
     Equivalent to ``BisectingBoostKMeans(init="random", metric="cosine")``, with the same attributes and
-    methods. Rows are scaled to unit length, and a split starts from two random rows. `inertia_` refers
-    to the scaled rows.
+    methods. The paper's RBK has ``sample=None, max_passes=None``. Rows are scaled to unit length, and a
+    split starts from two random rows. `inertia_` refers to the scaled rows.
 
     Parameters
     ----------

@@ -113,8 +113,8 @@ class FitSettings:
         typer.Option(
             metavar="N",
             help="Maximum number of passes of a split of a tree: an integer, auto (default), or "
-            "unlimited to go on until no row moves. --sample all --max-passes unlimited is the algorithm "
-            "of the paper.",
+            "unlimited to go on until no row moves. --sample all --max-passes unlimited is the "
+            "algorithm of the paper.",
         ),
     ] = None
     n_init: Annotated[
