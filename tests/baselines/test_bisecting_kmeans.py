@@ -71,7 +71,7 @@ def test_limits_of_a_split() -> None:
     no_limit = BisectingKMeans(20, max_iter=None, random_state=0).fit(X)
     two = BisectingKMeans(20, max_iter=2, random_state=0).fit(X)
     loose = BisectingKMeans(20, tol=0.005, random_state=0).fit(X)
-    passes = [model.tree_.n_passes for model in (no_limit, two, loose)]
+    passes = [np.asarray(model.tree_.n_passes) for model in (no_limit, two, loose)]
     assert passes[0].max() > 2 == passes[1].max()
     assert 20 < passes[2].sum() < passes[0].sum()
     assert no_limit.inertia_ < loose.inertia_ < 1.02 * no_limit.inertia_

@@ -101,4 +101,4 @@ def mean_variance(data: FitData) -> float:
     rows = data.rows
     one_cluster = np.zeros(rows.n_rows, dtype=np.int32)
     _, inertia = Partition.from_labels(one_cluster, 1, rows, None, data.n_threads)
-    return float(inertia) / (rows.n_rows * rows.n_features)
+    return float(inertia / (rows.n_rows * rows.n_features))
