@@ -32,5 +32,6 @@ EXPERIMENTS: list[Experiment] = [
 
 if __name__ == "__main__":
     code = main(*EXPERIMENTS)
-    claims.write_page()
+    if "--estimate" not in sys.argv:
+        claims.write_page()
     sys.exit(code)

@@ -4,11 +4,14 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
+from experiment import Json
+
+# isort: split
+# The import above sets the number of threads, which must happen before NumPy is imported.
 from contenders import (
     PLAIN,
     STARTS,
     Contender,
-    Json,
     Recorder,
     Task,
     Trace,
