@@ -256,8 +256,8 @@ def online(task: Task) -> Trace:
     If it must be able to continue, it is called for one iteration at a time.
     """
     if task.state is None:
-        settings = {"max_iter": task.iterations, "n_threads": task.n_threads}
-        model = OnlineKMeans(task.k, random_state=task.seed, **settings).fit(task.X)
+        model = OnlineKMeans(task.k, max_iter=task.iterations, random_state=task.seed,
+                             n_threads=task.n_threads).fit(task.X)  # fmt: skip
         return trace_of(model, task, "converged")
     path = task.state.folder / "centres.pickle"
     done, start = saved_state(path) or (0, "random")

@@ -72,4 +72,4 @@ def trace_cost(run: Json, folder: Path) -> float:
     done = trace["iterations"][-1][0] if trace is not None and trace["iterations"] else 0
     if done and trace is not None and "seconds_of_iteration" not in known:
         step = trace.get("computed_seconds", 0.0) / done or step
-    return max(1, number - done) * step + (0.0 if done else start)
+    return float(max(1, number - done) * step + (0.0 if done else start))

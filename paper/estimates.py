@@ -1,7 +1,7 @@
 """Estimates of the time that the missing runs of experiments take."""
 
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from environment import Json
@@ -33,7 +33,7 @@ def cost_of(experiment: Any, run: Json, stored: list[Json]) -> float | None:
     return mean_duration(timed, run, []) if known is None else known
 
 
-def mean_duration(timed: list[Json], run: Json, names: list[str]) -> float | None:
+def mean_duration(timed: list[Json], run: Json, names: Sequence[str]) -> float | None:
     """Return the mean duration of the stored runs that have the same settings of some names."""
     some = [
         one["duration"] for one in timed

@@ -71,7 +71,7 @@ def cost(run: Json) -> float:
     """Return the estimated seconds of a run. Two fits at a time are as fast as one with two threads."""
     start, step, number = model_of(run["method"], run["n"], run["k"])
     each = start + EXPECTED.get(run["method"], number) * step
-    return (run["seeds"][1] - run["seeds"][0]) * each
+    return float((run["seeds"][1] - run["seeds"][0]) * each)
 
 
 def fit_seed(method: str, X: Array, k: int, seed: int) -> tuple[float, float]:

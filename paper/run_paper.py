@@ -47,5 +47,6 @@ RELATED: list[Experiment] = [lloyd_fixed_points]
 
 if __name__ == "__main__":
     code = main(*EXPERIMENTS, *RELATED)
-    claims.write_page()
+    if "--estimate" not in sys.argv:
+        claims.write_page()
     sys.exit(code)

@@ -4,11 +4,14 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
+from experiment import Json
+
+# isort: split
+# The import above sets the number of threads, which must happen before NumPy is imported.
 from contenders import (
     PLAIN,
     STARTS,
     Contender,
-    Json,
     Recorder,
     Task,
     Trace,
@@ -112,7 +115,8 @@ def refined(make: MakeTree) -> Contender:
         fit = fit_boosted(task, recorder, {"init": labels, **PLAIN})
         points = [TracePoint(0, seconds, distortion), *later(points_of(fit, len(task.X)), seconds)]
         end = distortion_of(task, fit.labels_)
-        stop_reason = STOP_REASONS.get(fit.stop_reason_, fit.stop_reason_)
+        reason = str(fit.stop_reason_)
+        stop_reason = STOP_REASONS.get(reason, reason)
         return Trace(points, end, stop_reason, fit.labels_, figures)
 
     return run

@@ -105,7 +105,7 @@ def tiny(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_figures_at_the_papers_size_share_traces(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     curves = full_result(fig3_distortion, tiny, monkeypatch)
     names = [run["run"]["method"] for run in curves["runs"]]
-    assert set(names) == set(fig3_distortion.METHODS) - set(fig3_distortion.WITHOUT_TRACE)
+    assert set(names) == set(distortion_page.METHODS) - set(fig3_distortion.WITHOUT_TRACE)
     computed: list[str] = []
     original = trace_runs.compute_stored
     monkeypatch.setattr(

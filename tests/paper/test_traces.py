@@ -20,6 +20,7 @@ import seconds
 import seconds_runs
 import trace_runs
 import traces
+from all_contenders import CONTENDERS
 from isolated import Outcome
 from public_data import fingerprint, sift
 
@@ -228,7 +229,7 @@ def test_long_curves_are_thinned_out() -> None:
 
 
 def test_names_of_files_are_distinct() -> None:
-    methods = [*seconds_runs.CONTENDERS]
+    methods = [*CONTENDERS]
     assert len({traces.slug(method, seed) for method in methods for seed in range(3)}) == 3 * len(
         methods
     )
