@@ -15,9 +15,9 @@ import fig3d_significance
 import fig4_recall
 import fig5_scalability
 import lloyd_fixed_points
-import photos
 import objectives
 import pair_refinement
+import photos
 import sections
 import split_priority
 import table2_bisecting
