@@ -34,9 +34,9 @@ from boostkmeans.baselines import (
     ScikitLearnKMeans,
     ScikitLearnMiniBatchKMeans,
     _baseline,
-    _iteration_log,
     _stopwatch,
 )
+from boostkmeans.baselines._scikit_learn import iteration_log
 from conftest import blobs, same_partition
 from sklearn_checks import expected_failures
 
@@ -353,7 +353,7 @@ def test_kmeans_history_has_one_record_if_lines_cannot_be_parsed(
 ) -> None:
     X, _ = blobs(200, 3, 4, spread=1.0)
     expected = ScikitLearnKMeans(4, random_state=0).fit(X)
-    monkeypatch.setattr(_iteration_log, "ITERATION", re.compile("Round .*"))
+    monkeypatch.setattr(iteration_log, "ITERATION", re.compile("Round .*"))
     model = ScikitLearnKMeans(4, random_state=0).fit(X)
     assert model.n_iter_ == expected.n_iter_ > 1
     (record,) = model.history_
@@ -363,7 +363,7 @@ def test_kmeans_history_has_one_record_if_lines_cannot_be_parsed(
 
 
 def test_iteration_log_forwards_all_other_output(capsys: pytest.CaptureFixture[str]) -> None:
-    with _iteration_log.capture_iterations(_stopwatch.Stopwatch()) as log:
+    with iteration_log.capture_iterations(_stopwatch.Stopwatch()) as log:
         print("Initialization complete")
         print("Iteration 0, inertia 12.5.")
         print("Iteration 1, inertia 3.")

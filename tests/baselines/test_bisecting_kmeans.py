@@ -74,7 +74,7 @@ def test_limits_of_a_split() -> None:
     passes = [np.asarray(model.tree_.n_passes) for model in (no_limit, two, loose)]
     assert passes[0].max() > 2 == passes[1].max()
     assert 20 < passes[2].sum() < passes[0].sum()
-    assert no_limit.inertia_ < loose.inertia_ < 1.02 * no_limit.inertia_
+    assert no_limit.inertia_ < loose.inertia_ < 1.05 * no_limit.inertia_
     assert (passes[0][no_limit.tree_.clusters >= 0] == 0).all()
     (record,) = no_limit.history_
     assert record.evaluations == 2 * int(passes[0] @ no_limit.tree_.sizes)

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from boostkmeans._data.frame import METRICS
 from boostkmeans._engine.plan import QUALITIES
-from boostkmeans.baselines._score_summary import SCORES
+from boostkmeans.baselines._comparison.scores import SCORES
 from boostkmeans.cli import corpus_options, options
 from boostkmeans.cli.commands import compare_docs, docs
 from boostkmeans.cli.option_groups import Without, expand_option_groups

@@ -23,6 +23,7 @@ implement the command `boostkmeans demo`.
 
 from boostkmeans.baselines._bisecting import BisectingKMeans
 from boostkmeans.baselines._comparison import MethodRun, MethodSummary, compare, summarize
+from boostkmeans.baselines._comparison.scores import ScoreSummary, summarize_scores
 from boostkmeans.baselines._demo_page import DemoData, demo_data, demo_page, demo_table, run_demo
 from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._kmeans import KMeans
@@ -37,10 +38,9 @@ from boostkmeans.baselines._mini_batch import MiniBatchKMeans
 from boostkmeans.baselines._online import OnlineKMeans
 from boostkmeans.baselines._rbk import RBK
 from boostkmeans.baselines._refined import Refined
-from boostkmeans.baselines._scikit_learn_bisecting import ScikitLearnBisectingKMeans
-from boostkmeans.baselines._scikit_learn_kmeans import ScikitLearnKMeans
-from boostkmeans.baselines._scikit_learn_mini_batch import ScikitLearnMiniBatchKMeans
-from boostkmeans.baselines._score_summary import ScoreSummary, summarize_scores
+from boostkmeans.baselines._scikit_learn.bisecting import ScikitLearnBisectingKMeans
+from boostkmeans.baselines._scikit_learn.kmeans import ScikitLearnKMeans
+from boostkmeans.baselines._scikit_learn.mini_batch import ScikitLearnMiniBatchKMeans
 
 __all__ = [
     "DEFAULT",

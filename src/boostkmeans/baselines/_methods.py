@@ -12,9 +12,9 @@ from boostkmeans.baselines._mini_batch import MiniBatchKMeans
 from boostkmeans.baselines._online import OnlineKMeans
 from boostkmeans.baselines._rbk import RBK
 from boostkmeans.baselines._refined import PLAIN, Refined
-from boostkmeans.baselines._scikit_learn_bisecting import ScikitLearnBisectingKMeans
-from boostkmeans.baselines._scikit_learn_kmeans import ScikitLearnKMeans
-from boostkmeans.baselines._scikit_learn_mini_batch import ScikitLearnMiniBatchKMeans
+from boostkmeans.baselines._scikit_learn.bisecting import ScikitLearnBisectingKMeans
+from boostkmeans.baselines._scikit_learn.kmeans import ScikitLearnKMeans
+from boostkmeans.baselines._scikit_learn.mini_batch import ScikitLearnMiniBatchKMeans
 
 Method = Callable[[int, int | None], Any]
 """Function of `(n_clusters, random_state)` that returns an unfitted estimator."""

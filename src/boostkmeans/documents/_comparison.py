@@ -27,7 +27,7 @@ def compare_documents(
     n_threads: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> Iterator[MethodRun]:
-    """Cluster labelled documents by several methods, and yield the runs one by one.
+    """Cluster labelled documents by several methods, and return the runs one by one.
 
     This is the experiment of the paper's Table 3. The rows are TF-IDF vectors of unit length.
     `boostkmeans.baselines.summarize_scores` combines the runs.
@@ -53,10 +53,11 @@ def compare_documents(
     progress : callable, default=None
         Function called as ``progress(what, done, total)`` while terms are counted and before each run.
 
-    Yields
-    ------
-    MethodRun
-        Result of one method with one number of clusters and one seed.
+    Returns
+    -------
+    iterator of MethodRun
+        Results of one method with one number of clusters and one seed each. They are computed one by
+        one, while you iterate.
 
     Raises
     ------

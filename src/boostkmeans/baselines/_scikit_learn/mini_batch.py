@@ -9,7 +9,7 @@ from sklearn import cluster
 
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans.baselines._baseline import FitData, RunResult, Step, run_steps
-from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
+from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline, for_scikit_learn
 from boostkmeans.baselines._starting_centres import check_centres, check_init
 
 

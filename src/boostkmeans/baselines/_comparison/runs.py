@@ -1,4 +1,4 @@
-"""Comparison of methods on the same rows."""
+"""Runs of methods on the same rows, and their summaries."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence

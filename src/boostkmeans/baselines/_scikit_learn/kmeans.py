@@ -6,8 +6,8 @@ from sklearn import cluster
 
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans.baselines._baseline import FitData, RunResult
-from boostkmeans.baselines._iteration_log import IterationLog, capture_iterations
-from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
+from boostkmeans.baselines._scikit_learn.iteration_log import IterationLog, capture_iterations
+from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline, for_scikit_learn
 from boostkmeans.baselines._starting_centres import check_centres, check_init
 
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from boostkmeans.baselines._comparison import MethodRun
+from boostkmeans.baselines._comparison.runs import MethodRun
 
 SCORES = ("entropy", "purity", "nmi", "ari")
 

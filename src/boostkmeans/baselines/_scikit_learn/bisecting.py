@@ -8,7 +8,7 @@ from boostkmeans._engine.history import SweepRecord
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.partition import Labels
 from boostkmeans.baselines._baseline import FitData, RunResult
-from boostkmeans.baselines._scikit_learn import ScikitLearnBaseline, for_scikit_learn
+from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline, for_scikit_learn
 from boostkmeans.baselines._starting_centres import INITS
 
 

@@ -1,0 +1,1 @@
+"""Baselines that wrap scikit-learn."""
