@@ -15,6 +15,7 @@ LAYERS = [
     ["partition"],
     ["scoring"],
     ["projection"],
+    ["sections"],
     ["sweep", "tree", "assign", "baselines"],
     ["fit"],
     ["bindings"],

@@ -15,7 +15,7 @@ from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Partition, Snapshot
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.sweep import SweepProgress
-from boostkmeans._steps.tree_checks import check_tree
+from boostkmeans._steps.trees.tree_checks import check_tree
 from boostkmeans._storage.fields import encode_number
 from boostkmeans._storage.state import SavedState, State
 from boostkmeans._storage.tensor_checks import Checker

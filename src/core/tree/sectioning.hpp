@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "partition/partition.hpp"
+#include "sections/section_start.hpp"
 #include "support/random.hpp"
 #include "tree/dense_cache.hpp"
 #include "tree/sparse_cache.hpp"
@@ -19,8 +20,6 @@ double inertia_of(const Rows& rows, RowWeights weights, const std::int64_t* ids,
 // Computes the inertia of float32 rows as the difference sum of weight * |x|^2 - |composite|^2 / weight.
 // Returns NaN if rounding errors would dominate.
 double inertia_between(double sum_of_squares, double square, double weight);
-
-enum class SectionStart : std::uint8_t { random_partition, random, plus_plus };
 
 struct SectionOptions {
   std::int64_t n_sections;

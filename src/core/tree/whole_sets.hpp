@@ -8,9 +8,9 @@
 
 #include "parallel/thread_pool.hpp"
 #include "partition/partition.hpp"
+#include "sections/workers.hpp"
 #include "tree/split.hpp"
 #include "tree/whole_split.hpp"
-#include "tree/workers.hpp"
 
 namespace boostkmeans {
 

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "partition/partition.hpp"
+#include "sections/boost_passes.hpp"
+#include "sections/lloyd_passes.hpp"
+#include "sections/section_start.hpp"
+#include "sections/section_sums.hpp"
+#include "sections/set_rows.hpp"
+#include "sections/visit_order.hpp"
+#include "sections/workers.hpp"
 #include "support/random.hpp"
-#include "tree/boost_passes.hpp"
-#include "tree/lloyd_passes.hpp"
-#include "tree/section_start.hpp"
-#include "tree/section_sums.hpp"
-#include "tree/set_rows.hpp"
 #include "tree/split.hpp"
-#include "tree/visit_order.hpp"
-#include "tree/workers.hpp"
 
 namespace boostkmeans {
 

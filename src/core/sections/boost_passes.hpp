@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "partition/partition.hpp"
-#include "tree/section_sums.hpp"
-#include "tree/set_rows.hpp"
-#include "tree/visit_bounds.hpp"
-#include "tree/visit_order.hpp"
-#include "tree/workers.hpp"
+#include "sections/section_sums.hpp"
+#include "sections/set_rows.hpp"
+#include "sections/visit_bounds.hpp"
+#include "sections/visit_order.hpp"
+#include "sections/workers.hpp"
 
 namespace boostkmeans {
 

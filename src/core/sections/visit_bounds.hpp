@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tree/section_sums.hpp"
+#include "sections/section_sums.hpp"
 
 namespace boostkmeans {
 

@@ -8,9 +8,9 @@
 
 #include "partition/partition.hpp"
 #include "rows/centre.hpp"
+#include "sections/set_rows.hpp"
+#include "sections/workers.hpp"
 #include "support/aligned_buffer.hpp"
-#include "tree/set_rows.hpp"
-#include "tree/workers.hpp"
 
 namespace boostkmeans {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "sections/workers.hpp"
 #include "support/random.hpp"
-#include "tree/workers.hpp"
 
 namespace boostkmeans {
 

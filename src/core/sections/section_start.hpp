@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "sections/set_rows.hpp"
+#include "sections/workers.hpp"
 #include "support/random.hpp"
-#include "tree/sectioning.hpp"
-#include "tree/set_rows.hpp"
-#include "tree/workers.hpp"
 
 namespace boostkmeans {
+
+enum class SectionStart : std::uint8_t { random_partition, random, plus_plus };
 
 // Assigns rows to sections of equal size at random.
 inline void start_random_partition(std::int64_t n_sections, Random& random,

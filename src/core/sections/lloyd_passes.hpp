@@ -8,11 +8,11 @@
 #include <limits>
 #include <vector>
 
+#include "sections/section_sums.hpp"
+#include "sections/set_rows.hpp"
+#include "sections/visit_bounds.hpp"
+#include "sections/workers.hpp"
 #include "support/aligned_buffer.hpp"
-#include "tree/section_sums.hpp"
-#include "tree/set_rows.hpp"
-#include "tree/visit_bounds.hpp"
-#include "tree/workers.hpp"
 
 namespace boostkmeans {
 
