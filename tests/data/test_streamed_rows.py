@@ -19,8 +19,8 @@ from boostkmeans._data.row_source import ArraySource
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.streamed_rows import StreamedRows
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._engine import checkpoint
-from boostkmeans._engine.checkpoint import Checkpoint
+from boostkmeans._engine.checkpoints import checkpoint
+from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
 from boostkmeans._steps.nearest import assign_nearest
 from boostkmeans.io import open_vectors, write_vectors
 from conftest import blobs, run_python

@@ -14,9 +14,10 @@ from sklearn.base import clone
 
 import crash
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord
-from boostkmeans._engine import checkpoint, schedule
+from boostkmeans._engine import schedule
 from boostkmeans._engine.candidate_strategy import MISSING_BEFORE_0_7
-from boostkmeans._engine.checkpoint import Checkpoint
+from boostkmeans._engine.checkpoints import checkpoint
+from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
 from boostkmeans._engine.repair_rounds import RepairRounds
 from boostkmeans._engine.run import Run
 from boostkmeans._engine.sweep_step import perform_sweep

@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from boostkmeans import BoostKMeans
-from boostkmeans._engine import checkpoint, fit
-from boostkmeans._engine.checkpoint import Checkpoint
+from boostkmeans._engine import fit
+from boostkmeans._engine.checkpoints import checkpoint
+from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
 
 
 def rows(n: int = 3000) -> NDArray[np.float64]:

@@ -10,8 +10,9 @@ import pytest
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._data.rows import Rows
-from boostkmeans._engine import checkpoint, few_clusters, small_fit
-from boostkmeans._engine.checkpoint import Checkpoint
+from boostkmeans._engine import few_clusters, small_fit
+from boostkmeans._engine.checkpoints import checkpoint
+from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
 from boostkmeans._engine.few_clusters import (
     MAX_SWEEPS_BETWEEN,
     SWEEPS_BETWEEN,

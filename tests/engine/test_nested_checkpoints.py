@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError
 from boostkmeans._data import memory
-from boostkmeans._engine import checkpoint, dimensions
+from boostkmeans._engine import dimensions
+from boostkmeans._engine.checkpoints import checkpoint
 from boostkmeans._steps.problem import stratified_indices
 from boostkmeans._storage.tensors import read_tensors, write_tensors
 from boostkmeans.io import open_vectors

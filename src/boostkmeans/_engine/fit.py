@@ -10,7 +10,7 @@ import numpy as np
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.projection import Projection
-from boostkmeans._engine.checkpoint import (
+from boostkmeans._engine.checkpoints.checkpoint import (
     NESTED,
     PROJECTED,
     SWEEPS,
@@ -19,10 +19,10 @@ from boostkmeans._engine.checkpoint import (
     random_state,
     set_random_state,
 )
+from boostkmeans._engine.checkpoints.run_state import matches_rows, restore_run, run_state
 from boostkmeans._engine.dimensions import MAX_PROJECTED_SHARE, choose_projection
 from boostkmeans._engine.plan import Plan, RequestedSettings, is_large_sample, make_plan, sample_size
 from boostkmeans._engine.run import MakeTree, Run
-from boostkmeans._engine.run_state import matches_rows, restore_run, run_state
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.small_fit import restore_schedule, schedule_for
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason

@@ -21,7 +21,7 @@ from boostkmeans._data.row_source import memory_left, source_to_stream
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.streamed_rows import StreamedRows
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._engine.checkpoint import Checkpoint, identity_of
+from boostkmeans._engine.checkpoints.checkpoint import Checkpoint, identity_of
 from boostkmeans._engine.core_times import CoreClock
 from boostkmeans._engine.fit import BestRun, FitContext, Start
 from boostkmeans._engine.history import START, SweepRecord

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from boostkmeans._engine import checkpoint
+from boostkmeans._engine.checkpoints import checkpoint
 from boostkmeans._storage import format_names
 from boostkmeans._storage.tensors import peek
 
