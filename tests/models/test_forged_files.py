@@ -128,7 +128,7 @@ HEADERS: tuple[tuple[str, Any, str], ...] = (
     ("estimator", "os.system", "header.estimator: Expected one of"),
     ("estimator", "\x1b[2J", "header.estimator: Expected one of"),
     ("estimator", None, "header.estimator: Expected one of"),
-    ("estimator", "BoostKMeans", "Unknown parameters of BoostKMeans: n_sections"),
+    ("estimator", "BoostKMeans", "Unknown parameters of BoostKMeans: max_passes, n_sections"),
     ("estimator", "baselines.RBK", "Unknown parameters of RBK"),
     ("parameters", [], "header.parameters: Expected an object"),
     ("parameters.n_clusters", 0, "'n_clusters' parameter"),

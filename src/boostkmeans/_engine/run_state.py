@@ -11,11 +11,11 @@ from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.run import LastSweep, Run
 from boostkmeans._engine.stopping import Outcome, StopReason
+from boostkmeans._engine.tree_checks import check_tree
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Partition, Snapshot
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.sweep import SweepProgress
-from boostkmeans._steps.trees.tree_checks import check_tree
 from boostkmeans._storage.fields import encode_number
 from boostkmeans._storage.state import SavedState, State
 from boostkmeans._storage.tensor_checks import Checker

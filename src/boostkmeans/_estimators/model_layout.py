@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.frame import METRICS, Frame
 from boostkmeans._engine.history import SweepRecord
+from boostkmeans._engine.tree_checks import check_tree
 from boostkmeans._steps.cluster_tree import ClusterTree
-from boostkmeans._steps.trees.tree_checks import check_tree
 from boostkmeans._storage import format_names
 from boostkmeans._storage.fields import Fields, encode_number
 from boostkmeans._storage.model_format import Content, ModelLayout, Tensors

@@ -1,5 +1,6 @@
 """Split rules: how a set of rows is split, and which set is split next."""
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,8 @@ from numpy.typing import NDArray
 
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
+
+Ints = NDArray[np.int64]
 
 STARTS = ("random-partition", "random", "k-means++")
 SPLITS = ("largest", "inertia", "average")
@@ -73,3 +76,43 @@ class SplitRules:
         pairs = weights**2 - (sizes if squares is None else squares)
         found = 2.0 * weights * inertias / np.where((sizes > 1) & (pairs > 0), pairs, np.inf)
         return np.asarray(found)
+
+
+class SplitQueue:
+    """A priority queue that follows the splits of a tree builder.
+
+    The builder splits sets ahead of the queue. Among equal priorities, the set that entered the queue
+    first comes first.
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, int]] = [(-np.inf, 0, 0)]  # Priority, time of entry, set.
+        self._n_entered = 1
+        self.order: list[int] = []
+        """Sets that were split, in order."""
+        self.n_leaves = 1
+
+    def advance(
+        self,
+        n_leaves: int,
+        priorities: Floats,
+        closed: NDArray[np.bool_],
+        first_child: Ints,
+        n_children: Ints,
+    ) -> None:
+        """Take sets until there are `n_leaves` leaves, or the next set is not split yet."""
+        while self._heap and self.n_leaves < n_leaves and closed[self._heap[0][2]]:
+            _, _, taken = heapq.heappop(self._heap)
+            first, count = int(first_child[taken]), int(n_children[taken])
+            if first < 0:  # The set cannot be split.
+                continue
+            self.order.append(taken)
+            self.n_leaves += count - 1
+            for child in range(first, first + count):
+                heapq.heappush(self._heap, (-float(priorities[child]), self._n_entered, child))
+                self._n_entered += 1
+
+    def open_sets(self, closed: NDArray[np.bool_]) -> Ints:
+        """Return the sets in the queue that are not split yet."""
+        waiting = np.array([entry[2] for entry in self._heap], dtype=np.int64)
+        return np.sort(waiting[~closed[waiting]])

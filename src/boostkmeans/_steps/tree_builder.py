@@ -14,8 +14,7 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.nearest import assign_zero_weight_rows
 from boostkmeans._steps.partition import Labels, Partition
-from boostkmeans._steps.split_rules import SplitRules
-from boostkmeans._steps.trees.split_queue import SplitQueue
+from boostkmeans._steps.split_rules import SplitQueue, SplitRules
 from boostkmeans._storage.state import SavedState, State
 
 logger = logging.getLogger("boostkmeans")
