@@ -618,10 +618,11 @@ def test_paper_methods_have_the_papers_settings() -> None:
     made = {name: method(6, 9) for name, method in PAPER_METHODS.items()}
     for model in made.values():
         assert (model.n_clusters, model.random_state) == (6, 9)
-    assert [type(model) for model in made.values()] == [
+    expected: list[Any] = [
         KMeans, KMeans, MiniBatchKMeans, OnlineKMeans, BoostKMeans, BoostKMeans,
         BisectingKMeans, BisectingKMeans, BisectingBoostKMeans, RBK,
     ]  # fmt: skip
+    assert [type(model) for model in made.values()] == expected
     assert [getattr(model, "init", None) for model in made.values()] == [
         "random", "k-means++", "random", "random", "random-partition", "random",
         "random", "k-means++", "random-partition", "random",
