@@ -184,7 +184,7 @@ void exercise_whole_splits(const Rows& rows, RowWeights w, ThreadPool& pool) {
   for (const SplitRule rule : {SplitRule::boost, SplitRule::lloyd})
     for (const std::int64_t s : {2, 3}) {
       const auto start = s == 2 ? SectionStart::random_partition : SectionStart::plus_plus;
-      SplitOptions options{{s, start, 1000, 0.0}, 7, true, rule, false, false};
+      SplitOptions options{{s, start, 5, 0.0}, 7, true, rule, false, false};
       std::vector<std::int64_t> plain = all;
       split_sets(rows, w, plain, split_sets(rows, w, plain, whole, options, pool), options, pool);
       options.after_pass = [&](std::int64_t, std::int64_t, std::int64_t) { ++n_reports; };
