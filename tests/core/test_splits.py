@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import split_reference as oracle
-from boostkmeans import _core
+from boostkmeans import BisectingBoostKMeans, _core
 from boostkmeans._data import rows as rows_module
 from boostkmeans._data.rows import Rows
 
@@ -188,3 +188,17 @@ def test_bad_options_are_rejected() -> None:
     for bad in ({"rule": "fast", "sample": False}, {"rule": "other"}, {"n_sections": 1}):
         with pytest.raises(ValueError, match=r"rule|n_sections"):
             _core.SplitOptions(**{**good, **bad})
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_passes_end_when_moves_gain_only_rounding_errors() -> None:
+    # One row holds nearly all the weight of its section, and others differ from it by one rounding step.
+    for seed in range(24):
+        rng = np.random.RandomState(seed)
+        rows = rng.randn(40, 3) * (rng.rand(40, 3) < 0.4)
+        weights = np.exp(6 * rng.randn(40))
+        model = BisectingBoostKMeans(
+            20, sample=None, max_passes=5000, metric="cosine", random_state=seed
+        ).fit(rows, sample_weight=weights)
+        assert model.tree_.n_passes is not None
+        assert model.tree_.n_passes.max() < 200

@@ -210,11 +210,19 @@ class BoostPasses {
     return true;
   }
 
+  // Bounds the error of a squared distance that follows from the rounding of x - C. A row that holds
+  // nearly all the weight of its section multiplies it by a large factor.
+  static double rounding(double norm, double squared) {
+    const double error = 8 * 0x1p-53 * std::sqrt(norm);
+    return error * (2 * std::sqrt(squared) + error);
+  }
+
   bool is_gain(const Costs& costs, std::int32_t from, double w, const Row& x) const {
     if (!(costs.enter < costs.leave)) return false;
-    const double noise = leaving(sums_.weight(from), w, costs.own_noise) +
+    const double norm = set_.rows().norm(x), total = sums_.weight(from);
+    const double noise = leaving(total, w, costs.own_noise + rounding(norm, costs.own)) +
                          entering(sums_.weight(costs.to), w, costs.target_noise);
-    return improves(costs.leave, costs.enter, set_.rows().norm(x), noise);
+    return improves(costs.leave, costs.enter, norm, noise);
   }
 
   SetRows<Rows>& set_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -98,8 +99,22 @@ class WholeSplit {
     moves_since_sum_ = 0;
     while (n_passes_ < sections.max_passes && !workers_.stopped()) {
       const PassResult result = passes.pass(VisitOrder(seed, n_passes_));
-      if (!end_pass(result.moves, after_pass) || result.gain <= least) return;
+      if (!end_pass(result.moves, after_pass) || result.gain <= least || returned()) return;
     }
+  }
+
+  // Returns true if the set has the same sections as after an earlier pass. Every move raises the
+  // objective, so this happens only if moves gain no more than rounding errors. Such moves would go on
+  // forever. The sections after pass 64, 128, 256, ... are remembered (Brent's method).
+  bool returned() {
+    constexpr std::int64_t kFirst = 64;
+    if (n_passes_ < kFirst) return false;
+    std::uint64_t now = 0;
+    for (std::int64_t i = 0; i < set_.count(); ++i)
+      now ^= random_at(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(section(i)));
+    if (n_passes_ > kFirst && now == remembered_) return true;
+    if (std::has_single_bit(static_cast<std::uint64_t>(n_passes_))) remembered_ = now;
+    return false;
   }
 
   // Makes iterations until one moves nothing, or gains too little.
@@ -181,6 +196,7 @@ class WholeSplit {
   SetRows<Rows> set_;
   SectionSums<Rows> sums_;
   std::int64_t n_passes_ = 0, moves_since_sum_ = 0;
+  std::uint64_t remembered_ = 0;  // fingerprint of the sections after an earlier pass
 };
 
 }  // namespace boostkmeans
