@@ -29,7 +29,10 @@ from run_state import locked
 # Until 0.9, these names stood for other methods than today: for scikit-learn's implementations, and for
 # trees that are built from samples.
 NAMES_UNTIL_0_9 = {
-    **{name: f"{name} (scikit-learn)" for name in ("k-means", "k-means++", "BsKM", "BsKM++")},
+    **{
+        name: f"{name} (scikit-learn)"
+        for name in ("k-means", "k-means++", "Mini-Batch", "BsKM", "BsKM++")
+    },
     "RBK": "sampled RBK",
     "BsBKM(non)": "sampled tree",
     "BsBKM(rnd)": "sampled tree (rnd)",
@@ -84,7 +87,21 @@ def with_stamp(entry: Json, content: Json) -> Json:
     run = entry["run"]
     if run.get("method") in NAMES_UNTIL_0_9:
         run = {**run, "method": NAMES_UNTIL_0_9[run["method"]]}
-    return {**stamp_of(content["environment"]), **entry, "run": run}
+    return {**stamp_of(content["environment"]), **entry, **renamed_methods(entry), "run": run}
+
+
+def renamed_methods(entry: Json) -> Json:
+    """Return the figures of a run of several methods with their names of today."""
+    methods = entry.get("methods")
+    if isinstance(methods, dict):
+        return {"methods": {NAMES_UNTIL_0_9.get(name, name): one for name, one in methods.items()}}
+    if isinstance(methods, list):
+        return {
+            "methods": [
+                {**one, "method": NAMES_UNTIL_0_9.get(one["method"], one["method"])} for one in methods
+            ]
+        }
+    return {}
 
 
 def with_seconds(runs: list[Json], path: Path) -> list[Json]:
