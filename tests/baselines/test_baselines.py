@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import cluster
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -22,6 +23,7 @@ from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core, m
 from boostkmeans._data import rows
 from boostkmeans._data.rows import Rows
 from boostkmeans._engine import small_fit
+from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans.baselines import (
     PAPER_METHODS,
@@ -30,6 +32,7 @@ from boostkmeans.baselines import (
     KMeans,
     MiniBatchKMeans,
     OnlineKMeans,
+    Refined,
     ScikitLearnBisectingKMeans,
     ScikitLearnKMeans,
     ScikitLearnMiniBatchKMeans,
@@ -699,3 +702,24 @@ def test_rejects_non_finite_rows(method: Any, value: float, name: str) -> None:
 def test_rejects_invalid_weights(method: Any, weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         method(3).fit(np.eye(10), sample_weight=weights)
+
+
+def test_warns_about_empty_clusters() -> None:
+    rows = np.repeat(np.eye(3), 10, axis=0)
+    with pytest.warns(ConvergenceWarning, match=r"clusters \(3\) found smaller than n_clusters \(6\)"):
+        KMeans(6, random_state=0).fit(rows)
+
+
+def test_a_refinement_checks_its_parameters_and_accepts_methods_without_weights() -> None:
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    assert Refined(OnlineKMeans(5, random_state=0)).fit(rows).cluster_centers_.shape == (5, 3)
+    with pytest.raises(ParameterError, match="max_iter"):
+        Refined(KMeans(5), max_iter=0).fit(rows)
+    with pytest.raises(ParameterError, match="tol"):
+        Refined(KMeans(5), tol=-1).fit(rows)
+
+
+def test_the_first_record_counts_the_assignment_to_the_starting_centres() -> None:
+    rows = np.random.default_rng(0).normal(size=(200, 3))
+    model = KMeans(5, tol=0, random_state=0).fit(rows)
+    assert [record.evaluations for record in model.history_[:2]] == [2000, 1000]

@@ -20,6 +20,11 @@ MAX_PASSES = 10
 TOL = 1e-4
 
 
+def _within_int64(number: int | None) -> int | None:
+    """Return a number that the core can represent. No split makes so many passes."""
+    return None if number is None else min(number, 2**63 - 1)
+
+
 @dataclass(frozen=True)
 class SplitRules:
     """Rules for splitting a set, and for choosing the next set."""
@@ -55,7 +60,9 @@ class SplitRules:
         return _core.SplitOptions(
             n_sections=n_sections,
             init=self.init,
-            max_passes=MAX_PASSES if isinstance(self.max_passes, str) else self.max_passes,
+            max_passes=MAX_PASSES
+            if isinstance(self.max_passes, str)
+            else _within_int64(self.max_passes),
             tol=TOL if auto else self.tol,
             seed=seed,
             with_inertias=self.split != "largest",

@@ -1,11 +1,13 @@
 """Lloyd's k-means, called "k-means" and "k-means++" in the paper."""
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boostkmeans._engine.history import SweepRecord
+from boostkmeans._estimators.clusterer import FewerClustersWarning
 from boostkmeans.baselines._baseline import FitData, RunResult, WeightedBaseline
 from boostkmeans.baselines._lloyd import Lloyd, mean_variance
 from boostkmeans.baselines._starting_centres import check_init, starting_centres
@@ -111,12 +113,19 @@ class KMeans(WeightedBaseline):
         stopped = False
         for _ in range(self.max_iter):
             moves, movement = state.iterate()
-            history.append(SweepRecord(data.watch.seconds, moves, state.inertia, evaluations, "lloyd"))
+            # The first record includes the assignment to the starting centres.
+            computed = evaluations if history else 2 * evaluations
+            history.append(SweepRecord(data.watch.seconds, moves, state.inertia, computed, "lloyd"))
             stopped = self._is_stopped(history[-1])
             if stopped or moves == 0 or movement <= tolerance:
                 break
         n_iter, inertia = len(history), history[-1].inertia
         return RunResult(state.centres, state.labels, inertia, history, n_iter, stopped)
+
+    def _warn_about_result(self) -> None:
+        n_found = int(np.count_nonzero(self.cluster_sizes_))
+        if n_found < self.n_clusters:
+            warnings.warn(FewerClustersWarning(n_found, int(self.n_clusters)), stacklevel=4)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -167,8 +168,7 @@ class MiniBatchKMeans(WeightedBaseline):
         super()._check_parameters()
         check_init(self)
         check = ParameterChecker(self)
-        check.real("share", self.share, positive=True)
-        if self.share > 1:
+        if not isinstance(self.share, Real) or isinstance(self.share, bool) or not 0 < self.share <= 1:
             check.fail("share", "a float in the range (0, 1]", self.share)
         check.choice("share_of", self.share_of, SHARES_OF)
         check.integer("record_every", self.record_every, 1)

@@ -107,7 +107,8 @@ class Refined(CentreModel):
         with self._restore_input_on_failure():
             array = self._validate(X, reset=True)
             start = clone(self.estimator).set_params(n_threads=self.n_threads)
-            start.fit(array, sample_weight=sample_weight)
+            # Methods without weights accept no such argument.
+            start.fit(array, **({} if sample_weight is None else {"sample_weight": sample_weight}))
             found = self._refinement(start).fit(array, sample_weight=sample_weight)
             self.__dict__.update(
                 {name: getattr(found, name) for name in RESULTS},
@@ -135,9 +136,13 @@ class Refined(CentreModel):
         )
 
     def _check_parameters(self) -> None:
+        check = ParameterChecker(self)
         if not isinstance(self.estimator, CentreModel):
-            expected = "an estimator of boostkmeans with clusters"
-            ParameterChecker(self).fail("estimator", expected, self.estimator)
+            check.fail("estimator", "an estimator of boostkmeans with clusters", self.estimator)
+        check.integer("max_iter", self.max_iter, 1)
+        check.real("tol", self.tol)
+        if self.n_threads is not None:
+            check.integer("n_threads", self.n_threads, 1)
 
 
 def _joined(start: Any, refinement: BoostKMeans) -> list[SweepRecord]:

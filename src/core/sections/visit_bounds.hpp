@@ -118,7 +118,7 @@ class VisitBounds {
     for (double& path : limits.own_path) path += slack;
     limits.other_path += slack;
     for (double& factor : limits.leave) factor += kFactorSlack * (factor - 1.0);
-    limits.enter -= kFactorSlack * (1.0 - limits.enter);
+    limits.enter = std::max(0.0, limits.enter - kFactorSlack * (1.0 - limits.enter));
     return limits;
   }
 

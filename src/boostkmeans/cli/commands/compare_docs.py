@@ -168,6 +168,7 @@ def _result(
     known = [one for one in classes or () if one is not None]
     return {
         "source": corpus.source,
+        "skipped": [{"name": one.name, "reason": one.reason} for one in corpus.skipped],
         "n_documents": len(corpus),
         "n_of_known_class": len(known),
         "n_classes": len(set(known)),
