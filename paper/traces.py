@@ -10,7 +10,8 @@ A trace at the paper's size takes hours, and several figures use it, so each has
 - `figures`: further figures of the method, such as the passes of a tree;
 - the stamp of its origin (see `provenance.py`);
 - `computed_seconds`: the time of the computation. Other processes ran meanwhile, so it is no result;
-- `computed_elsewhere`: True if it was imported.
+- `computed_elsewhere`: True if it was imported;
+- `bounds`: the components whose bounds saved time, if any (see `bounded_fits.py`).
 
 `python paper/import_traces.py FILE ...` adds traces that were computed elsewhere, also while they are
 incomplete.

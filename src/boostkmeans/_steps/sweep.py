@@ -48,6 +48,8 @@ class SweepOptions:
     """Decide in float64 wherever float32 is not accurate enough, as a certificate requires."""
     low_precision: bool = False
     """Make proposals in low precision, if the rows allow it."""
+    bounded: bool = True
+    """Use the bounds of the projection, if the problem has one."""
     penalties: Floats | None = None
     """Cost of being in each cluster, in addition to the distance."""
     deadline: float = math.inf
@@ -202,7 +204,9 @@ def sweep(
 
 def _projection(problem: Problem, options: SweepOptions) -> _core.Projection | None:
     """Return the projection of the rows, if the sweep can use its bounds."""
-    if problem.projection is None or options.exchange or options.penalties is not None:
+    if problem.projection is None or not options.bounded:
+        return None
+    if options.exchange or options.penalties is not None:
         return None
     return None if options.first and not options.exact else problem.projection.core
 
