@@ -12,6 +12,7 @@ from scipy import sparse
 
 from boostkmeans import _core
 from boostkmeans._data import rows as data_rows
+from boostkmeans._data.frame import Frame
 from boostkmeans._data.rows import Rows
 from boostkmeans.baselines import OnlineKMeans
 from boostkmeans.baselines._online import rows_per_block
@@ -53,9 +54,11 @@ def test_online_pass_equals_numpy(form: Any) -> None:
     np.testing.assert_allclose(centres, expected, rtol=1e-9, atol=1e-12)
 
 
-def passes_in_blocks(X: Any, k: int, rate: float, block_rows: int, n_threads: int = 1) -> Floats:
+def passes_in_blocks(
+    X: Any, k: int, rate: float, block_rows: int, n_threads: int = 1, rows: Rows | None = None
+) -> Floats:
     """Return the centres after three passes, which start from random rows."""
-    rows = Rows.in_own_frame(X, "euclidean", 1)
+    rows = rows or Rows.in_own_frame(X, "euclidean", 1)
     rng = np.random.default_rng(1)
     centres = rows.take(rng.choice(len(X), k, replace=False))
     for _ in range(3):
@@ -105,6 +108,17 @@ def test_ties_of_online_kmeans_in_blocks(
     single = passes_in_blocks(X, k, rate, 1)
     for block_rows in (5, 60):
         np.testing.assert_array_equal(passes_in_blocks(X, k, rate, block_rows), single)
+
+
+@given(seed=st.integers(0, 2**32 - 1), d=st.integers(1, 5), k=st.integers(2, 12))
+@settings(max_examples=150)
+def test_ties_with_moved_centres(seed: int, d: int, k: int) -> None:
+    """Centres move by halves, so that distances to moved centres are exact, too."""
+    X = np.random.default_rng(seed).integers(0, 2, size=(30, d)) / 8
+    rows = Rows(X, Frame(np.zeros(d), 0), None)
+    single = passes_in_blocks(X, k, 0.5, 1, rows=rows)
+    for block_rows in (3, 30):
+        np.testing.assert_array_equal(passes_in_blocks(X, k, 0.5, block_rows, rows=rows), single)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
