@@ -206,9 +206,7 @@ def _projection(problem: Problem, options: SweepOptions) -> _core.Projection | N
     """Return the projection of the rows, if the sweep can use its bounds."""
     if problem.projection is None or not options.bounded:
         return None
-    if options.exchange or options.penalties is not None:
-        return None
-    return None if options.first and not options.exact else problem.projection.core
+    return None if options.exchange or options.penalties is not None else problem.projection.core
 
 
 def proposing_rows(n_rows: int) -> int:
