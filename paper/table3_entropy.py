@@ -79,6 +79,11 @@ def plan(full: bool) -> list[Json]:
     ]
 
 
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run."""
+    return 0.025 * len(run["ks"]) * len(run["seeds"])
+
+
 @lru_cache(maxsize=1)
 def weighted(name: str) -> tuple[Any, list[str], str] | None:
     """Return the TF-IDF rows of a set, the classes and the origin, or None if it is missing."""

@@ -132,6 +132,13 @@ def refinement_view(trace: Json) -> Json | None:
     return found
 
 
+def only_tree_view(trace: Json) -> Json | None:
+    """Return the figures of a tree that is not refined."""
+    point = trace["iterations"][0]
+    found = {"distortion": trace.get("distortion", point[1]), "ended": ended(trace), **so_far(trace)}
+    return {**found, "seconds": point[3]} if len(point) > 3 else found
+
+
 def candidates_view(trace: Json) -> Json | None:
     """Return the course after a few sweeps until a sweep gains less than the default tolerance.
 
@@ -153,6 +160,7 @@ VIEWS: dict[str, Callable[[Json], Json | None]] = {
     "curve": curve_view,
     "tree": tree_view,
     "refinement": refinement_view,
+    "only_tree": only_tree_view,
     "candidates": candidates_view,
 }
 
