@@ -80,7 +80,7 @@ class BoundedBoostKMeans(BoostKMeans):
 
     @property
     def _checkpoint_name(self) -> str:
-        return BoostKMeans.__name__
+        return "BoostKMeans"
 
     def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
         problem = super()._problem(rows, weights, n_threads)

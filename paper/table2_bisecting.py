@@ -61,7 +61,7 @@ def refinement_of(seed: int, full: bool) -> Json:
 
 def is_refined(run: Json) -> bool:
     """Return whether a run refines a tree."""
-    return run["method"] != "k-means" and run.get("refined", True)
+    return run["method"] != "k-means" and bool(run.get("refined", True))
 
 
 def traced_method(run: Json) -> str:

@@ -49,6 +49,11 @@ def curve(trace: Trace) -> list[tuple[int, float, int]]:
     return [(one.iteration, one.distortion, one.moves) for one in trace.points]
 
 
+def distortions(trace: Trace) -> list[float]:
+    """Return the distortion after each iteration."""
+    return [one.distortion for one in trace.points]
+
+
 @pytest.mark.parametrize("method", ["k-means", "k-means++"])
 def test_kmeans_is_the_same(method: str, task: Task, projections: list[Projection | None]) -> None:
     plain = CONTENDERS[method](task)
@@ -74,8 +79,7 @@ def test_boost_kmeans_is_nearly_the_same(
     assert [one.iteration for one in bounded.points] == [one.iteration for one in plain.points]
     # The first sweep uses no bounds, and the random numbers are the same.
     assert curve(bounded)[0] == curve(plain)[0]
-    values = [[one.distortion for one in trace.points] for trace in (bounded, plain)]
-    np.testing.assert_allclose(*values, rtol=2e-3)
+    np.testing.assert_allclose(distortions(bounded), distortions(plain), rtol=2e-3)
     assert bounded.distortion == pytest.approx(plain.distortion, rel=2e-3)
     assert np.mean(bounded.labels == plain.labels) > 0.9
 
@@ -105,8 +109,7 @@ def test_killed_fit_continues(
     if began_with_bounds or method == "k-means":
         assert curve(again) == curve(whole)
     else:
-        values = [[one.distortion for one in trace.points] for trace in (again, whole)]
-        np.testing.assert_allclose(*values, rtol=2e-3)
+        np.testing.assert_allclose(distortions(again), distortions(whole), rtol=2e-3)
 
 
 def test_few_clusters_and_flat_spectra_have_no_bounds(task: Task) -> None:
