@@ -252,8 +252,8 @@ own size as soon as all figures that it needs are measured there.
 Names of the methods:
 
 - BKM is boost k-means, the paper's direct k-way clustering (Algorithm 1). It starts from a random
-  partition (non), from random rows as centres (rnd), or from k-means++ (kpp). "+Fast" moves a row to
-  the first better cluster instead of the best one.
+  partition (non), from random rows as centres (rnd), or from k-means++ as published, with one candidate
+  per centre (kpp). "+Fast" moves a row to the first better cluster instead of the best one.
 - BsBKM is bisecting boost k-means (Algorithm 2), with the same starts. The "sampled tree" is the default
   of `BisectingBoostKMeans`, which splits large sets by a sample. BsKM and BsKM++ are bisecting k-means
   from random rows and from k-means++. RBK is repeated bisecting by the cosine.
