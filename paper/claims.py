@@ -27,6 +27,7 @@ import table3_entropy
 from claim import VERDICTS, Claim, Judge, is_finished
 from deviations import DIFFERENCES, ERRORS, REFERENCES
 from experiment_sizes import size_table
+from greedy_starts import greedy_note
 from table3_entropy import N_PAPER_SETS as N_SETS
 
 PAGE = HERE.parent / "docs" / "paper.md"
@@ -153,7 +154,8 @@ def details(claims: list[Claim], results: Results, pages: Path) -> str:
     parts: list[str] = []
     for name, title in EXPERIMENTS.items():
         some = results.get(name, ())
-        parts.append(f"## {title}\n\n{source(name, some, pages)}{conclusion(name, some)}\n")
+        notes = f"{conclusion(name, some)} {greedy_note(some)}".rstrip()
+        parts.append(f"## {title}\n\n{source(name, some, pages)}{notes}\n")
         parts += [
             paragraph(number, claim)
             for number, claim in enumerate(claims, start=1)

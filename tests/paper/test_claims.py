@@ -178,3 +178,12 @@ def test_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "at most 0.0 points apart" in text
     assert "Errors and omissions of the paper" in text
     assert "2604.21798" in text
+
+
+def test_page_names_runs_of_other_starts(tmp_path: Path) -> None:
+    """Runs that used greedy k-means++ are named until they are measured again."""
+    result = each_result()["distortion"]
+    note = "The stored runs of BKM(kpp) and BKM(kpp)+Fast still used greedy k-means++"
+    assert note not in claims.page_text({"distortion": [result]}, tmp_path)
+    old = {**result, "runs": [{**run, "commit": "516010f"} for run in result["runs"]]}
+    assert note in claims.page_text({"distortion": [old]}, tmp_path)
