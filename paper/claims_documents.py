@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from statistics import fmean
+from typing import TypeVar
 
 from experiment import Json
 
@@ -23,6 +24,7 @@ from claim import (
 )
 
 Floats = NDArray[np.float64]
+Value = TypeVar("Value")
 Choice = Callable[[Sequence[float]], float]
 """Function that chooses one figure from those of all runs."""
 
@@ -46,39 +48,34 @@ def measured_sets(result: Json) -> list[Json]:
     return sets
 
 
-def numbers_of_clusters(result: Json, min_clusters: int = 0) -> list[int]:
-    """Return the measured numbers of clusters from `min_clusters` on."""
-    found = [k for k in measured_sets(result)[0]["run"]["ks"] if k >= min_clusters]
+def entropies_of_sets(result: Json, choice: Choice = min) -> dict[int, dict[str, Floats]]:
+    """Return the lowest or the mean entropy of each method's runs on each set, by k and method."""
+    sets = measured_sets(result)
+    return {
+        k: {
+            method: np.array([choice(one["methods"][method][str(k)]["entropy"]) for one in sets])
+            for method in (*DIRECT_OF_TABLE, *TREES_OF_TABLE)
+        }
+        for k in sets[0]["run"]["ks"]
+    }
+
+
+def from_number_of_clusters(by_k: dict[int, Value], min_clusters: int) -> dict[int, Value]:
+    """Return the values from a number of clusters on."""
+    found = {k: value for k, value in by_k.items() if k >= min_clusters}
     if not found:
         raise NotMeasuredError(f"There is no k of {min_clusters} or more.")
     return found
-
-
-def entropies_of_sets(result: Json, k: int, method: str, choice: Choice = min) -> Floats:
-    """Return the lowest or the mean entropy of a method's runs on each set."""
-    sets = measured_sets(result)
-    return np.array([choice(one["methods"][method][str(k)]["entropy"]) for one in sets])
-
-
-def entropies(result: Json, choice: Choice = min) -> dict[int, dict[str, float]]:
-    """Return the lowest or the mean entropy of each method's runs, averaged over the sets."""
-    return {
-        k: {
-            method: float(np.mean(entropies_of_sets(result, k, method, choice)))
-            for method in (*DIRECT_OF_TABLE, *TREES_OF_TABLE)
-        }
-        for k in numbers_of_clusters(result)
-    }
 
 
 def ranks(
     result: Json, method: str, among: Sequence[str], min_clusters: int = 0, choice: Choice = min
 ) -> dict[int, int]:
     """Return the rank of a method by entropy, for each k from `min_clusters` on."""
-    values = entropies(result, choice)
+    found = from_number_of_clusters(entropies_of_sets(result, choice), min_clusters)
     return {
-        k: 1 + sum(values[k][other] < values[k][method] for other in among)
-        for k in numbers_of_clusters(result, min_clusters)
+        k: 1 + sum(values[other].mean() < values[method].mean() for other in among)
+        for k, values in found.items()
     }
 
 
@@ -108,16 +105,9 @@ def difference_of_sets(
     The lowest entropies of the runs are averaged over k and methods. Then the sets are compared in
     pairs, by Wilcoxon's signed-rank test.
     """
+    found = from_number_of_clusters(entropies_of_sets(result), min_clusters).values()
     means = [
-        np.mean(
-            [
-                entropies_of_sets(result, k, one)
-                for k in numbers_of_clusters(result, min_clusters)
-                for one in some
-            ],
-            axis=0,
-        )
-        for some in (methods, others)
+        np.mean([values[one] for values in found for one in some], axis=0) for some in (methods, others)
     ]
     gaps = means[0] - means[1]
     return float(stats.wilcoxon(gaps).pvalue) if gaps.any() else 1.0
@@ -135,7 +125,7 @@ def gaps_by_k(result: Json, methods: Sequence[str], others: Sequence[str]) -> di
             float(np.mean([values[one] for one in methods])),
             float(np.mean([values[one] for one in others])),
         )
-        for k, values in entropies(result).items()
+        for k, values in entropies_of_sets(result).items()
     }
 
 
@@ -203,8 +193,7 @@ def boost_better_for_documents(result: Json) -> Finding:
 )
 def better_than_rbk(result: Json) -> Finding:
     """Compare the entropies of both trees."""
-    every = gaps_by_k(result, ("BsBKM(non)",), ("RBK",))
-    gaps = {k: every[k] for k in numbers_of_clusters(result, MIN_CLUSTERS)}
+    gaps = from_number_of_clusters(gaps_by_k(result, ("BsBKM(non)",), ("RBK",)), MIN_CLUSTERS)
     p = difference_of_sets(result, ("BsBKM(non)",), ("RBK",), MIN_CLUSTERS)
     lower = max(gaps.values()) < 0
     return Finding(
