@@ -35,6 +35,8 @@ KILL_FACTOR = 6.0
 PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0, "dimensions": None}
 # Value of `init` for the starts of the paper.
 STARTS = {"non": "random-partition", "rnd": "random", "kpp": "k-means++"}
+# The same for `BoostKMeans`, whose "k-means++" is greedy. Splits of trees always draw one candidate.
+DIRECT_STARTS = {**STARTS, "kpp": "plain-k-means++"}
 
 
 @dataclass(frozen=True)
@@ -254,7 +256,7 @@ def fit_boosted(task: Task, recorder: Recorder, settings: dict[str, Any]) -> Boo
 
 def paper_variant(init: str, moves: str = "best") -> Contender:
     """Return the paper's direct k-way, which runs until no move is left, or for `ITERATIONS`."""
-    return boosted(init=STARTS[init], moves=moves, max_iter=ITERATIONS, tol=0, **PLAIN)
+    return boosted(init=DIRECT_STARTS[init], moves=moves, max_iter=ITERATIONS, tol=0, **PLAIN)
 
 
 # --- LVQ -----------------------------------------------------------------------------------------------

@@ -268,7 +268,8 @@ def test_key_is_checked_at_once(tmp_path: Path) -> None:
 def test_reading_runs_no_code(tmp_path: Path) -> None:
     """An audit hook sees every import, compilation and unpickling of the interpreter."""
     files = fuzz.valid_files(tmp_path)
-    result = run_python(f"""
+    result = run_python(
+        f"""
 import sys
 from pathlib import Path
 from boostkmeans.io import open_vectors
@@ -287,7 +288,9 @@ use()
 watched, seen = seen, []
 assert not watched, watched
 print("nothing")
-""")
+""",
+        fresh=True,
+    )
     assert result.returncode == 0, result.stderr
     assert result.stdout == "nothing\n"
 

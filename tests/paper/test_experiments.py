@@ -103,6 +103,7 @@ def tiny(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_without_pictures")
 def test_figures_at_the_papers_size_share_traces(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     curves = full_result(fig3_distortion, tiny, monkeypatch)
     names = [run["run"]["method"] for run in curves["runs"]]
@@ -135,6 +136,13 @@ def test_figures_at_the_papers_size_share_traces(tiny: Path, monkeypatch: pytest
     assert "## 300 rows, 8 clusters" in (tiny / "top_k0.md").read_text()
 
 
+@pytest.fixture
+def _without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no pictures, which take longer than the fits of few rows."""
+    monkeypatch.setattr(fig3_distortion, "draw", lambda _: None)
+
+
+@pytest.mark.usefixtures("_without_pictures")
 def test_page_shows_runs_so_far(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fig3_distortion, "METHODS", ("k-means", "BKM(non)"))
     full_result(fig3_distortion, tiny, monkeypatch)
@@ -153,6 +161,7 @@ def test_page_shows_runs_so_far(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not found["complete"]
 
 
+@pytest.mark.usefixtures("_without_pictures")
 def test_both_sizes_are_shown_until_the_papers_is_complete(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,8 @@ def test_exports_only_the_public_names() -> None:
 
 @pytest.mark.process
 def test_help_imports_no_slow_packages() -> None:
-    result = run_python("""
+    result = run_python(
+        """
 import sys
 import boostkmeans
 from boostkmeans.cli import main
@@ -43,7 +44,9 @@ except SystemExit as end:
     assert end.code == 0
 slow = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "faiss"} & set(sys.modules)
 assert not slow, slow
-""")
+""",
+        fresh=True,
+    )
     assert result.returncode == 0, result.stderr
     assert "fit" in result.stdout
 
