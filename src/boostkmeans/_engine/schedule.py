@@ -58,9 +58,7 @@ class Phase(StrEnum):
 class SweepStep(Protocol):
     """The next sweep of a run."""
 
-    def __call__(
-        self, deadline: float, temperature: float = 0.0, *, probe: bool = False
-    ) -> SweepResult:
+    def __call__(self, deadline: float, temperature: float = 0.0, *, probe: bool = False) -> SweepResult:
         """Perform a sweep and record it. With `probe`, some rows may be compared with all clusters."""
 
 

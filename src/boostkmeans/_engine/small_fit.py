@@ -15,8 +15,8 @@ from boostkmeans import _core
 from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._engine.plan import TEMPERATURE_PER_EXPLAINED_SQUARE
 from boostkmeans._engine.run import Run
-from boostkmeans._engine.scheduled_run import LastSweep
 from boostkmeans._engine.schedule import Phase, Schedule
+from boostkmeans._engine.scheduled_run import LastSweep
 from boostkmeans._engine.stopping import StoppingCriteria, StopReason
 from boostkmeans._steps.partition import Partition, Snapshot
 from boostkmeans._steps.sweep import neighbouring_rows

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boostkmeans import _core
 from boostkmeans._data.rows import RowBlock
+from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.sums import Snapshot
 from boostkmeans._steps.neighbours import Groups, Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels
@@ -58,7 +59,8 @@ class CandidateGroups:
     def active(self, changed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the groups in whose lists a cluster has changed."""
         padded = np.append(changed, False)  # The last value belongs to padding.
-        return padded[self.lists].any(axis=1)
+        found: NDArray[np.bool_] = np.any(padded[self.lists], axis=1)
+        return found
 
 
 def _joint_lists(groups: Groups, neighbours: Lists, length: int) -> Lists:
@@ -116,7 +118,8 @@ def rows_per_cluster(n_rows: int, n_shards: int, n_clusters: int) -> float:
 
 
 def build_groups(
-    snapshot: Snapshot, n_candidates: int, rows_per_cluster: float, seed: int, n_threads: int
+    snapshot: Snapshot, n_candidates: int, rows_per_cluster: float, seed: int, n_threads: int | None
 ) -> CandidateGroups:
     """Build candidate groups, as a task."""
-    return CandidateGroups.build(snapshot, n_candidates, rows_per_cluster, seed, n_threads)
+    threads = resolve_threads(n_threads)
+    return CandidateGroups.build(snapshot, n_candidates, rows_per_cluster, seed, threads)

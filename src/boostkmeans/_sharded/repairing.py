@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.sampling import Sample
 from boostkmeans._sharded.shard import ShardView
 from boostkmeans._sharded.sums import ShardSums, Snapshot, sum_labels
@@ -23,13 +24,14 @@ class HalfCentres:
 
 
 def halve_sample(
-    sample: Sample, snapshot: Snapshot, n_candidates: int | None, seed: int, n_threads: int
+    sample: Sample, snapshot: Snapshot, n_candidates: int | None, seed: int, max_threads: int | None
 ) -> HalfCentres:
     """Split the sampled rows of each cluster in two.
 
     Both halves of a cluster with fewer than two distinct sampled rows are its centre.
     """
     k, centres = snapshot.n_clusters, snapshot.view().centres
+    n_threads = resolve_threads(max_threads)
     problem = sample.problem(k, n_threads)
     labels = assign_by_candidates(problem.rows, centres, n_candidates, n_threads)
     partition, _ = Partition.from_labels(
@@ -65,10 +67,11 @@ def choose_swaps(
     snapshot: Snapshot,
     halved: ShardSums,
     min_gain: float,
-    n_threads: int,
+    max_threads: int | None,
 ) -> Swaps | None:
     """Pair the best splits with the cheapest merges; None if they do not gain enough."""
     k, sums = snapshot.n_clusters, halved.sums
+    n_threads = resolve_threads(max_threads)
     one = np.arange(k)
     gains = merge_costs(sums.composites, sums.weights, one, one + k, n_threads)
     labels = np.empty(0, dtype=np.int32)

@@ -75,10 +75,7 @@ def join_sample(frame: Frame, stays_sparse: bool, *parts: tuple[Any, Any]) -> Sa
     """Join the sampled rows of all shards, in the order of the shards."""
     blocks = [block for block, _ in parts if block.shape[0]]
     weights = [some for block, some in parts if block.shape[0]]
-    if sparse.issparse(blocks[0]):
-        array = sparse.vstack(blocks, format="csr")
-    else:
-        array = np.concatenate(blocks)
+    array = sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
     joined = None if weights[0] is None else np.concatenate(weights)
     return Sample(array, joined, frame, stays_sparse)
 

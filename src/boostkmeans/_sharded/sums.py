@@ -66,9 +66,7 @@ class Snapshot:
 
     def partition(self, labels: Labels) -> Partition:
         """Return the clusters with the labels of some rows, as sweeps of these rows change them."""
-        return Partition(
-            labels.copy(), self.composites.copy(), self.weights.copy(), self.counts.copy()
-        )
+        return Partition(labels.copy(), self.composites.copy(), self.weights.copy(), self.counts.copy())
 
     def view(self) -> Partition:
         """Return the clusters without labels, to be read only."""
@@ -115,6 +113,16 @@ def make_snapshot(
 
 def _objective(partition: Partition, empty: NDArray[np.bool_]) -> float:
     return partition.objective if not empty.all() else 0.0
+
+
+def changed_clusters(snapshot: Snapshot) -> NDArray[np.bool_]:
+    """Return the clusters that differ from those of the snapshot before."""
+    return snapshot.changed
+
+
+def sizes_of(snapshot: Snapshot) -> NDArray[np.int64]:
+    """Return the number of rows of positive weight of each cluster."""
+    return snapshot.counts
 
 
 def cluster_figures(snapshot: Snapshot) -> tuple[Floats, Floats, NDArray[np.int64]]:

@@ -64,9 +64,7 @@ def sweep_shard(
         problem,
         partition,
         policy=policy,
-        options=SweepOptions(
-            first=request.first, temperature=request.temperature, exact=request.exact
-        ),
+        options=SweepOptions(first=request.first, temperature=request.temperature, exact=request.exact),
         rng=np.random.RandomState(shard_seed(request.seed, view.number)),
     )
     found = partition.labels
@@ -96,9 +94,7 @@ class FarRows(NamedTuple):
     labels: Labels
 
 
-def far_rows(
-    block: Any, view: ShardView, labels: Labels, snapshot: Snapshot, n_rows: int
-) -> FarRows:
+def far_rows(block: Any, view: ShardView, labels: Labels, snapshot: Snapshot, n_rows: int) -> FarRows:
     """Return up to `n_rows` rows of positive weight that are farthest from their centres."""
     if block.shape[0] == 0:
         return FarRows(np.empty(0), np.empty(0, dtype=np.int64), labels)

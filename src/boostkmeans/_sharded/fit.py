@@ -1,0 +1,164 @@
+"""Fit of sharded rows: the start from a sample, and the rounds of all shards that follow."""
+
+import logging
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from boostkmeans._data.frame import Floats
+from boostkmeans._engine.plan import Plan, RequestedSettings, make_plan
+from boostkmeans._engine.schedule import Schedule
+from boostkmeans._engine.stopping import StoppingCriteria
+from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.filling import fill_empty_clusters
+from boostkmeans._sharded.placing import place_shard
+from boostkmeans._sharded.rounds import MAX_SEED, ShardedRepairs, perform_round
+from boostkmeans._sharded.rows import ShardedRows
+from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
+from boostkmeans._sharded.sampling import SampleDraw, SampleFit, draw_rows, fit_sample, join_sample
+from boostkmeans._steps.partition import Labels
+
+logger = logging.getLogger("boostkmeans")
+
+# Sampled rows per cluster, by quality.
+SAMPLE_PER_CLUSTER = {"fast": 16, "balanced": 32, "best": 64}
+# Minimum number of sampled rows. Up to this number, the sample is the whole data set.
+MIN_SAMPLE = 2**15
+# Maximum size of a sample in bytes: a worker has to hold it, in addition to its shards.
+MAX_SAMPLE_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class ShardedSettings:
+    """Parameters of a sharded fit."""
+
+    n_clusters: int
+    requested: RequestedSettings
+    criteria: StoppingCriteria
+    began: float
+
+
+@dataclass(frozen=True)
+class SizesOfRows:
+    """What a plan must know about rows. Steps for rows in memory exist for shards, too."""
+
+    n_rows: int
+    n_features: int
+    stays_sparse: bool
+    in_memory: bool = True
+
+
+@dataclass(frozen=True)
+class SizesOfProblem:
+    """What a plan must know about a problem."""
+
+    rows: SizesOfRows
+    n_clusters: int
+    limits: None = None
+    n_pinned: int = 0
+
+
+def plan_rounds(rows: ShardedRows, settings: ShardedSettings) -> Plan:
+    """Resolve all settings that are "auto" for the rounds over all shards."""
+    sizes = SizesOfRows(rows.n_rows, rows.n_features, rows.stays_sparse)
+    problem: Any = SizesOfProblem(sizes, settings.n_clusters)
+    plan = make_plan(settings.requested, problem, log=False)
+    return replace(plan, probes=False, trial_swaps=0, dimensions=None)
+
+
+def start_run(rows: ShardedRows, settings: ShardedSettings, rng: np.random.RandomState) -> ShardedRun:
+    """Return a run before its first round."""
+    plan = plan_rounds(rows, settings)
+    sample = draw_sample(rows, settings, rng)
+    init = settings.requested.init
+    if isinstance(init, str):
+        partition, note = _start_from_sample(rows, settings, plan, sample, rng)
+        plan = replace(plan, reasons=[note, "then all shards", *plan.reasons])
+    else:
+        partition = _start_from_array(rows, settings, np.asarray(init))
+    partition = fill_empty_clusters(rows, partition, settings.n_clusters)
+    candidates = None
+    if plan.n_candidates is not None:
+        candidates = ShardedCandidates(plan.n_candidates)
+    run = ShardedRun(
+        plan=plan,
+        inertia=partition.inertia,
+        rng=rng,
+        began=settings.began,
+        note=str(plan),
+        rows=rows,
+        partition=partition,
+        n_clusters_=settings.n_clusters,
+        candidates=candidates,
+        sample=sample,
+    )
+    logger.info("%s", plan)
+    run.record_start()
+    return run
+
+
+def sample_rows(rows: ShardedRows, settings: ShardedSettings) -> int:
+    """Return the number of rows to sample. It depends on the data alone, not on the workers."""
+    n, k = rows.weights.n_positive, settings.n_clusters
+    wanted = max(MIN_SAMPLE, SAMPLE_PER_CLUSTER[settings.requested.quality] * k)
+    return min(n, max(k, min(wanted, MAX_SAMPLE_BYTES // rows.row_bytes)))
+
+
+def draw_sample(rows: ShardedRows, settings: ShardedSettings, rng: np.random.RandomState) -> Reference:
+    """Draw a sample of all shards, evenly spread over the data."""
+    draw = SampleDraw(rows.weights.n_positive, sample_rows(rows, settings), int(rng.randint(MAX_SEED)))
+    weighted = rows.weights.values is not None
+    parts, first = [], 0
+    for (block, view), one in zip(rows.shards, rows.descriptions, strict=True):
+        parts.append(rows.tasks.submit(draw_rows, block, view, draw, first))
+        first += one.n_positive if weighted else one.n_rows
+    return rows.tasks.submit(join_sample, rows.frame, rows.stays_sparse, *parts)
+
+
+def _start_from_sample(
+    rows: ShardedRows,
+    settings: ShardedSettings,
+    plan: Plan,
+    sample: Reference,
+    rng: np.random.RandomState,
+) -> tuple[ShardedPartition, str]:
+    """Fit the sample on one worker, and assign all rows to its centres."""
+    tasks, seed = rows.tasks, int(rng.randint(MAX_SEED))
+    requested = replace(settings.requested, quality="fast", annealing="auto")
+    seconds = settings.criteria.deadline - time.perf_counter()
+    fit = tasks.submit(
+        fit_sample, sample, requested, settings.n_clusters, seed, tasks.n_threads, seconds
+    )
+    found = [
+        tasks.submit(place_shard, *shard, fit, plan.n_candidates, n_results=2) for shard in rows.shards
+    ]
+    partition = ShardedPartition.from_sums(rows, [one[0] for one in found], [one[1] for one in found])
+    summary: SampleFit = tasks.get(tasks.submit(without_centres, fit))[0]
+    note = f"sample of {summary.n_rows} rows ({summary.n_sweeps} sweeps, {summary.note})"
+    return partition, note
+
+
+def without_centres(fit: SampleFit) -> SampleFit:
+    """Return the description of a fit without its centres, for the driver."""
+    return replace(fit, centres=np.empty((0, 0)))
+
+
+def _start_from_array(rows: ShardedRows, settings: ShardedSettings, init: Any) -> ShardedPartition:
+    """Start from centres or labels of the user."""
+    if init.ndim == 1:
+        borders = np.cumsum(rows.lengths)[:-1]
+        labels: list[Labels] = np.split(init.astype(np.int32), borders)
+        return labelled(rows, labels, settings.n_clusters)
+    centres: Floats = rows.frame.enter(np.asarray(init, dtype=np.float64))
+    start = SampleFit(centres, 0, 0, "", 0.0)
+    found = [rows.tasks.submit(place_shard, *shard, start, None, n_results=2) for shard in rows.shards]
+    return ShardedPartition.from_sums(rows, [one[0] for one in found], [one[1] for one in found])
+
+
+def schedule_of(run: ShardedRun, criteria: StoppingCriteria) -> Schedule:
+    """Return the schedule of a run at its start."""
+    repairs = ShardedRepairs(run, criteria, run.plan.repair_rounds)
+    return Schedule.begin(run, criteria, repairs, partial(perform_round, run))
