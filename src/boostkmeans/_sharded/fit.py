@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from boostkmeans._data.frame import Floats
-from boostkmeans._engine.plan import Plan, RequestedSettings, make_plan
+from boostkmeans._engine.plan import EARLY_FROM_CLUSTERS, Plan, RequestedSettings, make_plan
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import StoppingCriteria
 from boostkmeans._sharded.backend import Reference
@@ -29,6 +29,8 @@ SAMPLE_PER_CLUSTER = {"fast": 16, "balanced": 32, "best": 64}
 MIN_SAMPLE = 2**15
 # Maximum size of a sample in bytes: a worker has to hold it, in addition to its shards.
 MAX_SAMPLE_BYTES = 2**30
+# Maximum number of sweeps of a sample if there are many clusters.
+MAX_SAMPLE_SWEEPS = 4
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ def plan_rounds(rows: ShardedRows, settings: ShardedSettings) -> Plan:
 def start_run(rows: ShardedRows, settings: ShardedSettings, rng: np.random.RandomState) -> ShardedRun:
     """Return a run before its first round."""
     plan = plan_rounds(rows, settings)
-    sample = draw_sample(rows, settings, rng)
+    draw = SampleDraw(rows.weights.n_positive, sample_rows(rows, settings), int(rng.randint(MAX_SEED)))
+    sample = sample_of(rows, draw)
     init = settings.requested.init
     if isinstance(init, str):
         partition, note = _start_from_sample(rows, settings, plan, sample, rng)
@@ -93,6 +96,7 @@ def start_run(rows: ShardedRows, settings: ShardedSettings, rng: np.random.Rando
         partition=partition,
         n_clusters_=settings.n_clusters,
         candidates=candidates,
+        draw=draw,
         sample=sample,
     )
     logger.info("%s", plan)
@@ -107,9 +111,8 @@ def sample_rows(rows: ShardedRows, settings: ShardedSettings) -> int:
     return min(n, max(k, min(wanted, MAX_SAMPLE_BYTES // rows.row_bytes)))
 
 
-def draw_sample(rows: ShardedRows, settings: ShardedSettings, rng: np.random.RandomState) -> Reference:
-    """Draw a sample of all shards, evenly spread over the data."""
-    draw = SampleDraw(rows.weights.n_positive, sample_rows(rows, settings), int(rng.randint(MAX_SEED)))
+def sample_of(rows: ShardedRows, draw: SampleDraw) -> Reference:
+    """Return the sampled rows of all shards, on one worker."""
     weighted = rows.weights.values is not None
     parts, first = [], 0
     for (block, view), one in zip(rows.shards, rows.descriptions, strict=True):
@@ -127,7 +130,7 @@ def _start_from_sample(
 ) -> tuple[ShardedPartition, str]:
     """Fit the sample on one worker, and assign all rows to its centres."""
     tasks, seed = rows.tasks, int(rng.randint(MAX_SEED))
-    requested = replace(settings.requested, quality="fast", annealing="auto")
+    requested = _requested_of_sample(settings)
     seconds = settings.criteria.deadline - time.perf_counter()
     fit = tasks.submit(
         fit_sample, sample, requested, settings.n_clusters, seed, tasks.n_threads, seconds
@@ -139,6 +142,18 @@ def _start_from_sample(
     summary: SampleFit = tasks.get(tasks.submit(without_centres, fit))[0]
     note = f"sample of {summary.n_rows} rows ({summary.n_sweeps} sweeps, {summary.note})"
     return partition, note
+
+
+def _requested_of_sample(settings: ShardedSettings) -> RequestedSettings:
+    """Return the settings of the fit of a sample. Annealing and repair of all rows follow.
+
+    With many clusters, a tree and a few sweeps suffice. The rounds that follow are faster than the
+    sweeps of a sample on one worker.
+    """
+    requested = replace(settings.requested, quality="fast", annealing=0.0)
+    if settings.n_clusters < EARLY_FROM_CLUSTERS:
+        return requested
+    return replace(requested, repair=False, max_iter=min(MAX_SAMPLE_SWEEPS, requested.max_iter))
 
 
 def without_centres(fit: SampleFit) -> SampleFit:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from boostkmeans._data.frame import Floats
 from boostkmeans._sharded.sampling import SampleFit
 from boostkmeans._sharded.shard import ShardView
-from boostkmeans._sharded.sums import ShardSums, sum_labels
+from boostkmeans._sharded.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._steps.nearest import nearest
 from boostkmeans._steps.neighbours import assign_by_candidates
 from boostkmeans._steps.partition import Labels
@@ -34,10 +34,14 @@ def label_shard(
 
 
 def nearest_in_shard(
-    block: Any, view: ShardView, centres: Floats
+    block: Any, view: ShardView, snapshot: Snapshot
 ) -> tuple[Labels, tuple[float, NDArray[np.int64]]]:
-    """Return the nearest centre of each row, and the inertia and the sizes that follow."""
-    rows, k = view.rows(block), len(centres)
+    """Return the nearest centre of each row, and the inertia and the sizes that follow.
+
+    Centres are rounded as in `predict`, which gets them in the user's space.
+    """
+    rows, k = view.rows(block), snapshot.n_clusters
+    centres: Floats = view.frame.enter(view.frame.leave(snapshot.view().centres))
     if rows.n_rows == 0:
         return np.empty(0, dtype=np.int32), (0.0, np.zeros(k, dtype=np.int64))
     labels, gaps = nearest(rows, centres, 1)

@@ -93,6 +93,19 @@ class ShardedRows:
         return self.descriptions[0].n_features
 
     @property
+    def n_blocks(self) -> int:
+        """Number of blocks, by the name that checkpoints use."""
+        return self.n_shards
+
+    def fingerprint(self, indices: NDArray[np.int64]) -> list[Array]:
+        """Return arrays that identify the data, from some rows given by ascending indices."""
+        parts: list[Array] = []
+        for part in self.take(indices):
+            parts += [part.data, part.indices, part.indptr] if hasattr(part, "indptr") else [part]
+        totals = [[one.n_rows, one.total_weight] for one in self.descriptions]
+        return [*parts, np.array(totals)]
+
+    @property
     def row_bytes(self) -> int:
         """Bytes of a row, on average for sparse rows."""
         size = sum(one.n_stored * np.dtype(one.dtype).itemsize for one in self.descriptions)

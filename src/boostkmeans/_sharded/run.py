@@ -14,6 +14,7 @@ from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.candidate_groups import build_groups, rows_per_cluster
 from boostkmeans._sharded.placing import label_shard
 from boostkmeans._sharded.rows import ShardedRows
+from boostkmeans._sharded.sampling import SampleDraw
 from boostkmeans._sharded.sums import (
     SnapshotSummary,
     add_sums,
@@ -105,9 +106,10 @@ class ShardedRun(ScheduledRun):
     rows: ShardedRows
     partition: ShardedPartition
     n_clusters_: int
-    candidates: ShardedCandidates | None = None
-    sample: Reference | None = None
+    draw: SampleDraw
+    sample: Reference
     """Sampled rows, from which repairs split clusters."""
+    candidates: ShardedCandidates | None = None
     best: ShardedPartition | None = None
     rounds_since_copy: int = field(default=0, repr=False)
 
