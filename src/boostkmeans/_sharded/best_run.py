@@ -61,6 +61,10 @@ class BestShardedRun:
             schedule = resume_schedule(checkpoint, self.rows, self.settings, self.rng)
         if schedule is None:
             run = start_run(self.rows, self.settings, self.rng)
+            if run.outcome is not None:  # A tree without refinement.
+                self._complete = True
+                self._keep(run)
+                return
             schedule = schedule_of(run, self.settings.criteria)
         if checkpoint is not None:
             schedule.after_step = write_after_steps(checkpoint, self.rng)
@@ -120,6 +124,8 @@ def needs_relabelling(run: ShardedRun) -> bool:
     After rounds over candidates, finding the nearest of all centres would take longer than the fit.
     """
     assert run.outcome is not None
+    if run.outcome.reason is StopReason.TREE:  # By design, a leaf is not always the nearest one.
+        return False
     certified = run.outcome.reason is StopReason.CERTIFIED
     weighted = run.rows.weights.n_positive < run.rows.n_rows
     return run.candidates is None and (not certified or weighted)

@@ -18,7 +18,7 @@ from boostkmeans._engine.scheduled_run import LastSweep
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.candidate_groups import CandidateGroups
-from boostkmeans._sharded.fit import ShardedSettings, sample_of
+from boostkmeans._sharded.fit import ShardedSettings, sample_of, tree_partition
 from boostkmeans._sharded.rounds import ShardedRepairs, perform_round
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
@@ -27,7 +27,7 @@ from boostkmeans._sharded.sums import changed_clusters
 from boostkmeans._storage.state import SavedState, State
 
 # Kinds of steps that a run may have made last.
-KINDS = ("sweep", "candidates", "certify", "repair")
+KINDS = ("sweep", "candidates", "certify", "repair", "tree")
 
 
 def run_state(run: ShardedRun) -> State:
@@ -44,6 +44,7 @@ def run_state(run: ShardedRun) -> State:
         "best": None if run.best is None else _partition_state(run.rows, run.best),
         "candidates": None if run.candidates is None else _candidates_state(run),
         "draw": vars(run.draw),
+        "tree_seed": run.tree_seed,
     }
 
 
@@ -85,7 +86,8 @@ def restore_run(
         draw_state.integer("seed"),
     )
     partition = _restore_partition(saved.child("partition"), rows, k)
-    return ShardedRun(
+    sample = sample_of(rows, draw)
+    run = ShardedRun(
         plan=plan,
         inertia=partition.inertia,
         rng=rng,
@@ -100,9 +102,14 @@ def restore_run(
         n_clusters_=k,
         candidates=None if candidates is None else _restore_candidates(candidates, rows, k),
         draw=draw,
-        sample=sample_of(rows, draw),
+        sample=sample,
         best=None if best is None else _restore_partition(best, rows, k),
     )
+    if settings.tree is not None:  # The same seed grows the same tree.
+        seed = saved.integer("tree_seed")
+        tree, leaves, _ = tree_partition(rows, settings, sample, seed)
+        run.tree, run.tree_seed, run.tree_labels = tree, seed, leaves.labels
+    return run
 
 
 def _restore_partition(saved: SavedState, rows: ShardedRows, n_clusters: int) -> ShardedPartition:

@@ -11,7 +11,7 @@ import numpy as np
 from boostkmeans._data.frame import Floats
 from boostkmeans._engine.plan import EARLY_FROM_CLUSTERS, Plan, RequestedSettings, make_plan
 from boostkmeans._engine.schedule import Schedule
-from boostkmeans._engine.stopping import StoppingCriteria
+from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.filling import fill_empty_clusters
 from boostkmeans._sharded.placing import place_shard
@@ -19,6 +19,14 @@ from boostkmeans._sharded.rounds import MAX_SEED, ShardedRepairs, perform_round
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
 from boostkmeans._sharded.sampling import SampleDraw, SampleFit, draw_rows, fit_sample, join_sample
+from boostkmeans._sharded.trees import (
+    TreeSettings,
+    descend_shard,
+    grow_tree,
+    n_leaves_of,
+    tree_of_rows,
+)
+from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Labels
 
 logger = logging.getLogger("boostkmeans")
@@ -41,6 +49,8 @@ class ShardedSettings:
     requested: RequestedSettings
     criteria: StoppingCriteria
     began: float
+    tree: TreeSettings | None = None
+    """Settings of a bisecting fit; None for a k-way fit."""
 
 
 @dataclass(frozen=True)
@@ -72,21 +82,80 @@ def plan_rounds(rows: ShardedRows, settings: ShardedSettings) -> Plan:
 
 
 def start_run(rows: ShardedRows, settings: ShardedSettings, rng: np.random.RandomState) -> ShardedRun:
-    """Return a run before its first round."""
-    plan = plan_rounds(rows, settings)
+    """Return a run before its first round, or with an outcome if it needs none."""
     draw = SampleDraw(rows.weights.n_positive, sample_rows(rows, settings), int(rng.randint(MAX_SEED)))
     sample = sample_of(rows, draw)
-    init = settings.requested.init
-    if isinstance(init, str):
+    if settings.tree is not None:
+        return start_tree_run(rows, settings, draw, sample, rng)
+    plan = plan_rounds(rows, settings)
+    if isinstance(settings.requested.init, str):
         partition, note = _start_from_sample(rows, settings, plan, sample, rng)
         plan = replace(plan, reasons=[note, "then all shards", *plan.reasons])
     else:
-        partition = _start_from_array(rows, settings, np.asarray(init))
+        partition = _start_from_array(rows, settings, np.asarray(settings.requested.init))
     partition = fill_empty_clusters(rows, partition, settings.n_clusters)
-    candidates = None
-    if plan.n_candidates is not None:
-        candidates = ShardedCandidates(plan.n_candidates)
-    run = ShardedRun(
+    run = _new_run(rows, settings, plan, partition, draw, sample, rng)
+    run.record_start()
+    return run
+
+
+def start_tree_run(
+    rows: ShardedRows,
+    settings: ShardedSettings,
+    draw: SampleDraw,
+    sample: Reference,
+    rng: np.random.RandomState,
+) -> ShardedRun:
+    """Return the run whose clusters are the leaves of a tree. Without refinement, it is finished."""
+    assert settings.tree is not None
+    seed = int(rng.randint(MAX_SEED))
+    tree, partition, n_leaves = tree_partition(rows, settings, sample, seed)
+    settings = replace(
+        settings,
+        n_clusters=n_leaves,
+        requested=replace(settings.requested, init="bisecting"),
+    )
+    plan = Plan(moves=settings.requested.moves)
+    if settings.tree is not None and settings.tree.refine:
+        plan = plan_rounds(rows, settings)
+    run = _new_run(rows, settings, plan, partition, draw, sample, rng)
+    run.tree, run.tree_seed, run.tree_labels = tree, seed, partition.labels
+    run.note = ""
+    note = f"tree of a sample of {draw.n_drawn} rows; then all shards"
+    run.record(rows.n_rows, 0, "tree", note=note)
+    run.note = str(plan)
+    if settings.tree is not None and not settings.tree.refine:
+        run.outcome = Outcome(StopReason.TREE)
+    return run
+
+
+def tree_partition(
+    rows: ShardedRows, settings: ShardedSettings, sample: Reference, seed: int
+) -> tuple[ClusterTree, ShardedPartition, int]:
+    """Grow a tree of the sample, and assign all rows to its leaves. Return also their number."""
+    tasks = rows.tasks
+    assert settings.tree is not None
+    tree = tasks.submit(
+        grow_tree, sample, settings.tree.rules, settings.n_clusters, seed, tasks.n_threads
+    )
+    found = [tasks.submit(descend_shard, *shard, tree, n_results=2) for shard in rows.shards]
+    partition = ShardedPartition.from_sums(rows, [one[0] for one in found], [one[1] for one in found])
+    whole = tasks.submit(tree_of_rows, tree, partition.snapshot)
+    n_leaves, of_rows = tasks.get(tasks.submit(n_leaves_of, tree), whole)
+    return of_rows, partition, int(n_leaves)
+
+
+def _new_run(
+    rows: ShardedRows,
+    settings: ShardedSettings,
+    plan: Plan,
+    partition: ShardedPartition,
+    draw: SampleDraw,
+    sample: Reference,
+    rng: np.random.RandomState,
+) -> ShardedRun:
+    logger.info("%s", plan)
+    return ShardedRun(
         plan=plan,
         inertia=partition.inertia,
         rng=rng,
@@ -95,13 +164,10 @@ def start_run(rows: ShardedRows, settings: ShardedSettings, rng: np.random.Rando
         rows=rows,
         partition=partition,
         n_clusters_=settings.n_clusters,
-        candidates=candidates,
+        candidates=None if plan.n_candidates is None else ShardedCandidates(plan.n_candidates),
         draw=draw,
         sample=sample,
     )
-    logger.info("%s", plan)
-    run.record_start()
-    return run
 
 
 def sample_rows(rows: ShardedRows, settings: ShardedSettings) -> int:

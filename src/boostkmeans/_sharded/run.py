@@ -22,6 +22,7 @@ from boostkmeans._sharded.sums import (
     cluster_figures,
     make_snapshot,
 )
+from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Labels
 
 # Groups of candidates are rebuilt after 1, 2 and 4 rounds, and then after every 4 rounds.
@@ -111,6 +112,11 @@ class ShardedRun(ScheduledRun):
     """Sampled rows, from which repairs split clusters."""
     candidates: ShardedCandidates | None = None
     best: ShardedPartition | None = None
+    tree: ClusterTree | None = None
+    """The tree from which the run of a bisecting estimator starts, with the figures of all rows."""
+    tree_seed: int | None = None
+    tree_labels: tuple[Reference, ...] = ()
+    """Leaf of each row, one reference per shard."""
     rounds_since_copy: int = field(default=0, repr=False)
 
     @property

@@ -55,6 +55,7 @@ class Snapshot:
     composites: Floats
     weights: Floats
     counts: NDArray[np.int64]
+    inertias: Floats
     keepers: NDArray[np.int32]
     changed: NDArray[np.bool_]
     """Clusters that differ from those of the snapshot before."""
@@ -99,7 +100,7 @@ def make_snapshot(
             same = (sums.counts == before.counts) & (sums.weights == before.weights)
             same[same] = (composites[same] == before.composites[same]).all(axis=1)
             changed = ~same
-    snapshot = Snapshot(composites, sums.weights, sums.counts, total.keepers, changed)
+    snapshot = Snapshot(composites, sums.weights, sums.counts, sums.inertias, total.keepers, changed)
     partition = snapshot.view()
     summary = SnapshotSummary(
         inertia=float(sums.inertias.sum()),

@@ -6,6 +6,8 @@ import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from boostkmeans.distributed._inputs import as_blocks, choose_backend, weights_of_blocks
+from boostkmeans.distributed._outputs import gathered, is_lazy, labels_like, map_blocks
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -28,9 +30,8 @@ from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedRun
 from boostkmeans._sharded.task import TaskSettings
 from boostkmeans._sharded.tasks import Tasks
+from boostkmeans._sharded.trees import TreeSettings
 from boostkmeans._storage.atomic_file import check_target
-from boostkmeans.distributed._inputs import as_blocks, choose_backend, weights_of_blocks
-from boostkmeans.distributed._outputs import gathered, is_lazy, labels_like, map_blocks
 
 logger = logging.getLogger("boostkmeans")
 
@@ -42,7 +43,7 @@ ENGINE = any_of(
 )
 """Allowed values of the parameter `engine`."""
 # Attributes of a fit that refer to results on a cluster. They are not pickled.
-ON_WORKERS = ("labels_", "_backend")
+ON_WORKERS = ("labels_", "_backend", "_tree_labels")
 
 
 class DistributedClusterer(Clusterer):
@@ -112,15 +113,15 @@ class DistributedClusterer(Clusterer):
         blocks = as_blocks(X, backend)
         weights = weights_of_blocks(sample_weight, blocks, backend)
         owner = type(self).__name__
-        rows = ShardedRows.describe(
-            tasks, blocks.references, blocks.names, weights, self.metric, owner
-        )
-        logger.info(
-            "%d rows in %d shards, on %s", rows.n_rows, rows.n_shards, backend.name
-        )
+        rows = ShardedRows.describe(tasks, blocks.references, blocks.names, weights, self.metric, owner)
+        logger.info("%d rows in %d shards, on %s", rows.n_rows, rows.n_shards, backend.name)
         check_n_clusters(self.n_clusters, rows.n_rows, rows.weights.n_positive)
         settings = ShardedSettings(
-            self.n_clusters, self._requested_settings(), self._criteria(began), began
+            self.n_clusters,
+            self._requested_settings(),
+            self._criteria(began),
+            began,
+            self._tree_settings(),
         )
         best = BestShardedRun(
             rows,
@@ -139,6 +140,10 @@ class DistributedClusterer(Clusterer):
                 self._set_result(best.run, found, X, blocks, backend)
             raise
         self._set_result(run, result, X, blocks, backend)
+
+    def _tree_settings(self) -> TreeSettings | None:
+        """Return the settings of a bisecting fit; None for a k-way fit."""
+        return None
 
     def _set_result(
         self, run: ShardedRun, result: ShardedResult, X: Any, blocks: Any, backend: Any
@@ -176,9 +181,7 @@ class DistributedClusterer(Clusterer):
         parameters = {**self.get_params(deep=False)}
         del parameters["engine"]  # It does not change the result.
         described: Any = rows
-        identity = identity_of(
-            f"distributed.{type(self).__name__}", parameters, described, rows.weights
-        )
+        identity = identity_of(f"distributed.{type(self).__name__}", parameters, described, rows.weights)
         return Checkpoint(self.checkpoint, identity)
 
     def predict(self, X: Any, *, n_candidates: int | None = None) -> Any:
@@ -301,9 +304,7 @@ class DistributedClusterer(Clusterer):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickle, without clients and without labels on a cluster."""
-        state = {
-            name: value for name, value in super().__getstate__().items() if name not in ON_WORKERS
-        }
+        state = {name: value for name, value in super().__getstate__().items() if name not in ON_WORKERS}
         if not isinstance(state.get("engine"), str | None):
             state["engine"] = None
         return state
