@@ -21,6 +21,7 @@ from boostkmeans._sharded.fit import ShardedSettings, schedule_of, start_run
 from boostkmeans._sharded.placing import count_labels, nearest_in_shard
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedRun
+from boostkmeans._sharded.sums import has_equal_centres
 
 
 @dataclass
@@ -128,4 +129,10 @@ def needs_relabelling(run: ShardedRun) -> bool:
         return False
     certified = run.outcome.reason is StopReason.CERTIFIED
     weighted = run.rows.weights.n_positive < run.rows.n_rows
-    return run.candidates is None and (not certified or weighted)
+    return run.candidates is None and (not certified or weighted or _has_equal_centres(run))
+
+
+def _has_equal_centres(run: ShardedRun) -> bool:
+    """Return True if two clusters have the same centre. Their rows then belong to the first of them."""
+    tasks = run.rows.tasks
+    return bool(tasks.get(tasks.submit(has_equal_centres, run.partition.snapshot))[0])

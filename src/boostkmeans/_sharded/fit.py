@@ -89,7 +89,9 @@ def start_run(rows: ShardedRows, settings: ShardedSettings, rng: np.random.Rando
         return start_tree_run(rows, settings, draw, sample, rng)
     plan = plan_rounds(rows, settings)
     if isinstance(settings.requested.init, str):
-        partition, note = _start_from_sample(rows, settings, plan, sample, rng)
+        partition, note = _start_from_sample(rows, settings, plan, draw, sample, rng)
+        if is_whole(draw):  # The sample was annealed and repaired.
+            plan = replace(plan.sweeps_only(), reasons=[])
         plan = replace(plan, reasons=[note, "then all shards", *plan.reasons])
     else:
         partition = _start_from_array(rows, settings, np.asarray(settings.requested.init))
@@ -177,13 +179,17 @@ def sample_rows(rows: ShardedRows, settings: ShardedSettings) -> int:
     return min(n, max(k, min(wanted, MAX_SAMPLE_BYTES // rows.row_bytes)))
 
 
+def is_whole(draw: SampleDraw) -> bool:
+    """Return True if the sample has all rows of positive weight."""
+    return draw.n_drawn == draw.n_positive
+
+
 def sample_of(rows: ShardedRows, draw: SampleDraw) -> Reference:
     """Return the sampled rows of all shards, on one worker."""
-    weighted = rows.weights.values is not None
-    parts, first = [], 0
-    for (block, view), one in zip(rows.shards, rows.descriptions, strict=True):
-        parts.append(rows.tasks.submit(draw_rows, block, view, draw, first))
-        first += one.n_positive if weighted else one.n_rows
+    parts = [
+        rows.tasks.submit(draw_rows, *shard, draw, first)
+        for shard, first in zip(rows.shards, rows.first_positive, strict=True)
+    ]
     return rows.tasks.submit(join_sample, rows.frame, rows.stays_sparse, *parts)
 
 
@@ -191,12 +197,13 @@ def _start_from_sample(
     rows: ShardedRows,
     settings: ShardedSettings,
     plan: Plan,
+    draw: SampleDraw,
     sample: Reference,
     rng: np.random.RandomState,
 ) -> tuple[ShardedPartition, str]:
     """Fit the sample on one worker, and assign all rows to its centres."""
     tasks, seed = rows.tasks, int(rng.randint(MAX_SEED))
-    requested = _requested_of_sample(settings)
+    requested = settings.requested if is_whole(draw) else _requested_of_sample(settings)
     seconds = settings.criteria.deadline - time.perf_counter()
     fit = tasks.submit(
         fit_sample, sample, requested, settings.n_clusters, seed, tasks.n_threads, seconds
@@ -224,7 +231,7 @@ def _requested_of_sample(settings: ShardedSettings) -> RequestedSettings:
 
 def without_centres(fit: SampleFit) -> SampleFit:
     """Return the description of a fit without its centres, for the driver."""
-    return replace(fit, centres=np.empty((0, 0)))
+    return replace(fit, centres=np.empty((0, 0)), labels=np.empty(0, dtype=np.int32))
 
 
 def _start_from_array(rows: ShardedRows, settings: ShardedSettings, init: Any) -> ShardedPartition:
@@ -234,7 +241,7 @@ def _start_from_array(rows: ShardedRows, settings: ShardedSettings, init: Any) -
         labels: list[Labels] = np.split(init.astype(np.int32), borders)
         return labelled(rows, labels, settings.n_clusters)
     centres: Floats = rows.frame.enter(np.asarray(init, dtype=np.float64))
-    start = SampleFit(centres, 0, 0, "", 0.0)
+    start = SampleFit(centres, np.empty(0, dtype=np.int32), 0, 0, "", 0.0)
     found = [rows.tasks.submit(place_shard, *shard, start, None, n_results=2) for shard in rows.shards]
     return ShardedPartition.from_sums(rows, [one[0] for one in found], [one[1] for one in found])
 

@@ -25,6 +25,23 @@ def place_shard(
     return labels, sum_labels(view, rows, labels, len(centres))
 
 
+def place_sampled_shard(
+    block: Any, view: ShardView, start: SampleFit, n_candidates: int | None, first: int
+) -> tuple[Labels, ShardSums]:
+    """Do the same if the sample has all rows of positive weight: they keep their labels.
+
+    `first` counts those of the shards before.
+    """
+    rows, weights = view.rows(block), view.weights
+    if weights is None:
+        labels = start.labels[first : first + rows.n_rows].copy()
+    else:
+        labels, _ = place_shard(block, view, start, n_candidates)
+        weighted = np.flatnonzero(weights > 0)
+        labels[weighted] = start.labels[first : first + len(weighted)]
+    return labels, sum_labels(view, rows, labels, len(start.centres))
+
+
 def label_shard(
     block: Any, view: ShardView, labels: Labels, n_clusters: int
 ) -> tuple[Labels, ShardSums]:

@@ -83,6 +83,13 @@ class ShardedRows:
         return tuple(one.n_rows for one in self.descriptions)
 
     @cached_property
+    def first_positive(self) -> tuple[int, ...]:
+        """For each block, the number of rows of positive weight in the blocks before it."""
+        weighted = self.weights.values is not None
+        numbers = [one.n_positive if weighted else one.n_rows for one in self.descriptions]
+        return (0, *(int(one) for one in np.cumsum(numbers)[:-1]))
+
+    @cached_property
     def n_rows(self) -> int:
         """Number of rows."""
         return sum(self.lengths)

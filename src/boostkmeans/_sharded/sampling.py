@@ -17,12 +17,13 @@ from boostkmeans._engine.plan import RequestedSettings
 from boostkmeans._engine.stopping import StoppingCriteria
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.shard import ShardView
+from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem, stratified_indices
 
 logger = logging.getLogger("boostkmeans")
 
-# Relative gain of a sweep below which the fit of a sample ends. Sweeps over all rows follow.
-TOL = 1e-3
+# Relative gain of a sweep below which the fit of a sample ends. Rounds over all rows follow.
+TOL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class SampleFit:
     """Centres of a fitted sample, in the frame, and a description for the history."""
 
     centres: Floats
+    labels: Labels
+    """Cluster of each sampled row."""
     n_rows: int
     n_sweeps: int
     note: str
@@ -113,6 +116,7 @@ def fit_sample(
         schedule.execute()
     return SampleFit(
         centres=run.partition.centres,
+        labels=run.partition.labels,
         n_rows=problem.rows.n_rows,
         n_sweeps=run.n_sweeps,
         note=str(run.plan),

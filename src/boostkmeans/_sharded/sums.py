@@ -10,6 +10,7 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
 from boostkmeans._sharded.shard import ShardView
 from boostkmeans._steps.cluster_sums import ClusterSums
+from boostkmeans._steps.coincident import first_at_same_place
 from boostkmeans._steps.partition import Labels, Partition
 
 # Keeper of an empty cluster.
@@ -119,6 +120,12 @@ def _objective(partition: Partition, empty: NDArray[np.bool_]) -> float:
 def changed_clusters(snapshot: Snapshot) -> NDArray[np.bool_]:
     """Return the clusters that differ from those of the snapshot before."""
     return snapshot.changed
+
+
+def has_equal_centres(snapshot: Snapshot) -> bool:
+    """Return True if two clusters have the same centre, up to rounding."""
+    first = first_at_same_place(snapshot.view())
+    return bool((first != np.arange(len(first))).any())
 
 
 def sizes_of(snapshot: Snapshot) -> NDArray[np.int64]:
