@@ -14,7 +14,7 @@ from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.filling import fill_empty_clusters
-from boostkmeans._sharded.placing import place_shard
+from boostkmeans._sharded.placing import place_sampled_shard, place_shard
 from boostkmeans._sharded.rounds import MAX_SEED, ShardedRepairs, perform_round
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
@@ -208,9 +208,16 @@ def _start_from_sample(
     fit = tasks.submit(
         fit_sample, sample, requested, settings.n_clusters, seed, tasks.n_threads, seconds
     )
-    found = [
-        tasks.submit(place_shard, *shard, fit, plan.n_candidates, n_results=2) for shard in rows.shards
-    ]
+    if is_whole(draw):
+        found = [
+            tasks.submit(place_sampled_shard, *shard, fit, plan.n_candidates, first, n_results=2)
+            for shard, first in zip(rows.shards, rows.first_positive, strict=True)
+        ]
+    else:
+        found = [
+            tasks.submit(place_shard, *shard, fit, plan.n_candidates, n_results=2)
+            for shard in rows.shards
+        ]
     partition = ShardedPartition.from_sums(rows, [one[0] for one in found], [one[1] for one in found])
     summary: SampleFit = tasks.get(tasks.submit(without_centres, fit))[0]
     note = f"sample of {summary.n_rows} rows ({summary.n_sweeps} sweeps, {summary.note})"
@@ -226,7 +233,12 @@ def _requested_of_sample(settings: ShardedSettings) -> RequestedSettings:
     requested = replace(settings.requested, quality="fast", annealing=0.0)
     if settings.n_clusters < EARLY_FROM_CLUSTERS:
         return requested
-    return replace(requested, repair=False, max_iter=min(MAX_SAMPLE_SWEEPS, requested.max_iter))
+    return replace(
+        requested,
+        init="bisecting" if requested.init == "auto" else requested.init,
+        repair=False,
+        max_iter=min(MAX_SAMPLE_SWEEPS, requested.max_iter),
+    )
 
 
 def without_centres(fit: SampleFit) -> SampleFit:
