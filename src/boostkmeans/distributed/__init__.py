@@ -1,0 +1,1 @@
+"""Fits of rows in shards on a cluster, with Dask or Ray."""
