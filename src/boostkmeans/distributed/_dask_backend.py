@@ -73,7 +73,7 @@ class DaskBackend:
         """Start a cluster with one single-threaded worker process per available CPU."""
         distributed = import_engine("dask")
         cluster = distributed.LocalCluster(
-            n_workers=resolve_threads(None), threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=resolve_threads(None), threads_per_worker=1, processes=True, dashboard_address=":0"
         )
         try:
             client = distributed.Client(cluster, set_as_default=False)

@@ -1,7 +1,10 @@
 """Tasks on a Ray cluster."""
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import boostkmeans
@@ -21,6 +24,13 @@ from boostkmeans.distributed._workers import Report, common_instruction_sets, ru
 MAX_RETRIES = 16
 # Seconds between two checks for failed tasks, while others run.
 CHECK_SECONDS = 0.5
+# Part of the name of a task between the names of its function and of its block of rows.
+BLOCK = " of "
+# Number of tasks that an error names.
+MAX_NAMED = 5
+# Number of times that a private Ray runs a task again that its memory monitor killed. By default, Ray
+# never gives up.
+MAX_OUT_OF_MEMORY = 3
 
 
 class RayBackend:
@@ -49,7 +59,10 @@ class RayBackend:
         if self.is_private:
             _initialize(self._ray, address or os.environ.get("RAY_ADDRESS"))
         self._functions: dict[Callable[..., Any], Any] = {}
-        self._unfinished: list[Any] = []
+        self._unfinished: dict[Any, str] = {}
+        """Names of tasks that had not finished at the last check, by the references to their results."""
+        self._last_finished: deque[str] = deque(maxlen=MAX_NAMED)
+        """Names of tasks with blocks of rows that finished last."""
         self._blocks: dict[Any, str] = {}
         self._instruction_sets: list[str] | None = None
 
@@ -58,19 +71,20 @@ class RayBackend:
     ) -> Any:
         """See `Backend`. A task with several threads takes one CPU of its node."""
         self._check_connection()
-        reads = not any(isinstance(arg, self._ray.ObjectRef) for arg in args)
         block = next((self._blocks[arg] for arg in args if self._is_block(arg)), "")
+        name = f"{function.__name__}{BLOCK}{block}" if block else function.__name__
+        has_arguments = any(isinstance(arg, self._ray.ObjectRef) for arg in args)
         task = self._remote(function).options(
-            name=f"{function.__name__} of {block}" if block else function.__name__,
+            name=name,
             num_cpus=1,
             num_returns=n_results,
             max_retries=MAX_RETRIES,
             retry_exceptions=False,
             # Tasks run where their arguments are, so tasks without any decide where the rows are.
-            scheduling_strategy="SPREAD" if reads else "DEFAULT",
+            scheduling_strategy="DEFAULT" if has_arguments else "SPREAD",
         )
         references = task.remote(boostkmeans.__version__, function, *args)
-        self._unfinished += [references] if n_results == 1 else references
+        self._unfinished.update(dict.fromkeys([references] if n_results == 1 else references, name))
         return references
 
     def name_blocks(self, references: Sequence[Any], names: Sequence[str]) -> None:
@@ -80,13 +94,15 @@ class RayBackend:
     def get(self, references: Sequence[Any]) -> list[Any]:
         """See `Backend`. The first error of any task is raised within CHECK_SECONDS."""
         self._check_connection()
+        names = {one: self._unfinished[one] for one in references if one in self._unfinished}
+        values: dict[Any, Any] = {}
         pending = list(dict.fromkeys(references))
         while pending:
             ready, pending = self._ray.wait(pending, num_returns=len(pending), timeout=CHECK_SECONDS)
             self._forget_finished()
             for one in ready:
-                self._value(one)
-        return [self._value(one) for one in references]
+                values[one] = self._value(one, names.get(one, ""))
+        return [values[one] for one in references]
 
     def instruction_sets(self) -> list[str]:
         """Check the versions on all nodes, and return the instruction sets that all support."""
@@ -100,7 +116,7 @@ class RayBackend:
             self._forget_finished()
             for reference in self._unfinished:
                 self._ray.cancel(reference)
-        self._unfinished = []
+        self._unfinished = {}
         self._blocks = {}
         if self.is_private:
             self._ray.shutdown()
@@ -127,50 +143,56 @@ class RayBackend:
     def _forget_finished(self) -> None:
         """Drop the references to results of finished tasks, so that Ray can free them."""
         if self._unfinished:
-            _, self._unfinished = self._ray.wait(
-                self._unfinished, num_returns=len(self._unfinished), timeout=0, fetch_local=False
+            unfinished = list(self._unfinished)
+            finished, _ = self._ray.wait(
+                unfinished, num_returns=len(unfinished), timeout=0, fetch_local=False
             )
+            names = (self._unfinished.pop(one) for one in finished)
+            self._last_finished.extend(name for name in names if BLOCK in name)
 
-    def _value(self, reference: Any) -> Any:
+    def _value(self, reference: Any, name: str) -> Any:
         try:
             return self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
-            self._raise_cause(reference, error)
+            self._raise_cause(error, name)
 
-    def _raise_cause(self, reference: Any, error: Exception) -> NoReturn:
-        """Raise the exception of a task itself, or the error for its death."""
+    def _raise_cause(self, error: Exception, name: str) -> NoReturn:
+        """Raise the exception of a task itself, or the error for its death.
+
+        `name` is the name of the task that `get` waited for. The error may be that of another task on
+        which it depends.
+        """
         errors, cause = self._ray.exceptions, error
         while isinstance(cause, errors.RayTaskError) and isinstance(cause.cause, Exception):
             cause = cause.cause
         if isinstance(cause, errors.OutOfMemoryError | errors.WorkerCrashedError | errors.NodeDiedError):
-            problem = f"Ray workers died while they ran the same task. {cause}"
-            raise died_error(self._describe(reference), problem, None) from error
+            task = name if cause is error else self._describe_dependency(str(error))
+            # The memory monitor names the task. Its message has 60 lines: the first one has the limit.
+            killed = re.findall(r"Selected to kill: .*?task name=(.*?), required", str(cause))
+            problem = f"Ray workers died while they ran the same task. {str(cause).splitlines()[0].rstrip('.')}."
+            raise died_error(killed[0] if killed else task, problem, None) from error
         if isinstance(cause, errors.ObjectLostError):
+            problem = str(cause).splitlines()[0]
             raise WorkerDiedError(
-                f"An object in Ray's memory is lost, and could not be computed again: {cause} Create the "
+                f"An object in Ray's memory is lost, and could not be computed again. {problem} Create the "
                 f"blocks of X by tasks, not by ray.put. {SMALLER_SHARDS}"
             ) from error
         if isinstance(cause, ModuleNotFoundError):
             raise missing_package_error(cause, boostkmeans.__version__) or cause from None
         if isinstance(cause, errors.RayError):
-            raise ClusterError(f"Ray could not run a task: {cause}") from error
+            raise ClusterError(f"Ray could not run a task. {cause}") from error
         raise cause from None
 
-    def _describe(self, reference: Any) -> str:
-        """Describe the task that died: the reading of a block, or one that a result depends on."""
-        for block, name in self._blocks.items():
-            ready, _ = self._ray.wait([block], timeout=0, fetch_local=False)
-            if ready and self._failed(block):
-                return f"the reading of {name}"
-        name = self._blocks.get(reference)
-        return f"the reading of {name}" if name else "named in the log of Ray above"
+    def _describe_dependency(self, trace: str) -> str:
+        """Describe a task that died, from the trace of a task that depends on it.
 
-    def _failed(self, reference: Any) -> bool:
-        try:
-            self._ray.get(reference)
-        except self._ray.exceptions.RayError:
-            return True
-        return False
+        Ray does not report which task died. If the trace names no block, then the task is one of those
+        that ended last, because tasks that depend on a dead task end soon after it.
+        """
+        dependent = "".join(re.findall(r"ray::(.+?)\(\)", trace)[-1:]) or "another task"
+        if BLOCK in dependent or not self._last_finished:
+            return f"one that {dependent!r} depends on"
+        return f"one of these: {', '.join(dict.fromkeys(self._last_finished))}"
 
     def _reports(self) -> dict[str, Report]:
         """Return the reports of all nodes on which tasks can run."""
@@ -197,13 +219,28 @@ class RayBackend:
             report: Report = self._ray.get(answer)
         except (errors.NodeDiedError, errors.TaskUnschedulableError, errors.WorkerCrashedError):
             return None
+        except errors.RayError as error:
+            self._raise_cause(error, "the check of the version")
         return report
 
 
 def _initialize(ray: Any, address: str | None) -> None:
-    if address is not None and address != "local":
-        ray.init(address=address, log_to_driver=False)
+    """Connect to a cluster, or start Ray on this machine."""
+    local = {"num_cpus": resolve_threads(None), "include_dashboard": False}
+    options = local if address in (None, "local") else {}
+    with _out_of_memory_limit():
+        ray.init(address=address or "local", log_to_driver=False, **options)
+
+
+@contextmanager
+def _out_of_memory_limit() -> Iterator[None]:
+    """Limit the retries after the memory monitor killed a task. The driver reads this when it connects."""
+    variable = "RAY_task_oom_retries"
+    if variable in os.environ:
+        yield
         return
-    ray.init(
-        address="local", num_cpus=resolve_threads(None), include_dashboard=False, log_to_driver=False
-    )
+    os.environ[variable] = str(MAX_OUT_OF_MEMORY)
+    try:
+        yield
+    finally:
+        del os.environ[variable]
