@@ -207,12 +207,6 @@ def test_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         open_vectors("s3://b/x.parquet")
     with pytest.raises(FileNotFoundError):
         open_vectors("missing.csv")
-    with pytest.raises(IsADirectoryError, match=r"not a file of vectors\.$"):
-        open_vectors(tmp_path)
-    Path("parts.parquet").mkdir()
-    write_vectors("parts.parquet/part-0.parquet", X)
-    with pytest.raises(IsADirectoryError, match="Open its Parquet files one by one"):
-        open_vectors("parts.parquet")
 
 
 # Choice of an array, a dataset or columns

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.location import Location, modified_error
 
 # Number of bytes per system call. Linux reads at most 2 GiB in one call.
 MAX_BYTES_PER_CALL = 1 << 30
@@ -67,10 +67,8 @@ class BinaryFile:
     def check_unchanged(self) -> None:
         """Raise DataFormatError if the file was modified after it was opened."""
         if self._state() != self._initial_state:
-            raise self.location.error(
-                f"The file was modified while it was being read: it had {self.size:,} bytes and now has "
-                f"{self._state()[0]:,}.",
-                "Open it again once it is complete.",
+            raise modified_error(
+                self.location, f"it had {self.size:,} bytes and now has {self._state()[0]:,}"
             )
 
     def close(self) -> None:

@@ -62,6 +62,15 @@ class ByteSource:
         """True for standard input and pipes, which can be read only once."""
         return self.path == "-" or Path(self.path).is_fifo()
 
+    def state(self) -> object:
+        """Return a value that changes when the file is modified: its size and modification time."""
+        status = Path(self.path).stat()
+        return status.st_size, status.st_mtime_ns
+
+    def n_bytes(self) -> int:
+        """Return the size of the file."""
+        return Path(self.path).stat().st_size
+
     @cached_property
     def _pipe(self) -> io.BufferedReader:
         """The open pipe. It is opened only once, because bytes in its buffer would be lost."""
