@@ -91,7 +91,7 @@ def test_place_of_rows_in_files(tmp_path: Path) -> None:
     paths = [str(path) for path in write_parts(tmp_path, ".npy")]
     with open_vectors(paths) as vectors:
         assert vectors.name == f"{paths[0]} and 3 more"
-        assert [file.path for file in vectors.files] == paths
+        assert [file.name for file in vectors.files] == paths
         assert [(file.begin, file.end) for file in vectors.files] == [
             (0, 13),
             (13, 13),

@@ -18,6 +18,7 @@ from boostkmeans.io import (
     open_vectors,
     parse_bytes,
 )
+from boostkmeans.io._access.urls import public_name
 from boostkmeans.io._file_sets import AnyPath
 
 # Default size of the largest shard. A worker slot needs several shards for an even load, and each of
@@ -70,10 +71,10 @@ class ShardFile:
 
     @property
     def name(self) -> str:
-        """Name for messages: the path, with the range of rows unless the shard is a whole file."""
+        """Name for messages: the path without a password, and the rows if they are not all rows."""
         if self.end - self.begin == self.n_rows_of_file:
-            return self.path
-        return f"{self.path}[{self.begin}:{self.end}]"
+            return public_name(self.path)
+        return f"{public_name(self.path)}[{self.begin}:{self.end}]"
 
     def read(self) -> Any:
         """Read the rows.
@@ -117,7 +118,7 @@ class ShardFile:
         except FileNotFoundError:
             raise DataFormatError(
                 f"The file is missing on {platform.node()}. It existed when the shards were opened.",
-                file=self.path,
+                file=public_name(self.path),
                 remedy="Use a folder that all machines share, or an object store.",
             ) from None
         try:
@@ -135,7 +136,7 @@ class ShardFile:
             f"The file had {expected[0]:,} rows of {expected[1]:,} values in {self.file_bytes:,} bytes "
             f"when the shards were opened. On {platform.node()} it has {vectors.shape[0]:,} rows of "
             f"{vectors.shape[1]:,} values in {vectors.file_bytes:,} bytes.",
-            file=self.path,
+            file=public_name(self.path),
             remedy="Do not modify files during a fit. All machines must see the same files.",
         )
 

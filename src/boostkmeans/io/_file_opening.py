@@ -1,7 +1,5 @@
 """`open_file`: the rows of one file, in any format."""
 
-import io
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,7 +67,7 @@ class _Opener:
     def store(self) -> Store:
         """Return the rows of the file, either directly or after a pass over the content."""
         source = self.source
-        is_file = source.path != "-" and stat.S_ISREG(Path(source.path).stat().st_mode)
+        is_file = source.is_regular_file()
         if self.format_name in _formats.TEXT_TABLES:
             return self._text_table(is_file)
         if self.format_name in _formats.SPARSE_TEXTS:
@@ -80,7 +78,7 @@ class _Opener:
             return LazyStore(source.name, self._sparse, is_sparse=True)
         if not is_file:
             return LazyStore(source.name, self._spooled_store)
-        file = BinaryFile(source.name, io.FileIO(source.path, "rb"))
+        file = source.binary_file()
         try:
             if file.head(len(GZIP_MAGIC)) != GZIP_MAGIC:
                 return self._binary_store(file)
@@ -108,7 +106,7 @@ class _Opener:
     def _binary_store(self, file: BinaryFile) -> Store:
         key = self.keys[0] if self.keys else None
         if self.format_name == "npy":
-            return open_npy(file)
+            return open_npy(file, max_memory=self.max_memory)
         if self.format_name in VECS_DTYPES:
             return open_vecs(file, self.format_name)
         if self.format_name in BIN_DTYPES:
@@ -190,24 +188,21 @@ def _check_path(path: str) -> None:
     """Raise an error that explains why the path cannot be opened."""
     if not path:
         raise ParameterError("path", "the name of a file, or '-' for standard input", path)
-    if "://" in path and not Path(path).exists():
-        raise ValueError(f"{path} is a URL, not a file. Download the file first.")
     if path != "-" and Path(path).is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a file of vectors.")
 
 
 def _format_by_name(source: ByteSource) -> str | None:
     """Return the format for the suffix. Raise DataFormatError if the content contradicts it."""
-    format_name = _formats.format_by_suffix(source.path)
-    if format_name is not None and Path(source.path).is_file():
+    format_name = _formats.format_by_suffix(source.name)
+    if format_name is not None and source.is_regular_file():
         _formats.check_agreement(source.location, format_name, source.head(MAGIC_BYTES))
     return format_name
 
 
 def _format_by_content(source: ByteSource) -> str:
     """Return the format that the first bytes identify, or "csv" for streams."""
-    if not source.is_stream and not Path(source.path).is_file():
-        Path(source.path).stat()  # raise FileNotFoundError if there is no such file
+    if not source.is_stream and source.remote is None and not source.is_regular_file():
         raise _formats.unknown_format_error(source.location)  # a device
     format_name = _formats.format_by_magic(source.head(MAGIC_BYTES))
     if format_name is None and source.is_stream:

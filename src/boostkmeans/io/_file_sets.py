@@ -9,6 +9,8 @@ from typing import Any
 
 from boostkmeans._runtime.errors import ChoiceError, Message, Parameter, ParameterError
 from boostkmeans.io._access.choice import list_names
+from boostkmeans.io._access.remote_file import RemotePath
+from boostkmeans.io._access.urls import is_url, local_path, public_name
 from boostkmeans.io._formats import format_by_suffix
 
 AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -32,14 +34,14 @@ def find_files(path: AnyPath | Iterable[AnyPath], format_name: str | None) -> Fi
     files of a folder.
     """
     if isinstance(path, str | bytes | os.PathLike):
-        given = os.fsdecode(path)
-        return FileSet(given, tuple(_matches(given, format_name)))
-    given_paths = [os.fsdecode(one) for one in _checked_paths(path)]
+        given = local_path(os.fsdecode(path))
+        return FileSet(public_name(given), tuple(_matches(given, format_name)))
+    given_paths = [local_path(os.fsdecode(one)) for one in _checked_paths(path)]
     paths = tuple(one for each in given_paths for one in _matches(each, format_name))
     if "-" in paths and len(paths) > 1:
         raise ValueError("Standard input cannot be one of several files. Store its content in a file.")
     more = f" and {len(given_paths) - 1} more" if len(given_paths) > 1 else ""
-    return FileSet(f"{given_paths[0]}{more}", paths)
+    return FileSet(f"{public_name(given_paths[0])}{more}", paths)
 
 
 def list_files(path: AnyPath | Iterable[AnyPath], *, format: str | None = None) -> list[str]:  # noqa: A002
@@ -74,8 +76,10 @@ def _checked_paths(paths: Any) -> list[AnyPath]:
 
 def _matches(path: str, format_name: str | None) -> list[str]:
     """Return the files that one path names. A path that exists is never a pattern."""
-    if path in ("", "-") or "://" in path:
+    if path in ("", "-"):
         return [path]
+    if is_url(path):
+        return _remote_matches(path, format_name)
     if Path(path).is_dir():
         return _files_in(path, format_name)
     if not glob.has_magic(path) or Path(path).exists():
@@ -84,6 +88,35 @@ def _matches(path: str, format_name: str | None) -> list[str]:
     if not found:
         raise FileNotFoundError(f"{path} matches no file.")
     return found
+
+
+def _remote_matches(url: str, format_name: str | None) -> list[str]:
+    """Return the URLs of the files that a URL names."""
+    # A question mark of a web address begins its query.
+    magic = "*[" if url.lower().startswith(("http://", "https://")) else "*?["
+    is_pattern = any(one in url for one in magic)
+    remote = RemotePath(url)
+    if not is_pattern and not remote.is_folder():
+        return [url]
+    file_system, path = remote.opened
+    prefix = url.removesuffix("/").removesuffix(path.removesuffix("/"))
+    if prefix == url.removesuffix("/"):
+        raise ValueError(f"{remote.name}: Patterns and folders are not supported in such a path.")
+    with remote.faults():
+        if is_pattern:
+            found = [one for one, what in file_system.glob(path, detail=True).items() if _is_file(what)]
+        else:
+            found = [what["name"] for what in file_system.ls(path, detail=True) if _is_file(what)]
+    if is_pattern and not found:
+        raise FileNotFoundError(f"{remote.name} matches no file.")
+    if not is_pattern:
+        by_name = {one.rpartition("/")[2]: one for one in sorted(found)}
+        found = [by_name[one] for one in choose_files(remote.name, list(by_name), format_name)]
+    return [prefix + one for one in sorted(found)]
+
+
+def _is_file(description: dict[str, Any]) -> bool:
+    return description.get("type") != "directory"
 
 
 def _files_in(folder: str, format_name: str | None) -> list[str]:

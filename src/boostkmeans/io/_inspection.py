@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from boostkmeans.io._joining import AgreeingFile, open_agreeing
 class InspectedFile:
     """Properties of a file of vectors."""
 
-    path: str
+    path: str = field(repr=False)  # a URL may contain a password
     format: str
     key: tuple[str, ...] | None
     """Columns or array to pass to `open_vectors`."""
@@ -82,8 +82,7 @@ def inspect_files(
     options = FileOptions(format, key, id_column=id_column)
     facts: list[FileFacts] = []
     files: list[InspectedFile] = []
-    for one in found.paths:
-        file = open_agreeing(one, options, facts[0] if facts else None, read=True)
+    for file in open_agreeing(found.paths, options, read=True):
         with closing(file.store):
             facts.append(file.facts)
             files.append(_inspected(file))

@@ -1,6 +1,7 @@
 """`open_joined`: several files as one data set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,12 +18,16 @@ from boostkmeans.io._access.row_stores import RowStore
 from boostkmeans.io._access.spool import Spool
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._access.store_pool import FixedStores, PooledStore, StorePool
+from boostkmeans.io._access.urls import is_url
 from boostkmeans.io._agreement import FileFacts, common_dtype, common_id_dtype
-from boostkmeans.io._file_opening import open_file
+from boostkmeans.io._file_opening import OpenedFile, open_file
 from boostkmeans.io._file_options import FileOptions
 from boostkmeans.io._file_sets import FileSet
 from boostkmeans.io._readers.sparse_store import SparseStore
 from boostkmeans.io._vectors import BATCH_BYTES, Vectors
+
+# Number of remote files that are opened at the same time.
+MAX_OPENING = 16
 
 
 def open_joined(files: FileSet, options: FileOptions) -> Vectors:
@@ -35,8 +40,7 @@ def open_joined(files: FileSet, options: FileOptions) -> Vectors:
     facts: list[FileFacts] = []
     is_lazy = False
     try:
-        for path in files.paths:
-            file = open_agreeing(path, options, facts[0] if facts else None)
+        for file in open_agreeing(files.paths, options):
             facts.append(file.facts)
             is_lazy = is_lazy or isinstance(file.store, LazyStore)
             if is_lazy:
@@ -75,26 +79,48 @@ class AgreeingFile:
 
 
 def open_agreeing(
-    path: str, options: FileOptions, first: FileFacts | None, *, read: bool = False
-) -> AgreeingFile:
-    """Open a file of a data set, and check that it agrees with the first file.
+    paths: Sequence[str], options: FileOptions, *, read: bool = False
+) -> Iterator[AgreeingFile]:
+    """Open the files of a data set one after the other, and check that they agree with the first one.
 
-    Columns are read in the order of the first file. With `read`, the file is read as a whole if this is
+    Columns are read in the order of the first file. With `read`, a file is read as a whole if this is
     necessary to compare it.
     """
-    file = open_file(path, options)
+    first: FileFacts | None = None
+    for path, file in zip(paths, _open_each(paths, options), strict=True):
+        found = _agreeing(path, file, options, first, read=read)
+        first = first or found.facts
+        yield found
+
+
+def _open_each(paths: Sequence[str], options: FileOptions) -> Iterator[OpenedFile]:
+    """Open files in order. Remote files are opened by several threads, which wait for their servers."""
+    if not any(is_url(path) for path in paths):
+        yield from (open_file(path, options) for path in paths)
+        return
+    pool = ThreadPoolExecutor(MAX_OPENING)
+    try:
+        yield from pool.map(lambda path: open_file(path, options), paths)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _agreeing(
+    path: str, file: OpenedFile, options: FileOptions, first: FileFacts | None, *, read: bool
+) -> AgreeingFile:
+    """Check that a file agrees with the first one. Open it again if its columns have another order."""
     try:
         facts = (FileFacts.read if read else FileFacts.known)(file, options.id_column)
-        if first is None:
-            return AgreeingFile(path, options, facts, file.store)
-        facts.check(first)
-        if not facts.has_other_order(first):
-            return AgreeingFile(path, options, facts, file.store)
+        if first is not None:
+            facts.check(first)
     except BaseException:
         file.store.close()
         raise
+    if first is None or not facts.has_other_order(first):
+        return AgreeingFile(path, options, facts, file.store)
     file.store.close()
-    return open_agreeing(path, replace(options, key=first.feature_names), first, read=read)
+    in_order = replace(options, key=first.feature_names)
+    return _agreeing(path, open_file(path, in_order), in_order, first, read=read)
 
 
 def _reopen(source: ByteSource, state: object, options: FileOptions) -> Store:
@@ -115,9 +141,7 @@ def _read_all(files: FileSet, options: FileOptions) -> Store:
     """Read all files into memory or into one temporary file."""
     contents = _Contents(Spool(options.max_memory))
     try:
-        for path in files.paths:
-            first = contents.facts[0] if contents.facts else None
-            file = open_agreeing(path, options, first, read=True)
+        for file in open_agreeing(files.paths, options, read=True):
             with closing(file.store):
                 contents.append(file)
         return contents.store(files.name)

@@ -27,7 +27,8 @@ WINDOW_BYTES = 1 << 20
 class FileRows(NamedTuple):
     """The rows of a data set that one of its files holds."""
 
-    path: str
+    name: str
+    """Path of the file. A URL has neither password nor query."""
     begin: int
     end: int
 
@@ -111,7 +112,8 @@ class Vectors:
         counts = self._open.row_counts
         ends = np.cumsum(counts).tolist()
         return tuple(
-            FileRows(path, end - n, end) for path, n, end in zip(self._paths, counts, ends, strict=True)
+            FileRows(ByteSource(path).name, end - n, end)
+            for path, n, end in zip(self._paths, counts, ends, strict=True)
         )
 
     @property
@@ -227,14 +229,14 @@ class Vectors:
 
         Returns
         -------
-        path : str
-            Path of the file.
+        name : str
+            Name of the file.
         row_in_file : int
             Number of the row, counted from 0 at the beginning of the file.
         """
         for file in self.files:
             if file.begin <= row < file.end:
-                return file.path, row - file.begin
+                return file.name, row - file.begin
         raise IndexError(f"Row {row} is out of range: there are {len(self):,} rows.")
 
     def batches(self, n_rows: int | None = None) -> Iterator[Any]:

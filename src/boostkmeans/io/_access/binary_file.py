@@ -19,13 +19,18 @@ MAX_BYTES_PER_CALL = 1 << 30
 class BinaryFile:
     """An open file of known size. Reads do not share a position, so threads can use it together."""
 
-    def __init__(self, name: str, file: io.FileIO) -> None:
+    is_mappable = True
+    """False if the file is not on this machine."""
+
+    def __init__(
+        self, name: str, file: io.FileIO | io.BufferedReader, state: tuple[int, object] | None = None
+    ) -> None:
         self.name = name
         self.file = file
         """File object with a position, for libraries that read while the file is being opened."""
         # Users need not close their vectors: the file is closed without a ResourceWarning.
         weakref.finalize(self, file.close)
-        self._initial_state = self._state()
+        self._initial_state = self._state() if state is None else state
         self.size = self._initial_state[0]
         self._lock = threading.Lock()
 
@@ -88,7 +93,7 @@ class BinaryFile:
             self.file.seek(offset)
             return self.file.readinto(view) or 0
 
-    def _state(self) -> tuple[int, int]:
+    def _state(self) -> tuple[int, object]:
         """Return the size and the modification time of the file."""
         status = os.fstat(self.file.fileno())
         return status.st_size, status.st_mtime_ns

@@ -15,6 +15,7 @@ from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.choice import no_rows_error
 from boostkmeans.io._access.location import other_format_remedy
+from boostkmeans.io._access.remote_file import REQUEST_BYTES, RemoteFile
 from boostkmeans.io._access.row_stores import RowStore
 from boostkmeans.io._access.spool import Spool, max_spool_memory
 from boostkmeans.io._access.store import LazyStore, Store
@@ -153,8 +154,9 @@ class ParquetStore(Store):
     def _new_reader(self, metadata: Any) -> Any:
         pa = import_pyarrow()
         self._file.check_unchanged()
+        n_bytes = REQUEST_BYTES if isinstance(self._file, RemoteFile) else BUFFER_BYTES
         return pa.parquet.ParquetFile(
-            _as_arrow_file(self._file), metadata=metadata, buffer_size=BUFFER_BYTES, pre_buffer=False
+            _as_arrow_file(self._file), metadata=metadata, buffer_size=n_bytes, pre_buffer=False
         )
 
     def _group(self, group: int) -> NDArray[Any]:
@@ -349,6 +351,8 @@ def _as_arrow_file(file: BinaryFile) -> Any:
     """Return the open file for pyarrow. Opening it by its name could give another file."""
     pa = import_pyarrow()
     file.check_unchanged()
+    if isinstance(file, RemoteFile):
+        return pa.PythonFile(file.stream(), mode="r")
     with suppress(OSError):  # only Linux has such names
         return pa.OSFile(f"/proc/self/fd/{file.file.fileno()}")
     return pa.BufferReader(pa.py_buffer(file.mapped(0, (file.size,), np.dtype(np.uint8))))

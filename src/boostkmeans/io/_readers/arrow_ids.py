@@ -1,7 +1,7 @@
 """Ids of rows in Arrow tables: a column of strings or integers."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,8 @@ def _id_dtype(where: Location, kind: Any) -> np.dtype[Any]:
     if types.is_string(value) or types.is_large_string(value) or (is_view and is_view(value)):
         return np.dtype(object)
     if types.is_integer(value):
-        return np.dtype(cast(Any, value.to_pandas_dtype()))
+        dtype: np.dtype[Any] = np.dtype(value.to_pandas_dtype())
+        return dtype
     raise where.error(
         f"Ids must be strings or integers. Got values of type {escape_untrusted(str(kind))}."
     )

@@ -70,7 +70,7 @@ def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store
         check_values(inner, header, member.file_size - header.length)
         if member.compress_type == zipfile.ZIP_STORED:
             begin = _content_offset(file, member)
-            return open_npy(file, begin, begin + member.file_size, member.filename)
+            return open_npy(file, begin, begin + member.file_size, member.filename, max_memory)
     return LazyStore(
         file.name,
         lambda: _decompressed(file, member.filename, max_memory),
