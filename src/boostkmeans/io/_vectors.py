@@ -1,15 +1,16 @@
 """`Vectors`: the rows of a file of any format."""
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import ParameterError
+from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._access.row_range import RowRange
 from boostkmeans.io._access.spool import max_spool_memory
 from boostkmeans.io._access.store import Store
@@ -21,6 +22,15 @@ BATCH_BYTES = 1 << 24
 GAP_BYTES = 1 << 16
 # Largest number of bytes that one call reads for scattered rows. They fit into the cache of a processor.
 WINDOW_BYTES = 1 << 20
+
+
+class FileRows(NamedTuple):
+    """The rows of a data set that one of its files holds."""
+
+    name: str
+    """Path of the file. A URL has neither password nor query."""
+    begin: int
+    end: int
 
 
 class Vectors:
@@ -36,22 +46,32 @@ class Vectors:
         Reader of the rows.
     max_memory : int or None
         Memory limit in bytes.
+    paths : sequence of str, default=()
+        Paths of the files, if there are several.
 
     Attributes
     ----------
     name : str
-        Path of the file, or "standard input".
+        Path of the file, "standard input", or a name of all files together.
     format : str
-        Format of the file, as in `open_vectors`.
+        Format of the file, as in `open_vectors`. Several formats are separated by commas.
     max_memory : int or None
         Memory limit in bytes for functions that work with the rows.
     """
 
-    def __init__(self, name: str, format: str, store: Store, max_memory: int | None) -> None:  # noqa: A002
+    def __init__(
+        self,
+        name: str,
+        format: str,  # noqa: A002
+        store: Store,
+        max_memory: int | None,
+        paths: Sequence[str] = (),
+    ) -> None:
         self.name = name
         self.format = format
         self.max_memory = max_memory
         self._store = store
+        self._paths = tuple(paths) or (name,)
         self._closed = False
 
     ndim = 2
@@ -75,6 +95,36 @@ class Vectors:
     def is_sparse(self) -> bool:
         """True if rows are returned as CSR matrices."""
         return self._open.is_sparse
+
+    @property
+    def stored_bytes(self) -> int:
+        """Number of bytes of all rows in memory. Of sparse rows, only stored values count."""
+        return self._open.stored_bytes
+
+    @property
+    def file_bytes(self) -> int:
+        """Size of all files together in bytes. Standard input has no size."""
+        return sum(ByteSource(path).n_bytes() for path in self._paths)
+
+    @property
+    def files(self) -> tuple[FileRows, ...]:
+        """The files in order, each with the range of its rows."""
+        counts = self._open.row_counts
+        ends = np.cumsum(counts).tolist()
+        return tuple(
+            FileRows(ByteSource(path).name, end - n, end)
+            for path, n, end in zip(self._paths, counts, ends, strict=True)
+        )
+
+    @property
+    def group_starts(self) -> list[int] | None:
+        """First rows of the row groups of a single Parquet file, or None for other formats."""
+        return self._open.group_starts
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Ids of all rows: integers, or strings in an array of objects. See `read_ids`."""
+        return self.read_ids(0, len(self))
 
     @property
     def is_mapped(self) -> bool:
@@ -147,6 +197,48 @@ class Vectors:
         self._open.fill(begin, target)
         return target
 
+    def read_ids(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the ids of the rows from `begin` to `end` (excluded).
+
+        The rows must have been opened with `id_column`. Ids of Parquet files are read when they are
+        needed. Ids of Arrow, CSV and TSV files stay in memory after the first row was read.
+
+        Parameters
+        ----------
+        begin, end : int
+            Range of rows, with 0 <= begin <= end <= len(self).
+
+        Returns
+        -------
+        ids : ndarray
+            Integers, or strings in an array of objects. Ids of CSV and TSV files are strings.
+        """
+        begin, end = self._checked_range(begin, end)
+        try:
+            return self._open.ids(begin, end)
+        except NotImplementedError:
+            raise ValueError(f"{self.name} was opened without id_column.") from None
+
+    def locate(self, row: int) -> tuple[str, int]:
+        """Return the file that contains a row, and the number of the row in this file.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row, with 0 <= row < len(self).
+
+        Returns
+        -------
+        name : str
+            Name of the file.
+        row_in_file : int
+            Number of the row, counted from 0 at the beginning of the file.
+        """
+        for file in self.files:
+            if file.begin <= row < file.end:
+                return file.name, row - file.begin
+        raise IndexError(f"Row {row} is out of range: there are {len(self):,} rows.")
+
     def batches(self, n_rows: int | None = None) -> Iterator[Any]:
         """Iterate over consecutive batches of rows.
 
@@ -182,7 +274,8 @@ class Vectors:
             The view.
         """
         begin, end = self._checked_range(begin, end)
-        return Vectors(self.name, self.format, RowRange(self._open, begin, end), self.max_memory)
+        rows = RowRange(self._open, begin, end)
+        return Vectors(self.name, self.format, rows, self.max_memory, self._paths)
 
     def load(self) -> Any:
         """Return all rows.

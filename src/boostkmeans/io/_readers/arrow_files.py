@@ -15,10 +15,13 @@ from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.choice import no_rows_error
 from boostkmeans.io._access.location import other_format_remedy
+from boostkmeans.io._access.remote_file import REQUEST_BYTES, RemoteFile
 from boostkmeans.io._access.row_stores import RowStore
 from boostkmeans.io._access.spool import Spool, max_spool_memory
 from boostkmeans.io._access.store import LazyStore, Store
+from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._readers.arrow_columns import Columns, choose_columns, import_pyarrow
+from boostkmeans.io._readers.arrow_ids import IdColumn, choose_ids, join_ids
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import check_shape
 from boostkmeans.io._readers.parquet_footer import row_groups
@@ -49,7 +52,7 @@ OLD_END_OF_STREAM = b"\0\0\0\0"
 class ParquetStore(Store):
     """The rows of a Parquet file, which are decoded one row group at a time."""
 
-    def __init__(self, file: BinaryFile, key: list[str] | None, max_memory: int | None) -> None:
+    def __init__(self, file: BinaryFile, wanted: TableColumns, max_memory: int | None) -> None:
         self._file = file
         self._max_memory = max_memory
         self._lock = threading.Lock()
@@ -59,11 +62,13 @@ class ParquetStore(Store):
             self._groups = row_groups(file)
             self._starts = np.cumsum([0, *(group.n_rows for group in self._groups)], dtype=np.int64)
             self._reader = self._new_reader(None)
-            self._columns = choose_columns(file.location, self._reader.schema_arrow, key)
+            self._columns = choose_columns(file.location, self._reader.schema_arrow, wanted)
+            self._ids = choose_ids(file.location, self._reader.schema_arrow, wanted.id_column)
             n_columns = self._checked_width()
         self.dtype = self._columns.dtype
         self.shape = check_shape(file.location, (int(self._starts[-1]), n_columns))
         self.feature_names = None if self._columns.is_list else self._columns.names
+        self.group_starts = [int(start) for start in self._starts[:-1]]
         self._check_size()
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
@@ -82,9 +87,31 @@ class ParquetStore(Store):
                 target[done : done + len(rows)] = rows
                 done += len(rows)
 
+    def ids(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the ids of some rows. The groups that contain them are decoded."""
+        if self._ids is None:
+            raise NotImplementedError
+        first = int(np.searchsorted(self._starts, begin, side="right")) - 1
+        last = int(np.searchsorted(self._starts, end, side="left"))
+        with self._lock, _arrow_faults(self._file):
+            self._file.check_unchanged()
+            at, found = int(self._starts[first]), [self._ids.empty()]
+            for batch in self._batches(self._reader, list(range(first, last)), [self._ids.name]):
+                piece = batch.slice(
+                    max(0, begin - at), max(0, min(end, at + batch.num_rows) - max(begin, at))
+                )
+                found.append(self._ids.array(piece.column(0), max(begin, at)))
+                at += batch.num_rows
+        return join_ids(found)
+
     def load(self) -> NDArray[Any]:
-        """Return all rows. Several threads decode the groups."""
+        """Return all rows."""
         every = np.empty(self.shape, dtype=self.dtype)
+        self.load_into(every)
+        return every
+
+    def load_into(self, target: NDArray[Any]) -> None:
+        """Read all rows into an array. Several threads decode the groups."""
         groups = iter(range(len(self._starts) - 1))
         lock = threading.Lock()
 
@@ -95,7 +122,7 @@ class ParquetStore(Store):
                     group = next(groups, None)
                 if group is None:
                     return
-                self._decode_into(every[self._starts[group] : self._starts[group + 1]], reader, group)
+                self._decode_into(target[self._starts[group] : self._starts[group + 1]], reader, group)
 
         n_threads = max(1, min(resolve_threads(None), len(self._starts) - 1))
         with _arrow_faults(self._file):
@@ -104,7 +131,11 @@ class ParquetStore(Store):
             else:
                 with ThreadPoolExecutor(n_threads) as pool:
                     list(pool.map(decode, range(n_threads)))
-        return every
+
+    def free_cache(self) -> None:
+        """Free the last group."""
+        with self._lock:
+            self._last_group = None
 
     def close(self) -> None:
         """Close the file and the temporary file."""
@@ -123,8 +154,9 @@ class ParquetStore(Store):
     def _new_reader(self, metadata: Any) -> Any:
         pa = import_pyarrow()
         self._file.check_unchanged()
+        n_bytes = REQUEST_BYTES if isinstance(self._file, RemoteFile) else BUFFER_BYTES
         return pa.parquet.ParquetFile(
-            _as_arrow_file(self._file), metadata=metadata, buffer_size=BUFFER_BYTES, pre_buffer=False
+            _as_arrow_file(self._file), metadata=metadata, buffer_size=n_bytes, pre_buffer=False
         )
 
     def _group(self, group: int) -> NDArray[Any]:
@@ -142,7 +174,7 @@ class ParquetStore(Store):
     def _decode_into(self, target: NDArray[Any], reader: Any, group: int) -> None:
         """Decode a group into an array, in batches that stay in a processor's cache."""
         first, done = int(self._starts[group]), 0
-        for batch in self._batches(reader, [group]):
+        for batch in self._batches(reader, [group], self._columns.names):
             if done + batch.num_rows > len(target):
                 done += batch.num_rows
                 break
@@ -155,9 +187,8 @@ class ParquetStore(Store):
                 "different number of rows. The file is damaged."
             )
 
-    def _batches(self, reader: Any, groups: list[int]) -> Iterator[Any]:
+    def _batches(self, reader: Any, groups: list[int], names: list[str]) -> Iterator[Any]:
         n_rows = max(MIN_BATCH_ROWS, BATCH_BYTES // (self.shape[1] * self.dtype.itemsize))
-        names = self._columns.names
         batches = reader.iter_batches(n_rows, row_groups=groups, columns=names, use_threads=False)
         # pyarrow returns columns in the order of the file.
         return (batch.select(names) for batch in batches)
@@ -165,6 +196,7 @@ class ParquetStore(Store):
     def _checked_width(self) -> int:
         """Return the number of values per row, and check that it is the same in all groups."""
         wanted = set(self._columns.names)
+        self._check_id_counts()
         width = self._columns.length if self._columns.is_list else 1
         for group in self._groups:
             for name, n_values in group.columns:
@@ -181,6 +213,15 @@ class ParquetStore(Store):
         if width is None:
             raise no_rows_error(self._file.location)
         return width if self._columns.is_list else len(self._columns.names)
+
+    def _check_id_counts(self) -> None:
+        """Raise DataFormatError unless every group has one id per row."""
+        for group in self._groups:
+            for name, n_values in group.columns:
+                if self._ids is not None and name == self._ids.name and n_values != group.n_rows:
+                    raise self._file.location.within(f"column {name!r}").error(
+                        f"Expected one id per row of a group of {group.n_rows} rows. Got {n_values} ids."
+                    )
 
     def _check_size(self) -> None:
         n_bytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
@@ -201,11 +242,12 @@ class ParquetStore(Store):
 
     def _spool(self) -> Store:
         with _arrow_faults(self._file):
-            batches = self._batches(self._reader, list(range(len(self._groups))))
+            every = list(range(len(self._groups)))
+            batches = self._batches(self._reader, every, self._columns.names)
             return spool_batches(self._columns, batches, self.shape[1], self._max_memory, self.shape[0])
 
 
-def open_ipc(file: BinaryFile, key: list[str] | None, max_memory: int | None) -> Store:
+def open_ipc(file: BinaryFile, wanted: TableColumns, max_memory: int | None) -> Store:
     """Return the rows of an Arrow file or stream.
 
     They are spooled, because the position of a row cannot be computed from the batches.
@@ -218,15 +260,17 @@ def open_ipc(file: BinaryFile, key: list[str] | None, max_memory: int | None) ->
         )
     with _arrow_faults(file), _as_arrow_file(file) as arrow_file:
         schema = _ipc_reader(arrow_file, magic).schema
-        columns = choose_columns(file.location, schema, key)
+        columns = choose_columns(file.location, schema, wanted)
+        ids = choose_ids(file.location, schema, wanted.id_column)
 
     def read() -> Store:
         with _arrow_faults(file), file.file, _as_arrow_file(file) as arrow_file:
             reader = _ipc_reader(arrow_file, magic)
             is_file = magic == FILE_MAGIC
             batches = _file_batches(reader) if is_file else _stream_batches(file, arrow_file, reader)
-            chosen = (_validated(batch.select(columns.names)) for batch in batches)
-            return spool_batches(columns, chosen, columns.length, max_memory, None)
+            names = [*columns.names, *([ids.name] if ids else [])]
+            chosen = (_validated(batch.select(names)) for batch in batches)
+            return spool_batches(columns, chosen, columns.length, max_memory, None, ids)
 
     return LazyStore(file.name, read, file=file, dtype=columns.dtype, is_sparse=False)
 
@@ -263,13 +307,16 @@ def spool_batches(
     n_columns: int | None,
     max_memory: int | None,
     n_expected: int | None,
+    ids: IdColumn | None = None,
 ) -> Store:
     """Return the rows of all batches as a store of plain rows, in memory or in a temporary file.
 
-    `n_columns` and `n_expected` are the expected numbers of columns and rows, if they are known.
+    `n_columns` and `n_expected` are the expected numbers of columns and rows, if they are known. `ids`
+    is the last column of the batches.
     """
     spool = Spool(max_memory)
     n_rows = 0
+    found = [ids.empty()] if ids else []
     try:
         for batch in batches:
             if batch.num_rows == 0:
@@ -279,6 +326,8 @@ def spool_batches(
             n_columns = check_shape(columns.where, (n_rows, n_columns))[1]
             rows = columns.array(batch, n_rows, n_columns)
             spool.write(np.ascontiguousarray(rows, dtype=columns.dtype))
+            if ids is not None:
+                found.append(ids.array(batch.column(batch.num_columns - 1), n_rows))
             n_rows += len(rows)
         if n_columns is None:
             raise no_rows_error(columns.where)
@@ -289,6 +338,7 @@ def spool_batches(
     finally:
         spool.close()
     store.feature_names = None if columns.is_list else columns.names
+    store.held_ids = join_ids(found) if found else None
     return store
 
 
@@ -301,6 +351,8 @@ def _as_arrow_file(file: BinaryFile) -> Any:
     """Return the open file for pyarrow. Opening it by its name could give another file."""
     pa = import_pyarrow()
     file.check_unchanged()
+    if isinstance(file, RemoteFile):
+        return pa.PythonFile(file.stream(), mode="r")
     with suppress(OSError):  # only Linux has such names
         return pa.OSFile(f"/proc/self/fd/{file.file.fileno()}")
     return pa.BufferReader(pa.py_buffer(file.mapped(0, (file.size,), np.dtype(np.uint8))))
