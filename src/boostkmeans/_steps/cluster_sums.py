@@ -44,7 +44,10 @@ class ClusterSums:
             inertias=np.zeros(n_clusters),
         )
         view = _core.PartitionView(
-            labels=labels, composites=sums.composites, weights=sums.weights, counts=sums.counts
+            labels=np.require(labels, requirements="W"),  # Arrays of Ray are read-only.
+            composites=sums.composites,
+            weights=sums.weights,
+            counts=sums.counts,
         )
         _core.recompute(rows.core, row_weights, view, inertias=sums.inertias, n_threads=n_threads)
         return sums

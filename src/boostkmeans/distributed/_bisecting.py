@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from boostkmeans.distributed._outputs import gathered
 
 from boostkmeans import BisectingBoostKMeans as LocalBisectingBoostKMeans
 from boostkmeans._engine.history import SweepRecord
@@ -17,9 +16,11 @@ from boostkmeans._sharded.run import ShardedRun
 from boostkmeans._sharded.trees import TreeSettings
 from boostkmeans._steps.split_rules import SplitRules
 from boostkmeans.distributed._fitting import ENGINE, DistributedClusterer
+from boostkmeans.distributed._gathering import gathered
+from boostkmeans.distributed._outputs import labels_like
 
 
-class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
+class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):  # type: ignore[misc]
     """A tree of clusters of rows on many machines, with Dask or Ray, or in one process.
 
     The tree is built from a sample on one worker. All rows then descend it. With `refine`, rounds of
@@ -196,7 +197,30 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
             inertia=inertia,
             weights=run.tree.weights * unit,
         )
-        self._tree_labels = run.tree_labels
+        self._tree_labels = labels_like(X, run.tree_labels, run.rows.lengths, backend)
+
+    def predict(self, X: Any, *, tree: bool = False, n_candidates: int | None = None) -> Any:
+        """Return the nearest centre of each row. Ties go to the centre with the lower index.
+
+        Parameters
+        ----------
+        X : dask array or data frame, Ray Dataset, list of blocks, result of `open_shards`, or array
+            Rows to assign.
+        tree : bool, default=False
+            Whether to search by descending the tree, as in `boostkmeans.BisectingBoostKMeans`.
+        n_candidates : int, default=None
+            As in the ordinary estimator.
+
+        Returns
+        -------
+        labels : dask array, Ray Dataset, list or array
+            Labels in the order and chunks of X. They are lazy if X is lazy.
+        """
+        if not tree:
+            return super().predict(X, n_candidates=n_candidates)
+        if n_candidates is not None:
+            raise ValueError("predict accepts either tree=True or n_candidates, not both.")
+        return self._map(X, descend_block, self.to_local(labels=False), dtype=np.int32)
 
     def to_local(self, *, labels: bool = True) -> Any:
         """Return the ordinary estimator with the same centres and parameters.
@@ -213,7 +237,7 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
         """
         model = super().to_local(labels=labels)
         if labels:
-            leaves = gathered(self._tree_labels, self._backend)
+            leaves = gathered(self._tree_labels)
             model.tree_ = replace(model.tree_, labels=leaves)
         return model
 
@@ -231,3 +255,10 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
             Index of the cluster of each row, in this process.
         """
         return self.to_local().cut(n_clusters)
+
+
+def descend_block(block: Any, model: Any) -> Any:
+    """Return the labels of a block by descending the tree."""
+    if block.shape[0] == 0:
+        return np.empty(0, dtype=np.int32)
+    return model.predict(block, tree=True)

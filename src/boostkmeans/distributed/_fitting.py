@@ -6,8 +6,6 @@ import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from boostkmeans.distributed._inputs import as_blocks, choose_backend, weights_of_blocks
-from boostkmeans.distributed._outputs import gathered, is_lazy, labels_like, map_blocks
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +17,7 @@ from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import any_of, check_n_clusters, satisfying
 from boostkmeans._runtime.progress import visible_log
+from boostkmeans._sharded.backend import Backend, Reference
 from boostkmeans._sharded.best_run import (
     BestShardedRun,
     ShardedResult,
@@ -32,6 +31,10 @@ from boostkmeans._sharded.task import TaskSettings
 from boostkmeans._sharded.tasks import Tasks
 from boostkmeans._sharded.trees import TreeSettings
 from boostkmeans._storage.atomic_file import check_target
+from boostkmeans.distributed._engine_choice import choose_backend
+from boostkmeans.distributed._gathering import gathered
+from boostkmeans.distributed._inputs import Blocks, as_blocks, weight_references
+from boostkmeans.distributed._outputs import BlockFunction, identity, labels_like, map_blocks
 
 logger = logging.getLogger("boostkmeans")
 
@@ -43,7 +46,7 @@ ENGINE = any_of(
 )
 """Allowed values of the parameter `engine`."""
 # Attributes of a fit that refer to results on a cluster. They are not pickled.
-ON_WORKERS = ("labels_", "_backend", "_tree_labels")
+ON_WORKERS = ("labels_", "_tree_labels")
 
 
 class DistributedClusterer(Clusterer):
@@ -101,17 +104,24 @@ class DistributedClusterer(Clusterer):
 
     def _fit_shards(self, X: Any, sample_weight: Any, began: float) -> None:
         """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far."""
-        backend = choose_backend(self.engine, X, self.n_threads)
+        backend = choose_backend(self.engine, X, n_threads=self.n_threads)
         try:
             self._fit_on(backend, X, sample_weight, began)
-        except BaseException:
+        finally:
             backend.close()
-            raise
+
+    @staticmethod
+    def _weights(sample_weight: Any, blocks: Blocks, backend: Backend) -> list[Reference] | None:
+        """Return references to the weights of each block; None without weights."""
+        if sample_weight is None:
+            return None
+        lengths = backend.get([backend.submit(n_rows_of, one) for one in blocks.references])
+        return weight_references(sample_weight, blocks, lengths, backend)
 
     def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> None:
-        tasks = Tasks(backend, TaskSettings.of_driver(backend.instruction_sets()[-1]), self.n_threads)
+        tasks = Tasks(backend, TaskSettings(backend.instruction_sets()[-1]), self.n_threads)
         blocks = as_blocks(X, backend)
-        weights = weights_of_blocks(sample_weight, blocks, backend)
+        weights = self._weights(sample_weight, blocks, backend)
         owner = type(self).__name__
         rows = ShardedRows.describe(tasks, blocks.references, blocks.names, weights, self.metric, owner)
         logger.info("%d rows in %d shards, on %s", rows.n_rows, rows.n_shards, backend.name)
@@ -149,16 +159,10 @@ class DistributedClusterer(Clusterer):
         self, run: ShardedRun, result: ShardedResult, X: Any, blocks: Any, backend: Any
     ) -> None:
         rows = run.rows
-        names = blocks.feature_names
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         self.__dict__.update(
             {
                 "_frame": rows.frame,
                 "_cluster_weights": result.weights,
-                "_backend": backend,
                 "n_features_in_": rows.n_features,
                 "cluster_centers_": result.centres,
                 "labels_": labels_like(X, result.labels, rows.lengths, backend),
@@ -200,10 +204,8 @@ class DistributedClusterer(Clusterer):
             Labels in the order and chunks of X. They are lazy if X is lazy.
         """
         check_is_fitted(self, "_frame")
-        local = self.to_local(labels=False)
-        if not is_lazy(X):
-            return local.predict(X, n_candidates=n_candidates)
-        return map_blocks(X, _Predict(local, n_candidates), np.dtype(np.int32), None)
+        model = self.to_local(labels=False), n_candidates
+        return self._map(X, predict_block, model, dtype=np.int32)
 
     def transform(self, X: Any) -> Any:
         """Return the distances of each row to all centres.
@@ -219,11 +221,16 @@ class DistributedClusterer(Clusterer):
             Distances, lazy if X is lazy.
         """
         check_is_fitted(self, "_frame")
-        local = self.to_local(labels=False)
-        if not is_lazy(X):
-            return local.transform(X)
-        k = len(self.cluster_centers_)
-        return map_blocks(X, _Transform(local), np.dtype(np.float64), k)
+        model, k = self.to_local(labels=False), len(self.cluster_centers_)
+        return self._map(X, transform_block, model, dtype=np.float64, n_columns=k, name="distances")
+
+    def _map(self, X: Any, function: BlockFunction, model: Any, **options: Any) -> Any:
+        """Call a function of a block and a model for each block of X, lazily if X is lazy."""
+        backend = choose_backend(self.engine, X, n_threads=self.n_threads)
+        try:
+            return map_blocks(X, function, model, backend, **options)
+        finally:
+            backend.close()
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative inertia of X.
@@ -243,18 +250,19 @@ class DistributedClusterer(Clusterer):
             Minus the weighted sum of squared distances to the nearest centres.
         """
         check_is_fitted(self, "_frame")
-        local = self.to_local(labels=False)
-        if not is_lazy(X):
-            return float(local.score(X, sample_weight=sample_weight))
-        backend = choose_backend(self.engine, X, self.n_threads)
-        blocks = as_blocks(X, backend)
-        weights = weights_of_blocks(sample_weight, blocks, backend)
-        own = [None] * len(blocks.references) if weights is None else weights
-        scores = [
-            backend.submit(_score, local, block, weight)
-            for block, weight in zip(blocks.references, own, strict=True)
-        ]
-        return float(sum(backend.get(scores)))
+        backend = choose_backend(self.engine, X, n_threads=self.n_threads)
+        try:
+            blocks = as_blocks(X, backend)
+            weights = self._weights(sample_weight, blocks, backend)
+            own = [None] * len(blocks.references) if weights is None else weights
+            model = backend.submit(identity, self.to_local(labels=False))
+            scores = [
+                backend.submit(score_block, block, weight, model)
+                for block, weight in zip(blocks.references, own, strict=True)
+            ]
+            return float(sum(backend.get(scores)))
+        finally:
+            backend.close()
 
     def to_local(self, *, labels: bool = True) -> Any:
         """Return the ordinary estimator with the same centres and parameters.
@@ -296,12 +304,6 @@ class DistributedClusterer(Clusterer):
         check_is_fitted(self, "_frame")
         self.to_local(labels=labels).save(path, labels=labels)
 
-    def close(self) -> None:
-        """Release the cluster that `fit` started, if it started one. `labels_` may be lost."""
-        backend = self.__dict__.pop("_backend", None)
-        if backend is not None:
-            backend.close()
-
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickle, without clients and without labels on a cluster."""
         state = {name: value for name, value in super().__getstate__().items() if name not in ON_WORKERS}
@@ -310,33 +312,31 @@ class DistributedClusterer(Clusterer):
         return state
 
 
-class _Predict:
-    """Labels of a block. An object, so that engines can pickle it."""
-
-    def __init__(self, model: Any, n_candidates: int | None) -> None:
-        self.model = model
-        self.n_candidates = n_candidates
-
-    def __call__(self, block: Any) -> Any:
-        if block.shape[0] == 0:
-            return np.empty(0, dtype=np.int32)
-        return self.model.predict(block, n_candidates=self.n_candidates)
+def n_rows_of(block: Any) -> int:
+    """Return the number of rows of a block."""
+    return int(block.shape[0])
 
 
-class _Transform:
-    """Distances of a block to all centres."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def __call__(self, block: Any) -> Any:
-        if block.shape[0] == 0:
-            return np.empty((0, len(self.model.cluster_centers_)))
-        return self.model.transform(block).astype(np.float64, copy=False)
+def predict_block(block: Any, model: tuple[Any, int | None]) -> Any:
+    """Return the labels of a block."""
+    fitted, n_candidates = model
+    if block.shape[0] == 0:
+        return np.empty(0, dtype=np.int32)
+    return fitted.predict(block, n_candidates=n_candidates)
 
 
-def _score(model: Any, block: Any, weights: Any) -> float:
-    return 0.0 if block.shape[0] == 0 else float(model.score(block, sample_weight=weights))
+def transform_block(block: Any, model: Any) -> Any:
+    """Return the distances of a block to all centres, in float64."""
+    if block.shape[0] == 0:
+        return np.empty((0, len(model.cluster_centers_)))
+    return model.transform(block).astype(np.float64, copy=False)
+
+
+def score_block(block: Any, weights: Any, model: Any) -> float:
+    """Return the negative inertia of a block."""
+    if block.shape[0] == 0 or (weights is not None and not np.any(weights)):
+        return 0.0
+    return float(model.score(block, sample_weight=weights))
 
 
 def refuse(owner: str, name: str, value: Any, reason: str) -> None:

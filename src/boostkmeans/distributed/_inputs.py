@@ -56,8 +56,7 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
             # Sizes are limited by MAX_SENT_BYTES.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             references = [
-                backend.submit(to_block, one, name, column)
-                for one, name in zip(raw, names, strict=True)
+                backend.submit(to_block, one, name, column) for one, name in zip(raw, names, strict=True)
             ]
     if hasattr(backend, "name_blocks"):
         backend.name_blocks(references, names)

@@ -129,9 +129,7 @@ def _dataset(backend: Any, tables: list[Any]) -> Any:
     return ray.data.from_arrow_refs(tables)
 
 
-def _map_dataset(
-    dataset: Any, function: BlockFunction, model: Any, column: Column, name: str
-) -> Any:
+def _map_dataset(dataset: Any, function: BlockFunction, model: Any, column: Column, name: str) -> Any:
     # The driver owns the model. If the driver dies, nobody needs it.
     shared = import_engine("ray").put(model)
     return dataset.map_batches(
