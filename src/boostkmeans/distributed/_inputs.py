@@ -165,8 +165,9 @@ def weight_references(
 def _raw_weights(sample_weight: Any, lengths: Sequence[int], backend: Any) -> list[Any]:
     """Return the weights of each block: arrays, or references to arrays."""
     if hasattr(sample_weight, "to_delayed"):  # a dask array or series
-        parts: list[Any] = backend.compute(list(np.ravel(sample_weight.to_delayed())))
-        return parts
+        parts = sample_weight.to_delayed()
+        computed: list[Any] = backend.compute(list(parts.ravel() if hasattr(parts, "ravel") else parts))
+        return computed
     if isinstance(sample_weight, list | tuple) and not np.isscalar(sample_weight[0]):
         is_lazy = kind_of(sample_weight) is InputKind.DASK_DELAYED
         return backend.compute(list(sample_weight)) if is_lazy else list(sample_weight)

@@ -48,10 +48,11 @@ def labels_like(X: Any, references: Sequence[Reference], lengths: Sequence[int],
     blocks = list(references) if stays else backend.get(references)
     if backend.name == "dask" and kind is not InputKind.ARRAYS:
         return dask_array(blocks, lengths, np.dtype(np.int32))
-    if kind is InputKind.RAY_DATASET:
-        tables = [backend.submit(label_table, one) for one in references]
-        return _dataset(backend, tables)
-    return blocks if kind is not InputKind.ARRAYS else backend.get(references)
+    if kind is InputKind.RAY_DATASET and stays:
+        import ray.data
+
+        return ray.data.from_arrow_refs([backend.submit(label_table, one) for one in references])
+    return backend.get(references) if kind is InputKind.ARRAYS else blocks
 
 
 def map_blocks(
@@ -119,16 +120,6 @@ def label_table(labels: Any) -> Any:
     return pa.table({LABEL: labels})
 
 
-def _dataset(backend: Any, tables: list[Any]) -> Any:
-    """Return a Ray Dataset of tables, in their order."""
-    import_engine("ray")
-    import ray.data
-
-    if backend.is_private:
-        return backend.get(tables)
-    return ray.data.from_arrow_refs(tables)
-
-
 def _map_dataset(dataset: Any, function: BlockFunction, model: Any, column: Column, name: str) -> Any:
     # The driver owns the model. If the driver dies, nobody needs it.
     shared = import_engine("ray").put(model)
@@ -137,11 +128,16 @@ def _map_dataset(dataset: Any, function: BlockFunction, model: Any, column: Colu
     )
 
 
-def add_column(table: Any, function: BlockFunction, model: Any, column: Column, name: str) -> Any:
-    """Return an Arrow table with one more column: the results of a function of its rows."""
-    import pyarrow as pa
+def add_column(table: Any, function: BlockFunction, shared: Any, column: Column, name: str) -> Any:
+    """Return an Arrow table with one more column: the results of a function of its rows.
 
-    results = np.ascontiguousarray(function(to_block(table, "a batch of X", column), model))
+    `shared` is the reference to the model. Ray Data does not resolve it.
+    """
+    import pyarrow as pa
+    import ray
+
+    rows = to_block(table, "a batch of X", column)
+    results = np.ascontiguousarray(function(rows, ray.get(shared)))
     if results.ndim == 1:
         return table.append_column(name, pa.array(results))
     values = pa.FixedSizeListArray.from_arrays(pa.array(results.ravel()), results.shape[1])
