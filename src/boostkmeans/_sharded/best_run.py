@@ -18,10 +18,10 @@ from boostkmeans._sharded.checkpointing import (
     write_after_steps,
 )
 from boostkmeans._sharded.fit import ShardedSettings, schedule_of, start_run
-from boostkmeans._sharded.placing import count_labels, nearest_in_shard
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedRun
-from boostkmeans._sharded.sums import has_equal_centres
+from boostkmeans._sharded.shard.placing import count_labels, nearest_in_shard
+from boostkmeans._sharded.shard.sums import has_equal_centres
 
 
 @dataclass

@@ -17,13 +17,13 @@ from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.scheduled_run import LastSweep
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._sharded.backend import Reference
-from boostkmeans._sharded.candidate_groups import CandidateGroups
 from boostkmeans._sharded.fit import ShardedSettings, sample_of, tree_partition
 from boostkmeans._sharded.rounds import ShardedRepairs, perform_round
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
-from boostkmeans._sharded.sampling import SampleDraw
-from boostkmeans._sharded.sums import changed_clusters
+from boostkmeans._sharded.shard.candidate_groups import CandidateGroups
+from boostkmeans._sharded.shard.sampling import SampleDraw
+from boostkmeans._sharded.shard.sums import changed_clusters
 from boostkmeans._storage.state import SavedState, State
 
 # Kinds of steps that a run may have made last.

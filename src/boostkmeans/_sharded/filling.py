@@ -4,8 +4,8 @@ import numpy as np
 
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedPartition
-from boostkmeans._sharded.sums import sizes_of, sum_shard
-from boostkmeans._sharded.sweeping import FarRows, far_rows, move_rows
+from boostkmeans._sharded.shard.sums import sizes_of, sum_shard
+from boostkmeans._sharded.shard.sweeping import FarRows, far_rows, move_rows
 
 
 def fill_empty_clusters(

@@ -14,12 +14,12 @@ from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.filling import fill_empty_clusters
-from boostkmeans._sharded.placing import place_sampled_shard, place_shard
 from boostkmeans._sharded.rounds import MAX_SEED, ShardedRepairs, perform_round
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
-from boostkmeans._sharded.sampling import SampleDraw, SampleFit, draw_rows, fit_sample, join_sample
-from boostkmeans._sharded.trees import (
+from boostkmeans._sharded.shard.placing import place_sampled_shard, place_shard
+from boostkmeans._sharded.shard.sampling import SampleDraw, SampleFit, draw_rows, fit_sample, join_sample
+from boostkmeans._sharded.shard.trees import (
     TreeSettings,
     descend_shard,
     grow_tree,

@@ -13,10 +13,10 @@ from boostkmeans._engine.run import INERTIA_ROUNDING
 from boostkmeans._engine.stopping import StoppingCriteria
 from boostkmeans._engine.sweep_step import CERTIFY_AFTER_CANDIDATES_BELOW, CERTIFY_BELOW_MOVES
 from boostkmeans._sharded.backend import Reference
-from boostkmeans._sharded.repairing import choose_swaps, halve_sample, halve_shard, swap_shard
 from boostkmeans._sharded.run import ShardedPartition, ShardedRun
-from boostkmeans._sharded.sums import add_sums, sum_shard
-from boostkmeans._sharded.sweeping import SweepRequest, SweepSummary, sweep_shard
+from boostkmeans._sharded.shard.repairing import choose_swaps, halve_sample, halve_shard, swap_shard
+from boostkmeans._sharded.shard.sums import add_sums, sum_shard
+from boostkmeans._sharded.shard.sweeping import SweepRequest, SweepSummary, sweep_shard
 from boostkmeans._steps.repair import Swaps
 from boostkmeans._steps.sweep import SweepResult
 

@@ -19,8 +19,8 @@ from boostkmeans._runtime.errors import (
     Parameter,
 )
 from boostkmeans._sharded.backend import Reference
-from boostkmeans._sharded.block import BlockDescription, describe_block, load_block, take_rows
-from boostkmeans._sharded.shard import view_shard
+from boostkmeans._sharded.shard.block import BlockDescription, describe_block, load_block, take_rows
+from boostkmeans._sharded.shard.view import view_shard
 from boostkmeans._sharded.tasks import Tasks
 
 

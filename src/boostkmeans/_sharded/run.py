@@ -11,11 +11,11 @@ from boostkmeans._engine.run import INERTIA_ROUNDING
 from boostkmeans._engine.scheduled_run import LastSweep, ScheduledRun
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._sharded.backend import Reference
-from boostkmeans._sharded.candidate_groups import build_groups, rows_per_cluster
-from boostkmeans._sharded.placing import label_shard
 from boostkmeans._sharded.rows import ShardedRows
-from boostkmeans._sharded.sampling import SampleDraw
-from boostkmeans._sharded.sums import (
+from boostkmeans._sharded.shard.candidate_groups import build_groups, rows_per_cluster
+from boostkmeans._sharded.shard.placing import label_shard
+from boostkmeans._sharded.shard.sampling import SampleDraw
+from boostkmeans._sharded.shard.sums import (
     SnapshotSummary,
     add_sums,
     changed_clusters,

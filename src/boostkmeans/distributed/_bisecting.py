@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boostkmeans import BisectingBoostKMeans as LocalBisectingBoostKMeans
 from boostkmeans._engine.history import SweepRecord
+from boostkmeans._estimators.bisecting import BisectingBoostKMeans as LocalBisectingBoostKMeans
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import Allowed
 from boostkmeans._sharded.best_run import ShardedResult
 from boostkmeans._sharded.run import ShardedRun
-from boostkmeans._sharded.trees import TreeSettings
+from boostkmeans._sharded.shard.trees import TreeSettings
 from boostkmeans._steps.split_rules import SplitRules
 from boostkmeans.distributed._fitting import ENGINE, DistributedClusterer
 from boostkmeans.distributed._gathering import gathered

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boostkmeans import BoostKMeans as LocalBoostKMeans
 from boostkmeans._engine.history import SweepRecord
+from boostkmeans._estimators.boost_kmeans import BoostKMeans as LocalBoostKMeans
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import Allowed
 from boostkmeans._steps.seeding import Init

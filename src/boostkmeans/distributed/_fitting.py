@@ -27,9 +27,8 @@ from boostkmeans._sharded.best_run import (
 from boostkmeans._sharded.fit import ShardedSettings
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedRun
-from boostkmeans._sharded.task import TaskSettings
+from boostkmeans._sharded.shard.trees import TreeSettings
 from boostkmeans._sharded.tasks import Tasks
-from boostkmeans._sharded.trees import TreeSettings
 from boostkmeans._storage.atomic_file import check_target
 from boostkmeans.distributed._engine_choice import choose_backend
 from boostkmeans.distributed._gathering import gathered
@@ -119,7 +118,7 @@ class DistributedClusterer(Clusterer):
         return weight_references(sample_weight, blocks, lengths, backend)
 
     def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> None:
-        tasks = Tasks(backend, TaskSettings(backend.instruction_sets()[-1]), self.n_threads)
+        tasks = Tasks(backend, backend.instruction_sets()[-1], self.n_threads)
         blocks = as_blocks(X, backend)
         weights = self._weights(sample_weight, blocks, backend)
         owner = type(self).__name__

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._data.rows import RowBlock
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._sharded.sums import Snapshot
+from boostkmeans._sharded.shard.sums import Snapshot
 from boostkmeans._steps.neighbours import Groups, Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels
 

@@ -8,7 +8,7 @@ import numpy as np
 from boostkmeans._data.frame import Array, Floats, Frame
 from boostkmeans._data.rows import Rows, unit_factors
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._sharded.block import checked_weights
+from boostkmeans._sharded.shard.block import checked_weights
 from boostkmeans._steps.problem import Problem
 
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._sharded.sampling import Sample
-from boostkmeans._sharded.shard import ShardView
-from boostkmeans._sharded.sums import ShardSums, Snapshot, sum_labels
+from boostkmeans._sharded.shard.sampling import Sample
+from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
+from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.nearest import distances_to_assigned
 from boostkmeans._steps.neighbours import assign_by_candidates
 from boostkmeans._steps.partition import Labels, Partition

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
-from boostkmeans._sharded.sampling import SampleFit
-from boostkmeans._sharded.shard import ShardView
-from boostkmeans._sharded.sums import ShardSums, Snapshot, sum_labels
+from boostkmeans._sharded.shard.sampling import SampleFit
+from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
+from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.nearest import nearest
 from boostkmeans._steps.neighbours import assign_by_candidates
 from boostkmeans._steps.partition import Labels

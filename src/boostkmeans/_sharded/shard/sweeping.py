@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
-from boostkmeans._sharded.candidate_groups import CandidateGroups, GroupPolicy
-from boostkmeans._sharded.shard import ShardView
-from boostkmeans._sharded.sums import ShardSums, Snapshot, sum_labels
+from boostkmeans._sharded.shard.candidate_groups import CandidateGroups, GroupPolicy
+from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
+from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.nearest import distances_to_assigned
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.sweep import FullPolicy, SweepOptions, VisitPolicy, sweep

@@ -16,7 +16,7 @@ from boostkmeans._engine.fit import FitContext, prepare_run, start_kway
 from boostkmeans._engine.plan import RequestedSettings
 from boostkmeans._engine.stopping import StoppingCriteria
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._sharded.shard import ShardView
+from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem, stratified_indices
 
