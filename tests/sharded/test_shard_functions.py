@@ -1,5 +1,7 @@
 """Functions of one shard: sums, snapshots, sweeps against a snapshot, samples and repairs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -208,7 +210,7 @@ class TestSample:
         borders = np.linspace(0, n, n_parts + 1).astype(int)
         parts = [
             begin + draw.indices(begin, end - begin)
-            for begin, end in zip(borders[:-1], borders[1:], strict=True)
+            for begin, end in pairwise(borders)
         ]
         whole = stratified_indices(n, n_drawn, np.random.RandomState(seed))
         np.testing.assert_array_equal(np.concatenate(parts), whole)
