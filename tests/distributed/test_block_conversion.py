@@ -48,7 +48,8 @@ FRAME = pd.DataFrame({"a": [1.0, 3, 5], "b": [2, 4, 6], "e": list(VECTORS)}, ind
 
 
 @pytest.mark.parametrize(
-    "table", [FRAME, pl.from_pandas(FRAME), pa.Table.from_pandas(FRAME), pa.RecordBatch.from_pandas(FRAME)]
+    "table",
+    [FRAME, pl.from_pandas(FRAME), pa.Table.from_pandas(FRAME), pa.RecordBatch.from_pandas(FRAME)],
 )
 def test_tables_have_columns_of_lists_or_of_numbers(table: Any) -> None:
     assert np.array_equal(to_block(table, "b"), VECTORS), "the only column of lists"
@@ -98,7 +99,11 @@ def test_weights_are_float64() -> None:
 
 @pytest.mark.parametrize(
     ("raw", "problem"),
-    [([1.0], r"shape \(1,\) for b, which has 2 rows"), ([1, -1], "-1 at row 1 of b"), ([np.nan, 1], "nan")],
+    [
+        ([1.0], r"shape \(1,\) for b, which has 2 rows"),
+        ([1, -1], "-1 at row 1 of b"),
+        ([np.nan, 1], "nan"),
+    ],
 )
 def test_wrong_weights_are_named(raw: Any, problem: str) -> None:
     with pytest.raises(InvalidValuesError, match=problem):

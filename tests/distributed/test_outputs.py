@@ -33,11 +33,11 @@ def part(i: int) -> NDArray[np.float32]:
 
 
 def labels_of(rows: Any, divisor: int = 4) -> NDArray[np.int32]:
-    return (rows[:, 0] // divisor).astype(np.int32)
+    return np.asarray(rows[:, 0] // divisor, dtype=np.int32)
 
 
 def scaled(rows: Any, factors: Any) -> NDArray[np.float64]:
-    return rows[:, :1].astype(np.float64) * factors
+    return np.asarray(rows[:, :1] * factors, dtype=np.float64)
 
 
 FACTORS = np.array([1.0, 2.0, 3.0])

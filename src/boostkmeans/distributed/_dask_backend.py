@@ -25,8 +25,8 @@ SEPARATOR = "- "
 class DaskBackend:
     """Tasks on the cluster of a Dask client.
 
-    Results stay on the workers until the last reference to them is garbage. No task is pinned to a worker
-    and nothing is scattered, so the scheduler can compute every lost result again, on any worker.
+    Results stay on the workers until the last reference to them is garbage. No task is pinned to a
+    worker and nothing is scattered, so the scheduler can compute every lost result again, on any worker.
     """
 
     name = "dask"
@@ -114,10 +114,11 @@ class DaskBackend:
         ]
 
     def compute(self, collections: list[Any]) -> list[Any]:
-        """Compute Dask collections, and return one future for each."""
-        futures = self.client.compute(collections)
-        self._futures.update(futures)
-        return list(futures)
+        """Compute Dask collections, and return one future for each.
+
+        `close` does not cancel them: the user may have persisted the same keys.
+        """
+        return list(self.client.compute(collections))
 
     def name_blocks(self, references: Sequence[Any], names: Sequence[str]) -> None:
         """Set the names of blocks of rows, which errors of tasks mention."""
@@ -139,8 +140,8 @@ class DaskBackend:
             ) from error
         except CancelledError as error:
             raise ClusterError(
-                f"Results on the Dask cluster are lost ({error}). Either the connection was closed or the "
-                "cluster restarted, or X contains scattered data, which Dask cannot compute again."
+                f"Results on the Dask cluster are lost ({error}). Either the connection was closed or "
+                "the cluster restarted, or X contains scattered data, which Dask cannot compute again."
             ) from error
         except ModuleNotFoundError as error:
             raise missing_package_error(error, boostkmeans.__version__) or error from None

@@ -45,9 +45,7 @@ def map_dask(
         return _concatenate(results, [len(part) for part in X.parts], dtype, n_columns)
     raw = list(X) if kind is InputKind.DASK_FUTURES else delayed_blocks(X, kind)
     convert = dask.delayed(convert_and_call, pure=False)
-    results = [
-        convert(function, one, f"block {i} of X", shared, column) for i, one in enumerate(raw)
-    ]
+    results = [convert(function, one, f"block {i} of X", shared, column) for i, one in enumerate(raw)]
     return _concatenate(results, [math.nan] * len(results), dtype, n_columns)
 
 

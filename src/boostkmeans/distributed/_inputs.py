@@ -56,8 +56,7 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
             # Sizes are limited by MAX_SENT_BYTES.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             references = [
-                backend.submit(to_block, one, name, column)
-                for one, name in zip(raw, names, strict=True)
+                backend.submit(to_block, one, name, column) for one, name in zip(raw, names, strict=True)
             ]
     if hasattr(backend, "name_blocks"):
         backend.name_blocks(references, names)
@@ -201,7 +200,7 @@ def _check_size(arrays: Sequence[Any], backend: Any) -> None:
     if backend.name in ("dask", "ray") and total > MAX_SENT_BYTES:
         raise ParameterError(
             "X",
-            f"an array of at most {MAX_SENT_BYTES / 2**30:.0f} GiB, if this process sends it to a cluster",
+            f"at most {MAX_SENT_BYTES / 2**30:.0f} GiB if this process sends it to a cluster",
             f"{total / 2**30:.1f} GiB",
             remedy="Save it as files, and pass the result of open_shards. Workers then read the files.",
         )

@@ -120,9 +120,7 @@ def label_table(labels: Any) -> Any:
     return pa.table({LABEL: labels})
 
 
-def _map_dataset(
-    dataset: Any, function: BlockFunction, model: Any, column: Column, name: str
-) -> Any:
+def _map_dataset(dataset: Any, function: BlockFunction, model: Any, column: Column, name: str) -> Any:
     # The driver owns the model. If the driver dies, nobody needs it.
     shared = import_engine("ray").put(model)
     return dataset.map_batches(
