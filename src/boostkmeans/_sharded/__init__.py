@@ -1,1 +1,1 @@
-"""Fits of rows in shards: pure functions of one shard, sums in a fixed order, and a driver that decides."""
+"""Sharded fits: pure functions of one shard, sums in a fixed order, and a driver that decides."""

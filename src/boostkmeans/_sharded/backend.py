@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
+from boostkmeans._runtime.instruction_set import instruction_set, instruction_sets
+
 Reference = Any
 """Reference to the result of a task. Its type depends on the backend."""
 
@@ -17,6 +19,8 @@ class Backend(Protocol):
 
     name: str
     """Name for messages, such as "dask"."""
+    is_private: bool
+    """True if the cluster ends with the backend, so that results must be copied to this process."""
     has_lineage: bool
     """True if a lost result is computed again from the tasks that it depends on. The driver then keeps
     chains of tasks short."""
@@ -34,6 +38,12 @@ class Backend(Protocol):
     def get(self, references: Sequence[Reference]) -> list[Any]:
         """Wait for results, and return them. Raise the exception of a task that failed."""
 
+    def instruction_sets(self) -> list[str]:
+        """Return the instruction sets that all workers support, slowest first.
+
+        Raise an error if workers have another version of the library.
+        """
+
     def close(self) -> None:
         """Cancel tasks that have not started, and release what the backend itself created."""
 
@@ -42,6 +52,7 @@ class LocalBackend:
     """Tasks in the threads of this process. Native code releases the GIL, so they run in parallel."""
 
     name = "one process"
+    is_private = True
     has_lineage = False
 
     def __init__(self, n_threads: int) -> None:
@@ -60,6 +71,11 @@ class LocalBackend:
     def get(self, references: Sequence[Reference]) -> list[Any]:
         """See `Backend`."""
         return [_resolved(one) for one in references]
+
+    def instruction_sets(self) -> list[str]:
+        """See `Backend`. The last one is that of other fits in this process."""
+        available, chosen = instruction_sets(), instruction_set()
+        return available[: available.index(chosen) + 1]
 
     def close(self) -> None:
         """See `Backend`."""

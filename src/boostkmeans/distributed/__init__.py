@@ -1,5 +1,7 @@
-"""Clustering of data sets that are larger than one machine."""
+"""Clustering of data on many machines, with Dask or Ray, and of files in shards."""
 
+from boostkmeans.distributed._bisecting import BisectingBoostKMeans
+from boostkmeans.distributed._boost_kmeans import BoostKMeans
 from boostkmeans.distributed._shard_files import ShardFile, Shards, open_shards
 
-__all__ = ["ShardFile", "Shards", "open_shards"]
+__all__ = ["BisectingBoostKMeans", "BoostKMeans", "ShardFile", "Shards", "open_shards"]

@@ -1,0 +1,30 @@
+"""Tasks: submission of functions to a backend, with the settings of the fit."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from boostkmeans._sharded.backend import Backend, Reference, reduce_in_order
+from boostkmeans._sharded.task import TaskSettings, run_task
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """A backend, and the settings that all tasks of a fit share."""
+
+    backend: Backend
+    settings: TaskSettings
+    n_threads: int | None = None
+    """Threads of tasks that run alone, such as the fit of a sample; None for all of a worker."""
+
+    def submit(self, function: Callable[..., Any], *args: Any, n_results: int = 1) -> Any:
+        """Schedule a task on one thread. See `Backend.submit`."""
+        return self.backend.submit(run_task, self.settings, function, *args, n_results=n_results)
+
+    def reduce(self, combine: Callable[..., Any], references: Sequence[Reference]) -> Reference:
+        """Combine results in a fixed order. See `reduce_in_order`."""
+        return reduce_in_order(self.backend, run_task, references, self.settings, combine)
+
+    def get(self, *references: Reference) -> list[Any]:
+        """Wait for results, and return them."""
+        return self.backend.get(references)
