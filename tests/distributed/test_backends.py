@@ -194,6 +194,14 @@ def test_dask_futures_are_garbage_collected(dask_backend: DaskBackend, dask_clie
     assert not dask_backend._futures
 
 
+def test_a_private_cluster_starts_with_its_first_task() -> None:
+    pytest.importorskip("distributed")
+    backend = DaskBackend(None)
+    assert backend.is_private
+    backend.close()
+    assert backend._client is None
+
+
 def test_asynchronous_clients_are_refused() -> None:
     class Client:
         asynchronous = True
@@ -232,7 +240,7 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     "start",
     [
-        "boostkmeans.distributed._dask_backend.DaskBackend.start()",
+        "boostkmeans.distributed._dask_backend.DaskBackend(None)",
         "boostkmeans.distributed._ray_backend.RayBackend()",
     ],
 )

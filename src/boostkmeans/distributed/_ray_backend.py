@@ -104,6 +104,10 @@ class RayBackend:
                 values[one] = self._value(one, names.get(one, ""))
         return [values[one] for one in references]
 
+    def detach(self) -> None:
+        """Let all tasks run to their end, even after `close`."""
+        self._unfinished = {}
+
     def instruction_sets(self) -> list[str]:
         """Check the versions on all nodes, and return the instruction sets that all support."""
         if self._instruction_sets is None:
