@@ -92,7 +92,7 @@ def test_reduction_is_a_fixed_tree(backend: Any) -> None:
 
 def test_errors_have_their_type_and_fields(backend: Any) -> None:
     later = backend.submit(join, backend.submit(fail, 3), "x")
-    with pytest.raises(ParameterError, match="k must be an even number. Got 3.") as error:
+    with pytest.raises(ParameterError, match=r"k must be an even number\. Got 3\.") as error:
         backend.get([later])
     assert type(error.value) is ParameterError
     assert error.value.got == 3
@@ -156,7 +156,7 @@ def test_ray_names_the_task_that_the_memory_monitor_killed(
 
 def test_ray_reports_lost_objects(ray_backend: RayBackend, local_ray: Any) -> None:
     lost = local_ray.exceptions.ObjectLostError("ab" * 20, None, "")
-    with pytest.raises(WorkerDiedError, match="not by ray.put"):
+    with pytest.raises(WorkerDiedError, match=r"not by ray\.put"):
         ray_backend._raise_cause(lost, "sweep")
 
 
@@ -192,6 +192,14 @@ def test_ray_frees_results_without_references(ray_backend: RayBackend) -> None:
 def test_dask_futures_are_garbage_collected(dask_backend: DaskBackend, dask_client: Any) -> None:
     dask_backend.get([dask_backend.submit(len, dask_backend.submit(zeros, 10))])
     assert not dask_backend._futures
+
+
+def test_a_private_cluster_starts_with_its_first_task() -> None:
+    pytest.importorskip("distributed")
+    backend = DaskBackend(None)
+    assert backend.is_private
+    backend.close()
+    assert backend._client is None
 
 
 def test_asynchronous_clients_are_refused() -> None:
@@ -232,7 +240,7 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     "start",
     [
-        "boostkmeans.distributed._dask_backend.DaskBackend.start()",
+        "boostkmeans.distributed._dask_backend.DaskBackend(None)",
         "boostkmeans.distributed._ray_backend.RayBackend()",
     ],
 )

@@ -141,7 +141,7 @@ def test_wrong_blocks_are_named(backend: Any) -> None:
 
 def test_large_arrays_are_not_sent(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_inputs, "MAX_SENT_BYTES", 100)
-    with pytest.raises(ParameterError, match="if this process sends it to a cluster.*open_shards"):
+    with pytest.raises(ParameterError, match=r"if this process sends it to a cluster.*open_shards"):
         as_blocks(np.zeros((100, 100)), backend)
     with pytest.raises(ParameterError):
         as_blocks([ROWS, np.zeros((100, 100))], backend)

@@ -1,5 +1,6 @@
 """Labels and predictions in the form of X."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from boostkmeans._sharded.backend import LocalBackend
 from boostkmeans.distributed import open_shards
 from boostkmeans.distributed._dask_backend import DaskBackend
+from boostkmeans.distributed._dask_outputs import computed_array
 from boostkmeans.distributed._inputs import as_blocks
 from boostkmeans.distributed._outputs import labels_like, map_blocks
 from boostkmeans.distributed._ray_backend import RayBackend
@@ -32,12 +34,17 @@ def part(i: int) -> NDArray[np.float32]:
     return PARTS[i]
 
 
+def slow_part(i: int) -> NDArray[np.float32]:
+    time.sleep(0.3)
+    return PARTS[i]
+
+
 def labels_of(rows: Any, divisor: int = 4) -> NDArray[np.int32]:
-    return (rows[:, 0] // divisor).astype(np.int32)
+    return np.asarray(rows[:, 0] // divisor, dtype=np.int32)
 
 
 def scaled(rows: Any, factors: Any) -> NDArray[np.float64]:
-    return rows[:, :1].astype(np.float64) * factors
+    return np.asarray(rows[:, :1] * factors, dtype=np.float64)
 
 
 FACTORS = np.array([1.0, 2.0, 3.0])
@@ -81,6 +88,7 @@ def test_labels_of_dask_input(dask_backend: DaskBackend, dask_client: Any) -> No
             assert labels.chunks == (tuple(lengths),)
             assert labels.dtype == np.int32
             assert is_equal(labels.compute())
+            assert is_equal(computed_array(labels))
             assert is_equal((labels + np.int32(0)).persist().compute())
 
 
@@ -88,10 +96,20 @@ def test_labels_survive_close(dask_backend: DaskBackend, dask_client: Any) -> No
     import dask.array as da
 
     labels = fitted_labels(da.from_array(ROWS, chunks=(5, 2)), dask_backend, [5, 5])
-    dask_client.gather(dask_client.compute(labels))
     dask_backend.close()
-    with dask_client.as_current():
-        assert is_equal(labels.compute())
+    assert is_equal(computed_array(labels)), "without a default client"
+
+
+def test_labels_and_predictions_on_ray_survive_close(ray_backend: RayBackend, local_ray: Any) -> None:
+    import ray.data
+
+    X = [local_ray.remote(slow_part).remote(i) for i in range(3)]
+    predictions = map_blocks(X, labels_of, 4, ray_backend, dtype=np.int32)
+    ray_backend.close()
+    assert is_equal(local_ray.get(predictions))
+    labels = fitted_labels(ray.data.from_numpy([PARTS[0], PARTS[2]]), ray_backend, [3, 7])
+    ray_backend.close()
+    assert is_equal(column_of(labels, "label", local_ray))
 
 
 def test_labels_of_a_private_cluster_are_in_memory(dask_client: Any) -> None:
@@ -101,6 +119,7 @@ def test_labels_of_a_private_cluster_are_in_memory(dask_client: Any) -> None:
     backend.is_private = True
     labels = fitted_labels(da.from_array(ROWS, chunks=(5, 2)), backend, [5, 5])
     assert is_equal(labels.compute(scheduler="sync"))
+    assert is_equal(computed_array(labels))
 
 
 def test_labels_of_ray_input(ray_backend: RayBackend, local_ray: Any) -> None:

@@ -63,8 +63,8 @@ def to_weights(raw: Any, name: str, n_rows: int) -> NDArray[np.float64]:
     if weights.shape != (n_rows,):
         raise InvalidValuesError(
             Message(
-                "sample_weight has the shape {shape} for {name}, which has {n_rows} rows: one weight per "
-                "row is needed.",
+                "sample_weight has the shape {shape} for {name}, which has {n_rows} rows: one weight "
+                "per row is needed.",
                 shape=weights.shape, name=name, n_rows=n_rows,
             )
         )  # fmt: skip

@@ -25,30 +25,29 @@ SEPARATOR = "- "
 class DaskBackend:
     """Tasks on the cluster of a Dask client.
 
-    Results stay on the workers until the last reference to them is garbage. No task is pinned to a worker
-    and nothing is scattered, so the scheduler can compute every lost result again, on any worker.
+    Results stay on the workers until the last reference to them is garbage. No task is pinned to a
+    worker and nothing is scattered, so the scheduler can compute every lost result again, on any worker.
     """
 
     name = "dask"
     has_lineage = True
 
-    def __init__(self, client: Any, *, is_private: bool = False, cluster: Any = None) -> None:
+    def __init__(self, client: Any, *, is_private: bool = False) -> None:
         """Use a client.
 
         Parameters
         ----------
-        client : distributed.Client
-            A synchronous client.
+        client : distributed.Client or None
+            A synchronous client. None stands for a cluster on this machine, with one single-threaded
+            worker process per available CPU. It starts with the first task.
         is_private : bool, default=False
             True if `close` closes the client. All results on the workers end with it.
-        cluster : distributed.LocalCluster, default=None
-            A cluster that `close` closes.
         """
-        if client.asynchronous:
+        if client is not None and client.asynchronous:
             raise ParameterError("engine", "a synchronous client (asynchronous=False)", client)
         self._client = client
-        self._cluster = cluster
-        self.is_private = is_private
+        self._cluster: Any = None
+        self.is_private = is_private or client is None
         self._futures: WeakSet[Any] = WeakSet()
         self._block_names: dict[Any, str] = {}
         self._instruction_sets: list[str] | None = None
@@ -68,23 +67,11 @@ class DaskBackend:
         client = import_engine("dask").Client(address, set_as_default=False)
         return cls(client, is_private=True)
 
-    @classmethod
-    def start(cls) -> "DaskBackend":
-        """Start a cluster with one single-threaded worker process per available CPU."""
-        distributed = import_engine("dask")
-        cluster = distributed.LocalCluster(
-            n_workers=resolve_threads(None), threads_per_worker=1, processes=True, dashboard_address=":0"
-        )
-        try:
-            client = distributed.Client(cluster, set_as_default=False)
-        except BaseException:
-            cluster.close()
-            raise
-        return cls(client, is_private=True, cluster=cluster)
-
     @property
     def client(self) -> Any:
         """Return the client, or raise ClusterError if it is closed."""
+        if self._client is None:
+            self._start()
         if self._client.status != "running":
             raise ClusterError(
                 f"The Dask client is {self._client.status}. Connect a new client, and fit again."
@@ -114,10 +101,11 @@ class DaskBackend:
         ]
 
     def compute(self, collections: list[Any]) -> list[Any]:
-        """Compute Dask collections, and return one future for each."""
-        futures = self.client.compute(collections)
-        self._futures.update(futures)
-        return list(futures)
+        """Compute Dask collections, and return one future for each.
+
+        `close` does not cancel them: the user may have persisted the same keys.
+        """
+        return list(self.client.compute(collections))
 
     def name_blocks(self, references: Sequence[Any], names: Sequence[str]) -> None:
         """Set the names of blocks of rows, which errors of tasks mention."""
@@ -139,8 +127,8 @@ class DaskBackend:
             ) from error
         except CancelledError as error:
             raise ClusterError(
-                f"Results on the Dask cluster are lost ({error}). Either the connection was closed or the "
-                "cluster restarted, or X contains scattered data, which Dask cannot compute again."
+                f"Results on the Dask cluster are lost ({error}). Either the connection was closed or "
+                "the cluster restarted, or X contains scattered data, which Dask cannot compute again."
             ) from error
         except ModuleNotFoundError as error:
             raise missing_package_error(error, boostkmeans.__version__) or error from None
@@ -153,6 +141,8 @@ class DaskBackend:
 
     def close(self) -> None:
         """See `Backend`."""
+        if self._client is None:
+            return
         if self._client.status == "running":
             pending = [future for future in self._futures if future.status == "pending"]
             if pending:
@@ -162,6 +152,18 @@ class DaskBackend:
             self._client.close()
         if self._cluster is not None:
             self._cluster.close()
+
+    def _start(self) -> None:
+        """Start a cluster of our own."""
+        distributed = import_engine("dask")
+        self._cluster = distributed.LocalCluster(
+            n_workers=resolve_threads(None), threads_per_worker=1, processes=True, dashboard_address=":0"
+        )
+        try:
+            self._client = distributed.Client(self._cluster, set_as_default=False)
+        except BaseException:
+            self._cluster.close()
+            raise
 
     def _submit(self, function: Callable[..., Any], *args: Any, key: str, priority: int) -> Any:
         future = self.client.submit(function, *args, key=key, priority=priority, pure=False)

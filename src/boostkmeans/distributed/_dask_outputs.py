@@ -21,6 +21,15 @@ def dask_array(blocks: Sequence[Any], lengths: Sequence[int], dtype: np.dtype[An
     return da.Array(graph, name, chunks=(tuple(lengths),), dtype=dtype, meta=np.empty(0, dtype))
 
 
+def computed_array(array: Any) -> Any:
+    """Compute a dask array with the client that has its blocks, which need not be the default client."""
+    from distributed import Future
+
+    values = dict(array.__dask_graph__()).values()
+    clients = [value.client for value in values if isinstance(value, Future)]
+    return clients[0].compute(array, sync=True) if clients else array.compute()
+
+
 def map_dask(
     X: Any,
     kind: InputKind,

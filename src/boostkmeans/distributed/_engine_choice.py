@@ -74,4 +74,4 @@ def _dask_backend(X: Any, address: str | None) -> DaskBackend:
         return DaskBackend.connect(address)
     if kind_of(X) is InputKind.DASK_FUTURES:
         return DaskBackend(X[0].client)
-    return DaskBackend.from_running() or DaskBackend.start()
+    return DaskBackend.from_running() or DaskBackend(None)

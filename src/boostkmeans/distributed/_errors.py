@@ -37,8 +37,8 @@ def version_error(expected: str, found: Mapping[str, str]) -> WorkerVersionError
     """Return the error for workers whose version differs, from the version at each address."""
     workers = "; ".join(f"{address}: {version}" for address, version in sorted(found.items()))
     return WorkerVersionError(
-        f"The driver has boostkmeans {expected}, but some workers differ. {workers}. Install boostkmeans "
-        f"{expected} in the environment of all workers."
+        f"The driver has boostkmeans {expected}, but some workers differ. {workers}. Install "
+        f"boostkmeans {expected} in the environment of all workers."
     )
 
 

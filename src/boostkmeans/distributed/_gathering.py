@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from boostkmeans._steps.partition import Labels
+from boostkmeans.distributed._dask_outputs import computed_array
 from boostkmeans.distributed._outputs import LABEL
 
 
@@ -24,7 +25,7 @@ def gathered(labels: Any) -> Labels:
     if isinstance(labels, np.ndarray):
         return labels
     if hasattr(labels, "dask"):
-        found: Labels = np.asarray(labels.compute(), dtype=np.int32)
+        found: Labels = np.asarray(computed_array(labels), dtype=np.int32)
         return found
     if hasattr(labels, "iter_batches"):
         parts = [batch[LABEL] for batch in labels.iter_batches(batch_format="numpy", batch_size=None)]

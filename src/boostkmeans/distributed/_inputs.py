@@ -16,6 +16,8 @@ from boostkmeans.distributed._input_kinds import InputKind, kind_of
 from boostkmeans.distributed._row_ranges import cut_rows
 from boostkmeans.distributed._shard_files import ShardFile
 
+# Names of the backends with other processes.
+CLUSTERS = ("dask", "ray")
 # Size of the blocks of a single array. Dask warns about tasks that contain more than 10 MB.
 ARRAY_BLOCK_BYTES = 8 * 2**20
 # Largest arrays that are sent to a cluster as part of its tasks. The scheduler keeps a copy.
@@ -58,7 +60,7 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
             references = [
                 backend.submit(to_block, one, name, column) for one, name in zip(raw, names, strict=True)
             ]
-    if hasattr(backend, "name_blocks"):
+    if backend.name in CLUSTERS:
         backend.name_blocks(references, names)
     return Blocks(references, names, kind)
 
@@ -197,10 +199,10 @@ def _check_engine(kind: InputKind, backend: Any) -> None:
 
 def _check_size(arrays: Sequence[Any], backend: Any) -> None:
     total = sum(map(n_bytes, arrays))
-    if backend.name in ("dask", "ray") and total > MAX_SENT_BYTES:
+    if backend.name in CLUSTERS and total > MAX_SENT_BYTES:
         raise ParameterError(
             "X",
-            f"an array of at most {MAX_SENT_BYTES / 2**30:.0f} GiB, if this process sends it to a cluster",
+            f"at most {MAX_SENT_BYTES / 2**30:.0f} GiB if this process sends it to a cluster",
             f"{total / 2**30:.1f} GiB",
             remedy="Save it as files, and pass the result of open_shards. Workers then read the files.",
         )

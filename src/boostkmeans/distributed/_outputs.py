@@ -44,15 +44,23 @@ def labels_like(X: Any, references: Sequence[Reference], lengths: Sequence[int],
     kind = kind_of(X)
     if kind is InputKind.ARRAY:
         return np.concatenate(backend.get(references))
-    stays = not getattr(backend, "is_private", True)
-    blocks = list(references) if stays else backend.get(references)
+    stays = kind is not InputKind.ARRAYS and not backend.is_private
+    if kind is InputKind.RAY_DATASET and stays:
+        references = [backend.submit(label_table, one) for one in references]
+    blocks = computed(references, backend) if stays else backend.get(references)
     if backend.name == "dask" and kind is not InputKind.ARRAYS:
         return dask_array(blocks, lengths, np.dtype(np.int32))
     if kind is InputKind.RAY_DATASET and stays:
         import ray.data
 
-        return ray.data.from_arrow_refs([backend.submit(label_table, one) for one in references])
-    return backend.get(references) if kind is InputKind.ARRAYS else blocks
+        return ray.data.from_arrow_refs(blocks)
+    return blocks
+
+
+def computed(references: Sequence[Reference], backend: Any) -> list[Reference]:
+    """Wait until results exist on the workers. `Backend.close` cancels tasks that have not run."""
+    backend.get([backend.submit(len, one) for one in references])
+    return list(references)
 
 
 def map_blocks(
@@ -102,7 +110,8 @@ def map_blocks(
     shared = backend.submit(identity, model)
     blocks = as_blocks(X, backend, column)
     results = [backend.submit(function, one, shared) for one in blocks.references]
-    if kind in (InputKind.SHARDS, InputKind.RAY_OBJECTS) and not getattr(backend, "is_private", True):
+    if kind in (InputKind.SHARDS, InputKind.RAY_OBJECTS) and not backend.is_private:
+        backend.detach()
         return results
     values = backend.get(results)
     return np.concatenate(values) if kind is InputKind.ARRAY else values

@@ -19,8 +19,8 @@ from boostkmeans.distributed._errors import (
 from boostkmeans.distributed._packages import import_engine
 from boostkmeans.distributed._workers import Report, common_instruction_sets, run_task, worker_probe
 
-# Number of times that Ray runs a task again after the death of its worker, or because its result is lost.
-# Without a limit, a task that kills its worker would run for ever.
+# Number of times that Ray runs a task again after the death of its worker, or because its result is
+# lost. Without a limit, a task that kills its worker would run for ever.
 MAX_RETRIES = 16
 # Seconds between two checks for failed tasks, while others run.
 CHECK_SECONDS = 0.5
@@ -104,6 +104,10 @@ class RayBackend:
                 values[one] = self._value(one, names.get(one, ""))
         return [values[one] for one in references]
 
+    def detach(self) -> None:
+        """Let all tasks run to their end, even after `close`."""
+        self._unfinished = {}
+
     def instruction_sets(self) -> list[str]:
         """Check the versions on all nodes, and return the instruction sets that all support."""
         if self._instruction_sets is None:
@@ -169,13 +173,14 @@ class RayBackend:
             task = name if cause is error else self._describe_dependency(str(error))
             # The memory monitor names the task. Its message has 60 lines: the first one has the limit.
             killed = re.findall(r"Selected to kill: .*?task name=(.*?), required", str(cause))
-            problem = f"Ray workers died while they ran the same task. {str(cause).splitlines()[0].rstrip('.')}."
+            reason = str(cause).splitlines()[0].rstrip(".")
+            problem = f"Ray workers died while they ran the same task. {reason}."
             raise died_error(killed[0] if killed else task, problem, None) from error
         if isinstance(cause, errors.ObjectLostError):
             problem = str(cause).splitlines()[0]
             raise WorkerDiedError(
-                f"An object in Ray's memory is lost, and could not be computed again. {problem} Create the "
-                f"blocks of X by tasks, not by ray.put. {SMALLER_SHARDS}"
+                f"An object in Ray's memory is lost, and could not be computed again. {problem} Create "
+                f"the blocks of X by tasks, not by ray.put. {SMALLER_SHARDS}"
             ) from error
         if isinstance(cause, ModuleNotFoundError):
             raise missing_package_error(cause, boostkmeans.__version__) or cause from None
@@ -234,7 +239,7 @@ def _initialize(ray: Any, address: str | None) -> None:
 
 @contextmanager
 def _out_of_memory_limit() -> Iterator[None]:
-    """Limit the retries after the memory monitor killed a task. The driver reads this when it connects."""
+    """Limit the retries of tasks that the memory monitor kills. The driver reads this as it connects."""
     variable = "RAY_task_oom_retries"
     if variable in os.environ:
         yield

@@ -36,8 +36,8 @@ def worker_probe() -> Callable[[], Report]:
 def common_instruction_sets(reports: Mapping[str, Report]) -> list[str]:
     """Return the instruction sets that all workers support, slowest first.
 
-    Raise WorkerVersionError if a worker cannot run the tasks of this version. `reports` has the report of
-    each worker, with its address.
+    Raise WorkerVersionError if a worker cannot run the tasks of this version. `reports` has the report
+    of each worker, with its address.
     """
     expected = boostkmeans.__version__
     wrong = {
