@@ -21,7 +21,7 @@ from boostkmeans.io._access.spool import Spool, max_spool_memory
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._readers.arrow_columns import Columns, choose_columns, import_pyarrow
-from boostkmeans.io._readers.arrow_ids import IdColumn, choose_ids, join_ids
+from boostkmeans.io._readers.arrow_ids import IdColumn, choose_ids
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import check_shape
 from boostkmeans.io._readers.parquet_footer import row_groups
@@ -57,6 +57,7 @@ class ParquetStore(Store):
         self._max_memory = max_memory
         self._lock = threading.Lock()
         self._last_group: tuple[int, NDArray[Any]] | None = None
+        self._last_ids: tuple[int, NDArray[Any]] | None = None
         self._spooled: Store | None = None
         with _arrow_faults(file):
             self._groups = row_groups(file)
@@ -88,21 +89,19 @@ class ParquetStore(Store):
                 done += len(rows)
 
     def ids(self, begin: int, end: int) -> NDArray[Any]:
-        """Return the ids of some rows. The groups that contain them are decoded."""
+        """Return the ids of some rows. Cache the ids of the last group."""
         if self._ids is None:
             raise NotImplementedError
-        first = int(np.searchsorted(self._starts, begin, side="right")) - 1
-        last = int(np.searchsorted(self._starts, end, side="left"))
-        with self._lock, _arrow_faults(self._file):
-            self._file.check_unchanged()
-            at, found = int(self._starts[first]), [self._ids.empty()]
-            for batch in self._batches(self._reader, list(range(first, last)), [self._ids.name]):
-                piece = batch.slice(
-                    max(0, begin - at), max(0, min(end, at + batch.num_rows) - max(begin, at))
-                )
-                found.append(self._ids.array(piece.column(0), max(begin, at)))
-                at += batch.num_rows
-        return join_ids(found)
+        found = np.empty(end - begin, dtype=self._ids.dtype)
+        done = 0
+        with self._lock:
+            while done < len(found):
+                at = begin + done
+                group = int(np.searchsorted(self._starts, at, side="right")) - 1
+                some = self._group_ids(group)[at - int(self._starts[group]) :][: len(found) - done]
+                found[done : done + len(some)] = some
+                done += len(some)
+        return found
 
     def load(self) -> NDArray[Any]:
         """Return all rows."""
@@ -133,9 +132,9 @@ class ParquetStore(Store):
                     list(pool.map(decode, range(n_threads)))
 
     def free_cache(self) -> None:
-        """Free the last group."""
+        """Free the last group and its ids."""
         with self._lock:
-            self._last_group = None
+            self._last_group = self._last_ids = None
 
     def close(self) -> None:
         """Close the file and the temporary file."""
@@ -170,6 +169,23 @@ class ParquetStore(Store):
                 self._decode_into(rows, self._reader, group)
             self._last_group = (group, rows)
         return self._last_group[1]
+
+    def _group_ids(self, group: int) -> NDArray[Any]:
+        """Return the ids of a group."""
+        if self._ids is not None and (self._last_ids is None or self._last_ids[0] != group):
+            self._last_ids = None
+            self._file.check_unchanged()
+            first, found = int(self._starts[group]), [self._ids.empty()]
+            with _arrow_faults(self._file):
+                for batch in self._batches(self._reader, [group], [self._ids.name]):
+                    found.append(self._ids.array(batch.column(0), first + sum(map(len, found))))
+            ids = np.concatenate(found)
+            if len(ids) != int(self._starts[group + 1]) - first:
+                raise self._file.location.within(f"row {first}").error(
+                    f"A group has {len(ids)} ids, but a different number of rows. The file is damaged."
+                )
+            self._last_ids = (group, ids)
+        return self._last_ids[1] if self._last_ids else np.empty(0)
 
     def _decode_into(self, target: NDArray[Any], reader: Any, group: int) -> None:
         """Decode a group into an array, in batches that stay in a processor's cache."""
@@ -338,7 +354,7 @@ def spool_batches(
     finally:
         spool.close()
     store.feature_names = None if columns.is_list else columns.names
-    store.held_ids = join_ids(found) if found else None
+    store.held_ids = np.concatenate(found) if found else None
     return store
 
 

@@ -51,11 +51,6 @@ def choose_ids(where: Location, schema: Any, name: str | None) -> IdColumn | Non
     return IdColumn(where, name, _id_dtype(where.within(f"column {name!r}"), found[0]))
 
 
-def join_ids(pieces: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return all ids as one array."""
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-
 def _id_dtype(where: Location, kind: Any) -> np.dtype[Any]:
     types = import_pyarrow().types
     value = kind.value_type if types.is_dictionary(kind) else kind
