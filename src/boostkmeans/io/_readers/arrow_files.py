@@ -63,8 +63,8 @@ class ParquetStore(Store):
             self._groups = row_groups(file)
             self._starts = np.cumsum([0, *(group.n_rows for group in self._groups)], dtype=np.int64)
             self._reader = self._new_reader(None)
-            self._columns = choose_columns(file.location, self._reader.schema_arrow, wanted)
             self._ids = choose_ids(file.location, self._reader.schema_arrow, wanted.id_column)
+            self._columns = choose_columns(file.location, self._reader.schema_arrow, wanted)
             n_columns = self._checked_width()
         self.dtype = self._columns.dtype
         self.shape = check_shape(file.location, (int(self._starts[-1]), n_columns))
@@ -276,8 +276,8 @@ def open_ipc(file: BinaryFile, wanted: TableColumns, max_memory: int | None) -> 
         )
     with _arrow_faults(file), _as_arrow_file(file) as arrow_file:
         schema = _ipc_reader(arrow_file, magic).schema
-        columns = choose_columns(file.location, schema, wanted)
         ids = choose_ids(file.location, schema, wanted.id_column)
+        columns = choose_columns(file.location, schema, wanted)
 
     def read() -> Store:
         with _arrow_faults(file), file.file, _as_arrow_file(file) as arrow_file:
