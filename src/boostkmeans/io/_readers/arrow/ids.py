@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.choice import missing_name_error
 from boostkmeans.io._access.location import Location
-from boostkmeans.io._readers.arrow_columns import import_pyarrow
+from boostkmeans.io._readers.arrow.columns import import_pyarrow
 
 
 @dataclass(frozen=True)
