@@ -12,7 +12,8 @@ from boostkmeans.io._access.spool import PIECE_BYTES, Spool
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._file_options import FileOptions, check_header, check_id_column, checked_keys
-from boostkmeans.io._readers.arrow_files import ParquetStore, open_ipc
+from boostkmeans.io._readers.arrow.ipc_files import open_ipc
+from boostkmeans.io._readers.arrow.parquet_store import ParquetStore
 from boostkmeans.io._readers.hdf5 import open_hdf5
 from boostkmeans.io._readers.npy import open_npy
 from boostkmeans.io._readers.npz import open_npz, sparse_header

@@ -64,8 +64,14 @@ def inspect_files(
 
     Parameters
     ----------
-    path, format, key, id_column
-        As in `open_vectors`.
+    path : path or sequence of paths
+        A file, a pattern, a folder, or a sequence of these, as in `open_vectors`.
+    format : str, default=None
+        Format of the files, if their suffix does not identify it.
+    key : str or sequence of str, default=None
+        Array, dataset or columns to read, as in `open_vectors`.
+    id_column : str, default=None
+        Column of a table with the ids of the rows.
 
     Returns
     -------

@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -12,23 +11,26 @@ from numpy.typing import NDArray
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._access.row_range import RowRange
+from boostkmeans.io._access.row_selection import read_scattered, row_numbers
 from boostkmeans.io._access.spool import max_spool_memory
 from boostkmeans.io._access.store import Store
 
 # Size of a batch in bytes. The overhead of a call and the memory are then negligible.
 BATCH_BYTES = 1 << 24
-# Rows with at most this many bytes between them are read in one call: a system call takes about as long
-# as reading 64 KB.
-GAP_BYTES = 1 << 16
-# Largest number of bytes that one call reads for scattered rows. They fit into the cache of a processor.
-WINDOW_BYTES = 1 << 20
 
 
 class FileRows(NamedTuple):
-    """The rows of a data set that one of its files holds."""
+    """The rows of a data set that one of its files holds.
+
+    Parameters
+    ----------
+    name : str
+        Path of the file. A URL has neither password nor query.
+    begin, end : int
+        Range of its rows in the data set, with `end` excluded.
+    """
 
     name: str
-    """Path of the file. A URL has neither password nor query."""
     begin: int
     end: int
 
@@ -368,46 +370,7 @@ class Vectors:
 
     def _gathered(self, index: Any) -> Any:
         """Return the rows that an array of integers or booleans selects."""
-        rows = np.asarray(index)
-        if rows.size == 0 and rows.ndim == 1:
-            rows = rows.astype(np.intp)
-        if rows.dtype.kind == "b" and rows.shape == (len(self),):
-            rows = np.flatnonzero(rows)
-        if rows.ndim != 1 or rows.dtype.kind not in "iu":
-            raise IndexError(
-                "Rows must be selected by an integer, a slice, a 1-D array of integers or a boolean "
-                f"mask with one value per row. Got {type(index).__name__} of shape {rows.shape}."
-            )
-        if rows.dtype.kind == "u":  # values beyond int64 must remain out of range after the conversion
-            rows = np.minimum(rows.astype(np.uint64), np.uint64(2**63 - 1))
-        rows = rows.astype(np.int64)  # the comparison below needs a type that can hold len(self)
-        wrong = np.flatnonzero((rows < -len(self)) | (rows >= len(self)))
-        if len(wrong):
-            raise IndexError(f"Row {rows[wrong[0]]} is out of range: there are {len(self):,} rows.")
-        rows = np.where(rows < 0, rows + len(self), rows).astype(np.intp)
+        rows = row_numbers(index, len(self))
         if self.is_sparse:
             return self.load()[rows]
-        return self._read_scattered(rows)
-
-    def _read_scattered(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Return the given rows, read in the order of the file.
-
-        Rows close to each other are read in one call, together with the rows between them.
-        """
-        found = np.empty((len(rows), self.shape[1]), dtype=self.dtype)
-        order = np.argsort(rows, kind="stable")
-        ordered = rows[order]
-        max_rows = max(1, WINDOW_BYTES // self._row_bytes)
-        max_gap = max(1, GAP_BYTES // self._row_bytes)
-        buffer = np.empty((min(max_rows, len(self)), self.shape[1]), dtype=self.dtype)
-        # A new window begins after each large gap, and after `max_rows` rows.
-        breaks = [0, *(np.flatnonzero(np.diff(ordered) > max_gap) + 1).tolist(), len(rows)]
-        for stretch, stretch_end in pairwise(breaks):
-            begin = stretch
-            while begin < stretch_end:
-                first = int(ordered[begin])
-                end = begin + int(np.searchsorted(ordered[begin:stretch_end], first + max_rows))
-                piece = self.read(first, int(ordered[end - 1]) + 1, out=buffer)
-                found[order[begin:end]] = piece[ordered[begin:end] - first]
-                begin = end
-        return found
+        return read_scattered(self, rows)

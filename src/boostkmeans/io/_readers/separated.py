@@ -18,7 +18,7 @@ from boostkmeans.io._access.row_stores import RowStore
 from boostkmeans.io._access.spool import Spool
 from boostkmeans.io._access.store import Store
 from boostkmeans.io._access.table_columns import TableColumns
-from boostkmeans.io._readers.arrow_columns import NAME_COLUMNS
+from boostkmeans.io._readers.arrow.columns import NAME_COLUMNS
 from boostkmeans.io._readers.table_layout import (
     DECIMAL_COMMA,
     EXCEL_SEPARATOR,

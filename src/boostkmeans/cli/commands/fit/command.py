@@ -1,6 +1,7 @@
 """`boostkmeans fit`: cluster vectors."""
 
 import time
+from contextlib import ExitStack
 from typing import Annotated, Any
 
 import typer
@@ -14,16 +15,16 @@ from boostkmeans.cli.commands.fit.sweep_reporter import SweepReporter
 from boostkmeans.cli.errors import message_of, print_message
 from boostkmeans.cli.exit_codes import FAILURE, INTERRUPTED
 from boostkmeans.cli.files.column_input import read_numbers
-from boostkmeans.cli.files.input import check_side_files
-from boostkmeans.cli.files.output import check_outputs, check_stdout_conflict
+from boostkmeans.cli.files.input import check_side_files, input_files, open_input
+from boostkmeans.cli.files.output import check_outputs, stdout_conflict
 from boostkmeans.cli.option_groups import expand_option_groups
-from boostkmeans.cli.options import Clusters, CommonOptions, InputOptions, RunOptions, VectorsPath
+from boostkmeans.cli.options import Clusters, CommonOptions, InputOptions, RunOptions, VectorsPaths
 from boostkmeans.io import Vectors
 
 
 @expand_option_groups
 def fit(
-    path: VectorsPath,
+    paths: VectorsPaths,
     clusters: Clusters,
     *,
     output_options: OutputOptions,
@@ -42,11 +43,12 @@ def fit(
       boostkmeans fit vectors.fvecs -k 10000 -o model.st --labels labels.npy
       boostkmeans fit vectors.npy -k 256 --quality best --centers centers.fvecs
       boostkmeans fit table.parquet --key embedding -k 100 --metric cosine
+      boostkmeans fit 'emb-*.parquet' -k 100 --key embedding --id id --labels out/
       boostkmeans fit huge.bvecs -k 1000 --checkpoint fit.ckpt --resume -o model.st
       boostkmeans fit points.csv -k 10 --min-size 20 --weights weights.csv
       zcat points.csv.gz | boostkmeans fit - -k 5
 
-    Cluster vectors by boost k-means, and print a summary.
+    Cluster vectors by boost k-means, and print a summary. Several files are one data set.
 
     Vectors that do not fit into memory are read from the file in each sweep. The first Ctrl-C stops the
     fit and writes the best partition so far (exit code 130); the second one quits immediately. SIGTERM
@@ -55,31 +57,40 @@ def fit(
     """
     with command(common) as run:
         checkpoint = CheckpointFile.from_options(checkpoint_options, force=common.force)
-        outputs = FitOutputs.from_options(output_options, force=common.force or checkpoint.continues)
-        check_stdout_conflict("--labels", outputs.labels, as_json=common.as_json)
+        outputs = FitOutputs.from_options(
+            output_options, input_options.id_column, force=common.force or checkpoint.continues
+        )
+        if common.as_json and outputs.prints_labels:
+            raise stdout_conflict("--labels")
         check_side_files({"--weights": weights, "--init": settings.init})
+        inputs = input_files(paths, input_options)
         check_outputs(
-            {"PATH": path, "--weights": weights, "--init": init_file(settings.init)},
-            {**outputs.by_option(), "--checkpoint": checkpoint.as_output()},
+            {"PATH": inputs, "--weights": weights, "--init": init_file(settings.init)},
+            {**outputs.by_option(inputs), "--checkpoint": checkpoint.as_output()},
         )
         request = FitRequest(clusters, settings, run_options, checkpoint.path)
         build_estimator = request.prepare()
         row_weights = None if weights is None else read_numbers(weights)
         start = time.perf_counter()
-        with run.reading(path, input_options) as (vectors, display):
-            reporter = SweepReporter(
-                display, len(vectors), row_weights, request.max_sweeps, settings.max_time
+        with ExitStack() as opened:
+            with run.progress() as display:
+                vectors = opened.enter_context(open_input(paths, display, input_options))
+                reporter = SweepReporter(
+                    display, len(vectors), row_weights, request.max_sweeps, settings.max_time
+                )
+                model = build_estimator(verbose=display.verbose, callback=reporter)
+                with checkpoint.prepared():
+                    is_complete = _fit_model(model, vectors, row_weights)
+            if not hasattr(model, "labels_"):
+                print_message(
+                    f"interrupted before the first partition: nothing was written{checkpoint.advice}"
+                )
+                raise typer.Exit(INTERRUPTED)
+            seconds = time.perf_counter() - start
+            # The vectors are still open: label files may contain their ids.
+            files, failures = _write_results(
+                model, vectors, outputs, checkpoint, is_complete=is_complete
             )
-            model = build_estimator(verbose=display.verbose, callback=reporter)
-            with checkpoint.prepared():
-                is_complete = _fit_model(model, vectors, row_weights)
-        if not hasattr(model, "labels_"):
-            print_message(
-                f"interrupted before the first partition: nothing was written{checkpoint.advice}"
-            )
-            raise typer.Exit(INTERRUPTED)
-        seconds = time.perf_counter() - start
-        files, failures = _write_results(model, outputs, checkpoint, is_complete=is_complete)
         if not outputs.prints_labels:
             result = summarize_fit(vectors, model, settings.method.value, seconds, files)
             run.print_result(result, fit_listing)
@@ -97,7 +108,12 @@ def _fit_model(model: Estimator, vectors: Vectors, weights: Any) -> bool:
 
 
 def _write_results(
-    model: Estimator, outputs: FitOutputs, checkpoint: CheckpointFile, *, is_complete: bool
+    model: Estimator,
+    vectors: Vectors,
+    outputs: FitOutputs,
+    checkpoint: CheckpointFile,
+    *,
+    is_complete: bool,
 ) -> tuple[dict[str, str], dict[str, Exception]]:
     """Write the results, and print messages about incomplete ones.
 
@@ -105,7 +121,7 @@ def _write_results(
     """
     # The saved model should not contain parameters that only affect this run.
     model.set_params(callback=None, checkpoint=None, verbose=0)
-    failures = outputs.write(model)
+    failures = outputs.write(model, vectors)
     for error in failures.values():
         print_message(message_of(error))
     files = {name: path for name, path in outputs.files.items() if name not in failures}

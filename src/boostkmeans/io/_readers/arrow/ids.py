@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.choice import missing_name_error
 from boostkmeans.io._access.location import Location
-from boostkmeans.io._readers.arrow_columns import import_pyarrow
+from boostkmeans.io._readers.arrow.columns import import_pyarrow
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,6 @@ def choose_ids(where: Location, schema: Any, name: str | None) -> IdColumn | Non
     if len(found) > 1:
         raise where.error(f"{len(found)} columns have the name {name!r}.", "Rename them.")
     return IdColumn(where, name, _id_dtype(where.within(f"column {name!r}"), found[0]))
-
-
-def join_ids(pieces: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return all ids as one array."""
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def _id_dtype(where: Location, kind: Any) -> np.dtype[Any]:
