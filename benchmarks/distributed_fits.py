@@ -82,7 +82,7 @@ def distributed(shards: Any, k: int, engine: Any) -> Json:
 def figures(model: Any, on_workers: Any) -> Json:
     """Return the inertia and a hash of the labels. Distributed labels are copied for it."""
     labels = model.labels_ if on_workers is None else model.to_local().labels_
-    digest = hashlib.sha256(np.ascontiguousarray(labels, dtype=np.int32)).hexdigest()[:16]
+    digest = hashlib.sha256(np.asarray(labels, dtype=np.int32).tobytes()).hexdigest()[:16]
     return {"inertia": model.inertia_, "labels": digest, "rounds": model.n_iter_}
 
 
@@ -92,8 +92,8 @@ def dask_client() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,  # type: ignore[no-untyped-call]
-        Client(cluster, set_as_default=False) as client,  # type: ignore[no-untyped-call]
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
     ):
         yield client
 

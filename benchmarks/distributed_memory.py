@@ -69,10 +69,10 @@ def measure(folder: str) -> Json:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(  # type: ignore[no-untyped-call]
+        LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit=MEMORY_LIMIT, dashboard_address=None
         ) as cluster,
-        Client(cluster) as client,  # type: ignore[no-untyped-call]
+        Client(cluster) as client,
     ):
         import os
 
