@@ -219,7 +219,7 @@ def test_rejects_the_same_file_twice(small_file: Path, tmp_path: Path) -> None:
     [
         (["-k", "0"], "-k"),
         (["-k", "601"], "-k 601 is more than the 600 rows of"),
-        (["-k", "5", "--labels", "l.parquet"], ".npy, .txt or .csv"),
+        (["-k", "5", "--labels", "l.fvecs"], ".npy, .txt, .csv or .parquet"),
         (["-k", "5", "--centers", "c.bvecs"], ".npy, .fvecs"),
         (["-k", "5", "--centers", "-"], "cannot be printed on standard output"),
         (["-k", "5", "-o", "missing/m"], "does not exist"),

@@ -52,6 +52,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_vectors(folder / "huge.bvecs", X.astype(np.uint8))
     table = pyarrow.table({"id": range(N_ROWS), "embedding": list(X)})
     pyarrow.parquet.write_table(table, folder / "table.parquet")
+    for i in range(3):
+        pyarrow.parquet.write_table(table.slice(400 * i, 400), folder / f"emb-{i:03}.parquet")
     with h5py.File(folder / "sift.hdf5", "w") as file:
         file["train"], file["test"] = np.tile(X, (100, 1)), X
     lines = "".join(",".join(map(str, row)) + "\n" for row in X.tolist())

@@ -98,7 +98,7 @@ def test_predict_errors(folder: Path, tmp_path: Path) -> None:
     for options, what in (
         ([m, x, "--labels", tmp_path / "l.npy"], "--force"),
         ([m, x, "--labels", x, "--force"], "cannot be both"),
-        ([m, x, "--labels", m, "--force"], ".npy, .txt or .csv"),
+        ([m, x, "--labels", m, "--force"], ".npy, .txt, .csv or .parquet"),
         ([m, x, "--distances", "-"], "must be a file"),
         ([m, x, "--json", "--labels", "-"], "both use standard output"),
         ([m, tmp_path / "none"], "none"),

@@ -12,8 +12,9 @@ import reference
 from boostkmeans import BoostKMeans
 from boostkmeans._data.rows import DTYPES, Rows
 from boostkmeans._engine.plan import Plan
-from boostkmeans._engine.run import LastSweep, Run
+from boostkmeans._engine.run import Run
 from boostkmeans._engine.schedule import Schedule
+from boostkmeans._engine.scheduled_run import LastSweep
 from boostkmeans._engine.stopping import StoppingCriteria
 from conftest import blobs, same_partition
 from factories import make_problem

@@ -572,7 +572,7 @@ class TestLargeCentres:
         swaps = whole.improving_swaps(0.0)
         assert swaps is not None
         for repair in (whole, light):
-            new = repair.apply(swaps)
+            new = repair.apply(swaps, problem)
             weights = new.weights.copy()
             after, drift = new.recompute(problem.rows, None, 2)
             assert drift < 1e-10

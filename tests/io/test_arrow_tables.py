@@ -13,7 +13,7 @@ from vector_samples import X, failure
 from boostkmeans import DataFormatError
 from boostkmeans.io import Vectors, open_vectors
 from boostkmeans.io._access.binary_file import BinaryFile
-from boostkmeans.io._readers.parquet_footer import row_groups
+from boostkmeans.io._readers.arrow.parquet_footer import row_groups
 
 
 def write_ipc(path: Path, table: pa.Table, *, chunk: int | None = None) -> None:

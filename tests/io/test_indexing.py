@@ -130,7 +130,7 @@ def test_close_rows_are_read_in_one_call(tmp_path: Path, monkeypatch: pytest.Mon
             calls.clear()
             assert np.array_equal(vectors[index], rows[index])
             assert len(calls) <= 5
-        monkeypatch.setattr("boostkmeans.io._vectors.WINDOW_BYTES", 700)
-        monkeypatch.setattr("boostkmeans.io._vectors.GAP_BYTES", 400)
+        monkeypatch.setattr("boostkmeans.io._access.row_selection.WINDOW_BYTES", 700)
+        monkeypatch.setattr("boostkmeans.io._access.row_selection.GAP_BYTES", 400)
         for index in (slice(5, 900, 3), some[:50], [5, 7, 6, 6]):
             assert np.array_equal(vectors[index], rows[index])

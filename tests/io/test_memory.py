@@ -199,7 +199,7 @@ def test_errors_of_machine_and_package_are_not_converted(
     def broken(*_: Any, **__: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("boostkmeans.io._readers.arrow_files.choose_columns", broken)
+    monkeypatch.setattr("boostkmeans.io._readers.arrow.parquet_store.choose_columns", broken)
     monkeypatch.setattr("boostkmeans.io._readers.hdf5._find_dataset", broken)
     monkeypatch.setattr("boostkmeans.io._readers.npz.choose_name", broken)
     for name in ("a.parquet", "a.h5", "a.npz"):
@@ -262,5 +262,5 @@ def test_small_parquet_file_of_many_rows(tmp_path: Path, monkeypatch: pytest.Mon
     """A million zeros are 2,000 times as long as their file, which is below the limit."""
     pq.write_table(pa.table({"a": np.zeros(1 << 20)}), tmp_path / "a.parquet", row_group_size=1 << 26)
     assert open_vectors(tmp_path / "a.parquet").load().shape == (1 << 20, 1)
-    monkeypatch.setattr("boostkmeans.io._readers.arrow_files.MAX_EXPANSION", 100)
+    monkeypatch.setattr("boostkmeans.io._readers.arrow.parquet_store.MAX_EXPANSION", 100)
     assert "bytes should hold" in failure(tmp_path / "a.parquet")

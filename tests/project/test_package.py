@@ -87,6 +87,9 @@ def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.Mo
         pytest.skip("faiss is not installed")
     if page == "docs/photographs.md" and find_spec("cv2") is None:
         pytest.skip("OpenCV is not installed")
+    engine = {"docs/dask.md": "distributed", "docs/ray.md": "ray"}.get(page)
+    if engine is not None and find_spec(engine) is None:
+        pytest.skip(f"{engine} is not installed")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
@@ -94,6 +97,11 @@ def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.Mo
     if "max_memory" in code:  # The limit counts the memory of the whole process.
         result = run_python(code)
         assert result.returncode == 0, result.stderr
+    elif engine is not None:  # Tests in this process may be connected to a cluster.
+        script = tmp_path / "script.py"
+        script.write_text(code)
+        command = [sys.executable, str(script)]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Examples leave files open.

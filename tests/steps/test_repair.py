@@ -72,7 +72,7 @@ class TestRound:
         swaps = round_.improving_swaps(0.0)
         if swaps is None:
             return
-        new = round_.apply(swaps)
+        new = round_.apply(swaps, make_problem(rows, k, w))
         np.testing.assert_array_equal(partition.labels, old.labels)
         assert len(np.unique(swaps.touched)) == 3 * len(swaps)
         after = new.copy()
@@ -89,7 +89,7 @@ class TestRound:
         round_ = repair(rows, partition)
         swaps = round_.improving_swaps(0.0)
         assert swaps is not None
-        new = round_.apply(swaps)
+        new = round_.apply(swaps, make_problem(rows, 3))
         assert same_partition(new.labels, np.array([0, 0, 1, 2]))
         unit = 4.0**rows.frame.exponent
         assert swaps.gain == pytest.approx((50 - 0.5) * unit)
@@ -120,7 +120,7 @@ class TestRound:
         round_ = repair(rows, partition)
         swaps = round_.improving_swaps(0.0)
         assert swaps is not None
-        assert sorted(round_.apply(swaps).counts) == [1, 2, 2]
+        assert sorted(round_.apply(swaps, make_problem(rows, 3)).counts) == [1, 2, 2]
 
     def test_does_not_split_equal_rows(self) -> None:
         X = np.zeros((12, 2))

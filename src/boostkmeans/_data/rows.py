@@ -133,7 +133,7 @@ class Rows:
         keep_sparse, native = stays_sparse(array), native_array(array, n_threads)
         factors = unit_factors(array, frame.metric, n_threads, first_row, native)
         if keep_sparse:
-            _check_finite(array, first_row)
+            check_finite(array, first_row)
             frame = Frame(np.zeros_like(frame.shift), frame.exponent, frame.metric)
         else:
             describe(array, factors, n_threads, first_row, native)
@@ -284,7 +284,7 @@ def _not_finite_at(array: Array, row: int) -> tuple[int, float]:
     return column, float(values[column])
 
 
-def _check_finite(matrix: Any, first_row: int = 0) -> None:
+def check_finite(matrix: Any, first_row: int = 0) -> None:
     """Raise NotFiniteError if a stored value of a sparse matrix is not finite."""
     bad = ~np.isfinite(matrix.data[: matrix.indptr[-1]])
     if bad.any():
@@ -295,7 +295,7 @@ def _check_finite(matrix: Any, first_row: int = 0) -> None:
 
 def _largest(matrix: Any, factors: Floats | None) -> float:
     """Return the largest absolute value of a sparse matrix whose rows are scaled by `factors`."""
-    _check_finite(matrix)
+    check_finite(matrix)
     if factors is not None:
         return 1.0  # Rows have unit length.
     values = matrix.data[: matrix.indptr[-1]]

@@ -206,6 +206,7 @@ def _checkpoint_writer(
     def write(schedule: Schedule, last: bool) -> None:
         def state() -> State:
             run = schedule.run
+            assert isinstance(run, Run)
             return {"rng": random_state(rng), "fit": run_state(run), "course": schedule.state()}
 
         checkpoint.write(stage, state, now=last)

@@ -116,7 +116,7 @@ class RepairRounds:
     def _swap(self, repair: Repair, swaps: Swaps, record_below: float = math.inf) -> None:
         """Swap clusters and sweep around them. Record the swaps if the inertia falls below a bound."""
         run = self.run
-        run.partition, run.bounds = repair.apply(swaps), None
+        run.partition, run.bounds = repair.apply(swaps, run.problem), None
         run.account(SweepResult(0, swaps.gain, 0, late=False))
         moves = evaluations = 0
         for policy in self._policies_around(swaps):

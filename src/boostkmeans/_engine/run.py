@@ -4,15 +4,15 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._engine.candidate_strategy import CandidateStrategy
-from boostkmeans._engine.history import START, SweepRecord
+from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._engine.plan import Plan
+from boostkmeans._engine.scheduled_run import LastSweep, ScheduledRun
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._steps.balance import Balancing
 from boostkmeans._steps.cluster_tree import ClusterTree
@@ -57,13 +57,6 @@ Return the tree, the number of rows that it splits, and a note for the history.
 """
 
 
-class LastSweep(NamedTuple):
-    """Kind and number of moves of the last sweep or repair, on which later decisions depend."""
-
-    kind: str
-    moves: int
-
-
 def inertia_of(problem: Problem, partition: Partition) -> float:
     """Return the inertia of the rows of a problem with the labels of a partition, in user units."""
     _, inertia = Partition.from_labels(
@@ -76,8 +69,8 @@ def inertia_of(problem: Problem, partition: Partition) -> float:
     return problem.rows.frame.inertia(inertia) * problem.weights.unit
 
 
-@dataclass
-class Run:
+@dataclass(kw_only=True)
+class Run(ScheduledRun):
     """A partition and the state of its optimisation.
 
     Use `start` to create a run, or `restore_run` to restore it from a checkpoint. Native functions
@@ -85,35 +78,13 @@ class Run:
     """
 
     problem: Problem
-    plan: Plan
     partition: Partition
-    inertia: float
-    """Inertia of the partition, in the frame, with the weights of the core."""
-    rng: np.random.RandomState
-    began: float
-    """Start time, as a value of `time.perf_counter()`."""
     candidates: CandidateStrategy | None = None
     """Choice of the clusters that rows are compared with; None for all clusters."""
     tree: ClusterTree | None = None
     """The tree from which the run of a bisecting estimator starts."""
-    history: list[SweepRecord] = field(default_factory=list)
-    """Records for the user. Decisions do not depend on them, but on `last` and `n_sweeps`."""
-    last: LastSweep | None = None
-    n_sweeps: int = 0
-    """Number of sweeps and repairs so far."""
-    note: str = ""
-    """Text for the `note` of the next record."""
     best: Snapshot | None = None
     """The best partition so far, while annealing or a trial swap may raise the inertia."""
-    outcome: Outcome | None = None
-    """How the run ended; None while it is in progress."""
-    on_course: bool = True
-    """False once the deadline has affected the run. Such a state is never checkpointed, so that a
-    resumed run gives the result of an uninterrupted one."""
-    drift: float = 0.0
-    """Largest drift of the composites so far."""
-    after_block: Callable[[], None] | None = None
-    """Called within a sweep over streamed rows, to write a checkpoint."""
     progress: SweepProgress | None = None
     """The current sweep over streamed rows."""
     exchanged: bool = False
@@ -168,8 +139,9 @@ class Run:
         if plan.n_candidates is not None:
             candidates = CandidateStrategy(plan.n_candidates, plan.probes, tol)
         run = cls(
-            problem, plan, partition, inertia, rng, began, candidates,
-            note=str(plan), outcome=outcome, on_course=on_course, original=original,
+            problem=problem, plan=plan, partition=partition, inertia=inertia, rng=rng, began=began,
+            candidates=candidates, note=str(plan), outcome=outcome, on_course=on_course,
+            original=original,
         )  # fmt: skip
         if problem.limits is not None:
             logger.info("moving rows until all clusters are within the size limits")
@@ -190,6 +162,55 @@ class Run:
         self.candidates.invalidate()
         self.candidates.refresh(self.problem, partition, first=False)
         return self.candidates.policy()
+
+    @property
+    def n_rows(self) -> int:
+        """See `ScheduledRun`."""
+        return self.problem.rows.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """See `ScheduledRun`."""
+        return self.problem.rows.n_features
+
+    @property
+    def n_clusters(self) -> int:
+        """See `ScheduledRun`."""
+        return self.partition.n_clusters
+
+    @property
+    def has_limits(self) -> bool:
+        """See `ScheduledRun`."""
+        return self.problem.limits is not None
+
+    @property
+    def sees_all_dimensions(self) -> bool:
+        """See `ScheduledRun`."""
+        return self.original is None
+
+    @property
+    def converges_slowly(self) -> bool:
+        """See `ScheduledRun`."""
+        few = has_few_clusters(self.problem) and self.candidates is None
+        return few and self.plan.moves == "best"
+
+    @property
+    def uses_candidates(self) -> bool:
+        """See `ScheduledRun`."""
+        return self.candidates is not None
+
+    def next_candidates(self) -> bool:
+        """See `ScheduledRun`."""
+        return self.candidates is not None and self.candidates.next_strategy()
+
+    def drop_candidates(self) -> None:
+        """See `ScheduledRun`."""
+        self.candidates = None
+
+    @property
+    def centres(self) -> Floats:
+        """See `ScheduledRun`."""
+        return self.partition.centres
 
     @property
     def inertia_in_user_units(self) -> float:
@@ -263,54 +284,6 @@ class Run:
             self.drift = max(self.drift, drift)
         self.total_squares = self.inertia + self.partition.objective
         self.moves_since_recompute = 0
-
-    def record_start(self) -> None:
-        """Record the inertia of a start that took long."""
-        self.record(0, 0, START)
-
-    def record(
-        self,
-        moves: int,
-        evaluations: int,
-        kind: str,
-        *,
-        temperature: float = 0.0,
-        swaps: int = 0,
-        note: str | None = None,
-        seconds: float | None = None,
-    ) -> None:
-        """Append a record to the history, and log it. `seconds` is the time since the start, or now."""
-        inertia = self._inertia_to_report()
-        if note is None:
-            note, self.note = self.note, ""
-        record = SweepRecord(
-            seconds=time.perf_counter() - self.began if seconds is None else seconds,
-            moves=moves,
-            # The inertia of the best partition so far. A recomputed sum may also be higher by rounding.
-            inertia=min(inertia, self.history[-1].inertia) if self.history else inertia,
-            evaluations=evaluations,
-            kind=kind,
-            temperature=temperature,
-            swaps=swaps,
-            note=note,
-        )
-        self.history.append(record)
-        is_sweep = kind not in ("tree", START)
-        if is_sweep:
-            self.n_sweeps += 1
-            self.last = LastSweep(kind, moves)
-        if logger.isEnabledFor(logging.INFO):
-            notes = [kind] if is_sweep and kind != "sweep" else []
-            notes += [f"temperature {temperature:.3f}"] if temperature else []
-            notes += [f"{swaps} swaps"] if swaps else []
-            logger.info(
-                "%s: inertia %.8g, %d moves, %.3f s%s",
-                f"sweep {self.n_sweeps}" if is_sweep else kind,
-                inertia,
-                moves,
-                record.seconds,
-                f" ({', '.join(notes)})" if notes else "",
-            )
 
     def confirms_certificate(self) -> bool:
         """Return True if the last sweep proves a local optimum.

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
+from typing import Protocol, Self
 
 from boostkmeans._engine.few_clusters import (
     PATIENCE,
@@ -13,14 +15,15 @@ from boostkmeans._engine.few_clusters import (
     WORTHWHILE,
     Convergence,
     Extrapolation,
-    has_few_clusters,
 )
 from boostkmeans._engine.history import START
 from boostkmeans._engine.plan import MIN_EARLY_GAIN
 from boostkmeans._engine.repair_rounds import RepairRounds
 from boostkmeans._engine.run import Run
+from boostkmeans._engine.scheduled_run import ScheduledRun
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._engine.sweep_step import CERTIFY_AFTER_CANDIDATES_BELOW, perform_sweep
+from boostkmeans._steps.sweep import SweepResult
 from boostkmeans._storage.state import SavedState, State
 
 logger = logging.getLogger("boostkmeans")
@@ -52,6 +55,31 @@ class Phase(StrEnum):
     END = "end"
 
 
+class SweepStep(Protocol):
+    """The next sweep of a run."""
+
+    def __call__(self, deadline: float, temperature: float = 0.0, *, probe: bool = False) -> SweepResult:
+        """Perform a sweep and record it. With `probe`, some rows may be compared with all clusters."""
+
+
+class RepairSteps(Protocol):
+    """The repair rounds of a run that are left."""
+
+    rounds_left: int
+    trials_left: int
+    changed: bool
+
+    @property
+    def few_swaps(self) -> bool:
+        """True if another round would cost more than it gains, judging by the last one."""
+
+    def perform(self, *, try_swaps: bool) -> bool:
+        """Perform a round. Return True if it lowered the inertia."""
+
+    def end(self) -> bool:
+        """End the current repair. Return True if it changed the partition."""
+
+
 @dataclass
 class Schedule:
     """Sequence of the steps that carry out the plan of a run.
@@ -60,9 +88,10 @@ class Schedule:
     between two steps and continued by another process.
     """
 
-    run: Run
+    run: ScheduledRun
     criteria: StoppingCriteria
-    repairs: RepairRounds
+    repairs: RepairSteps
+    sweep: SweepStep
     phase: Phase = Phase.BEGINNING
     end_reason: StopReason | None = None
     """Reason why the run is about to end. It may still continue from its best partition or with a
@@ -89,11 +118,24 @@ class Schedule:
     def for_run(cls, run: Run, criteria: StoppingCriteria) -> "Schedule":
         """Return the schedule of a run at its start."""
         plan = run.plan
+        repairs = RepairRounds(run, criteria, plan.repair_rounds, plan.trial_swaps)
+        return cls.begin(run, criteria, repairs, partial(perform_sweep, run))
+
+    @classmethod
+    def begin(
+        cls,
+        run: ScheduledRun,
+        criteria: StoppingCriteria,
+        repairs: RepairSteps,
+        sweep: SweepStep,
+    ) -> Self:
+        """Return the schedule of a run at its start, with the steps of one machine or of many."""
         return cls(
             run,
             criteria,
-            RepairRounds(run, criteria, plan.repair_rounds, plan.trial_swaps),
-            early_sweeps=plan.early_sweeps,
+            repairs,
+            sweep,
+            early_sweeps=run.plan.early_sweeps,
             _reports_start=bool(run.history) and run.history[-1].kind == START,
         )
 
@@ -120,18 +162,33 @@ class Schedule:
 
         Version 0.7 stored the reason in the state of the run, as its outcome.
         """
+        repairs = RepairRounds(
+            run,
+            criteria,
+            saved.integer("repair_rounds"),
+            saved.integer("attempts"),
+            changed=saved.boolean("_swapped"),
+        )
         old = saved_run.string("stop_reason", ("", *StopReason))
-        reason = saved.string("rest", ("", *StopReason)) if "rest" in saved.values else old
+        return cls.resume(saved, run, criteria, repairs, partial(perform_sweep, run), old)
+
+    @classmethod
+    def resume(
+        cls,
+        saved: SavedState,
+        run: ScheduledRun,
+        criteria: StoppingCriteria,
+        repairs: RepairSteps,
+        sweep: SweepStep,
+        old_reason: str = "",
+    ) -> Self:
+        """Restore the position in the schedule from the result of `state`."""
+        reason = saved.string("rest", ("", *StopReason)) if "rest" in saved.values else old_reason
         return cls(
             run,
             criteria,
-            RepairRounds(
-                run,
-                criteria,
-                saved.integer("repair_rounds"),
-                saved.integer("attempts"),
-                changed=saved.boolean("_swapped"),
-            ),
+            repairs,
+            sweep,
             phase=Phase(saved.string("phase", tuple(Phase))),
             end_reason=StopReason(reason) if reason else None,
             # Versions before 0.9 made no early sweeps.
@@ -140,7 +197,7 @@ class Schedule:
             _quiet_sweeps=saved.integer("_quiet_sweeps"),
             _convergence=Convergence.restore(saved.optional_child("convergence")),
             _extrapolation=Extrapolation.restore(
-                saved.optional_child("extrapolation"), *run.partition.composites.shape
+                saved.optional_child("extrapolation"), run.n_clusters, run.n_features
             ),
         )
 
@@ -189,7 +246,7 @@ class Schedule:
             return Outcome(self.end_reason)
         returned = self.run.return_to_best()
         certified = self.end_reason is StopReason.CERTIFIED and not returned
-        if certified and self.run.original is None:  # A few dimensions do not certify the result.
+        if certified and self.run.sees_all_dimensions:  # A few dimensions do not certify the result.
             return Outcome(StopReason.CERTIFIED, complete=False)
         # If `_stopped` is None, a repair was skipped because it would have exceeded the deadline.
         return Outcome(self._stopped or StopReason.MAX_TIME, complete=False)
@@ -216,7 +273,7 @@ class Schedule:
             temperature = annealing.at(self.annealed, run.explained_share)
         if temperature > 0:
             run.keep_if_best()
-        result = perform_sweep(run, self.criteria.deadline, temperature)
+        result = self.sweep(self.criteria.deadline, temperature)
         halfway = n_sweeps >= LONG_ANNEALING and self.annealed == n_sweeps // 2
         # A projected fit has been repaired. The result in all dimensions is repaired at the end.
         repairs_early = run.plan.early_sweeps == 0 and run.plan.dimensions is None
@@ -228,21 +285,21 @@ class Schedule:
             self.phase = Phase.REST
         elif repair_now:
             self.phase = Phase.EARLY_REPAIR
-        elif result.moves < FROZEN_BELOW_MOVES * run.problem.rows.n_rows:
+        elif result.moves < FROZEN_BELOW_MOVES * run.n_rows:
             self._begin_descent()
 
     def _begin_descent(self) -> None:
         """End the annealing. With lower bounds, full sweeps take little longer than candidates."""
         plan = self.run.plan
         if plan.dimensions is not None and plan.finish_with_full_sweeps:
-            self.run.candidates = None
+            self.run.drop_candidates()
         self.phase = Phase.DESCENT
 
     def _sweep_early(self) -> None:
         """Perform a sweep without annealing. A repair follows once these sweeps gain little."""
         run = self.run
         before = run.inertia
-        result = perform_sweep(run, self.criteria.deadline)
+        result = self.sweep(self.criteria.deadline)
         self._check_stop(result.late)
         self.early_sweeps -= 1
         if before - run.inertia < MIN_EARLY_GAIN * before:
@@ -259,7 +316,7 @@ class Schedule:
         if self._extrapolate():
             return
         before = run.inertia
-        result = perform_sweep(run, self.criteria.deadline, probe=True)
+        result = self.sweep(self.criteria.deadline, probe=True)
         self._check_stop(result.late)
         self._observe(before - run.inertia)
         self.end_reason = self._reason_to_end(before, result.late)
@@ -288,9 +345,9 @@ class Schedule:
     def _observe(self, gain: float) -> None:
         """With few clusters, observe how the descent converges."""
         run = self.run
-        if has_few_clusters(run.problem) and run.candidates is None and run.plan.moves == "best":
+        if run.converges_slowly:
             self._convergence.add(gain, WORTHWHILE * self.criteria.tol * run.inertia)
-            self._extrapolation.add(run.partition.centres)
+            self._extrapolation.add(run.centres)
 
     def _reason_to_end(self, before: float, late: bool) -> StopReason | None:
         """Return the reason why the descent ends with the last sweep, or None if it continues."""
@@ -300,16 +357,15 @@ class Schedule:
             return imposed
         certified = run.confirms_certificate()
         assert run.last is not None
-        candidates, finish = run.candidates, run.plan.finish_with_full_sweeps
+        finish = run.plan.finish_with_full_sweeps
         if run.last.kind == "candidates":
-            assert candidates is not None
-            if not candidates.next_strategy():
+            if not run.next_candidates():
                 if tol > 0 and not finish:
                     return StopReason.TOL
-                run.candidates = None
+                run.drop_candidates()
             return imposed
-        if candidates is not None and (certified or tol == 0 or finish):
-            run.candidates = None  # Compare rows with all clusters from now on.
+        if run.uses_candidates and (certified or tol == 0 or finish):
+            run.drop_candidates()
         if certified:
             return StopReason.CERTIFIED
         return StopReason.TOL if run.last.moves > 0 else imposed
@@ -321,17 +377,17 @@ class Schedule:
         assert last is not None
         min_gain = tol
         if last.kind == "candidates":
-            rows_per_cluster = run.problem.rows.n_rows / run.partition.n_clusters
+            rows_per_cluster = run.n_rows / run.n_clusters
             min_gain *= max(1.0, FEW_ROWS_PER_CLUSTER / rows_per_cluster) ** 2
         quiet = last.moves == 0 or before - run.inertia < min_gain * before
         if last.moves > 0 and self._convergence.last > 0:
             quiet = quiet and self._convergence.n_low >= PATIENCE
         if last.kind == "candidates" and tol == 0:
-            few = CERTIFY_AFTER_CANDIDATES_BELOW * run.problem.rows.n_rows
+            few = CERTIFY_AFTER_CANDIDATES_BELOW * run.n_rows
             quiet = quiet or last.moves <= few
         self._quiet_sweeps = self._quiet_sweeps + 1 if quiet else 0
         # With limits, sweeps alternate between moves and exchanges, and both must gain little.
-        return self._quiet_sweeps >= (1 if run.problem.limits is None else 2)
+        return self._quiet_sweeps >= (2 if run.has_limits else 1)
 
     def _rest(self) -> None:
         """Continue from the best partition so far or with a repair, or end the run."""

@@ -14,8 +14,9 @@ import numpy as np
 from boostkmeans import _core
 from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._engine.plan import TEMPERATURE_PER_EXPLAINED_SQUARE
-from boostkmeans._engine.run import LastSweep, Run
+from boostkmeans._engine.run import Run
 from boostkmeans._engine.schedule import Phase, Schedule
+from boostkmeans._engine.scheduled_run import LastSweep
 from boostkmeans._engine.stopping import StoppingCriteria, StopReason
 from boostkmeans._steps.partition import Partition, Snapshot
 from boostkmeans._steps.sweep import neighbouring_rows
@@ -87,6 +88,7 @@ def restore_schedule(
 class SmallSchedule(Schedule):
     """A schedule whose steps the core makes, in one call if possible."""
 
+    run: Run
     seed: int = 0
     n_draws: int = 0
     """Number of random numbers that the core has drawn so far."""

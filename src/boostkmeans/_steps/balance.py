@@ -116,7 +116,7 @@ class Balancing:
             swaps = repair.improving_swaps(0.0)
             if swaps is None:
                 break
-            self.partition = repair.apply(swaps)
+            self.partition = repair.apply(swaps, self.problem)
             self._sweep(None)
 
     def _adjust_penalties(self) -> None:

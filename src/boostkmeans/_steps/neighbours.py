@@ -55,11 +55,13 @@ class Groups:
     """Mean of each group."""
 
     @classmethod
-    def build(cls, centres: Floats, n_threads: int, seed: int = 0) -> "Groups":
-        """Group centres by the leaves of a bisecting tree."""
+    def build(
+        cls, centres: Floats, n_threads: int, seed: int = 0, *, size: int = GROUP_SIZE
+    ) -> "Groups":
+        """Group centres by the leaves of a bisecting tree. `size` is that of a group, on average."""
         rows = Rows(centres, Frame(np.zeros(centres.shape[1]), 0), None)
         builder = TreeBuilder.for_rows(rows, None, SplitRules(), seed, n_threads)
-        leaves = builder.leaves(builder.grow(max(1, len(centres) // GROUP_SIZE)))
+        leaves = builder.leaves(builder.grow(max(1, len(centres) // size)))
         begins = [
             np.arange(begin, end, MAX_GROUP)
             for begin, end in zip(builder.begins[leaves], builder.ends[leaves], strict=True)

@@ -8,15 +8,14 @@ from numpy.typing import NDArray
 
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
-from boostkmeans._data.rows import RowBlock, RowSet
+from boostkmeans._data.rows import RowSet
+from boostkmeans._steps.cluster_sums import ClusterSums
 from boostkmeans._storage.state import SavedState, State
 
 Labels = NDArray[np.int32]
 
 # Composites with more values are not copied. They are recomputed from the labels if necessary.
 MAX_COPIED_VALUES = 2**24
-# Clusters whose sums are merged at a time, to bound the memory.
-MERGED_AT_ONCE = 1024
 
 
 @dataclass
@@ -133,7 +132,7 @@ class Partition:
         The drift is the largest change of a composite, relative to the largest value. `inertias` is
         filled with the inertia of each cluster.
         """
-        total = None
+        total: ClusterSums | None = None
         for block in rows.blocks():
             weights = None if row_weights is None else row_weights[block.where]
             if rows.in_memory:  # The core writes into the existing arrays, which avoids another copy.
@@ -142,11 +141,27 @@ class Partition:
                 )
                 self.stale = False
                 return found
-            total = _BlockSums(self.n_clusters) if total is None else total
-            total.add(block, self.labels[block.where], weights, n_threads)
+            found_in_block = ClusterSums.of(
+                block.rows, weights, self.labels[block.where], self.n_clusters, n_threads
+            )
+            if total is None:
+                total = found_in_block
+            else:
+                total.add(found_in_block)
         assert total is not None, "rows have at least one block"
         self.stale = False
-        return total.write_to(self, inertias)
+        return self._take_sums(total, inertias)
+
+    def _take_sums(self, total: ClusterSums, inertias: Floats | None) -> tuple[float, float]:
+        """Take over the sums of all rows. Return the inertia and the drift."""
+        filled = total.counts > 0
+        change = np.abs(total.composites[filled] - self.composites[filled]).max(initial=0.0)
+        self.composites[filled] = total.composites[filled]
+        self.weights[:], self.counts[:] = total.weights, total.counts
+        if inertias is not None:
+            inertias[:] = total.inertias
+        scale = np.abs(self.composites).max(initial=1e-300)
+        return float(total.inertias.sum()), float(change / scale)
 
 
 @dataclass(frozen=True)
@@ -180,57 +195,3 @@ class Snapshot:
             return cls(inertia, saved.array("labels", np.int32, (n_rows,), 0, n_clusters - 1), None)
         found = Partition.restore(partition, n_rows, n_clusters, n_features)
         return cls(inertia, found.labels, found)
-
-
-class _BlockSums:
-    """Composites, weights, counts and inertias of several blocks, added up.
-
-    Differences of large sums would lose precision. The inertias of two parts of a cluster therefore
-    add up together with the cost of merging the parts (Chan et al. 1979).
-    """
-
-    def __init__(self, n_clusters: int) -> None:
-        self._n_clusters = n_clusters
-        self._total: Partition | None = None
-        self._inertias = np.zeros(n_clusters)
-
-    def add(self, block: RowBlock, labels: Labels, weights: Floats | None, n_threads: int) -> None:
-        """Add the rows of one block."""
-        inertias = np.zeros(self._n_clusters)
-        found, _ = Partition.from_labels(
-            labels, self._n_clusters, block.rows, weights, n_threads, inertias=inertias
-        )
-        total = self._total
-        if total is None:
-            self._total, self._inertias = found, inertias
-            return
-        self._inertias += inertias + _merge_costs(total, found)
-        total.composites += found.composites
-        total.weights += found.weights
-        total.counts += found.counts
-
-    def write_to(self, partition: Partition, inertias: Floats | None) -> tuple[float, float]:
-        """Write the sums into a partition. Return the inertia and the drift."""
-        total = self._total
-        assert total is not None, "blocks have been added"
-        filled = total.counts > 0
-        change = np.abs(total.composites[filled] - partition.composites[filled]).max(initial=0.0)
-        partition.composites[filled] = total.composites[filled]
-        partition.weights[:], partition.counts[:] = total.weights, total.counts
-        if inertias is not None:
-            inertias[:] = self._inertias
-        scale = np.abs(partition.composites).max(initial=1e-300)
-        return float(self._inertias.sum()), float(change / scale)
-
-
-def _merge_costs(a: Partition, b: Partition) -> Floats:
-    """Return the increase of the inertia if each cluster of `a` is merged with that of `b`."""
-    costs = np.zeros(a.n_clusters)
-    both = np.flatnonzero((a.weights > 0) & (b.weights > 0))
-    own, other = a.weights[both], b.weights[both]
-    for begin in range(0, len(both), MERGED_AT_ONCE):
-        some = both[begin : begin + MERGED_AT_ONCE]
-        gaps = a.composites[some] / a.weights[some, None] - b.composites[some] / b.weights[some, None]
-        costs[some] = np.einsum("ij,ij->i", gaps, gaps)
-    costs[both] *= own * other / (own + other)
-    return costs

@@ -63,6 +63,14 @@ class Swaps:
         """All clusters that take part in a swap."""
         return np.concatenate([self.merged, self.freed, self.split])
 
+    def renamed(self, n_clusters: int) -> Labels:
+        """Return the new cluster of each half, with the numbers of `Halves`."""
+        k = n_clusters
+        becomes = np.tile(np.arange(k, dtype=np.int32), 2)
+        becomes[self.freed] = becomes[k + self.freed] = self.merged
+        becomes[k + self.split] = self.freed
+        return becomes
+
 
 @dataclass(frozen=True)
 class Halves:
@@ -81,7 +89,6 @@ class Halves:
 class Repair:
     """The splits of all clusters and the merges of neighbours, from which swaps are chosen."""
 
-    problem: Problem
     partition: Partition
     halves: Halves
     gains: Floats
@@ -97,19 +104,31 @@ class Repair:
 
         `lists` are neighbours from an earlier search; None to search for them.
         """
-        halves = _split_all(problem, partition, seed)
+        halves = split_clusters(problem, partition, seed)
+        return cls.of_halves(partition, halves, problem.n_threads, limits=problem.limits, lists=lists)
+
+    @classmethod
+    def of_halves(
+        cls,
+        partition: Partition,
+        halves: Halves,
+        n_threads: int,
+        *,
+        limits: Limits | None = None,
+        lists: Lists | None = None,
+    ) -> "Repair":
+        """Compute the costs of merging neighbours, for clusters with these halves."""
         k = partition.n_clusters
         allowed = (halves.counts[:k] > 0) & (halves.counts[k:] > 0)
-        limits = problem.limits
         if limits is not None:
             allowed &= limits.at_least_min(halves.weights[:k]) & limits.at_least_min(halves.weights[k:])
         gains = np.where(allowed, halves.gains, -np.inf)
-        a, b = _neighbouring_pairs(partition, problem.n_threads, lists)
-        costs = merge_costs(partition.composites, partition.weights, a, b, problem.n_threads)
+        a, b = _neighbouring_pairs(partition, n_threads, lists)
+        costs = merge_costs(partition.composites, partition.weights, a, b, n_threads)
         if limits is not None:
             gains, costs = _apply_limits(limits, partition.weights, gains, a, b, costs)
         order = np.argsort(costs, kind="stable")
-        return cls(problem, partition, halves, gains, (a[order], b[order], costs[order]))
+        return cls(partition, halves, gains, (a[order], b[order], costs[order]))
 
     def improving_swaps(self, min_gain: float) -> Swaps | None:
         """Pair the best splits with the cheapest merges of other clusters, as long as a pair is a gain.
@@ -150,16 +169,14 @@ class Repair:
         found.sort()
         return [Swaps.from_triples([swap], -loss) for loss, swap in found[:max_swaps]]
 
-    def apply(self, swaps: Swaps) -> Partition:
+    def apply(self, swaps: Swaps, problem: Problem) -> Partition:
         """Return the partition after these swaps, which only relabel halves.
 
         If composites are very large, the new partition takes over the memory of the old one, which
         becomes stale.
         """
-        k, halves, problem = self.partition.n_clusters, self.halves, self.problem
-        becomes = np.tile(np.arange(k, dtype=np.int32), 2)
-        becomes[swaps.freed] = becomes[k + swaps.freed] = swaps.merged
-        becomes[k + swaps.split] = swaps.freed
+        k, halves = self.partition.n_clusters, self.halves
+        becomes = swaps.renamed(k)
         if halves.composites is None:
             new = replace(self.partition, labels=becomes[halves.labels], stale=False)
             self.partition.stale = True
@@ -181,7 +198,7 @@ class Repair:
         return new
 
 
-def _split_all(problem: Problem, partition: Partition, seed: int) -> Halves:
+def split_clusters(problem: Problem, partition: Partition, seed: int) -> Halves:
     """Split each cluster by 2-way boost k-means."""
     k, labels, row_weights = partition.n_clusters, partition.labels, problem.row_weights
     rows = problem.rows_in_memory

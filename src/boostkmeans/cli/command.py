@@ -1,7 +1,7 @@
 """Common parts of all commands: errors, progress, input and the printed result."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +30,7 @@ class Command:
 
     @contextmanager
     def reading(
-        self, path: str, options: InputOptions, *, model: str = "", dense: bool = False
+        self, path: str | Sequence[str], options: InputOptions, *, model: str = "", dense: bool = False
     ) -> Iterator[tuple[Vectors, ProgressDisplay]]:
         """Open vectors and show progress inside a `with` block. See `open_input`."""
         with (

@@ -31,6 +31,7 @@ OPTIONS = {
     "sublinear_tf": "--sublinear",
     "n_subspaces": "--subspaces",
     "n_centroids": "--centroids",
+    "id_column": "--id",
 }
 # Number of characters of a repeated warning that are shown with its count.
 MAX_REPEATED_SHOWN = 40

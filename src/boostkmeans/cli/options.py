@@ -23,6 +23,17 @@ VectorsPath = Annotated[
         "standard input.",
     ),
 ]
+VectorsPaths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH...",
+        help="Files of vectors, one per row; all files together are one data set. A folder, or a quoted "
+        "pattern such as 'emb-*.parquet', stands for its files in lexicographic order. Formats: .npy, "
+        ".npz, .fvecs, .ivecs, .bvecs, .fbin, .ibin, .u8bin, .i8bin, .parquet, .arrow, .hdf5, .csv, "
+        ".tsv, .mtx, .svm or .mat, optionally gzipped; - is standard input. URLs such as s3:// need the "
+        "extra 'remote'.",
+    ),
+]
 ModelPath = Annotated[
     str, typer.Argument(metavar="MODEL", help="Model file, written by boostkmeans fit.")
 ]
@@ -82,6 +93,15 @@ class InputOptions:
         typer.Option(
             "--header/--no-header",
             help="Whether the first line of a CSV file contains column names (default: detected).",
+        ),
+    ] = None
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="Column of a table with the ids of the rows. It is not a feature. Label files contain "
+            "the ids.",
         ),
     ] = None
 

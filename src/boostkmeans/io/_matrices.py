@@ -5,6 +5,7 @@ import os
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import one_of
 from boostkmeans.io._access.byte_source import ByteSource
+from boostkmeans.io._access.urls import local_path
 from boostkmeans.io._readers.sparse_store import READERS, LabelledMatrix, read_labelled
 
 
@@ -43,5 +44,5 @@ def read_matrix(path: str | os.PathLike[str], format: str) -> LabelledMatrix:  #
     """
     if format not in READERS:
         raise ParameterError("format", one_of(tuple(READERS)), format, owner="read_matrix")
-    source = ByteSource(os.fspath(path))
+    source = ByteSource(local_path(os.fspath(path)))
     return read_labelled(source.name, format, source.read())

@@ -1,26 +1,38 @@
 """`Vectors`: the rows of a file of any format."""
 
 import operator
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import ParameterError
+from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._access.row_range import RowRange
+from boostkmeans.io._access.row_selection import read_scattered, row_numbers
 from boostkmeans.io._access.spool import max_spool_memory
 from boostkmeans.io._access.store import Store
 
 # Size of a batch in bytes. The overhead of a call and the memory are then negligible.
 BATCH_BYTES = 1 << 24
-# Rows with at most this many bytes between them are read in one call: a system call takes about as long
-# as reading 64 KB.
-GAP_BYTES = 1 << 16
-# Largest number of bytes that one call reads for scattered rows. They fit into the cache of a processor.
-WINDOW_BYTES = 1 << 20
+
+
+class FileRows(NamedTuple):
+    """The rows of a data set that one of its files holds.
+
+    Parameters
+    ----------
+    name : str
+        Path of the file. A URL has neither password nor query.
+    begin, end : int
+        Range of its rows in the data set, with `end` excluded.
+    """
+
+    name: str
+    begin: int
+    end: int
 
 
 class Vectors:
@@ -36,22 +48,32 @@ class Vectors:
         Reader of the rows.
     max_memory : int or None
         Memory limit in bytes.
+    paths : sequence of str, default=()
+        Paths of the files, if there are several.
 
     Attributes
     ----------
     name : str
-        Path of the file, or "standard input".
+        Path of the file, "standard input", or a name of all files together.
     format : str
-        Format of the file, as in `open_vectors`.
+        Format of the file, as in `open_vectors`. Several formats are separated by commas.
     max_memory : int or None
         Memory limit in bytes for functions that work with the rows.
     """
 
-    def __init__(self, name: str, format: str, store: Store, max_memory: int | None) -> None:  # noqa: A002
+    def __init__(
+        self,
+        name: str,
+        format: str,  # noqa: A002
+        store: Store,
+        max_memory: int | None,
+        paths: Sequence[str] = (),
+    ) -> None:
         self.name = name
         self.format = format
         self.max_memory = max_memory
         self._store = store
+        self._paths = tuple(paths) or (name,)
         self._closed = False
 
     ndim = 2
@@ -75,6 +97,36 @@ class Vectors:
     def is_sparse(self) -> bool:
         """True if rows are returned as CSR matrices."""
         return self._open.is_sparse
+
+    @property
+    def stored_bytes(self) -> int:
+        """Number of bytes of all rows in memory. Of sparse rows, only stored values count."""
+        return self._open.stored_bytes
+
+    @property
+    def file_bytes(self) -> int:
+        """Size of all files together in bytes. Standard input has no size."""
+        return sum(ByteSource(path).n_bytes() for path in self._paths)
+
+    @property
+    def files(self) -> tuple[FileRows, ...]:
+        """The files in order, each with the range of its rows."""
+        counts = self._open.row_counts
+        ends = np.cumsum(counts).tolist()
+        return tuple(
+            FileRows(ByteSource(path).name, end - n, end)
+            for path, n, end in zip(self._paths, counts, ends, strict=True)
+        )
+
+    @property
+    def group_starts(self) -> list[int] | None:
+        """First rows of the row groups of a single Parquet file, or None for other formats."""
+        return self._open.group_starts
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Ids of all rows: integers, or strings in an array of objects. See `read_ids`."""
+        return self.read_ids(0, len(self))
 
     @property
     def is_mapped(self) -> bool:
@@ -147,6 +199,48 @@ class Vectors:
         self._open.fill(begin, target)
         return target
 
+    def read_ids(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the ids of the rows from `begin` to `end` (excluded).
+
+        The rows must have been opened with `id_column`. Ids of Parquet files are read when they are
+        needed. Ids of Arrow, CSV and TSV files stay in memory after the first row was read.
+
+        Parameters
+        ----------
+        begin, end : int
+            Range of rows, with 0 <= begin <= end <= len(self).
+
+        Returns
+        -------
+        ids : ndarray
+            Integers, or strings in an array of objects. Ids of CSV and TSV files are strings.
+        """
+        begin, end = self._checked_range(begin, end)
+        try:
+            return self._open.ids(begin, end)
+        except NotImplementedError:
+            raise ValueError(f"{self.name} was opened without id_column.") from None
+
+    def locate(self, row: int) -> tuple[str, int]:
+        """Return the file that contains a row, and the number of the row in this file.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row, with 0 <= row < len(self).
+
+        Returns
+        -------
+        name : str
+            Name of the file.
+        row_in_file : int
+            Number of the row, counted from 0 at the beginning of the file.
+        """
+        for file in self.files:
+            if file.begin <= row < file.end:
+                return file.name, row - file.begin
+        raise IndexError(f"Row {row} is out of range: there are {len(self):,} rows.")
+
     def batches(self, n_rows: int | None = None) -> Iterator[Any]:
         """Iterate over consecutive batches of rows.
 
@@ -182,7 +276,8 @@ class Vectors:
             The view.
         """
         begin, end = self._checked_range(begin, end)
-        return Vectors(self.name, self.format, RowRange(self._open, begin, end), self.max_memory)
+        rows = RowRange(self._open, begin, end)
+        return Vectors(self.name, self.format, rows, self.max_memory, self._paths)
 
     def load(self) -> Any:
         """Return all rows.
@@ -275,46 +370,7 @@ class Vectors:
 
     def _gathered(self, index: Any) -> Any:
         """Return the rows that an array of integers or booleans selects."""
-        rows = np.asarray(index)
-        if rows.size == 0 and rows.ndim == 1:
-            rows = rows.astype(np.intp)
-        if rows.dtype.kind == "b" and rows.shape == (len(self),):
-            rows = np.flatnonzero(rows)
-        if rows.ndim != 1 or rows.dtype.kind not in "iu":
-            raise IndexError(
-                "Rows must be selected by an integer, a slice, a 1-D array of integers or a boolean "
-                f"mask with one value per row. Got {type(index).__name__} of shape {rows.shape}."
-            )
-        if rows.dtype.kind == "u":  # values beyond int64 must remain out of range after the conversion
-            rows = np.minimum(rows.astype(np.uint64), np.uint64(2**63 - 1))
-        rows = rows.astype(np.int64)  # the comparison below needs a type that can hold len(self)
-        wrong = np.flatnonzero((rows < -len(self)) | (rows >= len(self)))
-        if len(wrong):
-            raise IndexError(f"Row {rows[wrong[0]]} is out of range: there are {len(self):,} rows.")
-        rows = np.where(rows < 0, rows + len(self), rows).astype(np.intp)
+        rows = row_numbers(index, len(self))
         if self.is_sparse:
             return self.load()[rows]
-        return self._read_scattered(rows)
-
-    def _read_scattered(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Return the given rows, read in the order of the file.
-
-        Rows close to each other are read in one call, together with the rows between them.
-        """
-        found = np.empty((len(rows), self.shape[1]), dtype=self.dtype)
-        order = np.argsort(rows, kind="stable")
-        ordered = rows[order]
-        max_rows = max(1, WINDOW_BYTES // self._row_bytes)
-        max_gap = max(1, GAP_BYTES // self._row_bytes)
-        buffer = np.empty((min(max_rows, len(self)), self.shape[1]), dtype=self.dtype)
-        # A new window begins after each large gap, and after `max_rows` rows.
-        breaks = [0, *(np.flatnonzero(np.diff(ordered) > max_gap) + 1).tolist(), len(rows)]
-        for stretch, stretch_end in pairwise(breaks):
-            begin = stretch
-            while begin < stretch_end:
-                first = int(ordered[begin])
-                end = begin + int(np.searchsorted(ordered[begin:stretch_end], first + max_rows))
-                piece = self.read(first, int(ordered[end - 1]) + 1, out=buffer)
-                found[order[begin:end]] = piece[ordered[begin:end] - first]
-                begin = end
-        return found
+        return read_scattered(self, rows)

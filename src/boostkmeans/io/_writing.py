@@ -16,7 +16,7 @@ from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._storage.atomic_file import atomic_write
 from boostkmeans.io import _formats
 from boostkmeans.io._access.row_stores import ROW_LENGTH
-from boostkmeans.io._readers.arrow_columns import import_pyarrow
+from boostkmeans.io._readers.arrow.columns import import_pyarrow
 from boostkmeans.io._readers.npy import NUMERIC
 from boostkmeans.io._readers.vector_files import BIN_DTYPES, BIN_HEADER, VECS_DTYPES
 from boostkmeans.io._vectors import BATCH_BYTES, Vectors

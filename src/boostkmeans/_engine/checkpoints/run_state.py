@@ -10,7 +10,8 @@ from boostkmeans._engine.candidate_strategy import CandidateStrategy
 from boostkmeans._engine.checkpoints.tree_checks import check_tree
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
-from boostkmeans._engine.run import LastSweep, Run
+from boostkmeans._engine.run import Run
+from boostkmeans._engine.scheduled_run import LastSweep
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Partition, Snapshot

@@ -7,6 +7,7 @@ import typer
 
 from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.errors import rename_options
+from boostkmeans.cli.files.input import input_files
 from boostkmeans.cli.files.output import Output, check_outputs, require_file, writing_to
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
@@ -18,9 +19,13 @@ ROW_RANGE = re.compile(r"(\d*):(\d*)", re.ASCII)
 
 @expand_option_groups
 def convert(
-    path: Annotated[
-        str,
-        typer.Argument(metavar="IN", help="File of vectors in any format; - is standard input."),
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="IN...",
+            help="File of vectors in any format; - is standard input. Several files, a folder, or a "
+            "quoted pattern such as 'emb-*.parquet', are joined.",
+        ),
     ],
     target: Annotated[
         str,
@@ -45,6 +50,7 @@ def convert(
     Examples:
       boostkmeans convert vectors.fvecs vectors.npy
       boostkmeans convert sift.hdf5 sample.fvecs --key train --rows 0:100000
+      boostkmeans convert 'emb-*.parquet' --key embedding all.npy
       zcat points.csv.gz | boostkmeans convert - points.parquet
 
     Write dense vectors in another format, in batches: the file may be larger than memory. A value that
@@ -54,8 +60,8 @@ def convert(
     with command(common) as run:
         output = Output(target, common.force)
         require_file("OUT", output)
-        check_outputs({"IN": path}, {"OUT": output})
-        with run.reading(path, input_options) as (vectors, display):
+        check_outputs({"IN": input_files(paths, input_options)}, {"OUT": output})
+        with run.reading(paths, input_options) as (vectors, display):
             chosen = vectors
             if rows is not None:
                 chosen = vectors.between(*_parse_range(rows, len(vectors)))

@@ -15,7 +15,7 @@ from boostkmeans.cli.files.input import check_side_files
 from boostkmeans.cli.files.model_input import read_model
 from boostkmeans.cli.listing import format_measure, format_sizes, summarize_sizes, two_columns
 from boostkmeans.cli.option_groups import Without, expand_option_groups
-from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, Threads, VectorsPath
+from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, Threads, VectorsPaths
 from boostkmeans.io import Vectors, check_memory
 
 # External measures: JSON key -> (name in the listing, function of classes and clusters).
@@ -30,7 +30,7 @@ SCORES: dict[str, tuple[str, Callable[[Any, Any], float]]] = {
 @expand_option_groups
 def evaluate(
     model_path: ModelPath,
-    path: VectorsPath,
+    paths: VectorsPaths,
     classes: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="File with the class of each row: .npy, or one per line."),
@@ -55,7 +55,7 @@ def evaluate(
         k = len(model.cluster_centers_)
         batches: list[NDArray[np.int32]] = []
         inertias = np.zeros(k)
-        with run.reading(path, input_options, model=model_path) as (vectors, display):
+        with run.reading(paths, input_options, model=model_path) as (vectors, display):
             if true_classes is not None:
                 _check_length(true_classes, str(classes), vectors)
             check_memory(vectors, k)

@@ -18,7 +18,6 @@ from boostkmeans._runtime.errors import ChoiceError
 from boostkmeans.cli.command import Command, Result, command
 from boostkmeans.cli.commands.pq.listing import Pairs, quantizer_pairs, quantizer_values
 from boostkmeans.cli.files.column_input import describe_column
-from boostkmeans.cli.files.input import is_stream
 from boostkmeans.cli.listing import (
     format_measure,
     format_sizes,
@@ -58,7 +57,7 @@ def info(
     checkpoint, or vectors.
     """
     with command(common) as run:
-        is_ours = input_options.input_format is None and not is_stream(path)
+        is_ours = input_options.input_format is None and Path(path).is_file()
         found = describe_file(path) if is_ours else None
         if found is None:
             result, pairs = _describe_data(run, path, input_options)

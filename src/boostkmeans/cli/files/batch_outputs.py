@@ -1,7 +1,7 @@
 """The two outputs of commands that process rows in batches: labels or row numbers, and distances."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,41 @@ from boostkmeans.cli.files.output import (
     check_stdout_conflict,
     output_to,
 )
-from boostkmeans.cli.files.row_writer import row_writer
+from boostkmeans.cli.files.row_writer import WriteRows, row_writer
 from boostkmeans.cli.options import CommonOptions
 
 DISTANCES = "distances"
+
+
+WriteBatch = Callable[[NDArray[Any], NDArray[Any]], None]
+"""Write a batch of the main result and of the distances."""
+
+
+@contextmanager
+def writing_both(
+    main: AbstractContextManager[WriteRows] | None, distances: AbstractContextManager[WriteRows] | None
+) -> Iterator[WriteBatch]:
+    """Open both outputs, and return a function that writes a batch of both.
+
+    If the reader of standard output closes the pipe, files are still completed. If there are no files,
+    the command ends.
+    """
+    with ExitStack() as stack:
+        # Distances first: the main result may be printed to a closed pipe.
+        writers = [
+            (stack.enter_context(output), position)
+            for output, position in ((distances, 1), (main, 0))
+            if output is not None
+        ]
+        has_outputs = bool(writers)
+
+        def write(*batch: NDArray[Any]) -> None:
+            nonlocal writers
+            writers = [one for one in writers if one[0](batch[one[1]])]
+            if has_outputs and not writers:
+                raise typer.Exit(0)
+
+        yield write
 
 
 @dataclass(frozen=True)
@@ -58,29 +89,11 @@ class BatchOutputs:
     @contextmanager
     def writing(
         self, shape: tuple[int, ...], main_type: Any, distance_type: Any
-    ) -> Iterator[Callable[[NDArray[Any], NDArray[Any]], None]]:
-        """Open the outputs, and return a function that writes a batch of both.
-
-        If the reader of standard output closes the pipe, files are still completed. If there are no
-        files, the command ends.
-        """
-        with ExitStack() as stack:
-            writers = [
-                (stack.enter_context(row_writer(output, shape, dtype)), position)
-                for output, dtype, position in (
-                    (self.distances, distance_type, 1),
-                    (self.main, main_type, 0),
-                )
-                if output is not None
-            ]
-            has_outputs = bool(writers)
-
-            def write(*batch: NDArray[Any]) -> None:
-                nonlocal writers
-                writers = [one for one in writers if one[0](batch[one[1]])]
-                if has_outputs and not writers:
-                    raise typer.Exit(0)
-
+    ) -> Iterator[WriteBatch]:
+        """Open the outputs, and return a function that writes a batch of both."""
+        main = None if self.main is None else row_writer(self.main, shape, main_type)
+        distances = None if self.distances is None else row_writer(self.distances, shape, distance_type)
+        with writing_both(main, distances) as write:
             yield write
 
     @property

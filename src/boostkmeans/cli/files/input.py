@@ -1,13 +1,14 @@
 """Vectors that a command reads."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from boostkmeans._runtime.errors import NotFiniteError
 from boostkmeans.cli.errors import name_files
 from boostkmeans.cli.options import InputOptions, value_of
 from boostkmeans.cli.progress_display import ProgressDisplay
-from boostkmeans.io import Vectors, open_vectors
+from boostkmeans.io import Vectors, list_files, open_vectors
 
 STDIN = "-"
 # Other names of standard input.
@@ -16,34 +17,53 @@ STDIN_PATHS = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 @contextmanager
 def open_input(
-    path: str,
+    path: str | Sequence[str],
     display: ProgressDisplay,
     options: InputOptions,
     *,
     model: str = "",
     dense: bool = False,
 ) -> Iterator[Vectors]:
-    """Open the vectors of a file.
+    """Open the vectors of a file, or of several files as one data set.
 
     Errors about the rows that are raised inside the block mention the file and the model file. With
     `dense`, sparse vectors are rejected.
     """
+    paths = [path] if isinstance(path, str) else path
     with (
         open_vectors(
-            STDIN if path in STDIN_PATHS else path,
+            [STDIN if one in STDIN_PATHS else one for one in paths],
             format=value_of(options.input_format),
             key=options.key or None,
             header=options.header,
+            id_column=options.id_column,
             max_memory=options.max_memory,
             progress=display.counter("bytes"),
         ) as vectors,
         name_files(vectors.name, model),
+        _locate_values(vectors),
     ):
         if dense and vectors.is_sparse:
             raise ValueError(
                 f"{vectors.name} has sparse vectors, but product quantization needs dense vectors."
             )
         yield vectors
+
+
+@contextmanager
+def _locate_values(vectors: Vectors) -> Iterator[None]:
+    """Replace the row of an invalid value by the file that contains it and the row in this file."""
+    try:
+        yield
+    except NotFiniteError as error:
+        if len(vectors.files) > 1:
+            error.source, error.row = vectors.locate(error.row)
+        raise
+
+
+def input_files(path: str | Sequence[str], options: InputOptions) -> list[str]:
+    """Return the files that a command reads. Raise an error if a pattern or folder has none."""
+    return list_files(path, format=value_of(options.input_format))
 
 
 def is_stream(path: str) -> bool:

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -76,7 +76,12 @@ def require_file(name: str, output: Output | None) -> None:
 def check_stdout_conflict(name: str, output: Output | None, *, as_json: bool) -> None:
     """Raise an error if both the JSON result and another output are printed."""
     if as_json and output is not None and output.is_stdout:
-        raise ValueError(f"--json and {name} - both use standard output: write one of them to a file.")
+        raise stdout_conflict(name)
+
+
+def stdout_conflict(name: str) -> ValueError:
+    """Return the error for two results on standard output."""
+    return ValueError(f"--json and {name} - both use standard output: write one of them to a file.")
 
 
 def check_ending(name: str, output: Output | None, endings: tuple[str, ...], *, stdout: bool) -> None:
@@ -91,19 +96,28 @@ def check_ending(name: str, output: Output | None, endings: tuple[str, ...], *, 
     )
 
 
-def check_outputs(inputs: Mapping[str, str | None], outputs: Mapping[str, Output | None]) -> None:
+def check_outputs(
+    inputs: Mapping[str, str | Sequence[str] | None],
+    outputs: Mapping[str, Output | Sequence[Output] | None],
+) -> None:
     """Check all output files before the work begins.
 
     Raise an error if a file cannot be written, or if two of the inputs and outputs are the same file.
-    Both mappings are keyed by option.
+    Both mappings are keyed by option. An option may have several files.
     """
     used = {
         _file_identity(path): name
-        for name, path in inputs.items()
-        if path is not None and path != STDOUT
+        for name, given in inputs.items()
+        for path in ([given] if isinstance(given, str) else given or [])
+        if path != STDOUT
     }
-    for name, output in outputs.items():
-        if output is None or output.is_stdout:
+    every = [
+        (name, output)
+        for name, given in outputs.items()
+        for output in ([given] if isinstance(given, Output) else given or [])
+    ]
+    for name, output in every:
+        if output.is_stdout:
             continue
         output.check()
         identity = _file_identity(output.path)

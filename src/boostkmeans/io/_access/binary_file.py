@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
-from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.location import Location, modified_error
 
 # Number of bytes per system call. Linux reads at most 2 GiB in one call.
 MAX_BYTES_PER_CALL = 1 << 30
@@ -19,13 +19,18 @@ MAX_BYTES_PER_CALL = 1 << 30
 class BinaryFile:
     """An open file of known size. Reads do not share a position, so threads can use it together."""
 
-    def __init__(self, name: str, file: io.FileIO) -> None:
+    is_mappable = True
+    """False if the file is not on this machine."""
+
+    def __init__(
+        self, name: str, file: io.FileIO | io.BufferedReader, state: tuple[int, object] | None = None
+    ) -> None:
         self.name = name
         self.file = file
         """File object with a position, for libraries that read while the file is being opened."""
         # Users need not close their vectors: the file is closed without a ResourceWarning.
         weakref.finalize(self, file.close)
-        self._initial_state = self._state()
+        self._initial_state = self._state() if state is None else state
         self.size = self._initial_state[0]
         self._lock = threading.Lock()
 
@@ -67,10 +72,8 @@ class BinaryFile:
     def check_unchanged(self) -> None:
         """Raise DataFormatError if the file was modified after it was opened."""
         if self._state() != self._initial_state:
-            raise self.location.error(
-                f"The file was modified while it was being read: it had {self.size:,} bytes and now has "
-                f"{self._state()[0]:,}.",
-                "Open it again once it is complete.",
+            raise modified_error(
+                self.location, f"it had {self.size:,} bytes and now has {self._state()[0]:,}"
             )
 
     def close(self) -> None:
@@ -90,7 +93,7 @@ class BinaryFile:
             self.file.seek(offset)
             return self.file.readinto(view) or 0
 
-    def _state(self) -> tuple[int, int]:
+    def _state(self) -> tuple[int, object]:
         """Return the size and the modification time of the file."""
         status = os.fstat(self.file.fileno())
         return status.st_size, status.st_mtime_ns

@@ -10,14 +10,17 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from boostkmeans._runtime.errors import Message, Parameter, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback
+from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.remote_file import RemoteFile, RemotePath, RemoteStream, open_stream
+from boostkmeans.io._access.urls import is_url, public_name
 
 GZIP_MAGIC = b"\x1f\x8b"
 # Value of zlib's `wbits` that makes it expect a gzip header.
@@ -28,6 +31,8 @@ MAX_EXPANSION = 1032
 HEAD_BYTES = 1024
 # Number of bytes per read of content that may be too long for memory.
 PIECE_BYTES = 1 << 20
+# Number of bytes per request for text and compressed content of a remote file.
+REMOTE_BYTES = 1 << 22
 # Number of lines between two progress reports.
 LINES_PER_REPORT = 1000
 # Default advice if a file is not text.
@@ -43,14 +48,35 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class ByteSource:
-    """A file, or standard input for the path "-". Content in gzip format is decompressed."""
+    """A file, a URL, or standard input for the path "-". Content in gzip format is decompressed."""
 
-    path: str
+    path: str = field(repr=False)  # a URL may contain a password
 
     @property
     def name(self) -> str:
         """Name for messages."""
-        return "standard input" if self.path == "-" else self.path
+        return "standard input" if self.path == "-" else public_name(self.path)
+
+    @cached_property
+    def remote(self) -> RemotePath | None:
+        """The URL, or None for local files."""
+        return RemotePath(self.path) if is_url(self.path) else None
+
+    def is_regular_file(self) -> bool:
+        """Return True for a file of known size, in which any position can be read.
+
+        Raise FileNotFoundError if there is no such file.
+        """
+        if self.remote is not None:
+            return self.remote.state()[0] is not None
+        return self.path != "-" and stat.S_ISREG(Path(self.path).stat().st_mode)
+
+    def binary_file(self) -> BinaryFile:
+        """Open a regular file."""
+        if self.remote is None:
+            return BinaryFile(self.name, io.FileIO(self.path, "rb"))
+        size, version = self.remote.state()
+        return RemoteFile(self.remote, (size or 0, version))
 
     @property
     def location(self) -> Location:
@@ -60,7 +86,20 @@ class ByteSource:
     @property
     def is_stream(self) -> bool:
         """True for standard input and pipes, which can be read only once."""
-        return self.path == "-" or Path(self.path).is_fifo()
+        return self.path == "-" or (self.remote is None and Path(self.path).is_fifo())
+
+    def state(self) -> object:
+        """Return a value that changes when the file is modified: its size and modification time."""
+        if self.remote is not None:
+            return self.remote.state()
+        status = Path(self.path).stat()
+        return status.st_size, status.st_mtime_ns
+
+    def n_bytes(self) -> int:
+        """Return the size of the file, or 0 if a server does not tell it."""
+        if self.remote is not None:
+            return self.remote.state()[0] or 0
+        return Path(self.path).stat().st_size
 
     @cached_property
     def _pipe(self) -> io.BufferedReader:
@@ -154,6 +193,9 @@ class ByteSource:
             finally:
                 if last:
                     self._pipe.close()
+        elif self.remote is not None:
+            with open_stream(self.remote, REMOTE_BYTES if last else HEAD_BYTES) as raw:
+                yield raw
         elif self.path != "-":
             with Path(self.path).open("rb") as raw:
                 yield raw
@@ -252,6 +294,8 @@ def find_text_fault(text: str, encoding: str) -> TextFault | None:
 
 def _size(raw: io.BufferedReader) -> int:
     """Return the size of a regular file, or 0 for pipes and devices, whose size is unknown."""
+    if isinstance(raw.raw, RemoteStream):
+        return raw.raw.size
     try:
         status = os.fstat(raw.fileno())
     except OSError:

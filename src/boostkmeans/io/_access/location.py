@@ -31,3 +31,11 @@ def other_format_remedy(advice: str = "") -> Message:
         advice=f"{advice} " if advice else "",
         format=Parameter("format"),
     )
+
+
+def modified_error(where: Location, change: str = "") -> DataFormatError:
+    """Return the error for a file that was modified after it was opened."""
+    detail = f": {change}" if change else ""
+    return where.error(
+        f"The file was modified while it was being read{detail}.", "Open it again once it is complete."
+    )

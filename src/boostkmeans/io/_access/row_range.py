@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans.io._access.store import Store
@@ -26,6 +27,22 @@ class RowRange(Store):
     def rows(self, begin: int, end: int) -> Any:
         """Return the rows from `begin` to `end` (excluded)."""
         return self._whole.rows(self._begin + begin, self._begin + end)
+
+    def ids(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the ids of the rows from `begin` to `end` (excluded)."""
+        return self._whole.ids(self._begin + begin, self._begin + end)
+
+    @property
+    def row_counts(self) -> list[int]:
+        """Number of rows of each file that lie in the range."""
+        ends = np.cumsum(self._whole.row_counts)
+        inside = np.clip(ends, self._begin, self._begin + self.shape[0])
+        return [int(n) for n in np.diff(inside, prepend=self._begin)]
+
+    @property
+    def held_bytes(self) -> int:
+        """Number of bytes that the other store holds in memory."""
+        return self._whole.held_bytes
 
     def load(self) -> Any:
         """Return all rows of the range."""

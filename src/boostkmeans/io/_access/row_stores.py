@@ -25,7 +25,7 @@ class RowStore(Store):
         self._in_file = in_file
         self.shape = shape
         self.dtype = in_file.newbyteorder("=")
-        self.is_mapped = bool(in_file.isnative)
+        self.is_mapped = bool(in_file.isnative) and file.is_mappable
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
         """Read rows into an array, starting with row `begin`, without a copy."""
@@ -81,12 +81,11 @@ class ColumnStore(Store):
 class VecsStore(Store):
     """The rows of a .fvecs, .ivecs or .bvecs file, in which a length precedes each row."""
 
-    is_mapped = True
-
     def __init__(self, file: BinaryFile, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         self._file = file
         self.shape = shape
         self.dtype = dtype
+        self.is_mapped = file.is_mappable
         self._stride = ROW_LENGTH.itemsize + shape[1] * dtype.itemsize
 
     def fill(self, begin: int, target: NDArray[Any]) -> None:
@@ -101,6 +100,8 @@ class VecsStore(Store):
 
     def load(self) -> NDArray[Any]:
         """Return a memory map of all rows without their lengths, which are checked first."""
+        if not self.is_mapped:
+            return np.asarray(self.rows(0, self.shape[0]))
         n, d = self.shape
         flat = self._file.mapped(0, (n, self._stride), np.dtype(np.uint8))
         step = max(1, PIECE_BYTES // self._stride)

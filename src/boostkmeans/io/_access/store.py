@@ -23,6 +23,50 @@ class Store(ABC):
     is_mapped: bool = False
     """True if `load` returns a memory map."""
     feature_names: list[str] | None = None
+    group_starts: list[int] | None = None
+    """Rows at which groups of rows begin that are decoded as a whole, if the format has such groups."""
+    held_ids: NDArray[Any] | None = None
+    """Ids of all rows, if they are in memory."""
+    counts_by_file: list[int] | None = None
+    """Number of rows of each file, if the store has the rows of several files."""
+
+    @property
+    def row_counts(self) -> list[int]:
+        """Number of rows of each file, in order."""
+        return [self.shape[0]] if self.counts_by_file is None else self.counts_by_file
+
+    @property
+    def known_shape(self) -> tuple[int, int] | None:
+        """Shape, or None if the file must be read first."""
+        return self.shape
+
+    @property
+    def known_dtype(self) -> np.dtype[Any] | None:
+        """Type of the values, or None if the file must be read first."""
+        return self.dtype
+
+    @property
+    def known_sparse(self) -> bool | None:
+        """Whether the rows are sparse, or None if the file must be read first."""
+        return self.is_sparse
+
+    @property
+    def stored_bytes(self) -> int:
+        """Number of bytes of all rows in memory."""
+        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+
+    def ids(self, begin: int, end: int) -> NDArray[Any]:
+        """Return the ids of the rows from `begin` to `end` (excluded)."""
+        if self.held_ids is None:
+            raise NotImplementedError
+        return self.held_ids[begin:end]
+
+    def load_into(self, target: NDArray[Any]) -> None:
+        """Read all rows into an array."""
+        self.fill(0, target)
+
+    def free_cache(self) -> None:  # noqa: B027  # most stores have no cache
+        """Free memory that only makes the next read faster."""
 
     @abstractmethod
     def fill(self, begin: int, target: NDArray[Any]) -> None:
@@ -63,6 +107,7 @@ class LazyStore(Store):
         shape: tuple[int, int] | None = None,
         dtype: np.dtype[Any] | None = None,
         is_sparse: bool | None = None,
+        stored_bytes: int | None = None,
     ) -> None:
         self._name = name
         self._create = create
@@ -73,6 +118,7 @@ class LazyStore(Store):
         self._shape = shape
         self._dtype = dtype
         self._is_sparse = is_sparse
+        self._stored_bytes = stored_bytes
 
     @property
     def store(self) -> Store:
@@ -135,6 +181,38 @@ class LazyStore(Store):
     def feature_names(self) -> list[str] | None:  # type: ignore[override]
         """Names of the columns. Arrays whose shape is known in advance have no names."""
         return None if self._shape else self.store.feature_names
+
+    @property
+    def known_shape(self) -> tuple[int, int] | None:
+        """Shape, or None if the file must be read first."""
+        return self._shape
+
+    @property
+    def known_dtype(self) -> np.dtype[Any] | None:
+        """Type of the values, or None if the file must be read first."""
+        return self._dtype
+
+    @property
+    def known_sparse(self) -> bool | None:
+        """Whether the rows are sparse, or None if the file must be read first."""
+        return self._is_sparse
+
+    @property
+    def stored_bytes(self) -> int:
+        """Number of bytes of all rows in memory. The file is read if necessary."""
+        if self._stored_bytes is not None:
+            return self._stored_bytes
+        is_known = self._is_sparse is False and self._shape is not None and self._dtype is not None
+        return super().stored_bytes if is_known else self.store.stored_bytes
+
+    @property
+    def row_counts(self) -> list[int]:
+        """Number of rows of each file. The files are read if necessary."""
+        return [self._shape[0]] if self._shape else self.store.row_counts
+
+    def ids(self, begin: int, end: int) -> NDArray[Any]:
+        """Delegate to the wrapped store."""
+        return self.store.ids(begin, end)
 
     @property
     def held_bytes(self) -> int:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from boostkmeans._runtime.errors import DataFormatError, Text
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.remote_file import RemoteReadError
 from boostkmeans.io._access.spool import NoRoomError
 
 # Errors of the machine, which do not indicate a damaged file.
@@ -29,6 +30,8 @@ def library_faults(
     try:
         yield
     except (DataFormatError, NoRoomError, MemoryError):
+        raise
+    except (RemoteReadError, FileNotFoundError, PermissionError):  # of remote files
         raise
     except kinds as error:
         if isinstance(error, OSError) and error.errno in MACHINE_ERRORS:

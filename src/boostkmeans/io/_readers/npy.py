@@ -12,7 +12,8 @@ from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.location import Location, other_format_remedy
 from boostkmeans.io._access.row_stores import ColumnStore, RowStore
-from boostkmeans.io._access.store import Store
+from boostkmeans.io._access.spool import Spool
+from boostkmeans.io._access.store import LazyStore, Store
 
 MAGIC = b"\x93NUMPY"
 # Longest header that is read. The header of a matrix has 128 bytes.
@@ -23,6 +24,8 @@ DESCR = re.compile(r"""['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[))""")
 ORDER = re.compile(r"""['"]fortran_order['"]\s*:\s*(True|False)""")
 SHAPE = re.compile(rf"""['"]shape['"]\s*:\s*\(\s*((?:-?{NUMBER}\s*,\s*)*(?:-?{NUMBER})?)\s*\)""")
 TYPE = re.compile(r"[<>|=]?[?bBiufcSUVOmM]\d{0,9}(?:\[\d{0,9}[a-zA-Z]{1,2}\])?")
+# Number of bytes per read of an array that is copied.
+PIECE_BYTES = 1 << 24
 # Kinds of NumPy types that hold real numbers.
 NUMERIC = "buif"
 
@@ -108,7 +111,13 @@ def check_shape(where: Location, shape: tuple[int, ...]) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
-def open_npy(file: BinaryFile, offset: int = 0, end: int | None = None, place: str = "") -> Store:
+def open_npy(
+    file: BinaryFile,
+    offset: int = 0,
+    end: int | None = None,
+    place: str = "",
+    max_memory: int | None = None,
+) -> Store:
     """Return the matrix in a .npy file, or in the bytes from `offset` to `end` of a larger file.
 
     `place` names the part of the larger file in error messages.
@@ -118,8 +127,34 @@ def open_npy(file: BinaryFile, offset: int = 0, end: int | None = None, place: s
     header = parse_header(where, file.head(min(MAX_HEADER_BYTES, end - offset), offset))
     shape = check_matrix(where, header)
     check_values(where, header, end - offset - header.length)
-    store = ColumnStore if header.fortran else RowStore
-    return store(file, offset + header.length, shape, header.dtype)
+    begin = offset + header.length
+    if not header.fortran:
+        return RowStore(file, begin, shape, header.dtype)
+    if file.is_mappable:
+        return ColumnStore(file, begin, shape, header.dtype)
+    # Some rows of a remote file in column-major order would take one request per column.
+    return LazyStore(
+        file.name,
+        lambda: _spooled_columns(file, begin, shape, header.dtype, max_memory),
+        file=file,
+        shape=shape,
+        dtype=header.dtype.newbyteorder("="),
+        is_sparse=False,
+    )
+
+
+def _spooled_columns(
+    file: BinaryFile, offset: int, shape: tuple[int, int], dtype: np.dtype[Any], max_memory: int | None
+) -> Store:
+    """Return a copy of an array in column-major order, in memory or in a temporary file."""
+    spool = Spool(max_memory)
+    try:
+        n_bytes = shape[0] * shape[1] * dtype.itemsize
+        for begin in range(0, n_bytes, PIECE_BYTES):
+            spool.write(file.head(min(PIECE_BYTES, n_bytes - begin), offset + begin))
+        return ColumnStore(spool.finish(file.name), 0, shape, dtype)
+    finally:
+        spool.close()
 
 
 def parse_array(where: Location, content: bytes) -> NDArray[Any]:

@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -69,14 +70,46 @@ def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store
         check_values(inner, header, member.file_size - header.length)
         if member.compress_type == zipfile.ZIP_STORED:
             begin = _content_offset(file, member)
-            return open_npy(file, begin, begin + member.file_size, member.filename)
+            return open_npy(file, begin, begin + member.file_size, member.filename, max_memory)
     return LazyStore(
         file.name,
         lambda: _decompressed(file, member.filename, max_memory),
         file=file,
         shape=shape,
         dtype=header.dtype.newbyteorder("="),
+        is_sparse=False,
     )
+
+
+@dataclass(frozen=True)
+class SparseHeader:
+    """Shape, type and size of a sparse matrix, according to the headers of its arrays."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    n_bytes: int
+    """Number of bytes of all arrays."""
+
+
+def sparse_header(file: BinaryFile) -> SparseHeader | None:
+    """Return the header of a sparse matrix without reading it.
+
+    Return None if an array is missing: an attempt to read the matrix raises a better error.
+    """
+    where = file.location
+    with _zip_faults(where), zipfile.ZipFile(file.file) as archive:
+        members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+        if "shape" not in members or "data" not in members:
+            return None
+        for name in ("shape", "data"):
+            _check_length(where.within(members[name].filename), members[name])
+        if members["shape"].file_size > MAX_HEADER_BYTES:
+            return None
+        shape = parse_array(where.within("shape.npy"), archive.read(members["shape"]))
+        header = _member_header(where.within("data.npy"), archive, members["data"])
+    n_bytes = sum(one.file_size for one in members.values())
+    dtype = header.dtype.newbyteorder("=")
+    return SparseHeader(_checked_shape(where, shape, file.size), dtype, n_bytes)
 
 
 def arrays_of(name: str, content: BinaryIO) -> dict[str, Any]:
@@ -106,11 +139,7 @@ def sparse_matrix(name: str, arrays: Mapping[str, Any], file_size: int) -> Any:
             "Expected a sparse matrix written by scipy.sparse.save_npz (csr, csc, coo, bsr or dia). Got "
             f"the arrays: {found}."
         )
-    shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
-    if len(shape) != 2 or min(shape) < 0:
-        raise where.error(f"{shape} is not the shape of a matrix.")
-    if shape[0] > file_size * MAX_EXPANSION or shape[1] > MAX_COLUMNS:
-        raise where.error(f"The shape {shape} is too large for this file.")
+    shape = _checked_shape(where, arrays["shape"], file_size)
     if layout in ("bsr", "dia"):
         return _from_blocks(where, str(layout), arrays, shape)
     first, second, data = (arrays[one] for one in needed)
@@ -119,6 +148,16 @@ def sparse_matrix(name: str, arrays: Mapping[str, Any], file_size: int) -> Any:
     matrix = {"csr": csr_array, "csc": csc_array}[str(layout)]((data, second, first), shape=shape)
     matrix.check_format(full_check=True)
     return matrix
+
+
+def _checked_shape(where: Location, stored: Any, file_size: int) -> tuple[int, int]:
+    """Return the shape of a matrix. Raise DataFormatError if a file of this size cannot hold it."""
+    shape = tuple(int(n) for n in np.ravel(stored))
+    if len(shape) != 2 or min(shape) < 0:
+        raise where.error(f"{shape} is not the shape of a matrix.")
+    if shape[0] > file_size * MAX_EXPANSION or shape[1] > MAX_COLUMNS:
+        raise where.error(f"The shape {shape} is too large for this file.")
+    return shape[0], shape[1]
 
 
 def as_text(value: Any) -> str:

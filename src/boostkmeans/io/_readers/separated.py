@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError, Message, Parameter
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
-from boostkmeans.io._access.byte_source import ByteSource
+from boostkmeans.io._access.byte_source import ByteSource, find_text_fault
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.row_stores import RowStore
 from boostkmeans.io._access.spool import Spool
 from boostkmeans.io._access.store import Store
-from boostkmeans.io._readers.arrow_columns import NAME_COLUMNS
+from boostkmeans.io._access.table_columns import TableColumns
+from boostkmeans.io._readers.arrow.columns import NAME_COLUMNS
 from boostkmeans.io._readers.table_layout import (
     DECIMAL_COMMA,
     EXCEL_SEPARATOR,
@@ -46,7 +47,7 @@ class TableOptions:
     """Arguments of `open_vectors` for a text table."""
 
     format_name: str
-    key: list[str] | None
+    columns: TableColumns
     header: bool | None
     """None if the header must be detected."""
 
@@ -112,18 +113,22 @@ def _spool_table(table: "_Table", lines: Iterator[str], max_memory: int | None) 
     spool = Spool(max_memory)
     try:
         last = -np.inf
-        for piece in table.pieces(lines):
+        ids: list[NDArray[Any]] = [np.empty(0, dtype=object)]
+        for piece, some_ids in table.pieces(lines):
             rows = piece
             if layout.has_index:
                 last = table.check_index(piece[:, 0], last)
                 rows = np.ascontiguousarray(piece[:, 1:])
             spool.write(rows)
+            if some_ids is not None:
+                ids.append(some_ids)
         wanted = layout.wanted[1:] if layout.has_index else layout.wanted
         n_rows = spool.size // (len(wanted) * DTYPE.itemsize)
         store = RowStore(spool.finish(table.source.name), 0, (n_rows, len(wanted)), DTYPE)
     finally:
         spool.close()
     store.feature_names = [layout.names[j] for j in wanted] if layout.has_header else None
+    store.held_ids = None if layout.id_index is None else np.concatenate(ids)
     return store
 
 
@@ -140,7 +145,7 @@ def _read_first_line(where: Location, lines: _Lines, options: TableOptions) -> t
         raise where.error("The file is empty.", EXPECTED)
     layout = table_layout(
         where.within(f"line {lines.number}"), line, lines.peek(),
-        separator=separator, key=options.key, header=options.header,
+        separator=separator, columns=options.columns, header=options.header,
     )  # fmt: skip
     return line, layout
 
@@ -153,21 +158,39 @@ class _Table:
     counted: _Lines
     layout: TableLayout
 
-    def pieces(self, lines: Iterator[str]) -> Iterator[NDArray[np.float64]]:
-        """Iterate over blocks of rows of the requested columns."""
+    def pieces(
+        self, lines: Iterator[str]
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.object_] | None]]:
+        """Iterate over blocks of rows of the requested columns, with their ids if they are wanted."""
         # One type per column makes NumPy check the number of columns. Other columns are parsed as
         # strings of one character, which are discarded.
         n_columns, wanted = len(self.layout.names), self.layout.wanted
-        chosen = set(wanted)
-        every = [DTYPE if j in chosen else np.dtype("U1") for j in range(n_columns)]
+        ids = self.layout.id_index
+        types: dict[int | None, np.dtype[Any]] = {ids: np.dtype(object), **dict.fromkeys(wanted, DTYPE)}
+        every = [types.get(j, np.dtype("U1")) for j in range(n_columns)]
         dtype = np.dtype([(f"{j}", one) for j, one in enumerate(every)])
         n_rows = max(1, PIECE_BYTES // dtype.itemsize)
+        done = 0
         for line in lines:
             rows = self._parse(chain([line], lines), dtype, n_rows)
+            found = None if ids is None else self._checked_ids(rows[f"{ids}"], done)
+            done += len(rows)
             if wanted == list(range(n_columns)):
-                yield rows.view(DTYPE).reshape(len(rows), -1)
+                yield rows.view(DTYPE).reshape(len(rows), -1), found
             else:
-                yield np.stack([rows[f"{j}"] for j in wanted], axis=1)
+                yield np.stack([rows[f"{j}"] for j in wanted], axis=1), found
+
+    def _checked_ids(self, ids: NDArray[Any], first: int) -> NDArray[np.object_]:
+        """Return the ids, which are strings. Raise DataFormatError if one is empty or not valid text."""
+        for i, one in enumerate(ids):
+            fault = find_text_fault(one, "utf-8")
+            if not one or fault is not None:
+                got = "an empty cell" if fault is None else f"text that is {fault.reason}"
+                place = f"row {first + i}, column {self.layout.names[self.layout.id_index or 0]!r}"
+                raise self.source.location.within(place).error(
+                    f"Expected an id. Got {got}.", "Remove such rows, or fill the cells."
+                )
+        return np.array(ids)
 
     def check_index(self, column: NDArray[np.float64], last: float) -> float:
         """Raise DataFormatError unless a column without a name holds ascending integers.

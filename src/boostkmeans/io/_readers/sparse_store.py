@@ -48,6 +48,12 @@ class SparseStore(Store):
         self.shape = self._matrix.shape
         self.dtype = self._matrix.dtype
 
+    @property
+    def stored_bytes(self) -> int:
+        """Number of bytes of the stored values and their positions."""
+        arrays = (self._matrix.data, self._matrix.indices, self._matrix.indptr)
+        return sum(int(one.nbytes) for one in arrays)
+
     def fill(self, begin: int, target: NDArray[Any]) -> None:
         """Raise NotImplementedError: `Vectors` never calls it for sparse rows."""
         raise NotImplementedError

@@ -8,6 +8,7 @@ from boostkmeans._runtime.errors import Message, Parameter
 from boostkmeans.io._access.byte_source import find_text_fault
 from boostkmeans.io._access.choice import missing_name_error
 from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.table_columns import TableColumns
 
 # Separators of CSV files, in order of preference.
 SEPARATORS = (",", ";", "\t")
@@ -37,6 +38,8 @@ class TableLayout:
     has_index: bool
     """True if only the first column has no name. It should contain row numbers, like an index of
     pandas."""
+    id_index: int | None = None
+    """Index of the column of ids."""
 
 
 def is_comment(line: str) -> bool:
@@ -50,7 +53,7 @@ def table_layout(
     second: str | None,
     *,
     separator: str | None,
-    key: list[str] | None,
+    columns: TableColumns,
     header: bool | None,
 ) -> TableLayout:
     """Detect the layout from the first two lines.
@@ -61,7 +64,9 @@ def table_layout(
     separator = separator or _detect_separator(first, second)
     cells = _cells(first, separator)
     if header is None:
-        header = _is_header(where, cells, _cells(second, separator) if second else None, first)
+        header = columns.id_column in cells or _is_header(
+            where, cells, _cells(second, separator) if second else None, first
+        )
     names = cells if header else [str(i + 1) for i in range(len(cells))]
     if header:
         fault = find_text_fault(first, "utf-8")
@@ -70,9 +75,16 @@ def table_layout(
                 f"The names of the columns are not valid text ({fault.reason}).",
                 "Save the file as UTF-8.",
             )
-    wanted = _wanted_columns(where, names, key, header)
+    key, ids = columns.key, None
+    if columns.id_column is not None:
+        ids = _column_indices(where, names, [columns.id_column], header)[0]
+    wanted = [j for j in range(len(names)) if j != ids]
+    if key is not None:
+        wanted = _column_indices(where, names, key, header)
+    if not wanted:
+        raise where.error("The table has no columns besides the ids.")
     has_index = header and key is None and len(names) > 1 and names[0] == "" and all(names[1:])
-    return TableLayout(separator, names, wanted, header, has_index)
+    return TableLayout(separator, names, wanted, header, has_index, ids)
 
 
 def _is_header(where: Location, cells: list[str], below: list[str] | None, line: str) -> bool:
@@ -157,12 +169,8 @@ def _is_number(cell: str) -> bool:
     return "_" not in cell and cell.isascii()
 
 
-def _wanted_columns(
-    where: Location, names: list[str], key: list[str] | None, has_header: bool
-) -> list[int]:
-    """Return the indices of the columns in `key`, or of all columns."""
-    if key is None:
-        return list(range(len(names)))
+def _column_indices(where: Location, names: list[str], key: list[str], has_header: bool) -> list[int]:
+    """Return the indices of the columns in `key`."""
     missing = [one for one in key if one not in names]
     if missing:
         hint = "" if has_header else "The table has no header, so columns are named by numbers from 1."

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from boostkmeans.cli.files.label_output import LabelsFormat
 from boostkmeans.cli.options import Metric, Quality
 
 
@@ -42,11 +43,13 @@ class OutputOptions:
     labels: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE",
-            help="File for the cluster of each row: .npy, or .txt or .csv with one per line; - prints "
-            "the labels only.",
+            metavar="FILE|DIR/",
+            help="File for the cluster of each row: .npy, .parquet, or .txt or .csv with one per line; "
+            "- prints the labels only. With --id, .parquet or .csv with the columns id and label. A "
+            "folder, or a path that ends in /, gets one file per input file.",
         ),
     ] = None
+    labels_format: LabelsFormat = None
     centers: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="File for the centres: .npy, .fvecs, .fbin or .parquet."),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -10,8 +11,8 @@ import boostkmeans
 from boostkmeans.cli.command import Result
 from boostkmeans.cli.commands.fit.options import OutputOptions
 from boostkmeans.cli.commands.fit.request import Estimator
+from boostkmeans.cli.files.label_output import LabelOutput
 from boostkmeans.cli.files.output import Output, check_ending, output_to, require_file, writing_to
-from boostkmeans.cli.files.row_writer import COLUMN_ENDINGS, row_writer
 from boostkmeans.cli.listing import format_measure, format_sizes, summarize_sizes, two_columns
 from boostkmeans.io import Vectors, write_vectors
 
@@ -26,18 +27,17 @@ class FitOutputs:
     """Destinations of the results."""
 
     model: Output | None
-    labels: Output | None
+    labels: LabelOutput | None
     centers: Output | None
 
     @classmethod
-    def from_options(cls, options: OutputOptions, *, force: bool) -> "FitOutputs":
+    def from_options(cls, options: OutputOptions, id_column: str | None, *, force: bool) -> "FitOutputs":
         """Return the outputs, and raise an error if a file name does not determine its format."""
         outputs = cls(
             output_to(options.output, force=force),
-            output_to(options.labels, force=force),
+            LabelOutput.from_options(options.labels, options.labels_format, id_column, force=force),
             output_to(options.centers, force=force),
         )
-        check_ending("--labels", outputs.labels, COLUMN_ENDINGS, stdout=True)
         require_file("--output", outputs.model)
         require_file("--centers", outputs.centers)
         check_ending("--centers", outputs.centers, CENTRE_ENDINGS, stdout=False)
@@ -46,9 +46,10 @@ class FitOutputs:
             raise ImportError("--centers as .parquet needs pyarrow: pip install boostkmeans[parquet]")
         return outputs
 
-    def by_option(self) -> dict[str, Output | None]:
-        """Return the outputs by option."""
-        return {"--output": self.model, "--labels": self.labels, "--centers": self.centers}
+    def by_option(self, inputs: list[str]) -> dict[str, Output | list[Output] | None]:
+        """Return the outputs for these input files, by option."""
+        labels = None if self.labels is None else self.labels.outputs(inputs)
+        return {"--output": self.model, "--labels": labels, "--centers": self.centers}
 
     @property
     def files(self) -> dict[str, str]:
@@ -61,21 +62,21 @@ class FitOutputs:
         """True if standard output is used for the labels."""
         return self.labels is not None and self.labels.is_stdout
 
-    def write(self, model: Estimator) -> dict[str, Exception]:
-        """Write all results, and return the errors by result.
+    def write(self, model: Estimator, vectors: Vectors) -> dict[str, Exception]:
+        """Write all results of a fit of these vectors, and return the errors by result.
 
         An error does not prevent the other results from being written. Labels are written last, because
         they may be printed to a closed pipe.
         """
-        writers: dict[str, Callable[[Estimator], None]] = {
-            "model": self._write_model,
-            "centers": self._write_centers,
-            "labels": self._write_labels,
+        writers: dict[str, Callable[[], None]] = {
+            "model": partial(self._write_model, model),
+            "centers": partial(self._write_centers, model),
+            "labels": partial(self._write_labels, model, vectors),
         }
         failures: dict[str, Exception] = {}
         for name, write in writers.items():
             try:
-                write(model)
+                write()
             except Exception as error:  # of any type, because the fit may have taken hours
                 failures[name] = error
         return failures
@@ -91,9 +92,9 @@ class FitOutputs:
             with writing_to(self.centers.path):
                 write_vectors(self.centers.path, model.cluster_centers_, force=self.centers.force)
 
-    def _write_labels(self, model: Estimator) -> None:
+    def _write_labels(self, model: Estimator, vectors: Vectors) -> None:
         if self.labels is not None:
-            with row_writer(self.labels, model.labels_.shape, np.int32) as write:
+            with self.labels.writing(vectors) as write:
                 write(model.labels_)
 
 

@@ -12,6 +12,7 @@ from boostkmeans._runtime.errors import Message, Parameter
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.choice import ambiguous_name_error, list_names, missing_name_error
 from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.table_columns import TableColumns
 
 # float64 represents all integers up to this number.
 MAX_EXACT_INTEGER = 2**53
@@ -114,12 +115,17 @@ class Columns:
         return self.where.within(f"row {row}, column {column!r}")
 
 
-def choose_columns(where: Location, schema: Any, key: list[str] | None) -> Columns:
-    """Return the columns in `key`, or the only column of lists, or all columns of numbers."""
+def choose_columns(where: Location, schema: Any, wanted: TableColumns) -> Columns:
+    """Return the columns in the key, or the only column of lists, or all columns of numbers.
+
+    The column of ids is left out unless the key names it.
+    """
+    key = wanted.key
     types = {field.name: field.type for field in schema}
     available = {name: _value_type(kind) for name, kind in types.items()}
     if key is None:
         available = _without_index(schema, available)
+        available.pop(wanted.id_column or "", None)
         lists = [one for one, value in available.items() if value is not None and _is_list(types[one])]
         if len(lists) > 1:
             raise ambiguous_name_error(where, "Several columns hold lists of numbers", lists)

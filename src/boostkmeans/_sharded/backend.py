@@ -1,0 +1,122 @@
+"""Backend: where the tasks of a sharded fit run. This module has the backend of a single process.
+
+A task is a pure function of its arguments. Arguments may be references to the results of earlier tasks,
+which the backend replaces by these results. A result that is lost can therefore be computed again.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol
+
+from boostkmeans._runtime.instruction_set import instruction_set, instruction_sets
+
+Reference = Any
+"""Reference to the result of a task. Its type depends on the backend."""
+
+
+class Backend(Protocol):
+    """Executor of tasks."""
+
+    name: str
+    """Name for messages, such as "dask"."""
+    is_private: bool
+    """True if the cluster ends with the backend, so that results must be copied to this process."""
+    has_lineage: bool
+    """True if a lost result is computed again from the tasks that it depends on. The driver then keeps
+    chains of tasks short."""
+
+    def submit(
+        self, function: Callable[..., Any], *args: Any, n_results: int = 1, n_threads: int = 1
+    ) -> Any:
+        """Schedule a task, and return the reference to its result.
+
+        References among `args` are replaced by their results; references inside containers are not. With
+        `n_results` above 1, the function returns a tuple of this length, and the result of `submit` is a
+        list of references to its items. `n_threads` is the number of threads that the task uses.
+        """
+
+    def get(self, references: Sequence[Reference]) -> list[Any]:
+        """Wait for results, and return them. Raise the exception of a task that failed."""
+
+    def instruction_sets(self) -> list[str]:
+        """Return the instruction sets that all workers support, slowest first.
+
+        Raise an error if workers have another version of the library.
+        """
+
+    def close(self) -> None:
+        """Cancel tasks that have not started, and release what the backend itself created."""
+
+
+class LocalBackend:
+    """Tasks in the threads of this process. Native code releases the GIL, so they run in parallel."""
+
+    name = "one process"
+    is_private = True
+    has_lineage = False
+
+    def __init__(self, n_threads: int) -> None:
+        """Start a pool of threads. Tasks start in the order in which they are submitted."""
+        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="boostkmeans")
+
+    def submit(
+        self, function: Callable[..., Any], *args: Any, n_results: int = 1, n_threads: int = 1
+    ) -> Any:
+        """See `Backend`."""
+        # A task waits in its thread for its arguments. They belong to tasks that started earlier, so
+        # this cannot block for ever.
+        future = self._pool.submit(_call, function, args)
+        return future if n_results == 1 else [_Item(future, i) for i in range(n_results)]
+
+    def get(self, references: Sequence[Reference]) -> list[Any]:
+        """See `Backend`."""
+        return [_resolved(one) for one in references]
+
+    def instruction_sets(self) -> list[str]:
+        """See `Backend`. The last one is that of other fits in this process."""
+        available, chosen = instruction_sets(), instruction_set()
+        return available[: available.index(chosen) + 1]
+
+    def close(self) -> None:
+        """See `Backend`."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Item:
+    """One item of the tuple that a task returns."""
+
+    def __init__(self, future: "Future[Any]", index: int) -> None:
+        self._future = future
+        self._index = index
+
+    def result(self) -> Any:
+        return self._future.result()[self._index]
+
+
+def _call(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    return function(*map(_resolved, args))
+
+
+def _resolved(value: Any) -> Any:
+    return value.result() if isinstance(value, Future | _Item) else value
+
+
+def reduce_in_order(
+    backend: Backend,
+    combine: Callable[..., Any],
+    references: Sequence[Reference],
+    *leading: Any,
+) -> Reference:
+    """Combine results over a fixed binary tree of their positions, and return the reference to the last.
+
+    `combine(*leading, a, b)` combines two of them. The result does not depend on the order in which
+    tasks end, nor on where they run.
+    """
+    level = list(references)
+    while len(level) > 1:
+        pairs = [
+            backend.submit(combine, *leading, level[i], level[i + 1])
+            for i in range(0, len(level) - 1, 2)
+        ]
+        level = pairs + level[len(level) - len(level) % 2 :]
+    return level[0]

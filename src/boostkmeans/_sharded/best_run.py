@@ -1,0 +1,138 @@
+"""The best of several sharded runs, and the result of a fit."""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans._data.frame import Floats
+from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
+from boostkmeans._engine.stopping import Outcome, StopReason
+from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.checkpointing import (
+    restore_run,
+    resume_schedule,
+    run_state,
+    write_after_steps,
+)
+from boostkmeans._sharded.fit import ShardedSettings, schedule_of, start_run
+from boostkmeans._sharded.rows import ShardedRows
+from boostkmeans._sharded.run import ShardedRun
+from boostkmeans._sharded.shard.placing import count_labels, nearest_in_shard
+from boostkmeans._sharded.shard.sums import has_equal_centres
+
+
+@dataclass
+class BestShardedRun:
+    """The best of several runs. After Ctrl-C, `run` is the best one so far, or None."""
+
+    rows: ShardedRows
+    settings: ShardedSettings
+    rng: np.random.RandomState
+    checkpoint: Checkpoint | None = None
+    run: ShardedRun | None = None
+    _complete: bool = True
+
+    def find(self, n_init: int) -> ShardedRun:
+        """Perform `n_init` runs from different starts, resuming from the checkpoint."""
+        checkpoint, n_done = self.checkpoint, 0
+        if checkpoint is not None:
+            n_done = checkpoint.n_done
+            if checkpoint.best is not None:
+                self.run = restore_run(checkpoint.best, self.rows, self.settings, self.rng)
+        for _ in range(n_done, n_init):
+            self._perform_run()
+            assert self.run is not None
+            if not self._complete:
+                return self.run
+            if checkpoint is not None:
+                checkpoint.end_run()
+        assert self.run is not None, "a checkpoint of a finished fit has its result"
+        if checkpoint is not None:
+            checkpoint.finish(run_state(self.run))
+        return self.run
+
+    def _perform_run(self) -> None:
+        checkpoint, schedule = self.checkpoint, None
+        if checkpoint is not None:
+            best = None if self.run is None else run_state(self.run)
+            checkpoint.begin_run(self.rng, best)
+            schedule = resume_schedule(checkpoint, self.rows, self.settings, self.rng)
+        if schedule is None:
+            run = start_run(self.rows, self.settings, self.rng)
+            if run.outcome is not None:  # A tree without refinement.
+                self._complete = True
+                self._keep(run)
+                return
+            schedule = schedule_of(run, self.settings.criteria)
+        if checkpoint is not None:
+            schedule.after_step = write_after_steps(checkpoint, self.rng)
+        run_of_schedule = schedule.run
+        assert isinstance(run_of_schedule, ShardedRun)
+        try:
+            schedule.execute()
+        finally:  # An interrupted run may be the best one.
+            self._keep(run_of_schedule)
+        assert run_of_schedule.outcome is not None
+        self._complete = run_of_schedule.outcome.complete
+
+    def _keep(self, run: ShardedRun) -> None:
+        if self.run is None or run.inertia < self.run.inertia:
+            self.run = run
+
+
+@dataclass(frozen=True)
+class ShardedResult:
+    """Result of a sharded fit, in user units. Labels are on the workers."""
+
+    labels: tuple[Reference, ...]
+    centres: Floats
+    weights: Floats
+    sizes: NDArray[np.int64]
+    inertia: float
+    outcome: Outcome
+
+
+def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedResult:
+    """Return the result of a run. `relabel` assigns all rows to their nearest centres.
+
+    If the run ended early, some rows are nearer to another centre than to their own.
+    """
+    rows, tasks = run.rows, run.rows.tasks
+    in_frame, weights, _ = run.figures()
+    centres = rows.frame.leave(in_frame)
+    labels, inertia = run.partition.labels, run.inertia_in_user_units
+    k = len(centres)
+    if relabel:
+        snapshot = run.partition.snapshot
+        found = [tasks.submit(nearest_in_shard, *shard, snapshot, n_results=2) for shard in rows.shards]
+        labels = tuple(one[0] for one in found)
+        figures = tasks.get(*[one[1] for one in found])
+        total = reduce(lambda a, b: a + b, [one[0] for one in figures])
+        inertia = rows.frame.inertia(total) * rows.weights.unit
+        sizes = sum((one[1] for one in figures), np.zeros(k, dtype=np.int64))
+    else:
+        counted: list[Any] = tasks.get(*[tasks.submit(count_labels, one, k) for one in labels])
+        sizes = sum(counted, np.zeros(k, dtype=np.int64))
+    return ShardedResult(labels, centres, weights * rows.weights.unit, sizes, inertia, outcome)
+
+
+def needs_relabelling(run: ShardedRun) -> bool:
+    """Return True if rows may have another label than that of their nearest centre.
+
+    After rounds over candidates, finding the nearest of all centres would take longer than the fit.
+    """
+    assert run.outcome is not None
+    if run.outcome.reason is StopReason.TREE:  # By design, a leaf is not always the nearest one.
+        return False
+    certified = run.outcome.reason is StopReason.CERTIFIED
+    weighted = run.rows.weights.n_positive < run.rows.n_rows
+    return run.candidates is None and (not certified or weighted or _has_equal_centres(run))
+
+
+def _has_equal_centres(run: ShardedRun) -> bool:
+    """Return True if two clusters have the same centre. Their rows then belong to the first of them."""
+    tasks = run.rows.tasks
+    return bool(tasks.get(tasks.submit(has_equal_centres, run.partition.snapshot))[0])

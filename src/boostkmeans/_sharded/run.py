@@ -1,0 +1,270 @@
+"""Sharded run: the optimisation of a partition whose labels are on the workers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans._data.frame import Floats
+from boostkmeans._engine.run import INERTIA_ROUNDING
+from boostkmeans._engine.scheduled_run import LastSweep, ScheduledRun
+from boostkmeans._engine.stopping import Outcome, StopReason
+from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.rows import ShardedRows
+from boostkmeans._sharded.shard.candidate_groups import build_groups, rows_per_cluster
+from boostkmeans._sharded.shard.placing import label_shard
+from boostkmeans._sharded.shard.sampling import SampleDraw
+from boostkmeans._sharded.shard.sums import (
+    SnapshotSummary,
+    add_sums,
+    changed_clusters,
+    cluster_figures,
+    make_snapshot,
+)
+from boostkmeans._steps.cluster_tree import ClusterTree
+from boostkmeans._steps.partition import Labels
+
+# Groups of candidates are rebuilt after 1, 2 and 4 rounds, and then after every 4 rounds.
+MAX_USES = 4
+# Number of rounds after which labels are copied to the driver, if lost results are computed again from
+# the tasks that they depend on. The labels then start new chains of tasks.
+ROUNDS_PER_COPY = 8
+# Labels are copied only up to this number of rows.
+MAX_COPIED_ROWS = 2**26
+
+
+@dataclass(frozen=True)
+class ShardedPartition:
+    """A partition on the workers: labels of each shard, and the snapshot that follows from them."""
+
+    labels: tuple[Reference, ...]
+    snapshot: Reference
+    summary: SnapshotSummary
+
+    @property
+    def inertia(self) -> float:
+        """Inertia in the frame."""
+        return self.summary.inertia
+
+    @classmethod
+    def from_sums(
+        cls,
+        rows: ShardedRows,
+        labels: list[Reference],
+        sums: list[Reference],
+        before: Reference | None = None,
+        changed: Reference | None = None,
+    ) -> "ShardedPartition":
+        """Add up the sums of all shards, and wait for the snapshot."""
+        tasks = rows.tasks
+        total = tasks.reduce(add_sums, sums)
+        snapshot, summary = tasks.submit(make_snapshot, total, before, changed, n_results=2)
+        return cls(tuple(labels), snapshot, tasks.get(summary)[0])
+
+
+@dataclass
+class ShardedCandidates:
+    """The groups of candidates in use, and when to replace them."""
+
+    n_candidates: int
+    groups: Reference | None = None
+    n_built: int = 0
+    max_uses: int = 0
+    """Number of rounds for which the current groups are used."""
+    uses: int = 0
+    expired: bool = True
+
+    def refresh(self, rows: ShardedRows, snapshot: Reference, n_clusters: int) -> None:
+        """Rebuild expired groups."""
+        if not self.expired and self.groups is not None:
+            return
+        few = rows_per_cluster(rows.n_rows, rows.n_shards, n_clusters)
+        self.groups = rows.tasks.submit(
+            build_groups, snapshot, self.n_candidates, few, self.n_built, rows.tasks.n_threads
+        )
+        self.n_built += 1
+        self.max_uses = min(max(1, 2 * self.max_uses), MAX_USES)
+        self.uses = 0
+        self.expired = False
+
+    def after_sweep(self) -> None:
+        """Account for a round over the current groups."""
+        self.uses += 1
+        self.expired = self.uses >= self.max_uses
+
+    def next_strategy(self) -> bool:
+        """Rebuild groups that were used more than once. Return False if they are fresh."""
+        fresh = self.uses <= 1
+        self.expired = True
+        return not fresh
+
+
+@dataclass(kw_only=True)
+class ShardedRun(ScheduledRun):
+    """A sharded partition and the state of its optimisation. All partitions are immutable."""
+
+    rows: ShardedRows
+    partition: ShardedPartition
+    n_clusters_: int
+    draw: SampleDraw
+    sample: Reference
+    """Sampled rows, from which repairs split clusters."""
+    candidates: ShardedCandidates | None = None
+    best: ShardedPartition | None = None
+    tree: ClusterTree | None = None
+    """The tree from which the run of a bisecting estimator starts, with the figures of all rows."""
+    tree_seed: int | None = None
+    tree_labels: tuple[Reference, ...] = ()
+    """Leaf of each row, one reference per shard."""
+    rounds_since_copy: int = field(default=0, repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        """See `ScheduledRun`."""
+        return self.rows.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """See `ScheduledRun`."""
+        return self.rows.n_features
+
+    @property
+    def n_clusters(self) -> int:
+        """See `ScheduledRun`."""
+        return self.n_clusters_
+
+    @property
+    def has_limits(self) -> bool:
+        """See `ScheduledRun`. Sharded fits have no limits on sizes."""
+        return False
+
+    @property
+    def sees_all_dimensions(self) -> bool:
+        """See `ScheduledRun`."""
+        return True
+
+    @property
+    def converges_slowly(self) -> bool:
+        """See `ScheduledRun`. Centres are not extrapolated."""
+        return False
+
+    @property
+    def explained_share(self) -> float:
+        """See `ScheduledRun`."""
+        summary = self.partition.summary
+        total = summary.inertia + summary.objective - summary.objective_of_one_cluster
+        return max(0.0, 1 - self.inertia / total) if total > 0 else 1.0
+
+    @property
+    def centres(self) -> Floats:
+        """See `ScheduledRun`."""
+        centres: Floats = self.figures()[0]
+        return centres
+
+    @property
+    def uses_candidates(self) -> bool:
+        """See `ScheduledRun`."""
+        return self.candidates is not None
+
+    def next_candidates(self) -> bool:
+        """See `ScheduledRun`."""
+        return self.candidates is not None and self.candidates.next_strategy()
+
+    def drop_candidates(self) -> None:
+        """See `ScheduledRun`."""
+        self.candidates = None
+
+    def figures(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """Return centres in the frame, weights and counts of the clusters."""
+        tasks = self.rows.tasks
+        found: tuple[Floats, Floats, NDArray[np.int64]] = tasks.get(
+            tasks.submit(cluster_figures, self.partition.snapshot)
+        )[0]
+        return found
+
+    def move_to(self, partition: ShardedPartition) -> None:
+        """Replace the partition by the result of a round."""
+        self.partition, self.inertia = partition, partition.inertia
+        self.rounds_since_copy += 1
+        if self.rounds_since_copy >= ROUNDS_PER_COPY:
+            self._shorten_lineage()
+
+    def _shorten_lineage(self) -> None:
+        """Copy the labels to the driver, so that lost results depend on few tasks."""
+        rows = self.rows
+        self.rounds_since_copy = 0
+        if not rows.tasks.backend.has_lineage or rows.n_rows > MAX_COPIED_ROWS:
+            return
+        if self.partition.summary.n_empty:  # Labels do not determine where an empty cluster is.
+            return
+        self.partition = copied(rows, self.partition, self.n_clusters)
+        if self.best is not None:
+            self.best = copied(rows, self.best, self.n_clusters)
+
+    def keep_if_best(self) -> None:
+        """See `ScheduledRun`."""
+        if self.best is None or self.inertia < self.best.inertia:
+            self.best = self.partition
+
+    def return_to_best(self) -> bool:
+        """See `ScheduledRun`."""
+        best, self.best = self.best, None
+        if best is None or best.inertia * (1 + INERTIA_ROUNDING) >= self.inertia:
+            return False
+        self.partition, self.inertia = best, best.inertia
+        if self.candidates is not None:
+            self.candidates.expired = True
+        return True
+
+    def release_coincident(self) -> bool:
+        """See `ScheduledRun`. Sharded fits keep clusters with equal centres."""
+        return False
+
+    def extrapolate(self, centres: Floats) -> bool:
+        """See `ScheduledRun`. Sharded fits do not extrapolate."""
+        return False
+
+    def confirms_certificate(self) -> bool:
+        """See `ScheduledRun`. Sums are always recomputed from the labels."""
+        return self.last == LastSweep("certify", 0)
+
+    def finish(self, outcome: Outcome) -> None:
+        """See `ScheduledRun`."""
+        self.outcome = outcome
+
+    def interrupt(self) -> None:
+        """See `ScheduledRun`. The partition is that of the last complete round."""
+        self.outcome = Outcome(StopReason.INTERRUPTED, complete=False)
+        self.return_to_best()
+
+    def _inertia_to_report(self) -> float:
+        return self.inertia_in_user_units
+
+    @property
+    def inertia_in_user_units(self) -> float:
+        """Inertia in the user's unit of measurement, with the user's weights."""
+        return self.rows.frame.inertia(self.inertia) * self.rows.weights.unit
+
+
+def copied(rows: ShardedRows, partition: ShardedPartition, n_clusters: int) -> ShardedPartition:
+    """Return the same partition from a copy of its labels in the driver."""
+    tasks = rows.tasks
+    changed, *labels = tasks.get(tasks.submit(changed_clusters, partition.snapshot), *partition.labels)
+    return labelled(rows, labels, n_clusters, changed)
+
+
+def labelled(
+    rows: ShardedRows,
+    labels: Sequence[Labels],
+    n_clusters: int,
+    changed: NDArray[np.bool_] | None = None,
+) -> ShardedPartition:
+    """Return the partition with labels from the driver, one array per shard."""
+    found = [
+        rows.tasks.submit(label_shard, block, view, some, n_clusters, n_results=2)
+        for (block, view), some in zip(rows.shards, labels, strict=True)
+    ]
+    return ShardedPartition.from_sums(
+        rows, [one[0] for one in found], [one[1] for one in found], None, changed
+    )

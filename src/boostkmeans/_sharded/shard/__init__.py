@@ -1,0 +1,1 @@
+"""Pure functions of one shard, which run as tasks on the workers."""

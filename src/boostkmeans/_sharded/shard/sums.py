@@ -1,0 +1,138 @@
+"""Sums of the clusters over shards, and the snapshot of all clusters that a round starts from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import Rows
+from boostkmeans._sharded.shard.view import ShardView
+from boostkmeans._steps.cluster_sums import ClusterSums
+from boostkmeans._steps.coincident import first_at_same_place
+from boostkmeans._steps.partition import Labels, Partition
+
+# Keeper of an empty cluster.
+NO_SHARD = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class ShardSums:
+    """Sums of the clusters over one or more shards."""
+
+    sums: ClusterSums
+    keepers: NDArray[np.int32]
+    """For each cluster, the first of the shards that has a member of positive weight.
+
+    In each round, this shard keeps one of them, so that shards that do not see each other's moves do
+    not empty a cluster.
+    """
+
+
+def sum_labels(view: ShardView, rows: Rows, labels: Labels, n_clusters: int) -> ShardSums:
+    """Return the sums of one shard."""
+    sums = ClusterSums.of(rows, view.weights, labels, n_clusters, 1)
+    keepers = np.where(sums.weights > 0, view.number, NO_SHARD).astype(np.int32)
+    return ShardSums(sums, keepers)
+
+
+def sum_shard(block: Any, view: ShardView, labels: Labels, n_clusters: int) -> ShardSums:
+    """Return the sums of one shard, as a task."""
+    return sum_labels(view, view.rows(block), labels, n_clusters)
+
+
+def add_sums(a: ShardSums, b: ShardSums) -> ShardSums:
+    """Return the sums of two sets of shards. `a` has the lower numbers."""
+    total = a.sums.copy()
+    total.add(b.sums)
+    return ShardSums(total, np.minimum(a.keepers, b.keepers))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All clusters at the start of a round. It depends only on the labels of all shards."""
+
+    composites: Floats
+    weights: Floats
+    counts: NDArray[np.int64]
+    inertias: Floats
+    keepers: NDArray[np.int32]
+    changed: NDArray[np.bool_]
+    """Clusters that differ from those of the snapshot before."""
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters, including empty ones."""
+        return len(self.weights)
+
+    def partition(self, labels: Labels) -> Partition:
+        """Return the clusters with the labels of some rows, as sweeps of these rows change them."""
+        return Partition(labels.copy(), self.composites.copy(), self.weights.copy(), self.counts.copy())
+
+    def view(self) -> Partition:
+        """Return the clusters without labels, to be read only."""
+        return Partition(np.empty(0, dtype=np.int32), self.composites, self.weights, self.counts)
+
+
+@dataclass(frozen=True)
+class SnapshotSummary:
+    """What the driver knows about a snapshot."""
+
+    inertia: float
+    objective: float
+    objective_of_one_cluster: float
+    n_empty: int
+    n_changed: int
+
+
+def make_snapshot(
+    total: ShardSums, before: Snapshot | None, changed: NDArray[np.bool_] | None = None
+) -> tuple[Snapshot, SnapshotSummary]:
+    """Return the snapshot of these sums. `changed` replaces the comparison with the snapshot before."""
+    sums = total.sums
+    composites, empty = sums.composites, sums.weights <= 0
+    if before is not None and empty.any():  # An empty cluster stays where it was.
+        composites = composites.copy()
+        composites[empty] = before.view().centres[empty]
+    if changed is None:
+        changed = np.ones(sums.n_clusters, dtype=bool)
+        if before is not None:
+            same = (sums.counts == before.counts) & (sums.weights == before.weights)
+            same[same] = (composites[same] == before.composites[same]).all(axis=1)
+            changed = ~same
+    snapshot = Snapshot(composites, sums.weights, sums.counts, sums.inertias, total.keepers, changed)
+    partition = snapshot.view()
+    summary = SnapshotSummary(
+        inertia=float(sums.inertias.sum()),
+        objective=_objective(partition, empty),
+        objective_of_one_cluster=partition.objective_of_one_cluster,
+        n_empty=int(np.count_nonzero(empty)),
+        n_changed=int(np.count_nonzero(changed)),
+    )
+    return snapshot, summary
+
+
+def _objective(partition: Partition, empty: NDArray[np.bool_]) -> float:
+    return partition.objective if not empty.all() else 0.0
+
+
+def changed_clusters(snapshot: Snapshot) -> NDArray[np.bool_]:
+    """Return the clusters that differ from those of the snapshot before."""
+    return snapshot.changed
+
+
+def has_equal_centres(snapshot: Snapshot) -> bool:
+    """Return True if two clusters have the same centre, up to rounding."""
+    first = first_at_same_place(snapshot.view())
+    return bool((first != np.arange(len(first))).any())
+
+
+def sizes_of(snapshot: Snapshot) -> NDArray[np.int64]:
+    """Return the number of rows of positive weight of each cluster."""
+    return snapshot.counts
+
+
+def cluster_figures(snapshot: Snapshot) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Return centres in the frame, weights and counts, for the result of a fit."""
+    return snapshot.view().centres, snapshot.weights, snapshot.counts

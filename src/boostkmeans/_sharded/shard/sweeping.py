@@ -1,0 +1,120 @@
+"""Sweep of one shard against a snapshot of all clusters."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostkmeans._data.frame import Floats
+from boostkmeans._sharded.shard.candidate_groups import CandidateGroups, GroupPolicy
+from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
+from boostkmeans._sharded.shard.view import ShardView
+from boostkmeans._steps.nearest import distances_to_assigned
+from boostkmeans._steps.partition import Labels
+from boostkmeans._steps.sweep import FullPolicy, SweepOptions, VisitPolicy, sweep
+
+
+@dataclass(frozen=True)
+class SweepRequest:
+    """How the shards sweep in one round."""
+
+    seed: int
+    first: bool = False
+    temperature: float = 0.0
+    exact: bool = False
+    only_changed: bool = False
+    """Visit only rows near clusters that changed in the last round."""
+
+
+class SweepSummary(NamedTuple):
+    """Figures about the sweep of one shard."""
+
+    moves: int
+    evaluations: int
+
+
+def shard_seed(seed: int, number: int) -> int:
+    """Return the seed of a shard in a round."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+
+
+def sweep_shard(
+    block: Any,
+    view: ShardView,
+    labels: Labels,
+    snapshot: Snapshot,
+    groups: CandidateGroups | None,
+    request: SweepRequest,
+) -> tuple[Labels, ShardSums, SweepSummary]:
+    """Sweep a shard as if the other shards did not change. Return its new labels and their sums.
+
+    Rows are compared with the candidates of `groups`, or with all clusters without them.
+    """
+    k = snapshot.n_clusters
+    problem = view.problem(block, k)
+    if problem.rows.n_rows == 0:
+        return labels, sum_labels(view, view.rows(block), labels, k), SweepSummary(0, 0)
+    partition = snapshot.partition(labels)
+    policy: VisitPolicy = FullPolicy()
+    if groups is not None:
+        active = groups.active(snapshot.changed) if request.only_changed else None
+        policy = GroupPolicy(groups, labels, active)
+    result = sweep(
+        problem,
+        partition,
+        policy=policy,
+        options=SweepOptions(first=request.first, temperature=request.temperature, exact=request.exact),
+        rng=np.random.RandomState(shard_seed(request.seed, view.number)),
+    )
+    found = partition.labels
+    _keep_last_members(labels, found, snapshot, view)
+    moves = int(np.count_nonzero(found != labels))
+    sums = sum_labels(view, view.rows(block), found, k)
+    return found, sums, SweepSummary(moves, result.evaluations)
+
+
+def _keep_last_members(before: Labels, after: Labels, snapshot: Snapshot, view: ShardView) -> None:
+    """Return one row to each cluster that this shard must not leave, in place."""
+    kept = np.flatnonzero(snapshot.keepers == view.number)
+    weighted = slice(None) if view.weights is None else view.weights > 0
+    present = np.bincount(after[weighted], minlength=snapshot.n_clusters)
+    for cluster in kept[present[kept] == 0]:
+        members = before == cluster
+        if view.weights is not None:
+            members &= view.weights > 0
+        after[members.argmax()] = cluster
+
+
+class FarRows(NamedTuple):
+    """Rows of a shard that are farthest from their centres."""
+
+    distances: Floats
+    rows: NDArray[np.int64]
+    labels: Labels
+
+
+def far_rows(block: Any, view: ShardView, labels: Labels, snapshot: Snapshot, n_rows: int) -> FarRows:
+    """Return up to `n_rows` rows of positive weight that are farthest from their centres."""
+    if block.shape[0] == 0:
+        return FarRows(np.empty(0), np.empty(0, dtype=np.int64), labels)
+    gaps, _ = distances_to_assigned(view.rows(block), snapshot.view().centres, labels, 1)
+    if view.weights is not None:
+        gaps[view.weights <= 0] = 0.0
+    far = np.argsort(-gaps, kind="stable")[:n_rows]
+    far = far[gaps[far] > 0]
+    return FarRows(gaps[far], far, labels[far])
+
+
+def move_rows(
+    block: Any,
+    view: ShardView,
+    labels: Labels,
+    rows: NDArray[np.int64],
+    targets: Labels,
+    n_clusters: int,
+) -> tuple[Labels, ShardSums]:
+    """Move some rows of a shard to other clusters."""
+    found = labels.copy()
+    found[rows] = targets
+    return found, sum_labels(view, view.rows(block), found, n_clusters)

@@ -1,0 +1,37 @@
+"""Tasks: submission of functions to a backend, with the settings of the fit."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from boostkmeans._runtime.instruction_set import using_instruction_set
+from boostkmeans._sharded.backend import Backend, Reference, reduce_in_order
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """A backend, and the settings that all tasks of a fit share."""
+
+    backend: Backend
+    isa: str
+    """Instruction set that all workers support. Float32 results differ in their last bits."""
+    n_threads: int | None = None
+    """Threads of tasks that run alone, such as the fit of a sample; None for all of a worker."""
+
+    def submit(self, function: Callable[..., Any], *args: Any, n_results: int = 1) -> Any:
+        """Schedule a task on one thread. See `Backend.submit`."""
+        return self.backend.submit(run_task, self.isa, function, *args, n_results=n_results)
+
+    def reduce(self, combine: Callable[..., Any], references: Sequence[Reference]) -> Reference:
+        """Combine results in a fixed order. See `reduce_in_order`."""
+        return reduce_in_order(self.backend, run_task, references, self.isa, combine)
+
+    def get(self, *references: Reference) -> list[Any]:
+        """Wait for results, and return them."""
+        return self.backend.get(references)
+
+
+def run_task(isa: str, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function on a worker with the instruction set of the fit."""
+    with using_instruction_set(isa):
+        return function(*args)

@@ -1,0 +1,123 @@
+"""Conversion of one block of rows, on the worker that has it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from boostkmeans._runtime.errors import InvalidValuesError, Message
+from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.table_columns import TableColumns
+from boostkmeans.io._readers.arrow.columns import choose_columns, import_pyarrow
+
+Column = str | list[str] | None
+"""A column of lists or columns of numbers. None stands for the only column of lists, or all columns."""
+
+# Packages whose tables are read by way of Arrow.
+TABLE_PACKAGES = ("pandas", "polars", "pyarrow")
+# Kinds of NumPy's types that hold real numbers.
+NUMERIC_KINDS = "biuf"
+
+
+def to_block(raw: Any, name: str, column: Column = None) -> Any:
+    """Convert a block to a two-dimensional array or a CSR matrix, without a copy if possible.
+
+    Parameters
+    ----------
+    raw : array-like, sparse matrix or table
+        An array, an array of arrays, a sparse matrix of SciPy, or a table of pandas, Arrow or polars.
+    name : str
+        Name of the block for messages, such as "block 3 of X".
+    column : str or list of str, default=None
+        Columns of a table. By default, it is the only column of lists, or all columns, which must hold
+        numbers.
+
+    Returns
+    -------
+    block : ndarray or CSR matrix
+        The rows, in their stored type. A table without rows may have 0 columns.
+    """
+    where = Location(name)
+    if type(raw).__module__.split(".")[0] in TABLE_PACKAGES:
+        return _from_table(raw, where, column)
+    if column is not None:
+        raise where.error(
+            f"A column was named, but the block is a {type(raw).__name__}, not a table.",
+            "Omit the column.",
+        )
+    block = raw.tocsr() if sparse.issparse(raw) else _from_array(np.asarray(raw))
+    if block.ndim != 2:
+        raise where.error(
+            f"Expected an array of two dimensions. Got one of shape {block.shape}.",
+            "A block has one row per vector.",
+        )
+    if block.dtype.kind not in NUMERIC_KINDS:
+        raise where.error(f"Expected real numbers. Got values of type {block.dtype}.")
+    return block.view(np.uint8) if block.dtype == np.bool_ and not sparse.issparse(block) else block
+
+
+def to_weights(raw: Any, name: str, n_rows: int) -> NDArray[np.float64]:
+    """Convert the weights of one block of `n_rows` rows to float64, and check them."""
+    weights = np.asarray(raw, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise InvalidValuesError(
+            Message(
+                "sample_weight has the shape {shape} for {name}, which has {n_rows} rows: one weight "
+                "per row is needed.",
+                shape=weights.shape, name=name, n_rows=n_rows,
+            )
+        )  # fmt: skip
+    wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(wrong):
+        raise InvalidValuesError(
+            Message(
+                "sample_weight contains {weight:g} at row {row} of {name}: weights must be finite, and "
+                "not negative.",
+                weight=weights[wrong[0]], row=int(wrong[0]), name=name,
+            )
+        )  # fmt: skip
+    return weights
+
+
+def _from_array(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of numbers for an array of arrays of equal length; return others as they are."""
+    if array.dtype != object or array.ndim != 1:
+        return array
+    rows = [np.asarray(row) for row in array]
+    return np.stack(rows) if rows and len({row.shape for row in rows}) == 1 else array
+
+
+def _from_table(raw: Any, where: Location, column: Column) -> NDArray[Any]:
+    table = _to_arrow(raw, where)
+    key = [column] if isinstance(column, str) else column
+    columns = choose_columns(where, table.schema, TableColumns(key))
+    for name in columns.names:
+        shape = getattr(table.schema.field(name).type, "shape", None)  # of Ray's tensors
+        if shape is not None and len(shape) != 1:
+            raise where.within(f"column {name!r}").error(
+                f"Expected one vector per row. Got tensors of shape {tuple(shape)}."
+            )
+    batches = [one for one in table.select(columns.names).to_batches() if one.num_rows]
+    if not batches:
+        return np.empty((0, columns.length or 0), dtype=columns.dtype)
+    width, first, arrays = columns.width(batches[0], 0), 0, []
+    for batch in batches:
+        arrays.append(columns.array(batch, first, width))
+        first += batch.num_rows
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _to_arrow(raw: Any, where: Location) -> Any:
+    """Return an Arrow table for a table of pandas, polars or Arrow."""
+    pa = import_pyarrow()
+    if isinstance(raw, pa.Table):
+        return raw
+    if isinstance(raw, pa.RecordBatch):
+        return pa.Table.from_batches([raw])
+    try:
+        if hasattr(raw, "to_arrow"):  # polars
+            return raw.to_arrow()
+        return pa.Table.from_pandas(raw, preserve_index=False)
+    except (AttributeError, TypeError, pa.ArrowException) as error:
+        raise where.error(f"Expected a table. Got a {type(raw).__name__}. {error}") from None

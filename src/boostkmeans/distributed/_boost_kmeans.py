@@ -1,0 +1,200 @@
+"""`BoostKMeans` for rows on many machines."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from boostkmeans._engine.history import SweepRecord
+from boostkmeans._estimators.boost_kmeans import BoostKMeans as LocalBoostKMeans
+from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.parameter_checks import Allowed
+from boostkmeans._steps.seeding import Init
+from boostkmeans.distributed._fitting import ENGINE, DistributedClusterer, refuse
+
+NO_LIMITS = (
+    "limits on sizes need decisions about one row at a time, but shards do not see each other's moves"
+)
+
+
+class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
+    """Boost k-means of rows on many machines, with Dask or Ray, or in one process.
+
+    The labels are the same in one process, on Dask and on Ray, for any number of workers, and after the
+    loss of workers. They depend on the shards of X. They differ from those of `boostkmeans.BoostKMeans`,
+    because shards are swept at the same time.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters, k.
+    init : str or array, default="auto"
+        As in `boostkmeans.BoostKMeans`. A name is the start of the sample with which the fit begins. An
+        array has the centres or the initial labels of all rows. A callable is not supported.
+    moves : {"best", "first"}, default="best"
+        As in `boostkmeans.BoostKMeans`.
+    n_candidates : int, None or "auto", default="auto"
+        As in `boostkmeans.BoostKMeans`. Clusters with few rows per shard share a list of candidates,
+        which is twice as long.
+    repair : bool, int or "auto", default="auto"
+        As in `boostkmeans.BoostKMeans`. Clusters are split by their rows in the sample.
+    annealing : float, (float, int) or "auto", default="auto"
+        As in `boostkmeans.BoostKMeans`.
+    quality : {"fast", "balanced", "best"}, default="balanced"
+        As in `boostkmeans.BoostKMeans`. The fit begins with a sample of 16, 32 or 64 rows per cluster.
+    dimensions : None or "auto", default="auto"
+        Both use all dimensions. Other values are not supported.
+    min_size, max_size : None
+        Not supported: shards do not see each other's moves.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        As in `boostkmeans.BoostKMeans`.
+    n_init : int, default=1
+        Number of runs from different starts. The run with the lowest inertia is the result.
+    max_iter : int, default=100
+        Maximum number of rounds and repairs per run.
+    tol : float, default=1e-4
+        Stop after a round that lowers the inertia by less than this share. With 0, continue until a
+        round certifies that no single move improves the partition.
+    max_time : float, default=None
+        Time limit in seconds. The start and the current round are always completed.
+    callback : callable, default=None
+        Function that is called with a `SweepRecord` in this process after each round. The fit stops if
+        it returns a true value.
+    checkpoint : path, default=None
+        File of this process for the state of the fit, including all labels. If the file exists and
+        belongs to the same data and parameters, the fit continues from it, on any engine.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers. An int gives the same result every time.
+    n_threads : int, default=None
+        Number of threads in one process, and of tasks that run alone on a worker, such as the fit of
+        the sample. By default, all processors. Tasks of shards use one thread each.
+    verbose : int, default=0
+        If positive, progress is logged to the logger "boostkmeans".
+    engine : {"dask", "ray"}, dask client or None, default=None
+        Where to run. By default, the type of X decides, then a running cluster, and otherwise the fit
+        runs in this process.
+
+    Attributes
+    ----------
+    labels_ : dask array, list or array
+        Cluster of each row, in the order and chunks of X. They stay on the workers.
+    cluster_centers_ : ndarray of shape (k, n_features), float64
+        Means of the clusters after the last round.
+    cluster_sizes_ : ndarray of shape (k,), int64
+        Number of rows in each cluster.
+    inertia_ : float
+        Weighted sum of squared distances of the rows to their centres.
+    distortion_ : float
+        `inertia_` divided by the sum of the weights.
+    n_iter_ : int
+        Number of rounds and repairs of the best run.
+    converged_ : bool
+        True if it is certified that no single move lowers the inertia.
+    stop_reason_ : str
+        As in `boostkmeans.BoostKMeans`.
+    history_ : list of SweepRecord
+        One record per round or repair of the best run, after one for the start.
+    n_samples_seen_ : int
+        Number of rows.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if X has them.
+
+    See Also
+    --------
+    boostkmeans.BoostKMeans : The ordinary estimator, for rows on one machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostkmeans.distributed import BoostKMeans
+    >>> X = [np.array([[1.0, 2], [1, 4], [1, 0]]), np.array([[10.0, 2], [10, 4], [10, 0]])]
+    >>> model = BoostKMeans(n_clusters=2, tol=0, random_state=0).fit(X)
+    >>> model.inertia_, model.converged_, [len(labels) for labels in model.labels_]
+    (16.0, True, [3, 3])
+    """
+
+    _allowed: ClassVar[Mapping[str, Allowed]] = {**LocalBoostKMeans._allowed, "engine": ENGINE}
+    _local_class = LocalBoostKMeans
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Init = "auto",
+        moves: str = "best",
+        n_candidates: int | str | None = "auto",
+        repair: bool | int | str = "auto",
+        annealing: float | tuple[float, int] | str = "auto",
+        quality: str = "balanced",
+        dimensions: int | str | None = "auto",
+        min_size: float | None = None,
+        max_size: float | None = None,
+        metric: str = "euclidean",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        callback: Callable[[SweepRecord], bool | None] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+        engine: Any = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            init=init,
+            moves=moves,
+            n_candidates=n_candidates,
+            repair=repair,
+            annealing=annealing,
+            quality=quality,
+            dimensions=dimensions,
+            min_size=min_size,
+            max_size=max_size,
+            metric=metric,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            max_time=max_time,
+            callback=callback,
+            checkpoint=checkpoint,
+            random_state=random_state,
+            n_threads=n_threads,
+            verbose=verbose,
+        )
+        self.engine = engine
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Raise NotImplementedError: batches are added to the ordinary estimator.
+
+        Parameters
+        ----------
+        X : array
+            Rows of the batch.
+        y : None
+            Not used, present for API consistency.
+        sample_weight : array, default=None
+            Weight of each row.
+
+        Returns
+        -------
+        self : object
+            Never.
+        """
+        raise NotImplementedError("Use to_local().partial_fit(X) to add a batch on one machine.")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        owner = type(self).__name__
+        refuse(owner, "min_size", self.min_size, NO_LIMITS)
+        refuse(owner, "max_size", self.max_size, NO_LIMITS)
+        if self.dimensions not in (None, "auto"):
+            expected = 'None or "auto": shards always use all dimensions'
+            raise ParameterError("dimensions", expected, self.dimensions, owner=owner)
+        if callable(self.init):
+            expected = "a name or an array: no process has all rows that a callable would need"
+            raise ParameterError("init", expected, self.init, owner=owner)

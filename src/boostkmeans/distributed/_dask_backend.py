@@ -1,0 +1,205 @@
+"""Tasks on a Dask cluster."""
+
+import operator
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+from weakref import WeakSet
+
+from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans.distributed._errors import ClusterError, died_error, missing_package_error
+from boostkmeans.distributed._packages import import_engine
+from boostkmeans.distributed._workers import (
+    VERSION,
+    Report,
+    common_instruction_sets,
+    run_task,
+    worker_probe,
+)
+
+# Priority of tasks without rows, such as sums. They free the results of tasks with rows, whose priority
+# is 0, so a worker with several shards needs less memory if they run first.
+PRIORITY_OF_SUMS = 1
+# Part of a key between the name of the function and the block. Dashboards group tasks by the part of the
+# key before a hyphen and a space.
+SEPARATOR = "- "
+
+
+class DaskBackend:
+    """Tasks on the cluster of a Dask client.
+
+    Results stay on the workers until the last reference to them is garbage. No task is pinned to a
+    worker and nothing is scattered, so the scheduler can compute every lost result again, on any worker.
+    """
+
+    name = "dask"
+    has_lineage = True
+
+    def __init__(self, client: Any, *, is_private: bool = False) -> None:
+        """Use a client.
+
+        Parameters
+        ----------
+        client : distributed.Client or None
+            A synchronous client. None stands for a cluster on this machine, with one single-threaded
+            worker process per available CPU. It starts with the first task.
+        is_private : bool, default=False
+            True if `close` closes the client. All results on the workers end with it.
+        """
+        if client is not None and client.asynchronous:
+            raise ParameterError("engine", "a synchronous client (asynchronous=False)", client)
+        self._client = client
+        self._cluster: Any = None
+        self.is_private = is_private or client is None
+        self._futures: WeakSet[Any] = WeakSet()
+        self._block_names: dict[Any, str] = {}
+        self._instruction_sets: list[str] | None = None
+
+    @classmethod
+    def from_running(cls) -> "DaskBackend | None":
+        """Use the client of this thread or process; return None if there is none."""
+        distributed = import_engine("dask")
+        try:
+            return cls(distributed.get_client())
+        except ValueError:  # no client and no worker
+            return None
+
+    @classmethod
+    def connect(cls, address: str) -> "DaskBackend":
+        """Connect to the scheduler at an address. `close` ends the connection."""
+        client = import_engine("dask").Client(address, set_as_default=False)
+        return cls(client, is_private=True)
+
+    @property
+    def client(self) -> Any:
+        """Return the client, or raise ClusterError if it is closed."""
+        if self._client is None:
+            self._start()
+        if self._client.status != "running":
+            raise ClusterError(
+                f"The Dask client is {self._client.status}. Connect a new client, and fit again."
+            )
+        return self._client
+
+    def submit(
+        self, function: Callable[..., Any], *args: Any, n_results: int = 1, n_threads: int = 1
+    ) -> Any:
+        """See `Backend`. A task with several threads runs in one slot of a worker."""
+        block = self._block_of(args)
+        future = self._submit(
+            run_task,
+            VERSION,
+            function,
+            *args,
+            key=_key(function.__name__, block),
+            priority=0 if block else PRIORITY_OF_SUMS,
+        )
+        if n_results == 1:
+            return future
+        return [
+            self._submit(
+                operator.getitem, future, i, key=_key("getitem", block), priority=PRIORITY_OF_SUMS
+            )
+            for i in range(n_results)
+        ]
+
+    def compute(self, collections: list[Any]) -> list[Any]:
+        """Compute Dask collections, and return one future for each.
+
+        `close` does not cancel them: the user may have persisted the same keys.
+        """
+        return list(self.client.compute(collections))
+
+    def name_blocks(self, references: Sequence[Any], names: Sequence[str]) -> None:
+        """Set the names of blocks of rows, which errors of tasks mention."""
+        keys = (future.key for future in references)
+        self._block_names.update(zip(keys, names, strict=True))
+
+    def get(self, references: Sequence[Any]) -> list[Any]:
+        """See `Backend`. The first error of any task is raised at once."""
+        from distributed.scheduler import KilledWorker
+
+        try:
+            return list(self.client.gather(list(references)))
+        except KilledWorker as error:
+            raise died_error(
+                self._describe(error.task),
+                f"{error.allowed_failures + 1} Dask workers died while they ran the same task, the last "
+                f"one at {error.last_worker.address}.",
+                error.last_worker.memory_limit,
+            ) from error
+        except CancelledError as error:
+            raise ClusterError(
+                f"Results on the Dask cluster are lost ({error}). Either the connection was closed or "
+                "the cluster restarted, or X contains scattered data, which Dask cannot compute again."
+            ) from error
+        except ModuleNotFoundError as error:
+            raise missing_package_error(error, VERSION) or error from None
+
+    def instruction_sets(self) -> list[str]:
+        """Check the versions on all workers, and return the instruction sets that all support."""
+        if self._instruction_sets is None:
+            self._instruction_sets = common_instruction_sets(self._reports())
+        return self._instruction_sets
+
+    def close(self) -> None:
+        """See `Backend`."""
+        if self._client is None:
+            return
+        if self._client.status == "running":
+            pending = [future for future in self._futures if future.status == "pending"]
+            if pending:
+                self._client.cancel(pending)
+        self._futures.clear()
+        if self.is_private:
+            self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+    def _start(self) -> None:
+        """Start a cluster of our own."""
+        distributed = import_engine("dask")
+        self._cluster = distributed.LocalCluster(
+            n_workers=resolve_threads(None), threads_per_worker=1, processes=True, dashboard_address=":0"
+        )
+        try:
+            self._client = distributed.Client(self._cluster, set_as_default=False)
+        except BaseException:
+            self._cluster.close()
+            raise
+
+    def _submit(self, function: Callable[..., Any], *args: Any, key: str, priority: int) -> Any:
+        future = self.client.submit(function, *args, key=key, priority=priority, pure=False)
+        self._futures.add(future)
+        return future
+
+    def _reports(self) -> dict[str, Report]:
+        """Return the reports of all workers. Wait for the first worker, if there is none."""
+        if not self.client.nthreads():
+            self.client.submit(int, pure=False).result()  # makes adaptive clusters start workers
+        answers = self.client.run(worker_probe(), on_error="return")
+        # A worker that has just died answers with an OSError.
+        reports = {one: answer for one, answer in answers.items() if not isinstance(answer, OSError)}
+        for answer in reports.values():
+            if isinstance(answer, Exception):
+                raise answer
+        return reports or self._reports()
+
+    def _block_of(self, args: tuple[Any, ...]) -> str:
+        """Return the name of the block among the arguments of a task, or an empty string."""
+        future = import_engine("dask").Future
+        keys = (arg.key for arg in args if isinstance(arg, future))
+        return next((self._block_names[key] for key in keys if key in self._block_names), "")
+
+    def _describe(self, key: Any) -> str:
+        if key in self._block_names:
+            return f"the reading of {self._block_names[key]}"
+        name, *block = str(key).rpartition("-")[0].split(SEPARATOR, 1)
+        return f"{name} of {block[0]}" if block else name or str(key)
+
+
+def _key(function: str, block: str) -> str:
+    """Return a unique key that shows which block of rows the task concerns."""
+    return f"{function}{SEPARATOR if block else ''}{block}-{uuid.uuid4().hex}"

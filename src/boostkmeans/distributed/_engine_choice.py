@@ -1,0 +1,77 @@
+"""Choice of the backend of a fit."""
+
+from typing import Any
+
+from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._sharded.backend import Backend, LocalBackend
+from boostkmeans.distributed._dask_backend import DaskBackend
+from boostkmeans.distributed._input_kinds import InputKind, kind_of
+from boostkmeans.distributed._packages import loaded
+from boostkmeans.distributed._ray_backend import RayBackend
+
+
+def choose_backend(
+    engine: Any, X: Any, *, address: str | None = None, n_threads: int | None = None
+) -> Backend:
+    """Return the backend for an engine; without an engine, for X or for the cluster that runs.
+
+    Parameters
+    ----------
+    engine : None, "dask", "ray" or distributed.Client
+        Engine, or a client of Dask. By default, the type of X decides. If it does not, a cluster decides
+        to which this process is connected. Otherwise, the tasks run in this process.
+    X : object
+        The data.
+    address : str, default=None
+        Address of a cluster to connect to, for `engine` "dask" or "ray".
+    n_threads : int, default=None
+        Number of threads of a fit in this process.
+    """
+    check_engine(engine)
+    if engine is not None and not isinstance(engine, str):
+        return DaskBackend(engine)
+    name = engine or _engine_of(X)
+    if name == "dask":
+        return _dask_backend(X, address)
+    if name == "ray":
+        return RayBackend(address)
+    return LocalBackend(resolve_threads(n_threads))
+
+
+def check_engine(engine: Any) -> None:
+    """Raise ParameterError unless `engine` is None, "dask", "ray" or a client of Dask."""
+    distributed = loaded("distributed")
+    is_client = distributed is not None and isinstance(engine, distributed.Client)
+    if not (engine is None or is_client or (isinstance(engine, str) and engine in ("dask", "ray"))):
+        raise ParameterError("engine", "None, 'dask', 'ray' or a distributed.Client", engine)
+
+
+def _engine_of(X: Any) -> str | None:
+    """Return the engine of X, or the one that runs."""
+    engine = kind_of(X).engine
+    if engine is not None:
+        return engine
+    running = [name for name, is_running in (("dask", _dask_runs()), ("ray", _ray_runs())) if is_running]
+    if len(running) > 1:
+        raise ParameterError(
+            "engine", "'dask' or 'ray', because this process is connected to both", None
+        )
+    return running[0] if running else None
+
+
+def _dask_runs() -> bool:
+    return loaded("distributed") is not None and DaskBackend.from_running() is not None
+
+
+def _ray_runs() -> bool:
+    ray = loaded("ray")
+    return ray is not None and bool(ray.is_initialized())
+
+
+def _dask_backend(X: Any, address: str | None) -> DaskBackend:
+    if address is not None:
+        return DaskBackend.connect(address)
+    if kind_of(X) is InputKind.DASK_FUTURES:
+        return DaskBackend(X[0].client)
+    return DaskBackend.from_running() or DaskBackend(None)

@@ -1,0 +1,208 @@
+"""Blocks of rows: references to the blocks of X, whatever X is."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
+from boostkmeans._sharded.backend import Reference
+from boostkmeans.distributed._block_conversion import Column, to_block, to_weights
+from boostkmeans.distributed._input_kinds import InputKind, kind_of
+from boostkmeans.distributed._row_ranges import cut_rows
+from boostkmeans.distributed._shard_files import ShardFile
+
+# Names of the backends with other processes.
+CLUSTERS = ("dask", "ray")
+# Size of the blocks of a single array. Dask warns about tasks that contain more than 10 MB.
+ARRAY_BLOCK_BYTES = 8 * 2**20
+# Largest arrays that are sent to a cluster as part of its tasks. The scheduler keeps a copy.
+MAX_SENT_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The blocks of X, in order."""
+
+    references: list[Reference]
+    """Each resolves to a two-dimensional array in its stored type, or to a CSR matrix."""
+    names: list[str]
+    """Names for messages, such as "block 3 of X" or the name of a file."""
+    kind: InputKind
+
+
+def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
+    """Return references to the blocks of X.
+
+    Parameters
+    ----------
+    X : object
+        See `InputKind`.
+    backend : Backend
+        Where the blocks are read and converted.
+    column : str or list of str, default=None
+        Column of lists, or columns of numbers, if the blocks are tables.
+    """
+    kind = kind_of(X)
+    _check_engine(kind, backend)
+    if kind is InputKind.SHARDS:
+        references, names = [backend.submit(read_shard, part) for part in X.parts], X.names
+    else:
+        raw = raw_blocks(X, kind, backend)
+        names = [f"block {i} of X" for i in range(len(raw))]
+        with warnings.catch_warnings():
+            # Sizes are limited by MAX_SENT_BYTES.
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            references = [
+                backend.submit(to_block, one, name, column) for one, name in zip(raw, names, strict=True)
+            ]
+    if backend.name in CLUSTERS:
+        backend.name_blocks(references, names)
+    return Blocks(references, names, kind)
+
+
+def read_shard(part: ShardFile) -> Any:
+    """Read the rows of a shard."""
+    return part.read()
+
+
+def raw_blocks(X: Any, kind: InputKind, backend: Any) -> list[Any]:
+    """Return the blocks of X before their conversion: arrays, or references to anything."""
+    if kind is InputKind.ARRAY:
+        _check_size([X], backend)
+        return cut_array(X)
+    if kind is InputKind.ARRAYS:
+        _check_size(X, backend)
+        return list(X)
+    if kind is InputKind.RAY_DATASET:
+        return ordered_tables(X)
+    if kind in (InputKind.DASK_FUTURES, InputKind.RAY_OBJECTS):
+        return list(X)
+    computed: list[Any] = backend.compute(delayed_blocks(X, kind))
+    return computed
+
+
+def delayed_blocks(X: Any, kind: InputKind) -> list[Any]:
+    """Return one Delayed object per block of a dask collection."""
+    if kind is InputKind.DASK_DELAYED:
+        return list(X)
+    if kind is InputKind.DASK_FRAME:
+        return list(X.to_delayed())
+    return list(whole_rows(X).to_delayed().ravel())
+
+
+def whole_rows(X: Any) -> Any:
+    """Return a dask array with one chunk of columns. The sizes of its chunks of rows may be unknown."""
+    if X.ndim != 2:
+        raise ParameterError("X", "an array of two dimensions", X)
+    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def ordered_tables(dataset: Any) -> list[Any]:
+    """Compute a Ray Dataset, and return references to its blocks in the order of the rows."""
+    options = dataset.context.execution_options
+    before = options.preserve_order
+    options.preserve_order = True
+    try:
+        return list(dataset.to_arrow_refs())
+    finally:
+        options.preserve_order = before
+
+
+def cut_array(X: Any) -> list[Any]:
+    """Cut an array or CSR matrix into blocks of rows. Only X determines their sizes."""
+    rows = X.tocsr() if sparse.issparse(X) else X
+    if rows.ndim != 2:
+        raise ParameterError("X", "an array of two dimensions", X)
+    row_bytes = max(1, n_bytes(rows) // max(1, rows.shape[0]))
+    ranges = cut_rows(rows.shape[0], max(1, ARRAY_BLOCK_BYTES // row_bytes), None)
+    return [rows[begin:end] for begin, end in ranges]
+
+
+def n_bytes(array: Any) -> int:
+    """Return the size of an array or sparse matrix."""
+    if not sparse.issparse(array):
+        return int(array.nbytes)
+    csr = array.tocsr()
+    return int(csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes)
+
+
+def weight_references(
+    sample_weight: Any, blocks: Blocks, lengths: Sequence[int], backend: Any
+) -> list[Reference] | None:
+    """Return one reference to the weights of each block; None without weights.
+
+    Parameters
+    ----------
+    sample_weight : None, float, array, dask array or series, or list with one array per block
+        The weights, in the order of the rows.
+    blocks : Blocks
+        The blocks of X.
+    lengths : sequence of int
+        Number of rows of each block.
+    backend : Backend
+        Where the weights are checked.
+    """
+    if sample_weight is None:
+        return None
+    raw = _raw_weights(sample_weight, lengths, backend)
+    if len(raw) != len(lengths):
+        raise InvalidValuesError(
+            Message(
+                "sample_weight has {n_weights} blocks, but X has {n_blocks}: each block of X needs the "
+                "weights of its rows.",
+                n_weights=len(raw), n_blocks=len(lengths),
+            )
+        )  # fmt: skip
+    return [
+        backend.submit(to_weights, one, name, length)
+        for one, name, length in zip(raw, blocks.names, lengths, strict=True)
+    ]
+
+
+def _raw_weights(sample_weight: Any, lengths: Sequence[int], backend: Any) -> list[Any]:
+    """Return the weights of each block: arrays, or references to arrays."""
+    if hasattr(sample_weight, "to_delayed"):  # a dask array or series
+        parts = sample_weight.to_delayed()
+        computed: list[Any] = backend.compute(list(parts.ravel() if hasattr(parts, "ravel") else parts))
+        return computed
+    if isinstance(sample_weight, list | tuple) and not np.isscalar(sample_weight[0]):
+        is_lazy = kind_of(sample_weight) is InputKind.DASK_DELAYED
+        return backend.compute(list(sample_weight)) if is_lazy else list(sample_weight)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        return [np.full(length, float(weights)) for length in lengths]
+    if weights.shape != (sum(lengths),):
+        raise InvalidValuesError(
+            Message(
+                "sample_weight.shape == {shape}, expected ({n_rows},): one weight per row.",
+                shape=weights.shape, n_rows=sum(lengths),
+            )
+        )  # fmt: skip
+    ends = np.cumsum([0, *lengths])
+    return [weights[begin:end] for begin, end in pairwise(ends)]
+
+
+def _check_engine(kind: InputKind, backend: Any) -> None:
+    if kind.engine not in (None, backend.name):
+        raise ParameterError(
+            "engine",
+            f"{kind.engine!r} for X, which is {kind.value}",
+            backend.name,
+            remedy="Omit engine, or pass the result of open_shards, which every engine reads.",
+        )
+
+
+def _check_size(arrays: Sequence[Any], backend: Any) -> None:
+    total = sum(map(n_bytes, arrays))
+    if backend.name in CLUSTERS and total > MAX_SENT_BYTES:
+        raise ParameterError(
+            "X",
+            f"at most {MAX_SENT_BYTES / 2**30:.0f} GiB if this process sends it to a cluster",
+            f"{total / 2**30:.1f} GiB",
+            remedy="Save it as files, and pass the result of open_shards. Workers then read the files.",
+        )

@@ -1,0 +1,260 @@
+"""The backends of Dask and Ray: results, order, errors, dead workers, and what `close` leaves behind."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from boostkmeans import ParameterError
+from boostkmeans._sharded.backend import reduce_in_order
+from boostkmeans.distributed import _ray_backend
+from boostkmeans.distributed._dask_backend import DaskBackend
+from boostkmeans.distributed._errors import ClusterError, WorkerDiedError
+from boostkmeans.distributed._ray_backend import RayBackend
+from conftest import run_python
+
+pytest_plugins = ("cluster_fixtures",)
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+def number(i: int) -> int:
+    return i
+
+
+def join(left: str, right: str) -> str:
+    return f"({left}{right})"
+
+
+def halves(values: Any) -> tuple[Any, Any]:
+    middle = len(values) // 2
+    return values[:middle], values[middle:]
+
+
+def zeros(n: int) -> Any:
+    return np.zeros((n, 4))
+
+
+def total(values: Any) -> float:
+    return float(values.sum())
+
+
+def fail(value: int) -> None:
+    raise ParameterError("k", "an even number", value)
+
+
+def exit_worker(*args: Any) -> None:
+    os._exit(1)
+
+
+def exit_once(folder: str, value: int) -> int:
+    """Kill the worker that is the first to call this with a folder."""
+    mark = Path(folder) / "called"
+    if not mark.exists():
+        mark.touch()
+        os._exit(1)
+    return value
+
+
+def import_other() -> None:
+    raise ModuleNotFoundError("No module named 'boostkmeans'", name="boostkmeans._sharded.later")
+
+
+def start_and_wait(mark: str, seconds: float) -> None:
+    Path(mark).touch()
+    time.sleep(seconds)
+
+
+def test_results_come_in_the_order_of_references(backend: Any) -> None:
+    references = [backend.submit(number, i) for i in range(20)]
+    assert backend.get(references[::-1] + references[:2]) == [*range(19, -1, -1), 0, 1]
+
+
+def test_references_are_replaced_by_results(backend: Any) -> None:
+    rows = backend.submit(zeros, 10)
+    first, second = backend.submit(halves, rows, n_results=2)
+    assert backend.get([backend.submit(total, second), backend.submit(len, first)]) == [0.0, 5]
+
+
+def test_large_results_arrive(backend: Any) -> None:
+    (rows,) = backend.get([backend.submit(zeros, 100_000)])
+    assert rows.shape == (100_000, 4)
+
+
+def test_reduction_is_a_fixed_tree(backend: Any) -> None:
+    references = [backend.submit(str, i) for i in range(5)]
+    assert backend.get([reduce_in_order(backend, join, references)]) == ["(((01)(23))4)"]
+
+
+def test_errors_have_their_type_and_fields(backend: Any) -> None:
+    later = backend.submit(join, backend.submit(fail, 3), "x")
+    with pytest.raises(ParameterError, match=r"k must be an even number\. Got 3\.") as error:
+        backend.get([later])
+    assert type(error.value) is ParameterError
+    assert error.value.got == 3
+
+
+def test_an_error_is_raised_while_other_tasks_run(backend: Any, tmp_path: Path) -> None:
+    slow = backend.submit(start_and_wait, str(tmp_path / "mark"), 20)
+    start = time.monotonic()
+    with pytest.raises(ParameterError):
+        backend.get([slow, backend.submit(fail, 3)])
+    assert time.monotonic() - start < 15
+    _end_slow_tasks(backend)
+
+
+def test_missing_modules_of_workers_are_explained(backend: Any) -> None:
+    with pytest.raises(ClusterError, match=r"cannot import boostkmeans._sharded.later.*Install"):
+        backend.get([backend.submit(import_other)])
+
+
+def test_a_task_survives_the_death_of_its_worker(backend: Any, tmp_path: Path) -> None:
+    assert backend.get([backend.submit(exit_once, str(tmp_path), 7)]) == [7]
+
+
+def test_a_task_that_kills_workers_is_named(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_ray_backend, "MAX_RETRIES", 1)
+    rows = backend.submit(zeros, 3)
+    backend.name_blocks([rows], ["block 3 of X"])
+    with pytest.raises(WorkerDiedError, match=r"exit_worker of block 3 of X.*smaller shards"):
+        backend.get([backend.submit(str, backend.submit(exit_worker, rows))])
+
+
+def test_dask_computes_lost_results_again(dask_backend: DaskBackend, dask_client: Any) -> None:
+    references = [dask_backend.submit(zeros, 10 + i) for i in range(6)]
+    dask_backend.get([dask_backend.submit(len, one) for one in references])
+    os.kill(next(iter(dask_client.run(os.getpid).values())), signal.SIGKILL)
+    assert dask_backend.get([dask_backend.submit(len, one) for one in references]) == [*range(10, 16)]
+
+
+def test_dask_reports_scattered_data_that_are_lost(dask_backend: DaskBackend, dask_client: Any) -> None:
+    worker, pid = next(iter(dask_client.run(os.getpid).items()))
+    scattered = dask_client.scatter(np.zeros(5), workers=[worker])
+    os.kill(pid, signal.SIGKILL)
+    while not scattered.cancelled():
+        time.sleep(0.05)
+    with pytest.raises(ClusterError, match="scattered"):
+        dask_backend.get([dask_backend.submit(total, scattered)])
+
+
+def test_ray_names_the_task_that_the_memory_monitor_killed(
+    ray_backend: RayBackend, local_ray: Any
+) -> None:
+    text = (
+        "Memory on the node was 9GB used / 10GB limit\nmore\nSelected to kill: (Task: lease ID=1, "
+        "task name=sweep of a.npy, required resources={CPU: 1})"
+    )
+    killed = local_ray.exceptions.OutOfMemoryError(text)
+    with pytest.raises(WorkerDiedError, match=r"10GB limit\. The task was sweep of a\.npy\.") as error:
+        ray_backend._raise_cause(killed, "decide")
+    assert "more\n" not in str(error.value)
+
+
+def test_ray_reports_lost_objects(ray_backend: RayBackend, local_ray: Any) -> None:
+    lost = local_ray.exceptions.ObjectLostError("ab" * 20, None, "")
+    with pytest.raises(WorkerDiedError, match=r"not by ray\.put"):
+        ray_backend._raise_cause(lost, "sweep")
+
+
+def test_ctrl_c_interrupts_get_and_close_cancels(backend: Any, tmp_path: Path) -> None:
+    marks = [tmp_path / str(i) for i in range(8)]
+    references = [backend.submit(start_and_wait, str(mark), 5) for mark in marks]
+
+    def interrupt() -> None:
+        while not any(mark.exists() for mark in marks):
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        backend.get(references)
+    _end_slow_tasks(backend)
+    assert sum(mark.exists() for mark in marks) <= 4, "each worker may have started its next task"
+
+
+def test_finished_results_survive_close(backend: Any) -> None:
+    reference = backend.submit(zeros, 5)
+    backend.get([reference])
+    backend.close()
+    assert len(backend.get([reference])[0]) == 5
+
+
+def test_ray_frees_results_without_references(ray_backend: RayBackend) -> None:
+    ray_backend.get([ray_backend.submit(len, ray_backend.submit(zeros, 10))])
+    ray_backend.get([ray_backend.submit(number, 0)])
+    assert not ray_backend._unfinished
+
+
+def test_dask_futures_are_garbage_collected(dask_backend: DaskBackend, dask_client: Any) -> None:
+    dask_backend.get([dask_backend.submit(len, dask_backend.submit(zeros, 10))])
+    assert not dask_backend._futures
+
+
+def test_a_private_cluster_starts_with_its_first_task() -> None:
+    pytest.importorskip("distributed")
+    backend = DaskBackend(None)
+    assert backend.is_private
+    backend.close()
+    assert backend._client is None
+
+
+def test_asynchronous_clients_are_refused() -> None:
+    class Client:
+        asynchronous = True
+
+    with pytest.raises(ParameterError, match="synchronous client"):
+        DaskBackend(Client())
+
+
+PRIVATE = """
+import sys
+import psutil
+from boostkmeans.distributed._errors import ClusterError
+
+def check(backend):
+    assert backend.is_private
+    assert backend.instruction_sets()
+    assert backend.get([backend.submit(len, (1, 2))]) == [2]
+    started = psutil.Process().children(recursive=True)
+    assert started
+    backend.close()
+    gone, alive = psutil.wait_procs(started, timeout=20)
+    alive = [one for one in alive if "resource_tracker" not in " ".join(one.cmdline())]
+    assert not alive, alive
+    try:
+        backend.submit(len, (1, 2))
+    except ClusterError:
+        return
+    raise AssertionError("a closed backend accepts tasks")
+
+if __name__ == "__main__":
+    import {module}
+    check({start})
+"""
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "boostkmeans.distributed._dask_backend.DaskBackend(None)",
+        "boostkmeans.distributed._ray_backend.RayBackend()",
+    ],
+)
+def test_private_clusters_leave_no_process_behind(start: str, tmp_path: Path) -> None:
+    pytest.importorskip("distributed" if "Dask" in start else "ray")
+    script = tmp_path / "script.py"  # workers of Dask import the main module
+    script.write_text(PRIVATE.format(module=".".join(start.split(".")[:3]), start=start))
+    code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
+    result = run_python(code, RAY_USAGE_STATS_ENABLED="0", RAY_ADDRESS="")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def _end_slow_tasks(backend: Any) -> None:
+    """Restart Dask's workers, because Dask cannot interrupt tasks. Ray has interrupted them."""
+    backend.close()
+    if isinstance(backend, DaskBackend):
+        backend.client.restart()

@@ -1,0 +1,247 @@
+"""X of every kind as blocks, on Dask, on Ray and in one process."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+
+from boostkmeans import DataFormatError, ParameterError
+from boostkmeans._runtime.errors import InvalidValuesError
+from boostkmeans._sharded.backend import LocalBackend
+from boostkmeans.distributed import _inputs, open_shards
+from boostkmeans.distributed._dask_backend import DaskBackend
+from boostkmeans.distributed._engine_choice import choose_backend
+from boostkmeans.distributed._input_kinds import InputKind
+from boostkmeans.distributed._inputs import as_blocks, weight_references
+from boostkmeans.distributed._ray_backend import RayBackend
+
+pytest_plugins = ("cluster_fixtures",)
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.slow,
+    # Ray Data sets its own deprecated options.
+    pytest.mark.filterwarnings("ignore:`use_.*is deprecated:DeprecationWarning"),
+]
+
+ROWS = np.arange(20, dtype=np.float32).reshape(10, 2)
+PARTS = [ROWS[:3], ROWS[3:3], ROWS[3:10]]
+
+
+def part(i: int) -> NDArray[np.float32]:
+    return PARTS[i]
+
+
+def csr_part(i: int) -> Any:
+    return sparse.csr_array(PARTS[i])
+
+
+def values_of(X: Any, backend: Any, column: Any = None) -> list[NDArray[Any]]:
+    """Return the blocks of X as dense arrays."""
+    blocks = as_blocks(X, backend, column)
+    assert len(blocks.names) == len(blocks.references)
+    return [one.toarray() if sparse.issparse(one) else one for one in backend.get(blocks.references)]
+
+
+def check(values: list[NDArray[Any]], lengths: list[int], dtype: Any = np.float32) -> None:
+    assert [len(one) for one in values] == lengths
+    assert {one.dtype for one in values} == {np.dtype(dtype)}
+    assert np.array_equal(np.concatenate([one for one in values if len(one)]), ROWS)
+
+
+def test_dask_arrays(dask_backend: DaskBackend) -> None:
+    import dask.array as da
+
+    array = da.from_array(ROWS, chunks=((3, 0, 7), 1))
+    check(values_of(array, dask_backend), [3, 0, 7])
+    check(values_of(array[array[:, 0] >= 0], dask_backend), [3, 0, 7])
+
+
+def test_dask_arrays_of_sparse_chunks(dask_backend: DaskBackend) -> None:
+    import dask.array as da
+
+    array = da.from_array(ROWS, chunks=(5, 2)).map_blocks(sparse.csr_matrix)
+    (first, _) = dask_backend.get(as_blocks(array, dask_backend).references)
+    assert sparse.issparse(first)
+    check(values_of(array, dask_backend), [5, 5])
+
+
+def test_dask_frames(dask_backend: DaskBackend) -> None:
+    import dask
+    import dask.dataframe as dd
+    import pandas as pd
+
+    frame = dd.from_pandas(pd.DataFrame(ROWS, columns=["a", "b"]), npartitions=3)
+    check(values_of(frame, dask_backend), [4, 3, 3])
+    with dask.config.set({"dataframe.convert-string": False}):
+        lists = dd.from_pandas(pd.DataFrame({"e": list(ROWS), "id": range(10)}), npartitions=2)
+    check(values_of(lists, dask_backend, "e"), [5, 5])
+
+
+def test_delayed_objects_and_futures(dask_backend: DaskBackend, dask_client: Any) -> None:
+    import dask
+
+    check(values_of([dask.delayed(part)(i) for i in range(3)], dask_backend), [3, 0, 7])
+    check(values_of(dask_client.map(csr_part, range(3)), dask_backend), [3, 0, 7])
+
+
+def test_ray_objects(ray_backend: RayBackend, local_ray: Any) -> None:
+    check(values_of([local_ray.remote(part).remote(i) for i in range(3)], ray_backend), [3, 0, 7])
+    check(values_of([local_ray.remote(csr_part).remote(i) for i in range(3)], ray_backend), [3, 0, 7])
+
+
+def test_ray_datasets(ray_backend: RayBackend, local_ray: Any) -> None:
+    import ray.data
+
+    tensors = ray.data.from_numpy([PARTS[0], PARTS[2]])
+    check(values_of(tensors, ray_backend), [3, 7])
+    numbers = ray.data.from_items([{"a": a, "b": b} for a, b in ROWS.tolist()], override_num_blocks=4)
+    check(values_of(numbers, ray_backend, ["a", "b"]), [3, 3, 2, 2], np.float64)
+    assert not numbers.context.execution_options.preserve_order
+
+
+def test_ray_datasets_of_matrices_are_refused(ray_backend: RayBackend, local_ray: Any) -> None:
+    import ray.data
+
+    with pytest.raises(DataFormatError, match=r"block 0 of X: .*tensors of shape \(2, 2\)"):
+        values_of(ray.data.from_numpy(np.zeros((3, 2, 2))), ray_backend)
+
+
+@pytest.mark.parametrize("engine", ["local", "dask", "ray"])
+def test_shards_and_arrays(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = request.getfixturevalue(f"{engine}_backend")
+    for i, name in ((0, "a"), (2, "b")):
+        np.save(tmp_path / f"{name}.npy", PARTS[i])
+    shards = open_shards(tmp_path / "*.npy")
+    assert as_blocks(shards, backend).names == [str(tmp_path / "a.npy"), str(tmp_path / "b.npy")]
+    check(values_of(shards, backend), [3, 7])
+    check(values_of(PARTS, backend), [3, 0, 7])
+    monkeypatch.setattr(_inputs, "ARRAY_BLOCK_BYTES", 4 * ROWS[0].nbytes)
+    check(values_of(ROWS, backend), [3, 3, 4])
+    assert len(values_of(sparse.csr_array(ROWS), backend)) > 1
+
+
+def test_a_missing_file_is_named(backend: Any, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", ROWS)
+    shards = open_shards(tmp_path / "a.npy")
+    (tmp_path / "a.npy").unlink()
+    with pytest.raises(DataFormatError, match=r"a\.npy: The file is missing"):
+        values_of(shards, backend)
+
+
+def test_wrong_blocks_are_named(backend: Any) -> None:
+    with pytest.raises(DataFormatError, match=r"block 1 of X: Expected an array of two dimensions"):
+        values_of([ROWS, np.zeros(3)], backend)
+
+
+def test_large_arrays_are_not_sent(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_inputs, "MAX_SENT_BYTES", 100)
+    with pytest.raises(ParameterError, match=r"if this process sends it to a cluster.*open_shards"):
+        as_blocks(np.zeros((100, 100)), backend)
+    with pytest.raises(ParameterError):
+        as_blocks([ROWS, np.zeros((100, 100))], backend)
+
+
+def test_blocks_of_more_than_ten_megabytes_are_sent(backend: Any) -> None:
+    array = np.zeros((3_000_000, 4), dtype=np.uint8)
+    assert values_of([array], backend)[0].shape == array.shape
+
+
+@pytest.mark.parametrize("X", [{}, "a.npy", [], [ROWS, "x"], 3])
+def test_other_types_are_refused(X: Any, local_backend: LocalBackend) -> None:
+    with pytest.raises(ParameterError, match="X must be the result of open_shards, a dask array"):
+        as_blocks(X, local_backend)
+
+
+def test_engine_and_data_must_agree(local_backend: LocalBackend) -> None:
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ParameterError, match="engine must be 'dask' for X, which is a dask array"):
+        as_blocks(da.zeros((3, 2)), local_backend)
+
+
+def test_weights_are_cut_like_the_blocks(backend: Any) -> None:
+    blocks, weights = as_blocks(PARTS, backend), np.arange(10.0)
+    assert weight_references(None, blocks, [3, 0, 7], backend) is None
+    for given in (weights, weights.astype(np.int64), [weights[:3], weights[3:3], weights[3:]]):
+        found = weight_references(given, blocks, [3, 0, 7], backend)
+        assert found is not None
+        values = backend.get(found)
+        assert [len(one) for one in values] == [3, 0, 7]
+        assert np.array_equal(np.concatenate(values), weights)
+    scalar = weight_references(2, blocks, [3, 0, 7], backend)
+    assert scalar is not None
+    assert backend.get(scalar)[0].tolist() == [2, 2, 2]
+
+
+def test_weights_of_dask(dask_backend: DaskBackend) -> None:
+    import dask.array as da
+
+    blocks, weights = as_blocks(PARTS, dask_backend), np.arange(10.0)
+    found = weight_references(
+        da.from_array(weights, chunks=((3, 0, 7),)), blocks, [3, 0, 7], dask_backend
+    )
+    assert found is not None
+    assert np.array_equal(np.concatenate(dask_backend.get(found)), weights)
+    with pytest.raises(InvalidValuesError, match="sample_weight has 2 blocks, but X has 3"):
+        weight_references(da.from_array(weights, chunks=5), blocks, [3, 0, 7], dask_backend)
+    wrong = weight_references(da.ones(10, chunks=((3, 1, 6),)), blocks, [3, 0, 7], dask_backend)
+    assert wrong is not None
+    with pytest.raises(InvalidValuesError, match=r"shape \(1,\) for block 1 of X, which has 0 rows"):
+        dask_backend.get(wrong)
+
+
+def test_too_few_weights_are_refused(local_backend: LocalBackend) -> None:
+    blocks = as_blocks(PARTS, local_backend)
+    with pytest.raises(InvalidValuesError, match=re.escape("expected (10,)")):
+        weight_references(np.ones(9), blocks, [3, 0, 7], local_backend)
+
+
+def test_choice_of_the_engine(dask_client: Any, local_ray: Any) -> None:
+    import dask.array as da
+
+    futures = dask_client.map(part, range(2))
+    chosen = choose_backend(None, futures)
+    assert isinstance(chosen, DaskBackend)
+    assert chosen.client is dask_client
+    assert isinstance(choose_backend(dask_client, ROWS), DaskBackend)
+    assert isinstance(choose_backend("ray", ROWS), RayBackend)
+    assert isinstance(choose_backend(None, [local_ray.put(1)]), RayBackend)
+    assert isinstance(choose_backend(None, ROWS), RayBackend), "only Ray has a default connection"
+    with dask_client.as_current():
+        assert choose_backend(None, da.zeros((3, 2))).name == "dask"
+        assert choose_backend("dask", ROWS).name == "dask"
+        with pytest.raises(ParameterError, match="connected to both"):
+            choose_backend(None, ROWS)
+
+
+def test_choice_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    chosen = choose_backend(None, ROWS, n_threads=1)
+    assert isinstance(chosen, LocalBackend)
+    chosen.close()
+
+
+@pytest.mark.parametrize("engine", ["spark", 3, object()])
+def test_other_engines_are_refused(engine: Any) -> None:
+    with pytest.raises(ParameterError, match="engine must be None, 'dask', 'ray' or a distributed"):
+        choose_backend(engine, ROWS)
+
+
+@pytest.mark.parametrize(("engine", "package"), [("dask", "distributed"), ("ray", "ray")])
+def test_missing_engines_are_explained(
+    engine: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, package, None)
+    with pytest.raises(ImportError, match=rf"pip install 'boostkmeans\[{engine}\]'"):
+        choose_backend(engine, ROWS)
+
+
+def test_kinds_know_their_engine() -> None:
+    assert InputKind.DASK_FRAME.engine == "dask"
+    assert InputKind.RAY_OBJECTS.engine == "ray"
+    assert InputKind.SHARDS.engine is None

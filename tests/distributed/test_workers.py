@@ -1,0 +1,74 @@
+"""The check of the versions and instruction sets of workers."""
+
+from typing import Any
+
+import cloudpickle
+import pytest
+
+import boostkmeans
+from boostkmeans.distributed._errors import ClusterError, WorkerVersionError
+from boostkmeans.distributed._workers import common_instruction_sets, run_task, worker_probe
+from conftest import run_python
+
+pytest_plugins = ("cluster_fixtures",)
+
+VERSION = boostkmeans.__version__
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    return {"version": VERSION, "problem": "", "instruction_sets": ["a", "b"], **changes}
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_workers_report_their_instruction_sets(backend: Any) -> None:
+    assert backend.instruction_sets() == boostkmeans.instruction_sets()
+
+
+def test_common_instruction_sets_keep_their_order() -> None:
+    reports = {"x": report(instruction_sets=["a", "b", "c"]), "y": report(instruction_sets=["c", "a"])}
+    assert common_instruction_sets(reports) == ["a", "c"]
+
+
+def test_no_common_instruction_set_is_an_error() -> None:
+    with pytest.raises(ClusterError, match=r"no instruction set in common. x: a, b; y: c\."):
+        common_instruction_sets({"x": report(), "y": report(instruction_sets=["c"])})
+
+
+def test_different_versions_are_listed() -> None:
+    reports = {"tcp://a": report(), "tcp://b": report(version="0.1"), "tcp://c": report(version=None)}
+    with pytest.raises(WorkerVersionError) as error:
+        common_instruction_sets(reports)
+    assert f"The driver has boostkmeans {VERSION}" in str(error.value)
+    assert "tcp://b: boostkmeans 0.1; tcp://c: no boostkmeans" in str(error.value)
+    assert "tcp://a" not in str(error.value)
+
+
+def test_probe_runs_without_boostkmeans() -> None:
+    code = f"""
+import sys
+sys.modules["boostkmeans"] = None
+import pickle
+print(pickle.loads({cloudpickle.dumps(worker_probe())!r})()["version"])
+"""
+    result = run_python(code)
+    assert result.stdout.strip() == "None", result.stderr
+
+
+def test_probe_runs_with_a_version_without_our_modules() -> None:
+    code = f"""
+import sys, types
+sys.modules["boostkmeans"] = old = types.ModuleType("boostkmeans")
+old.__version__ = "0.1"
+import pickle
+print(pickle.loads({cloudpickle.dumps(worker_probe())!r})())
+"""
+    result = run_python(code)
+    assert "'version': '0.1'" in result.stdout, result.stderr
+    assert "not a package" in result.stdout
+
+
+def test_late_workers_with_another_version_fail() -> None:
+    assert run_task(VERSION, len, "abc") == 3
+    with pytest.raises(WorkerVersionError, match=f"joined with boostkmeans {VERSION}"):
+        run_task("0.1", len, "abc")
