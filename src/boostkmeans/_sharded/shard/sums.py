@@ -128,6 +128,11 @@ def has_equal_centres(snapshot: Snapshot) -> bool:
     return bool((first != np.arange(len(first))).any())
 
 
+def total_inertia(total: ShardSums) -> float:
+    """Return the inertia of all clusters."""
+    return float(total.sums.inertias.sum())
+
+
 def sizes_of(snapshot: Snapshot) -> NDArray[np.int64]:
     """Return the number of rows of positive weight of each cluster."""
     return snapshot.counts

@@ -1,6 +1,6 @@
 """Sweep of one shard against a snapshot of all clusters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._sharded.shard.candidate_groups import CandidateGroups, GroupPolicy
+from boostkmeans._sharded.shard.projecting import ShardProjection
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.nearest import distances_to_assigned
@@ -46,15 +47,19 @@ def sweep_shard(
     snapshot: Snapshot,
     groups: CandidateGroups | None,
     request: SweepRequest,
+    projection: ShardProjection | None = None,
 ) -> tuple[Labels, ShardSums, SweepSummary]:
     """Sweep a shard as if the other shards did not change. Return its new labels and their sums.
 
-    Rows are compared with the candidates of `groups`, or with all clusters without them.
+    Rows are compared with the candidates of `groups`, or with all clusters without them. A `projection`
+    excludes clusters by lower bounds.
     """
     k = snapshot.n_clusters
     problem = view.problem(block, k)
     if problem.rows.n_rows == 0:
         return labels, sum_labels(view, view.rows(block), labels, k), SweepSummary(0, 0)
+    if projection is not None:
+        problem = replace(problem, projection=projection.whole())
     partition = snapshot.partition(labels)
     policy: VisitPolicy = FullPolicy()
     if groups is not None:
