@@ -58,8 +58,8 @@ def fit(
     and SIGHUP act like Ctrl-C. With --checkpoint, an interrupted fit continues when the same command is
     run with --resume, and gives the result of an uninterrupted fit.
 
-    With --engine, the files are shards of a fit on Dask or Ray. The number of workers does not change its
-    labels.
+    With --engine, the files are shards of a fit on Dask or Ray. The number of workers does not change
+    the labels.
     """
     with command(common) as run:
         checkpoint = CheckpointFile.from_options(checkpoint_options, force=common.force)
