@@ -190,7 +190,7 @@ class RayBackend:
         if isinstance(cause, ModuleNotFoundError):
             raise missing_package_error(cause, VERSION) or cause from None
         if isinstance(cause, errors.RayError):
-            raise ClusterError(f"Ray could not run a task. {cause}") from error
+            raise ClusterError(f"Ray could not run a task: {type(cause).__name__} {cause}") from error
         raise cause from None
 
     def _describe_dependency(self, trace: str) -> str:
