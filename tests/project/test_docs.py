@@ -26,7 +26,9 @@ HAND_WRITTEN = [
     page for page in PAGES if page.parent == DOCS and page.stem not in ("benchmarks", "paper", "peers")
 ]
 # Public modules whose names the reference must list.
-MODULES = ("baselines", "documents", "images", "interop", "io", "metrics", "quantization", "select")
+MODULES = (
+    "baselines", "distributed", "documents", "images", "interop", "io", "metrics", "quantization", "select"
+)  # fmt: skip
 # Sections of a version in Keep a Changelog.
 SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostkmeans._data.cluster_sums import ClusterSums
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
 from boostkmeans._sharded.shard.view import ShardView
-from boostkmeans._steps.cluster_sums import ClusterSums
 from boostkmeans._steps.coincident import first_at_same_place
 from boostkmeans._steps.partition import Labels, Partition
 
