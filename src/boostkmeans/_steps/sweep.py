@@ -168,11 +168,16 @@ def sweep(
     options: SweepOptions,
     rng: np.random.RandomState,
     progress: SweepProgress | None = None,
+    block_rows: int | None = None,
 ) -> SweepResult:
-    """Visit rows in the order of the policy, and move those that gain. Change the partition in place."""
+    """Visit rows in the order of the policy, and move those that gain. Change the partition in place.
+
+    `block_rows` is the number of rows that propose before the first move is decided; by default it
+    depends on the number of rows.
+    """
     progress = progress or SweepProgress()
     limits, row_weights = problem.limits, problem.row_weights
-    block_rows = proposing_rows(problem.rows.n_rows)
+    block_rows = block_rows or proposing_rows(problem.rows.n_rows)
     for block in progress.blocks(problem.rows, rng):
         visit = policy.visit(block, partition.n_clusters, block_rows, rng)
         found = _core.sweep(

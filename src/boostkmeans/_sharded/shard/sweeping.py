@@ -13,7 +13,16 @@ from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.nearest import distances_to_assigned
 from boostkmeans._steps.partition import Labels
-from boostkmeans._steps.sweep import FullPolicy, SweepOptions, VisitPolicy, sweep
+from boostkmeans._steps.sweep import (
+    FullPolicy,
+    SweepOptions,
+    VisitPolicy,
+    proposing_rows,
+    sweep,
+)
+
+# Minimum number of blocks of rows in which a shard is swept.
+MIN_BLOCKS = 8
 
 
 @dataclass(frozen=True)
@@ -71,12 +80,22 @@ def sweep_shard(
         policy=policy,
         options=SweepOptions(first=request.first, temperature=request.temperature, exact=request.exact),
         rng=np.random.RandomState(shard_seed(request.seed, view.number)),
+        block_rows=_block_rows(problem.rows.n_rows, int(snapshot.counts.sum())),
     )
     found = partition.labels
     _keep_last_members(labels, found, snapshot, view)
     moves = int(np.count_nonzero(found != labels))
     sums = sum_labels(view, view.rows(block), found, k)
     return found, sums, SweepSummary(moves, result.evaluations)
+
+
+def _block_rows(n_rows: int, n_all: int) -> int:
+    """Return the number of rows that propose at a time.
+
+    It is that of all rows on one machine: smaller blocks are of no use, because a shard does not see
+    the moves of the others anyway.
+    """
+    return min(proposing_rows(n_all), max(proposing_rows(n_rows), n_rows // MIN_BLOCKS))
 
 
 def _keep_last_members(before: Labels, after: Labels, snapshot: Snapshot, view: ShardView) -> None:
