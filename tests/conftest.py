@@ -77,7 +77,7 @@ def run_python(
     """Run code in a new interpreter, in which warnings are errors.
 
     Unless it must be `fresh` or has environment variables of its own, scikit-learn is loaded already,
-    which saves seconds.
+    which saves seconds. Code that hides packages or looks at `sys.modules` needs a fresh one.
     """
     if not fresh and not env:
         return run_warm(code, timeout)

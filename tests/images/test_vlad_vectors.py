@@ -182,6 +182,7 @@ def test_components_without_variance_are_omitted(tmp_path: Path) -> None:
     vectors = pipeline.fit_transform_descriptors(descriptors, numbers)
     np.testing.assert_allclose(vectors, np.tile([[vectors[0, 0]], [-vectors[0, 0]]], (10, 1)))
     assert pipeline.n_components_ == 1
+    assert pipeline.explained_variance_ratio_ is not None
     np.testing.assert_allclose(pipeline.explained_variance_ratio_, [1])
     pipeline.save(tmp_path / "pipeline.st")
     loaded = VLADPipeline.load(tmp_path / "pipeline.st")

@@ -299,7 +299,8 @@ print("nothing")
 @pytest.mark.slow
 def test_error_names_package_to_install(tmp_path: Path) -> None:
     fuzz.valid_files(tmp_path)
-    result = run_python(f"""
+    result = run_python(
+        f"""
 import sys
 sys.modules["pyarrow"] = sys.modules["h5py"] = None
 from boostkmeans.io import open_vectors
@@ -311,7 +312,9 @@ for name, extra in (("a.parquet", "parquet"), ("a.feather", "parquet"), ("old.hd
     else:
         raise AssertionError(name)
 assert open_vectors({str(tmp_path)!r} + "/a.csv").shape == (4, 3)
-""")
+""",
+        fresh=True,
+    )
     assert result.returncode == 0, result.stderr
 
 

@@ -18,21 +18,24 @@ def verdict_of(name: str, result: Json) -> str:
 
 
 def entropies(
-    sets: int = 8, size: str = "small", worst: float = 2.0, against: int = 0, **lower: list[float]
+    lower: dict[str, list[float]],
+    sets: int = 8,
+    size: str = "small",
+    worst: float = 2.0,
+    against: int = 0,
 ) -> Json:
     """Return two entropies for all methods and k: 1 and 2, or others for some methods.
 
-    Methods are named without brackets. `worst` is the higher entropy of the named methods. The named
-    methods are high on the last sets, `against` in number, and lower on the others by the same amount.
+    `lower` has the lower entropies of some methods, and `worst` is their higher one. These methods are
+    high on the last sets, `against` in number, and lower on the others by the same amount.
     """
     runs = []
     for number in range(sets):
         for method in table3_entropy.PAPER:
-            plain = "".join(one for one in method if one.isalpha())
-            values = np.array(lower.get(plain, [1.0] * len(KS)))
-            if plain in lower and against:
+            values = np.array(lower.get(method, [1.0] * len(KS)))
+            if method in lower and against:
                 values = values + 0.5 * (1 if number >= sets - against else -against / (sets - against))
-            high = worst if plain in lower else 2.0
+            high = worst if method in lower else 2.0
             figures = {str(k): {"entropy": [value, high], "inertia": [1.0, 1.0]}
                        for k, value in zip(KS, values, strict=True)}  # fmt: skip
             runs.append({"run": {"set": f"set{number}", "method": method, "ks": list(KS)},
@@ -50,7 +53,7 @@ def entropies(
     ],
 )
 def test_best_direct_for_documents_includes_five_clusters(fast: list[float], expected: str) -> None:
-    assert verdict_of("best_direct_for_documents", entropies(BKMrndFast=fast)) == expected
+    assert verdict_of("best_direct_for_documents", entropies({"BKM(rnd)+Fast": fast})) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,16 +65,16 @@ def test_best_direct_for_documents_includes_five_clusters(fast: list[float], exp
     ],
 )
 def test_best_for_documents_from_ten_clusters(tree: list[float], expected: str) -> None:
-    assert verdict_of("best_for_documents", entropies(BsBKMnon=tree)) == expected
+    assert verdict_of("best_for_documents", entropies({"BsBKM(non)": tree})) == expected
 
 
 @pytest.mark.parametrize("name", ["best_for_documents", "best_direct_for_documents"])
 def test_best_for_documents_also_by_the_mean_of_all_runs(name: str) -> None:
-    best = {"BsBKMnon": [0.8] * 4, "BKMrndFast": [0.9] * 4}
+    best = {"BsBKM(non)": [0.8] * 4, "BKM(rnd)+Fast": [0.9] * 4}
     for worst, expected in ((2.0, AGREES), (2.5, IN_PART)):
         # Only the tree or only the direct method is named, so the other one cannot be first.
-        chosen = "BsBKMnon" if name == "best_for_documents" else "BKMrndFast"
-        assert verdict_of(name, entropies(worst=worst, **{chosen: best[chosen]})) == expected
+        chosen = "BsBKM(non)" if name == "best_for_documents" else "BKM(rnd)+Fast"
+        assert verdict_of(name, entropies({chosen: best[chosen]}, worst=worst)) == expected
 
 
 @pytest.mark.parametrize(
@@ -79,9 +82,9 @@ def test_best_for_documents_also_by_the_mean_of_all_runs(name: str) -> None:
     [(0.96, 0.96, AGREES), (0.98, 0.96, IN_PART), (0.96, 0.98, IN_PART), (1.01, 0.9, DIFFERS)],
 )
 def test_boost_better_for_documents(direct: float, tree: float, expected: str) -> None:
-    lower = {"BKMnon": [direct] * 4, "BKMrndFast": [direct] * 4, "BsBKMnon": [tree] * 4}
-    assert verdict_of("boost_better_for_documents", entropies(**lower)) == expected
-    on_some_sets = verdict_of("boost_better_for_documents", entropies(against=3, **lower))
+    lower = {"BKM(non)": [direct] * 4, "BKM(rnd)+Fast": [direct] * 4, "BsBKM(non)": [tree] * 4}
+    assert verdict_of("boost_better_for_documents", entropies(lower)) == expected
+    on_some_sets = verdict_of("boost_better_for_documents", entropies(lower, against=3))
     assert on_some_sets == (DIFFERS if expected == DIFFERS else IN_PART)
 
 
@@ -94,12 +97,12 @@ def test_boost_better_for_documents(direct: float, tree: float, expected: str) -
     ],
 )
 def test_better_than_rbk(tree: list[float], expected: str) -> None:
-    assert verdict_of("better_than_rbk", entropies(BsBKMnon=tree)) == expected
+    assert verdict_of("better_than_rbk", entropies({"BsBKM(non)": tree})) == expected
 
 
 def test_better_than_rbk_needs_most_sets() -> None:
     for sets, against, expected in ((8, 0, AGREES), (5, 0, IN_PART), (8, 3, IN_PART)):
-        result = entropies(sets, against=against, BsBKMnon=[0.99] * 4)
+        result = entropies({"BsBKM(non)": [0.99] * 4}, sets, against=against)
         assert verdict_of("better_than_rbk", result) == expected
 
 
@@ -112,14 +115,13 @@ def test_better_than_rbk_needs_most_sets() -> None:
     ],
 )
 def test_trees_for_documents(tree: list[float], against: int, expected: str) -> None:
-    trees = dict.fromkeys(("BsBKMnon", "RBK", "BsKM"), tree)
-    # BsKM and BsKM++ have the same name without signs.
-    assert verdict_of("trees_for_documents", entropies(against=against, **trees)) == expected
+    trees = dict.fromkeys(("BsBKM(non)", "RBK", "BsKM", "BsKM++"), tree)
+    assert verdict_of("trees_for_documents", entropies(trees, against=against)) == expected
 
 
 def test_documents_at_the_papers_size_need_all_sets_that_exist() -> None:
     missing = [{"run": {"set": name, "method": "RBK", "ks": list(KS)}, "missing": True} for name in "ab"]
     for sets, expected in ((12, UNKNOWN), (13, AGREES)):
-        result = entropies(sets, "full", BsBKMnon=[0.9] * 4)
+        result = entropies({"BsBKM(non)": [0.9] * 4}, sets, "full")
         result["runs"] += missing
         assert verdict_of("better_than_rbk", result) == expected

@@ -128,7 +128,8 @@ def test_changelog_has_a_date_and_sections_for_each_version() -> None:
     assert len(versions) >= 8
     for version in versions:
         heading, *_ = version.splitlines()
-        assert re.fullmatch(r"\d+\.\d+\.\d+ - (\d{4}-\d{2}-\d{2}|unreleased)", heading), heading
+        dated = re.fullmatch(r"\d+\.\d+\.\d+ - (\d{4}-\d{2}-\d{2}|unreleased)", heading)
+        assert dated or (heading == "Unreleased" and version == versions[0]), heading
         sections = re.findall(r"^### (.+)$", version, flags=re.MULTILINE)
         assert sections, heading
         assert set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}, (
