@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boostkmeans._runtime.instruction_set import using_instruction_set
 from boostkmeans._sharded.backend import Backend, Reference, reduce_in_order
 
 
@@ -20,18 +19,12 @@ class Tasks:
 
     def submit(self, function: Callable[..., Any], *args: Any, n_results: int = 1) -> Any:
         """Schedule a task on one thread. See `Backend.submit`."""
-        return self.backend.submit(run_task, self.isa, function, *args, n_results=n_results)
+        return self.backend.submit(function, *args, n_results=n_results, isa=self.isa)
 
     def reduce(self, combine: Callable[..., Any], references: Sequence[Reference]) -> Reference:
         """Combine results in a fixed order. See `reduce_in_order`."""
-        return reduce_in_order(self.backend, run_task, references, self.isa, combine)
+        return reduce_in_order(self.backend, combine, references, self.isa)
 
     def get(self, *references: Reference) -> list[Any]:
         """Wait for results, and return them."""
         return self.backend.get(references)
-
-
-def run_task(isa: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function on a worker with the instruction set of the fit."""
-    with using_instruction_set(isa):
-        return function(*args)
