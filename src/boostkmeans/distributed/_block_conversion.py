@@ -9,7 +9,7 @@ from scipy import sparse
 from boostkmeans._runtime.errors import InvalidValuesError, Message
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.table_columns import TableColumns
-from boostkmeans.io._readers.arrow_columns import choose_columns, import_pyarrow
+from boostkmeans.io._readers.arrow.columns import choose_columns, import_pyarrow
 
 Column = str | list[str] | None
 """A column of lists or columns of numbers. None stands for the only column of lists, or all columns."""
