@@ -15,7 +15,7 @@ from boostkmeans._sharded import fit as sharded_fit
 from boostkmeans.distributed import BisectingBoostKMeans, BoostKMeans, _engine_choice
 
 # Uneven blocks, so that a mistake in their order changes the labels.
-SHARES = (0.05, 0.3, 0.0, 0.25, 0.4)
+SHARES = (0.1, 0.5, 0.0, 0.4)
 
 
 @dataclass(frozen=True)
@@ -137,17 +137,21 @@ def far_blobs() -> Any:
 
 # The first ones are part of `make test`.
 SHORT = (
-    Configuration("few clusters", normal(3000, 6), 20, {"max_iter": 12}),
-    Configuration("candidates", normal(5000, 4), 520, {"max_iter": 20}, kind="candidates"),
-    Configuration("weights", normal(800, 3), 8, {"tol": 0}, weighted=True, kind="certify"),
-    Configuration("cosine", normal(2000, 6), 15, {"metric": "cosine", "max_iter": 8}),
-    Configuration("sparse", text_like, 8, {"max_iter": 3}),
-    Configuration("float16", normal(2000, 6, np.float16), 15, {"max_iter": 8}),
+    Configuration("few clusters", normal(2000, 6), 20, {"max_iter": 6}),
     Configuration(
-        "refined tree", normal(2000, 4), 16, {"refine": True, "max_iter": 8}, bisecting=True
+        "candidates", normal(3000, 4), 512, {"max_iter": 6, "annealing": 0.0}, kind="candidates"
+    ),
+    Configuration("weights", normal(600, 3), 6, {"tol": 0}, weighted=True, kind="certify"),
+    Configuration("cosine", normal(2000, 6), 15, {"metric": "cosine", "max_iter": 4}),
+    Configuration("sparse", text_like, 8, {"max_iter": 3}),
+    Configuration("float16", normal(2000, 6, np.float16), 15, {"max_iter": 4}),
+    Configuration(
+        "refined tree", normal(2000, 4), 16, {"refine": True, "max_iter": 4}, bisecting=True
     ),
 )
 LONG = (
+    Configuration("many rounds", normal(3000, 6), 20),
+    Configuration("annealed candidates", normal(5000, 4), 520, {"max_iter": 20}, kind="candidates"),
     Configuration("tree", normal(2000, 4), 20, bisecting=True, kind="tree"),
     Configuration("uint8", lambda: np.random.default_rng(7).integers(0, 255, (3000, 8), np.uint8), 25),
     Configuration("float64", normal(2000, 5, np.float64), 15),

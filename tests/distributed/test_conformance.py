@@ -46,7 +46,7 @@ def test_a_killed_worker_changes_nothing(
         nonlocal n_sweeps
         references = submit(self, function, *args, **options)
         n_sweeps += function.__name__ == "sweep_shard"
-        if n_sweeps == 18 and pids:  # five shards: in the fourth round
+        if n_sweeps == 14 and len(pids) == 2:  # four shards: in the fourth round
             os.kill(pids.pop(), signal.SIGKILL)
         return references
 
@@ -66,10 +66,10 @@ def test_another_engine_resumes_the_fit(
 
     def stop(record: Any) -> bool:
         seen.append(record)
-        return len(seen) > 5
+        return len(seen) > 3
 
     CANDIDATES.fit(engines[first], checkpoint=checkpoint, callback=stop)
-    assert len(seen) == 6
+    assert len(seen) == 4
     resumed = CANDIDATES.outcome(engines[second], checkpoint=checkpoint)
     assert resumed == CANDIDATES.outcome()
 
@@ -112,7 +112,7 @@ class TestBugsOfOthers:
         assert same_partition(dask_client.compute(model.labels_).result(), planted)
 
     def test_the_driver_gathers_no_models(self, engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Only the final centres reach the driver. Snapshots and sums of shards stay on the workers."""
+        """Snapshots and sums of shards stay on the workers."""
         get, sizes = Tasks.get, []
 
         def get_and_measure(self: Tasks, *references: Any) -> Sequence[Any]:
@@ -120,14 +120,21 @@ class TestBugsOfOthers:
             sizes.extend(len(pickle.dumps(value)) for value in values)
             return values
 
+        def measure_rounds_only(record: Any) -> None:
+            if record.kind == "start":
+                sizes.clear()
+
         X = np.random.default_rng(2).normal(size=(2000, 64)).astype(np.float32)
+        model = BoostKMeans(
+            40, engine=engine, random_state=0, max_iter=6, callback=measure_rounds_only
+        )
         monkeypatch.setattr(Tasks, "get", get_and_measure)
         with small_samples():
-            model = BoostKMeans(40, engine=engine, random_state=0, max_iter=6).fit(blocks(X))
+            model.fit(blocks(X))
         assert model.n_iter_ == 6
         model_bytes = model.cluster_centers_.nbytes
-        assert sum(size >= model_bytes for size in sizes) == 1
-        assert sum(sizes) < 3 * model_bytes
+        assert sum(size >= model_bytes for size in sizes) == 1, "only the final centres"
+        assert sum(sizes) < 2 * model_bytes
 
 
 def test_outcomes_tell_fits_apart() -> None:
