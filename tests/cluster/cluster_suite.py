@@ -4,13 +4,11 @@ import os
 import tempfile
 import uuid
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conformance import ALL, FitOutcome
 from process_tags import TAG, end_tagged
 from tally import TALLY
 
@@ -31,18 +29,6 @@ def tag() -> Iterator[str]:
         finally:
             end_tagged(value)
             del os.environ["RAY_TMPDIR"], os.environ[TAG]
-
-
-@cache
-def expected(name: str) -> FitOutcome:
-    """Return the outcome of a configuration in one process."""
-    return next(one for one in ALL if one.name == name).outcome()
-
-
-def check_equal(name: str, where: str, found: FitOutcome) -> None:
-    """Compare an outcome with that in one process, and count it."""
-    assert found == expected(name), f"{name} on {where}"
-    TALLY.count_equal(name, where)
 
 
 @pytest.fixture

@@ -55,7 +55,8 @@ class DaskProcesses:
             )
             for number in range(n_workers):
                 self.start_worker(f"w{number}", nanny=nanny)
-            self.wait_for_workers(n_workers)
+            if n_workers:
+                self.wait_for_workers(n_workers)
         except BaseException:
             self.close()
             raise

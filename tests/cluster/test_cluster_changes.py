@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from cluster_suite import check_equal
-from conformance import ALL
 from dask_processes import DaskProcesses
+from expected_labels import check_equal, configuration
 from tally import TALLY
 
 pytest_plugins = ("cluster_suite",)
-MANY_ROUNDS = next(one for one in ALL if one.name == "many rounds")
+MANY_ROUNDS = configuration("many rounds")
 # Seconds in which a fit continues without a worker that no longer answers.
 MAX_SECONDS_OFF = 300.0
 
@@ -47,15 +46,22 @@ def test_all_workers_but_one_die(folder: Path) -> None:
     check_equal(MANY_ROUNDS.name, "dask, one of 3 workers left", found)
 
 
-def test_a_worker_joins_late(folder: Path) -> None:
-    with DaskProcesses(folder, 1) as cluster:
+def test_a_worker_joins_late_and_takes_over(folder: Path) -> None:
+    with DaskProcesses(folder, 1, nanny=False) as cluster:
 
         def add_worker() -> None:
             cluster.start_worker("late")
             cluster.wait_for_workers(2)
 
-        found = MANY_ROUNDS.outcome(cluster.client, callback=AfterRounds(3, add_worker))
-        assert cluster.n_executed()["late"] > 0
+        def kill_first() -> None:
+            cluster.kill_worker("w0")
+
+        join, leave = AfterRounds(3, add_worker), AfterRounds(6, kill_first)
+        found = MANY_ROUNDS.outcome(
+            cluster.client, callback=lambda record: (join(record), leave(record), False)[-1]
+        )
+        assert cluster.workers() == ["late"]
+    TALLY.kills["workers on Dask that did not return"] += 1
     check_equal(MANY_ROUNDS.name, "dask, a late worker", found)
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from cluster_suite import check_equal
-from conformance import ALL, Configuration
+from conformance import Configuration
 from dask_processes import DaskProcesses
+from expected_labels import check_equal, configuration
 from killing import Killer
 from ray_processes import busy_workers, ray_nodes, ray_workers
 from tally import TALLY
 
 pytest_plugins = ("cluster_suite",)
 NAMES = ("many rounds", "annealed candidates", "refined tree", "weights", "repairs", "sparse")
-KILLED = [one for one in ALL if one.name in NAMES]
-MANY_ROUNDS = KILLED[[one.name for one in KILLED].index("many rounds")]
+KILLED = [configuration(name) for name in NAMES]
+MANY_ROUNDS = KILLED[0]
 # SIGKILLs of each engine. Together they are more than 100.
 N_DASK_KILLS = 80
 N_RAY_KILLS = 60
@@ -25,13 +25,13 @@ N_RAY_KILLS = 60
 MAX_FITS = 60
 
 
-def fit_and_kill(configuration: Configuration, engine: Any, pids: Any, seed: int, what: str) -> None:
+def fit_and_kill(chosen: Configuration, engine: Any, pids: Any, seed: int, what: str) -> None:
     """Fit while one random worker per round is killed, and compare the labels."""
     with Killer(pids, seed) as killer:
-        found = configuration.outcome(engine, callback=killer.after_round)
-    print(f"seed {seed}: {killer.n_kills} SIGKILLs during {configuration.name!r} on {what}")
+        found = chosen.outcome(engine, callback=killer.after_round)
+    print(f"seed {seed}: {killer.n_kills} SIGKILLs during {chosen.name!r} on {what}")
     TALLY.kills[what] += killer.n_kills
-    check_equal(configuration.name, f"{what}, killed", found)
+    check_equal(chosen.name, f"{what}, killed", found)
 
 
 @pytest.mark.parametrize("n_workers", [2, 3])
@@ -40,8 +40,8 @@ def test_dask_workers(n_workers: int, folder: Path) -> None:
     with DaskProcesses(folder, n_workers) as cluster:
         for number in range(MAX_FITS):
             seed = 1000 * n_workers + number
-            configuration = random.Random(seed).choice(KILLED)
-            fit_and_kill(configuration, cluster.client, cluster.pids, seed, what)
+            chosen = random.Random(seed).choice(KILLED)
+            fit_and_kill(chosen, cluster.client, cluster.pids, seed, what)
             done = TALLY.kills[what]
             if done >= N_DASK_KILLS // 2:
                 return
@@ -54,8 +54,8 @@ def test_ray_workers(n_workers: int) -> None:
     with ray_workers(n_workers):
         for number in range(MAX_FITS):
             seed = 2000 * n_workers + number
-            configuration = random.Random(seed).choice(KILLED)
-            fit_and_kill(configuration, "ray", busy_workers, seed, what)
+            chosen = random.Random(seed).choice(KILLED)
+            fit_and_kill(chosen, "ray", busy_workers, seed, what)
             done = TALLY.kills[what]
             if done >= N_RAY_KILLS // 3:
                 return

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from boostkmeans.distributed import BoostKMeans, open_shards
-from cluster_suite import check_equal
 from conformance import ALL, Configuration, blocks, digest, one_process, outcome_of, small_samples
 from dask_processes import DaskProcesses
+from expected_labels import check_equal
 from ray_processes import ray_workers
 from tally import TALLY
 
