@@ -27,14 +27,16 @@ class Killer:
         self._stop = threading.Event()
         self._round = threading.Event()
         self._round_began = time.monotonic()
-        self._seconds_of_round = 0.1
+        self._seconds_of_round = 1.0
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def after_round(self, record: Any) -> None:
         """Announce the next round."""
         now = time.monotonic()
-        self._seconds_of_round, self._round_began = now - self._round_began, now
+        # The shortest round: after a kill, a round takes much longer, because workers start again.
+        self._seconds_of_round = min(self._seconds_of_round, now - self._round_began)
+        self._round_began = now
         self._round.set()
 
     def _run(self) -> None:
