@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -39,7 +40,7 @@ def start_process(
         )  # fmt: skip
 
 
-def end_group(process: "subprocess.Popen[bytes]") -> None:
+def end_group(process: "subprocess.Popen[Any]") -> None:
     """Kill a process and its group, and wait for the end of the process."""
     try:
         os.killpg(process.pid, signal.SIGKILL)

@@ -77,8 +77,9 @@ class Driver:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        process: Any = self.process
-        end_group(process)
+        assert self.process.stdout is not None
+        end_group(self.process)
+        self.process.stdout.close()
 
 
 def check_resumes(place: Place, checkpoint: Path, event: str) -> None:
@@ -93,7 +94,7 @@ def test_a_killed_driver_resumes(place: Place, tmp_path: Path) -> None:
     checkpoint = tmp_path / "fit.checkpoint"
     with Driver(place, checkpoint) as driver:
         os.kill(driver.process.pid, signal.SIGKILL)
-        assert "labels" not in driver.wait()
+        assert "\nlabels" not in driver.wait()
     TALLY.kills["drivers"] += 1
     check_resumes(place, checkpoint, "killed")
 
@@ -106,7 +107,7 @@ def test_ctrl_c_ends_the_driver_and_leaves_the_cluster(place: Place, tmp_path: P
         rest = driver.wait()
         seconds = time.monotonic() - began
         assert "KeyboardInterrupt" in rest
-        assert "labels" not in rest
+        assert "\nlabels" not in rest
         assert driver.process.returncode != 0
     TALLY.seconds[f"end of a driver on {place.name} after Ctrl-C"] = seconds
     assert seconds < MAX_SECONDS_TO_STOP
@@ -124,7 +125,12 @@ def check_idle(place: Place) -> None:
     elif isinstance(place.cluster, RayNodes):
         import ray
 
-        assert ray.get(ray.remote(len).remote("abc"), timeout=MAX_SECONDS_TO_STOP) == 3
+        assert ray.get(ray.remote(n_letters).remote("abc"), timeout=MAX_SECONDS_TO_STOP) == 3
+
+
+def n_letters(text: str) -> int:
+    """Return the length of a text, as a task."""
+    return len(text)
 
 
 def n_tasks(cluster: DaskProcesses) -> int:

@@ -48,14 +48,19 @@ class ShardedRows:
         weights: Sequence[Reference] | None,
         metric: str,
         owner: str,
+        first_rows: Sequence[int] | None = None,
     ) -> "ShardedRows":
-        """Load and describe all blocks. Raise an error that names a bad block."""
+        """Load and describe all blocks. Raise an error that names a bad block.
+
+        `first_rows` has the number of the first row of each block within its file, for errors.
+        """
+        firsts = [0] * len(raw) if first_rows is None else first_rows
         own = [None] * len(raw) if weights is None else list(weights)
         blocks = [tasks.submit(load_block, *pair) for pair in zip(raw, names, strict=True)]
         found: list[BlockDescription] = tasks.get(
             *[
-                tasks.submit(describe_block, block, weight, metric, name)
-                for block, weight, name in zip(blocks, own, names, strict=True)
+                tasks.submit(describe_block, block, weight, metric, name, first)
+                for block, weight, name, first in zip(blocks, own, names, firsts, strict=True)
             ]
         )
         _check_widths(found, names, owner)

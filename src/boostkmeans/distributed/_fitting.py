@@ -32,6 +32,7 @@ from boostkmeans._sharded.tasks import Tasks
 from boostkmeans._storage.atomic_file import check_target
 from boostkmeans.distributed._engine_choice import choose_backend
 from boostkmeans.distributed._gathering import gathered
+from boostkmeans.distributed._input_kinds import InputKind, kind_of
 from boostkmeans.distributed._inputs import Blocks, as_blocks, weight_references
 from boostkmeans.distributed._outputs import BlockFunction, identity, labels_like, map_blocks
 
@@ -122,7 +123,9 @@ class DistributedClusterer(Clusterer):
         blocks = as_blocks(X, backend)
         weights = self._weights(sample_weight, blocks, backend)
         owner = type(self).__name__
-        rows = ShardedRows.describe(tasks, blocks.references, blocks.names, weights, self.metric, owner)
+        rows = ShardedRows.describe(
+            tasks, blocks.references, blocks.names, weights, self.metric, owner, first_rows_of(X)
+        )
         logger.info("%d rows in %d shards, on %s", rows.n_rows, rows.n_shards, backend.name)
         check_n_clusters(self.n_clusters, rows.n_rows, rows.weights.n_positive)
         settings = ShardedSettings(
@@ -309,6 +312,11 @@ class DistributedClusterer(Clusterer):
         if not isinstance(state.get("engine"), str | None):
             state["engine"] = None
         return state
+
+
+def first_rows_of(X: Any) -> list[int] | None:
+    """Return the number of the first row of each shard within its file; None if X is not in files."""
+    return [part.begin for part in X.parts] if kind_of(X) is InputKind.SHARDS else None
 
 
 def n_rows_of(block: Any) -> int:

@@ -63,15 +63,20 @@ def load_block(raw: Any, name: str) -> Any:
     return core_array(raw.read() if hasattr(raw, "read") else raw, name)
 
 
-def describe_block(block: Any, weights: Array | None, metric: str, name: str) -> BlockDescription:
-    """Describe a block. Raise an error that names the block and the row if a value is not finite."""
+def describe_block(
+    block: Any, weights: Array | None, metric: str, name: str, first_row: int = 0
+) -> BlockDescription:
+    """Describe a block. Raise an error that names the block and the row if a value is not finite.
+
+    `first_row` is the number of the first row, if the block is a part of a file.
+    """
     n, d = block.shape
     try:
         low, high = _range(block, metric)
     except NotFiniteError as error:
         problem = f"The value {error.value} in column {error.column} is not finite."
         raise DataFormatError(
-            problem, file=name, place=f"row {error.row}", remedy="Remove or replace it."
+            problem, file=name, place=f"row {first_row + error.row}", remedy="Remove or replace it."
         ) from None
     except StructuredError:
         raise
