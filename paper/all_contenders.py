@@ -26,3 +26,10 @@ CONTENDERS: dict[str, Contender] = {
     **{name: bisected(make) for name, make in TREES.items()},
     **{f"{name}, refined": refined(make) for name, make in TREES.items()},
 }
+
+
+def may_use_bounds(method: str) -> bool:
+    """Return whether a method compares all rows with all clusters, so that bounds can save time."""
+    return (
+        method in ("k-means", "k-means++") or method.startswith("BKM(") or method.endswith(", refined")
+    )

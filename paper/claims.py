@@ -15,16 +15,20 @@ from experiment import HERE, PAGES, Json, load_size, table
 # The import above sets the number of threads, which must happen before NumPy is imported.
 import claims_algorithm
 import claims_direct
+import claims_documents
 import claims_images
 import claims_quality
 import claims_scalability
+import claims_search
 import claims_trees
-import claims_uses
 import claims_variants
 import pair_refinement
 import table3_entropy
 from claim import VERDICTS, Claim, Judge, is_finished
 from deviations import DIFFERENCES, ERRORS, REFERENCES
+from experiment_sizes import size_table
+from greedy_starts import greedy_note
+from table3_entropy import N_PAPER_SETS as N_SETS
 
 PAGE = HERE.parent / "docs" / "paper.md"
 
@@ -49,6 +53,8 @@ NO_CLAIM: dict[str, Callable[[Json], str]] = {"pair_refinement": pair_refinement
 """Experiments that explain a claim of another one, and the functions that return their conclusion."""
 NO_SIZE = {"iterations", "lloyd_condition", "objectives", "sections", "split_priority"}
 """Experiments about illustrations and general statements, for which the paper gives no size."""
+LARGER_SIZE = {"fast_moves": "the size of Fig. 3 d"}
+"""Experiments whose larger size is still below the paper's, and the name of that size."""
 
 Results = Mapping[str, Sequence[Json]]
 """Results of each experiment, that at the paper's size first."""
@@ -57,7 +63,7 @@ Results = Mapping[str, Sequence[Json]]
 def ordered_claims() -> list[Judge]:
     """Return all judges in the order of their experiments."""
     modules = (claims_algorithm, claims_direct, claims_variants, claims_quality, claims_trees,
-               claims_uses, claims_scalability, claims_images)  # fmt: skip
+               claims_search, claims_documents, claims_scalability, claims_images)  # fmt: skip
     judges = [judge for module in modules for judge in module.CLAIMS]
     return sorted(judges, key=lambda judge: list(EXPERIMENTS).index(judge.experiment))
 
@@ -76,7 +82,7 @@ def size_of(claim: Claim) -> str:
         return "unknown"
     if claim.experiment in NO_SIZE:
         return "none"
-    return "paper" if claim.size == "full" else "small"
+    return "paper" if claim.size == "full" and claim.experiment not in LARGER_SIZE else "small"
 
 
 def overview(claims: list[Claim]) -> str:
@@ -101,7 +107,7 @@ def coverage(claims: list[Claim]) -> str:
     texts = {
         "paper": "rest on results at the paper's own size",
         "none": "concern illustrations or general statements, for which the paper gives no size",
-        "small": "rest on results at the small size, a tenth of the paper's rows or fewer",
+        "small": "rest on results below the paper's size, as the table above shows",
         "unknown": "are not measured yet",
     }
     lines = [
@@ -123,9 +129,24 @@ def ranges(numbers: list[int]) -> str:
 
 def stand_ins(results: Results) -> str:
     """Return a list of the data sets, and of what replaces those that are not available."""
-    sets = [len(table3_entropy.by_set(result["runs"])) for result in results.get("documents", ())[:1]]
-    used = f"{sets[0]} of the paper's 15 sets are" if sets else "The paper has 15 sets. None is"
-    return STAND_INS.format(documents=f"{used} measured for Table 3")
+    measured = " ".join(document_text(result) for result in results.get("documents", ()))
+    missing = table3_entropy.UNAVAILABLE_SETS
+    return STAND_INS.format(
+        n_used=N_SETS - len(missing), n_sets=N_SETS, unavailable=" and ".join(missing),
+        documents=measured or "None is measured yet.", sizes=size_table(),
+    )  # fmt: skip
+
+
+def document_text(result: Json) -> str:
+    """Return a sentence about the sets and numbers of clusters of Table 3 at one size."""
+    sets = table3_entropy.by_set(result["runs"])
+    clusters = ", ".join(str(k) for k in sorted({k for one in sets for k in ks_of(one["run"])}))
+    size = "the paper's size" if result["size"] == "full" else "the small size"
+    unfinished = " Some runs are still missing." if result.get("complete") is False else ""
+    return (
+        f"At {size}, the paper's methods are measured on {len(sets)} sets"
+        f"{f', with k = {clusters}' if clusters else ''}.{unfinished}"
+    )
 
 
 def details(claims: list[Claim], results: Results, pages: Path) -> str:
@@ -133,7 +154,8 @@ def details(claims: list[Claim], results: Results, pages: Path) -> str:
     parts: list[str] = []
     for name, title in EXPERIMENTS.items():
         some = results.get(name, ())
-        parts.append(f"## {title}\n\n{source(name, some, pages)}{conclusion(name, some)}\n")
+        notes = f"{conclusion(name, some)} {greedy_note(some)}".rstrip()
+        parts.append(f"## {title}\n\n{source(name, some, pages)}{notes}\n")
         parts += [
             paragraph(number, claim)
             for number, claim in enumerate(claims, start=1)
@@ -154,12 +176,13 @@ def source(name: str, results: Sequence[Json], pages: Path) -> str:
     if not measured:
         return "Not measured yet."
     page = f"[{name}](paper/{name}.md)" if (pages / f"{name}.md").exists() else name
-    return f"Results: {page}. " + " ".join(size_text(result) for result in measured)
+    full = LARGER_SIZE.get(name, "the paper's size")
+    return f"Results: {page}. " + " ".join(size_text(result, full) for result in measured)
 
 
-def size_text(result: Json) -> str:
+def size_text(result: Json, full: str) -> str:
     """Return a sentence about the data and the numbers of clusters of a result."""
-    size = "the paper's size" if result["size"] == "full" else "the small size"
+    size = full if result["size"] == "full" else "the small size"
     names = sorted({run["data"] for run in result["runs"] if "data" in run})
     ks = sorted({k for run in result["runs"] for k in ks_of(run["run"])})
     some = [
@@ -180,7 +203,9 @@ def paragraph(number: int, claim: Claim) -> str:
     """Return the heading and the list about one claim."""
     finding = claim.finding
     end = "" if finding.measured.endswith(".") else "."
-    where = {"paper": " at the paper's size", "small": " at the small size"}.get(size_of(claim), "")
+    full = LARGER_SIZE.get(claim.experiment, "the paper's size")
+    size = full if claim.size == "full" else "the small size"
+    where = f" at {size}" if size_of(claim) in ("paper", "small") else ""
     lines = [
         f"### {number}. {claim.title}: {finding.verdict}\n",
         f"- Paper: {claim.paper}",
@@ -229,8 +254,8 @@ own size as soon as all figures that it needs are measured there.
 Names of the methods:
 
 - BKM is boost k-means, the paper's direct k-way clustering (Algorithm 1). It starts from a random
-  partition (non), from random rows as centres (rnd), or from k-means++ (kpp). "+Fast" moves a row to
-  the first better cluster instead of the best one.
+  partition (non), from random rows as centres (rnd), or from k-means++ as published, with one candidate
+  per centre (kpp). "+Fast" moves a row to the first better cluster instead of the best one.
 - BsBKM is bisecting boost k-means (Algorithm 2), with the same starts. The "sampled tree" is the default
   of `BisectingBoostKMeans`, which splits large sets by a sample. BsKM and BsKM++ are bisecting k-means
   from random rows and from k-means++. RBK is repeated bisecting by the cosine.
@@ -250,9 +275,12 @@ STAND_INS = """Data:
   the claims.
 - Synthetic vectors replace Flickr10M, with the spectrum and the cluster structure of VLAD vectors of
   photographs. The claims about distortions of images depend on them.
-- {documents}, with k = 5, 10, 15 and 20 at the paper's size.
-- The number of clusters is 10,000 for Fig. 3 a-c and Table 2 at the paper's size and 1,024 at the small
-  size; 1,024 and 102 for Fig. 3 d; and 1,024 to 8,192 for Fig. 5 and 6 at both sizes.
+- {n_used} of the paper's {n_sets} document sets are used for Table 3; {unavailable} are not available.
+  {documents}
+
+Numbers of rows and clusters, at the paper's size and at the small size (a verdict names its size):
+
+{sizes}
 """
 
 ERRORS_HEAD = """

@@ -8,7 +8,6 @@ from claim import (
     NotMeasuredError,
     claim,
     figure_of,
-    is_finished,
     percent,
     run_of,
     verdict,
@@ -112,7 +111,8 @@ def no_assignment_needed(result: Json) -> Finding:
     "distortion",
     "The advantage of better starts fades after 15 iterations",
     "BKM(rnd) and BKM(kpp) start lower than BKM(non), and are level with it from 15 iterations on.",
-    "Agrees if BKM(non) is at most 0.5 % above each of them after 15 iterations; in part up to 1.5 %.",
+    "Agrees if BKM(non) is above each of them after 1 iteration and at most 0.5 % above it after 15; in "
+    "part up to 1.5 %.",
 )
 def advantage_fades(result: Json) -> Finding:
     """Compare the starts after 1 and after 15 iterations."""
@@ -124,19 +124,20 @@ def advantage_fades(result: Json) -> Finding:
         for start in ("rnd", "kpp")
     }
     worst = max(late for _, late in gaps.values())
+    existed = all(early > max(late, 0) for early, late in gaps.values())
     measured = "; ".join(
         f"BKM(non) relative to BKM({start}): {early:+.1f} % after 1 iteration, {late:+.2f} % after 15"
         for start, (early, late) in gaps.items()
     )
-    return Finding(measured, verdict(worst <= 0.5, worst <= 1.5))
+    return Finding(measured, verdict(existed and worst <= 0.5, existed and worst <= 1.5))
 
 
 @claim(
     "distortion",
     "The initial assignment is costly",
     "Starting from the centres of k-means or k-means++ slows BKM down considerably.",
-    "Agrees if 20 iterations of BKM(rnd) and of BKM(kpp) take at least 5 % longer than those of "
-    "BKM(non), which is the share of one iteration; in part if one of them does.",
+    "Agrees if 20 iterations of BKM(rnd) and of BKM(kpp) take at least 10 % longer than those of "
+    "BKM(non), which is the share of two iterations; in part if one of them does.",
 )
 def assignment_is_costly(result: Json) -> Finding:
     """Compare the seconds of the starts after 20 iterations."""
@@ -144,7 +145,7 @@ def assignment_is_costly(result: Json) -> Finding:
         start: seconds_after(run_of(result, method=f"BKM({start})"), FEW_ITERATIONS) for start in STARTS
     }
     longer = {start: percent(seconds[start], seconds["non"]) for start in ("rnd", "kpp")}
-    costly = [gap >= 5 for gap in longer.values()]
+    costly = [gap >= 10 for gap in longer.values()]
     return Finding(
         ", ".join(f"BKM({start}) {gap:+.0f} %" for start, gap in longer.items()),
         verdict(all(costly), any(costly)),
@@ -154,20 +155,10 @@ def assignment_is_costly(result: Json) -> Finding:
 
 
 def fast_pairs(result: Json) -> dict[str, tuple[Json, Json]]:
-    """Return the runs of BKM with best moves and with first moves, by start."""
-    finished = {
-        run["run"]["method"]: run
-        for run in result["runs"]
-        if is_finished(run) and run.get("ended") != "time"
+    """Return the runs of BKM with best moves and with first moves, for all starts."""
+    return {
+        start: (ended(result, f"BKM({start})"), ended(result, f"BKM({start})+Fast")) for start in STARTS
     }
-    pairs = {
-        start: (finished[f"BKM({start})"], finished[f"BKM({start})+Fast"])
-        for start in STARTS
-        if f"BKM({start})" in finished and f"BKM({start})+Fast" in finished
-    }
-    if not pairs:
-        raise NotMeasuredError("There is no pair of BKM and BKM+Fast.")
-    return pairs
 
 
 @claim(
@@ -175,7 +166,7 @@ def fast_pairs(result: Json) -> dict[str, tuple[Json, Json]]:
     "+Fast needs more iterations",
     "Moving to the first better cluster usually takes a few more iterations to the same distortion.",
     "Agrees if +Fast reaches the distortion that BKM has after 10 iterations later than BKM, for all "
-    "measured starts; in part for some.",
+    "three starts; in part for two.",
 )
 def fast_needs_more_iterations(result: Json) -> Finding:
     """Return the iterations of +Fast to the distortion of BKM after 10 iterations."""
@@ -189,7 +180,7 @@ def fast_needs_more_iterations(result: Json) -> Finding:
             f"{start} {'never' if number is None else f'after {number:.0f}'}"
             for start, number in found.items()
         ),
-        verdict(all(later), any(later)),
+        verdict(all(later), sum(later) >= 2),
     )
 
 
@@ -221,18 +212,18 @@ def fast_is_faster(result: Json) -> Finding:
     "distortion",
     "Little changes after 20 iterations",
     "The distortion hardly changes after 20 iterations, so clustering can be stopped there.",
-    "Agrees if k-means and BKM(non) are at most 1 % above their final distortion after 20 iterations; "
-    "in part up to 2 %.",
+    "Agrees if k-means, k-means++ and BKM(non) are at most 0.5 % above their final distortion after 20 "
+    "iterations; in part up to 1 %.",
 )
 def little_after_twenty(result: Json) -> Finding:
     """Compare the distortion after 20 iterations with the final one."""
     gaps = {}
-    for method in ("k-means", "BKM(non)"):
+    for method in ("k-means", "k-means++", "BKM(non)"):
         run = ended(result, method)
         gaps[method] = percent(distortion_after(run, 20), run["curve"][-1][2])
     worst = max(gaps.values())
     measured = ", ".join(f"{method} {gap:.2f} % above its end" for method, gap in gaps.items())
-    return Finding(measured, verdict(worst <= 1, worst <= 2))
+    return Finding(measured, verdict(worst <= 0.5, worst <= 1))
 
 
 CLAIMS: list[Judge] = [

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from boostkmeans import BoostKMeans, SweepRecord, metrics
 from boostkmeans.baselines import KMeans, OnlineKMeans, ScikitLearnKMeans
+from bounded_fits import BoundedBoostKMeans, BoundedKMeans
 from isolated import isolated
 from traces import STOP_REASONS
 
@@ -34,6 +35,8 @@ KILL_FACTOR = 6.0
 PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0, "dimensions": None}
 # Value of `init` for the starts of the paper.
 STARTS = {"non": "random-partition", "rnd": "random", "kpp": "k-means++"}
+# The same for `BoostKMeans`, whose "k-means++" is greedy. Splits of trees always draw one candidate.
+DIRECT_STARTS = {**STARTS, "kpp": "plain-k-means++"}
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Task:
     iterations: int = ITERATIONS
     """Maximum number of iterations of direct k-way methods."""
     state: FitState | None = None
+    bounded: bool = False
+    """Whether bounds may save time, because the seconds do not count; see `bounded_fits.py`."""
 
     def file(self, name: str) -> Path | None:
         """Return the path of a file for the state of the fit, or None if the fit has no state."""
@@ -198,10 +203,15 @@ def lloyd_call(task: Task, before: Lloyd, recorder: Recorder) -> Lloyd:
     """Continue k-means for some iterations, or for all that are left if it has no state."""
     left = task.iterations - before.iterations
     length = left if task.state is None else min(left, ITERATIONS_PER_CALL)
-    model = KMeans(
-        task.k, init=before.centres, max_iter=length, tol=0, random_state=task.seed,
-        n_threads=task.n_threads, callback=recorder.add_record,
-    ).fit(task.X)  # fmt: skip
+    settings: dict[str, Any] = {
+        "init": before.centres, "max_iter": length, "tol": 0, "random_state": task.seed,
+        "n_threads": task.n_threads, "callback": recorder.add_record,
+    }  # fmt: skip
+    model: KMeans
+    if task.bounded:
+        model = BoundedKMeans(task.k, **settings).fit_from(task.X, before.labels)
+    else:
+        model = KMeans(task.k, **settings).fit(task.X)
     done = before.iterations + model.n_iter_
     return Lloyd(done, model.cluster_centers_, model.labels_, model.history_[-1].moves == 0)
 
@@ -237,14 +247,16 @@ def fit_boosted(task: Task, recorder: Recorder, settings: dict[str, Any]) -> Boo
     chosen: dict[str, Any] = {"random_state": task.seed, "n_threads": task.n_threads, **settings}
     if task.iterations != ITERATIONS:
         chosen["max_iter"] = task.iterations
-    return BoostKMeans(
+    is_plain = all(chosen.get(name, "auto") == value for name, value in PLAIN.items())
+    make = BoundedBoostKMeans if task.bounded and is_plain else BoostKMeans
+    return make(
         task.k, checkpoint=task.file("fit.checkpoint"), callback=recorder.add_record, **chosen
     ).fit(task.X)
 
 
 def paper_variant(init: str, moves: str = "best") -> Contender:
     """Return the paper's direct k-way, which runs until no move is left, or for `ITERATIONS`."""
-    return boosted(init=STARTS[init], moves=moves, max_iter=ITERATIONS, tol=0, **PLAIN)
+    return boosted(init=DIRECT_STARTS[init], moves=moves, max_iter=ITERATIONS, tol=0, **PLAIN)
 
 
 # --- LVQ -----------------------------------------------------------------------------------------------

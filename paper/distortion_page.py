@@ -8,6 +8,7 @@ from experiment import IMAGES, Json, table
 # The import above sets the number of threads, which must happen before NumPy is imported.
 from contenders import STARTS
 from drawing import new_figure, save
+from greedy_starts import greedy_note
 
 BOOST = [f"BKM({start}){end}" for end in ("", "+Fast") for start in STARTS]
 OWN = ("boostkmeans, fast", "boostkmeans", "boostkmeans, best")
@@ -71,7 +72,7 @@ def page(result: Json) -> str:
         target="K-means has not ended yet." if target is None else
         f"The final distortion of k-means is {target:,.0f}, the dotted line in the pictures.",
         curves=methods_table([*result["runs"], *timed_only(result)], target),
-        claims="\n".join(statements) or "Not measured yet.",
+        claims="\n".join(statements) or "Not measured yet.", note=greedy_note([result]),
         pictures="\n".join(f"![{name}](../images/{picture(name, result)})\n" for name in PICTURES),
     )  # fmt: skip
 
@@ -249,7 +250,8 @@ computed from the labels alone, in the same way for all methods. {target} Method
 - Mini-Batch has 130 batches of a tenth of the rows, or 130 batches that have a tenth of the rows in
   total. Both are readings of the paper's "10 %".
 - LVQ ends when its learning rate is 0.
-- BKM runs until no move is left, or for 130 iterations.
+- BKM runs until no move is left, or for 130 iterations. BKM(kpp) starts from k-means++ as published.
+  {note}
 - "boostkmeans" is `BoostKMeans` with its defaults, with `quality="fast"` and with `quality="best"`. Its
   iterations are all records of `history_`, including repairs.
 - BsBKM(non) is the paper's tree, and "sampled tree" is `BisectingBoostKMeans` with its defaults. They

@@ -44,7 +44,8 @@ def plan(full: bool) -> list[Json]:
 
 def cost(run: Json) -> float:
     """Return the estimated seconds of a run."""
-    start, sweep, _ = model_of(run["method"], run["n"], run["k"])
+    bounded = not run.get("timed", True)
+    start, sweep, _ = model_of(run["method"], run["n"], run["k"], bounded)
     first, end = run["seeds"]
     return float((end - first) * (start + ITERATIONS * sweep))
 

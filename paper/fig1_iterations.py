@@ -42,6 +42,11 @@ def plan(full: bool) -> list[Json]:
     return [*methods, {"method": "starts", "n": 320, "seed": 4, "n_starts": 1000 if full else 100}]
 
 
+def cost(run: Json) -> float:
+    """Return the estimated seconds of a run."""
+    return 1 + 0.02 * float(run.get("n_starts", 0))
+
+
 def data(n: int, seed: int) -> tuple[Floats, Labels]:
     """Return overlapping groups in the plane, and random labels."""
     rng = np.random.default_rng(seed)

@@ -70,7 +70,7 @@ def plan(full: bool) -> list[Json]:
 
 def cost(run: Json) -> float:
     """Return the estimated seconds of a run: encoding and searching, and training."""
-    return float(4e-9 * run["n_base"] * run["n_all_queries"] * run["m"] / 16 + 4e-4 * run["n_learn"])
+    return float(4e-9 * run["n_base"] * run["n_all_queries"] * run["m"] / 16 + 1.5e-4 * run["n_learn"])
 
 
 @lru_cache(maxsize=1)

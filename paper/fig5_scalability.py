@@ -44,23 +44,27 @@ KS = (1024, 2048, 4096, 8192)
 # The series along n and along k share sizes, which are run once.
 SMALL: Json = {"ns": (10_000, 50_000, 100_000), "n_of_ks": 50_000}
 FULL: Json = {"ns": (10_000, 100_000, 1_000_000, 10_000_000), "n_of_ks": 1_000_000}
-# Number of seeds at the paper's size, by the number of rows. For more rows, a method has one seed, and a
-# tree has `TREE_SEEDS` up to a million rows: runs take long, and seeds differ less than methods do (the
-# page says by how much).
+# Number of seeds at the paper's size, by the number of rows. For more rows, a method has one seed: runs
+# take long, and seeds differ less than methods do (the page says by how much).
 SEEDS = {10_000: 10, 100_000: 3}
-TREE_SEEDS = {1_000_000: 3}
-# scikit-learn converts all rows to float32, which would need 20 GB for the largest size.
-MAX_ROWS_OF_SCIKIT_LEARN = 1_000_000
+# scikit-learn converts all rows to float32, which would need 20 GB for the largest size. Its methods are
+# the same algorithms as others, so with a million rows they run with the smallest number of clusters.
+MAX_WORK_OF_SCIKIT_LEARN = 1_000_000 * N_CLUSTERS
+# Methods at the largest size, where a run takes up to an hour.
+MAX_ROWS_OF_ALL = 1_000_000
+AT_LARGEST = ("BsBKM(non)", "sampled tree", "RBK", "BKM(non)", "BKM(rnd)+Fast", "k-means", "boostkmeans")
 # Limit of scikit-learn's methods in seconds of processor time, the sum over the threads. It does not
 # depend on other processes. The other methods have no limit.
 LIMITS = {"small": 80.0, "full": 7200.0}
 
 # Estimated multiply-adds per second of sweeps over all clusters, with two threads.
-SWEEP_RATE = 8e10
+SWEEP_RATE = 6.5e10
 # Estimated seconds of a tree per row and level.
-TREE_RATES = {"sampled": 6e-7, "exact": 8e-6, "scikit-learn": 5e-5}
+TREE_RATES = {"sampled": 1.2e-6, "exact": 1.7e-5, "scikit-learn": 5e-5}
 # Estimated seconds of k-means++ per row and centre.
 SEEDING_RATE = 1.5e-7
+# Estimated seconds to start a process, and to load a row.
+START, LOADING_RATE = 3.0, 1e-5
 
 WAIT_POLICY = "OMP_WAIT_POLICY"
 
@@ -76,9 +80,16 @@ def plan(full: bool) -> list[Json]:
         {"n": n, "k": k, "method": method, "seed": seed, "timed": not full, **limit_of(method, full)}
         for n, k in sorted(sizes, key=lambda one: (one[0] * one[1], one))
         for method in METHODS
-        if method not in SCIKIT_LEARN or n <= MAX_ROWS_OF_SCIKIT_LEARN
+        if not full or is_planned(method, n, k)
         for seed in range(number_of_seeds(method, n) if full else 1)
     ]
+
+
+def is_planned(method: str, n: int, k: int) -> bool:
+    """Return whether a method runs at one of the paper's sizes."""
+    if method in SCIKIT_LEARN:
+        return n * k <= MAX_WORK_OF_SCIKIT_LEARN
+    return n <= MAX_ROWS_OF_ALL or method in AT_LARGEST
 
 
 def limit_of(method: str, full: bool) -> Json:
@@ -88,9 +99,7 @@ def limit_of(method: str, full: bool) -> Json:
 
 def number_of_seeds(method: str, n: int) -> int:
     """Return the number of seeds of a method at the paper's size."""
-    if method in SCIKIT_LEARN:
-        return 1
-    return max(SEEDS.get(n, 1), TREE_SEEDS.get(n, 1) if method in BISECTING else 1)
+    return 1 if method in SCIKIT_LEARN else SEEDS.get(n, 1)
 
 
 def priority(run: Json) -> float:
@@ -111,14 +120,14 @@ def cost(run: Json) -> float:
     """Return the estimated seconds of a run with two free cores."""
     method = str(run["method"])
     n, k = int(run["n"]), int(run["k"])
-    sweep = n * k * 512 / SWEEP_RATE
+    sweep, start = n * k * 512 / SWEEP_RATE, START + LOADING_RATE * n
     if method.startswith("Mini-Batch"):
-        return 10 + sweep * (1 + ITERATIONS / 10)
+        return start + sweep * (1 + ITERATIONS / 10)
     if method in DIRECT or method in OWN:
         seeding = SEEDING_RATE * n * k if method.startswith("k-means++") else 0.0
-        return 10 + seeding + sweep * ITERATIONS * (1.1 if method in DIRECT else 0.5)
+        return start + seeding + sweep * ITERATIONS * (1.1 if method in DIRECT else 0.5)
     kind = "scikit-learn" if method in SCIKIT_LEARN else "sampled" if "sampled" in method else "exact"
-    return 10 + n * k.bit_length() * TREE_RATES[kind]
+    return start + n * k.bit_length() * TREE_RATES[kind]
 
 
 def measure(run: Json) -> Json:

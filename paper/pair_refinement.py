@@ -14,6 +14,7 @@ from experiment import Json, main, table
 import numpy as np
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
+from bounded_fits import BoundedBoostKMeans
 from contenders import PLAIN, Array, Task, distortion_of
 from public_data import fingerprint, sift
 
@@ -55,8 +56,8 @@ def measure(run: Json) -> Json:
 
 def sweep_refinement(task: Task, labels: Array, run: Json) -> list[list[float]]:
     """Return the distortion after some sweeps of Algorithm 1 over all clusters."""
-    model = BoostKMeans(task.k, init=labels, max_iter=run["rounds"], tol=0, random_state=task.seed,
-                        **PLAIN).fit(task.X)  # fmt: skip
+    model = BoundedBoostKMeans(task.k, init=labels, max_iter=run["rounds"], tol=0,
+                               random_state=task.seed, **PLAIN).fit(task.X)  # fmt: skip
     ends = [record.inertia / len(task.X) for record in model.history_]
     return [[number, ends[min(number, len(ends)) - 1]] for number in STORED if number <= run["rounds"]]
 

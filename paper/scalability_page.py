@@ -220,8 +220,11 @@ Methods:
   "10 %", all batches together have a tenth of the rows.
 - All of these use the same compiled core, so that times compare algorithms. The rows "(scikit-learn)"
   are scikit-learn's k-means and trees, with a limit of 60 minutes of both cores (40 s at the small
-  size). It would need 20 GB for a copy of 10,000,000 rows in float32, so it was not run with them. A
+  size). They are the same algorithms, so with 1,000,000 rows they are run with 1,024 clusters only.
+  scikit-learn would need 20 GB for a copy of 10,000,000 rows in float32, so it was not run with them. A
   method that exceeds its limit is not tried at larger sizes.
+- With 10,000,000 rows, only some methods are run, because a run takes up to an hour: k-means,
+  BKM(non), BKM(rnd)+Fast, BsBKM(non), the sampled tree, RBK and boostkmeans.
 - "boostkmeans" is `BoostKMeans` with its defaults, and with `quality="fast"`.
 
 Each run has its own process. Rows are float32 up to 1,000,000, and float16 beyond (10 GB). The

@@ -27,6 +27,9 @@ SHOWS_BOTH = True
 SMALL: Json = {"n": 100_000, "k": 1_024}
 FULL: Json = {"n": 1_000_000, "k": 10_000}
 SEEDS = range(3)
+# Seeds of trees that are refined at the paper's size. Refinement takes longer than a tree, and seeds of
+# refined trees hardly differ.
+REFINED_SEEDS = range(1)
 # Time limit of a run at the small size, in seconds. Traces at the paper's size have none.
 LIMIT = 1_200.0
 
@@ -43,23 +46,40 @@ def plan(full: bool) -> list[Json]:
     methods = METHODS if full else (*METHODS, *SCIKIT_LEARN)
     return [
         {"method": "k-means", **size, "seed": 0},
-        *[{"method": method, **size, "seed": seed} for seed in SEEDS for method in methods],
+        *[
+            {"method": method, **size, "seed": seed, **refinement_of(seed, full)}
+            for seed in SEEDS
+            for method in methods
+        ],
     ]
 
 
-def traced_method(method: str) -> str:
-    """Return the method of the trace."""
-    return method if method == "k-means" else f"{method}, refined"
+def refinement_of(seed: int, full: bool) -> Json:
+    """Return the setting of a tree that is not refined, or nothing."""
+    return {"refined": False} if full and seed not in REFINED_SEEDS else {}
 
 
-def view_of(method: str) -> str:
-    """Return the view of the trace of a method."""
-    return "curve" if method == "k-means" else "refinement"
+def is_refined(run: Json) -> bool:
+    """Return whether a run refines a tree."""
+    return run["method"] != "k-means" and bool(run.get("refined", True))
+
+
+def traced_method(run: Json) -> str:
+    """Return the method of the trace of a run."""
+    method = str(run["method"])
+    return f"{method}, refined" if is_refined(run) else method
+
+
+def view_of(run: Json) -> str:
+    """Return the view of the trace of a run."""
+    if is_refined(run):
+        return "refinement"
+    return "curve" if run["method"] == "k-means" else "only_tree"
 
 
 def trace_of(run: Json) -> Json | None:
     """Return the reference of a run to its trace."""
-    return trace_runs.reference(run, traced_method(run["method"]), view_of(run["method"]))
+    return trace_runs.reference(run, traced_method(run), view_of(run))
 
 
 def priority(run: Json) -> float:
@@ -71,7 +91,7 @@ def priority(run: Json) -> float:
 
 def cost(run: Json) -> float:
     """Return the estimated seconds of a run."""
-    traced = {**run, "method": traced_method(run["method"])}
+    traced = {**run, "method": traced_method(run)}
     if run.get("traced"):
         return trace_cost(traced, traces_folder())
     start, step, number = model_of(traced["method"], run["n"], run["k"])
@@ -80,16 +100,16 @@ def cost(run: Json) -> float:
 
 def measure(run: Json) -> Json:
     """Return the figures of one method with one seed."""
-    traced = {**run, "method": traced_method(run["method"])}
+    traced = {**run, "method": traced_method(run)}
     if run.get("traced"):
-        return trace_runs.measure(traced, view_of(run["method"]))
+        return trace_runs.measure(traced, view_of(run))
     return in_own_process(fit_method, run, LIMIT)
 
 
 def fit_method(run: Json) -> Json:
     """Return the figures of a run at the small size; called in a separate process."""
-    trace = trace_runs.compute_timed({**run, "method": traced_method(run["method"])})
-    found = traces.seen(trace, view_of(run["method"]))
+    trace = trace_runs.compute_timed({**run, "method": traced_method(run)})
+    found = traces.seen(trace, view_of(run))
     assert found is not None
     return {name: value for name, value in found.items() if name != "curve"}
 

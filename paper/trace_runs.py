@@ -21,7 +21,8 @@ from experiment import Json, note_progress, run_folder
 import numpy as np
 
 import traces
-from all_contenders import CONTENDERS
+from all_contenders import CONTENDERS, may_use_bounds
+from bounded_fits import number_of_components
 from contenders import FitState, Task, Trace, TracePoint
 from isolated import isolated
 from provenance import joined, stamp
@@ -87,7 +88,7 @@ def compute_stored(run: Json, target: str) -> None:
     path = folder / "trace.json" if replaced else Path(target)
     head, points = begin(run, traces.read_trace(path), folder)
     keep = partial(keep_points, path, head, os.getppid(), folder, time.monotonic())
-    trace = CONTENDERS[run["method"]](task_of(run, FitState(folder, points, keep)))
+    trace = CONTENDERS[run["method"]](task_of(run, FitState(folder, points, keep), bounded=True))
     keep(trace.points)
     content = complete(traces.read_trace(path) or head, trace)
     labels_path(run).parent.mkdir(parents=True, exist_ok=True)
@@ -101,6 +102,8 @@ def begin(run: Json, known: Json | None, folder: Path) -> tuple[Json, list[Trace
     """Return a trace without iterations, and the points before an interruption."""
     rows, data = sift(run["n"])
     head: Json = {"run": run, "data": data, "sha256": fingerprint(rows), **stamp()}
+    if may_use_bounds(run["method"]) and (count := number_of_components(rows, run["k"])):
+        head["bounds"] = f"{count} principal components"
     same = known is not None and known["run"] == run and known["sha256"] == head["sha256"]
     if known is None or not same or not has_state(folder):
         return {**head, "computed_seconds": 0.0}, []

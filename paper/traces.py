@@ -10,7 +10,8 @@ A trace at the paper's size takes hours, and several figures use it, so each has
 - `figures`: further figures of the method, such as the passes of a tree;
 - the stamp of its origin (see `provenance.py`);
 - `computed_seconds`: the time of the computation. Other processes ran meanwhile, so it is no result;
-- `computed_elsewhere`: True if it was imported.
+- `computed_elsewhere`: True if it was imported;
+- `bounds`: the components whose bounds saved time, if any (see `bounded_fits.py`).
 
 `python paper/import_traces.py FILE ...` adds traces that were computed elsewhere, also while they are
 incomplete.
@@ -131,6 +132,13 @@ def refinement_view(trace: Json) -> Json | None:
     return found
 
 
+def only_tree_view(trace: Json) -> Json | None:
+    """Return the figures of a tree that is not refined."""
+    point = trace["iterations"][0]
+    found = {"distortion": trace.get("distortion", point[1]), "ended": ended(trace), **so_far(trace)}
+    return {**found, "seconds": point[3]} if len(point) > 3 else found
+
+
 def candidates_view(trace: Json) -> Json | None:
     """Return the course after a few sweeps until a sweep gains less than the default tolerance.
 
@@ -152,6 +160,7 @@ VIEWS: dict[str, Callable[[Json], Json | None]] = {
     "curve": curve_view,
     "tree": tree_view,
     "refinement": refinement_view,
+    "only_tree": only_tree_view,
     "candidates": candidates_view,
 }
 

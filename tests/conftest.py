@@ -18,6 +18,7 @@ from hypothesis import settings
 from numpy.typing import NDArray
 
 import boostkmeans
+from warm_interpreter import run_warm
 
 # In a shell, background processes and their children ignore Ctrl-C: tests need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -76,8 +77,16 @@ def same_partition(a: NDArray[Any], b: NDArray[Any]) -> bool:
     return bool(len(np.unique(a)) == len(np.unique(b)) == pairs.shape[1])
 
 
-def run_python(code: str, timeout: float = 120.0, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a new interpreter, in which warnings are errors."""
+def run_python(
+    code: str, timeout: float = 120.0, *, fresh: bool = False, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Run code in a new interpreter, in which warnings are errors.
+
+    Unless it must be `fresh` or has environment variables of its own, scikit-learn is loaded already,
+    which saves seconds. Code that hides packages or looks at `sys.modules` needs a fresh one.
+    """
+    if not fresh and not env:
+        return run_warm(code, timeout)
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         capture_output=True, text=True, timeout=timeout, check=False, env={**os.environ, **env},

@@ -10,7 +10,6 @@ import argparse
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -85,36 +84,55 @@ def _which(models: list[BoostKMeans], path: Path) -> str:
     raise AssertionError("the file holds a model that was not saved")
 
 
-FIT = """
-import sys
-import numpy as np
-from boostkmeans import BoostKMeans
-X = np.random.default_rng(0).normal(size=(20_000, 16)).astype(np.float32)
-model = BoostKMeans(200, random_state=0, quality="best", checkpoint=sys.argv[1] or None).fit(X)
-np.save(sys.argv[2], model.labels_)
-"""
+def fit(state: Path | None, labels: Path) -> None:
+    """Fit with a checkpoint, if any, and write the labels."""
+    X = np.random.default_rng(0).normal(size=(20_000, 16)).astype(np.float32)
+    model = BoostKMeans(200, random_state=0, quality="best", checkpoint=state).fit(X)
+    np.save(labels, model.labels_)
+
+
+def start_fit(state: Path, labels: Path) -> int:
+    """Start a fit in a process of its own, and return its number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            fit(state, labels)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return child
+
+
+def ends_within(child: int, seconds: float) -> bool:
+    """Wait for a process. Return False, and kill it, if it takes longer."""
+    deadline = time.perf_counter() + seconds
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return True
+        if time.perf_counter() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return False
+        time.sleep(0.001)
 
 
 def kill_fits(n_kills: int, folder: Path, seed: int = 0) -> int:
     """Kill `n_kills` fits at random moments and resume them. Return the number of completed fits."""
     expected, found, state = folder / "expected.npy", folder / "found.npy", folder / "state"
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", FIT, "", expected], check=True)
+    fit(None, expected)
     longest = time.perf_counter() - began
     moments, kills, ends, states = random.Random(seed), 0, 0, set()
     while True:
-        child = subprocess.Popen([sys.executable, "-c", FIT, state, found])
-        try:
-            # After the last kill, the fit runs to its end.
-            child.wait(moments.uniform(0, longest) if kills < n_kills else None)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        # After the last kill, the fit runs to its end.
+        limit = moments.uniform(0, longest) if kills < n_kills else float("inf")
+        if not ends_within(start_fit(state, found), limit):
             kills += 1
             if state.exists():
                 states.add(state.read_bytes()[-1000:])
             continue
-        assert child.returncode == 0
         assert np.array_equal(np.load(expected), np.load(found))
         ends += 1
         state.unlink()

@@ -12,7 +12,17 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from boostkmeans import baselines, documents, images, interop, io, metrics, quantization, select
+    from boostkmeans import (
+        baselines,
+        distributed,
+        documents,
+        images,
+        interop,
+        io,
+        metrics,
+        quantization,
+        select,
+    )
     from boostkmeans._engine.history import SweepRecord
     from boostkmeans._estimators.bisecting import BisectingBoostKMeans
     from boostkmeans._estimators.boost_kmeans import BoostKMeans
@@ -38,6 +48,7 @@ _HOMES = {
     "SweepRecord": "_engine.history",
     "baselines": "",
     "describe_file": "_models.file_description",
+    "distributed": "",
     "documents": "",
     "images": "",
     "instruction_set": "_runtime.instruction_set",
@@ -62,6 +73,7 @@ __all__ = [
     "SweepRecord",
     "baselines",
     "describe_file",
+    "distributed",
     "documents",
     "images",
     "instruction_set",

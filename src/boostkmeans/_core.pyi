@@ -174,9 +174,9 @@ def distances_to_assigned(rows: Rows, centres: Annotated[NDArray[numpy.float64],
     Compute the squared distance of each row to the centre of its label, and its squared norm, in place.
     """
 
-def online_pass(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float) -> int:
+def online_pass(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rate: float, block_rows: int, n_threads: int) -> int:
     """
-    Move the nearest centre of each row towards the row, one row after the other, in place. Return the number of rows visited.
+    Move the nearest centre of each row towards the row, one row after the other, in place. Threads share the work on a block of rows, on which the result does not depend. Sparse rows need blocks of one row. Return the number of rows visited.
     """
 
 def nearest_in_groups(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], groups: Groups, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:

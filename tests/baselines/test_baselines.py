@@ -19,9 +19,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, _core, metrics
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, SweepRecord, metrics
 from boostkmeans._data import rows
-from boostkmeans._data.rows import Rows
 from boostkmeans._engine import small_fit
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._steps.nearest import distances_to_assigned, nearest
@@ -549,65 +548,6 @@ def test_rbk_equals_bisecting_by_cosine() -> None:
     assert sorted(model.get_params()) == [
         "max_passes", "n_clusters", "n_init", "n_threads", "random_state", "sample", "verbose"
     ]  # fmt: skip
-
-
-# ---- online k-means
-
-
-def online_pass(points: Floats, centres: Floats, order: NDArray[np.int64], rate: float) -> int:
-    """Perform one iteration of online k-means in plain NumPy."""
-    for row in order:
-        own = ((centres - points[row]) ** 2).sum(axis=1).argmin()
-        centres[own] += rate * (points[row] - centres[own])
-    return len(order)
-
-
-@pytest.mark.usefixtures("sparse_path")
-@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-def test_online_pass_equals_numpy(form: Any) -> None:
-    X, _ = blobs(200, 5, 4, spread=1.0)
-    X[:, ::2] = np.maximum(X[:, ::2], 0)
-    rows = Rows.in_own_frame(form(X), "euclidean", 1)
-    rng = np.random.default_rng(0)
-    points, centres = rows.frame.enter(X), rows.frame.enter(X[:4])
-    expected = centres.copy()
-    for rate in (0.5, 0.01, 0.99):
-        order = rng.permutation(200)
-        assert _core.online_pass(rows.core, centres, order, rate) == 200
-        online_pass(points, expected, order, rate)
-    np.testing.assert_allclose(centres, expected, rtol=1e-9, atol=1e-12)
-
-
-def test_online_kmeans_equals_numpy() -> None:
-    X, _ = blobs(150, 3, 4, spread=1.0)
-    X += 100
-    model = OnlineKMeans(4, init=X[:4], rate=0.1, decay=0.03, random_state=5).fit(X)
-    rng, centres = np.random.RandomState(5), X[:4].copy()
-    for rate in (0.1, 0.07, 0.04, 0.01):
-        online_pass(X, centres, rng.permutation(150), rate)
-    np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-9)
-    assert model.n_iter_ == 4, "the run must stop when the rate reaches 0"
-
-
-def test_default_rate_reaches_zero_after_25_iterations() -> None:
-    X, _ = blobs(60, 2, 3)
-    model = OnlineKMeans(3, random_state=0).fit(X)
-    assert model.n_iter_ == 25
-    assert {(r.kind, r.evaluations) for r in model.history_} == {("online", 60 * 3)}
-    assert OnlineKMeans(3, max_iter=7, random_state=0).fit(X).n_iter_ == 7
-    assert OnlineKMeans(3, decay=0, max_iter=40, random_state=0).fit(X).n_iter_ == 40
-    # 0.9 - 3 * 0.3 is slightly positive in floating point.
-    assert OnlineKMeans(3, rate=0.9, decay=0.3, random_state=0).fit(X).n_iter_ == 3
-
-
-@pytest.mark.parametrize("init", ["random", "k-means++"])
-def test_online_kmeans_starts_from_distinct_rows(init: str) -> None:
-    X, _ = blobs(100, 2, 5)
-    model = OnlineKMeans(5, init=init, rate=1e-12, decay=0, max_iter=1, random_state=0).fit(X)
-    gaps = np.abs(X[:, None] - model.cluster_centers_).max(axis=2)
-    chosen = gaps.argmin(axis=0)
-    assert gaps.min(axis=0).max() < 1e-8
-    assert len(set(chosen.tolist())) == 5
 
 
 # ---- the paper's table

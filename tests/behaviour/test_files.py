@@ -8,12 +8,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from stored_objects import MODELS, OBJECTS, QUANTIZERS, after_another_batch, expected_of, load, unpickled
 
 import boostkmeans
 from boostkmeans._engine import schedule, small_fit
 from boostkmeans._steps import seeding
+from boostkmeans._steps.tree_builder import UNKNOWN_PASSES
 from stored import FILES, FITS, resumed
 
 EXPECTED = json.loads((FILES / "expected.json").read_text())
@@ -71,6 +73,22 @@ def test_a_fit_goes_on_with_the_rules_of_today(entry: dict[str, Any], tmp_path: 
     assert model.inertia_ <= 1.01 * float(expected["inertia"]) + 1e-9
     known = {record.seconds for record in model.history_} & set(entry["seconds"])
     assert known == set(entry["seconds"]) or model.n_init > 1  # Another run may be the best.
+
+
+@pytest.mark.parametrize("name", ["tree-5", "tree-sections-2"])
+def test_passes_of_splits_before_version_0_10_are_unknown(name: str, tmp_path: Path) -> None:
+    """The splits of the file come first, and those of today know their passes."""
+    file = FILES / "checkpoints" / f"{name}.safetensors.gz"
+    model, _ = resumed(FITS[name.rpartition("-")[0]], file, tmp_path)
+    tree = model.tree_
+    passes = tree.n_passes[tree.splits]
+    assert (passes == UNKNOWN_PASSES).any()
+    assert (passes > 0).any()
+    assert not (passes == 0).any()
+    assert (tree.n_passes[tree.clusters >= 0] == 0).all()
+    model.save(tmp_path / "model.st")
+    loaded = boostkmeans.load_model(tmp_path / "model.st")
+    np.testing.assert_array_equal(loaded.tree_.n_passes, tree.n_passes)
 
 
 def test_every_checkpoint_can_show_that_it_was_read() -> None:

@@ -340,7 +340,8 @@ def test_message_without_the_cli_extra() -> None:
     for missing in ("typer", "rich"):
         result = run_python(
             f"import sys; sys.modules['{missing}'] = None; sys.argv = ['boostkmeans', 'docs', '-']\n"
-            "from boostkmeans.cli import main\nmain()"
+            "from boostkmeans.cli import main\nmain()",
+            fresh=True,
         )
         assert result.returncode == 1
         assert result.stderr.strip().endswith("pip install boostkmeans[cli]")

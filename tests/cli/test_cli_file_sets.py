@@ -59,7 +59,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def paths_of(folder: Path, given: str) -> list[object]:
     if given == "files":
-        return sorted((folder / "npy").iterdir())
+        return [*sorted((folder / "npy").iterdir())]
     return [folder / "npy" if given == "folder" else f"{folder}/npy/emb-*.npy"]
 
 

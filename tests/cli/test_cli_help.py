@@ -185,7 +185,7 @@ def test_demo_runs_without_the_cli_extra() -> None:
         "runs = _demo_page.run_demo(data)\n"
         "print(_demo_page.demo_table(runs)); print(len(_demo_page.demo_page(data, runs)))"
     )
-    result = run_python(code)
+    result = run_python(code, fresh=True)
     assert result.returncode == 0, result.stderr
     assert "boost-balanced" in result.stdout
 

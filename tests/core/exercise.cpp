@@ -242,8 +242,16 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& p
   all_distances(rows, composites.data(), k, all.data(), pool);
   std::vector<std::int64_t> rows_in_order(static_cast<std::size_t>(n));
   std::iota(rows_in_order.begin(), rows_in_order.end(), 0);
-  check(online_pass(rows, composites.data(), k, rows_in_order.data(), n, 0.01, pool.stop_token()) == n,
-        "online k-means visits all rows");
+  if constexpr (Rows::kSparse) {
+    check(online_pass(rows, composites.data(), k, rows_in_order.data(), n, 0.01, pool) == n,
+          "online k-means visits all rows");
+  } else {
+    std::vector<double> singly = composites;
+    check(online_pass(rows, composites.data(), k, rows_in_order.data(), n, 0.01, 96, pool) == n,
+          "online k-means visits all rows");
+    online_pass(rows, singly.data(), k, rows_in_order.data(), n, 0.01, 1, pool);
+    check(singly == composites, "blocks of online k-means have the result of single rows");
+  }
 }
 
 void exercise(const Kernel& kernel, const Problem& p, int n_threads, bool weighted) {

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -64,7 +64,8 @@ class Sweeps:
 
     def sweep_full(self, seed: int = 0, block: int = 50, **options: Any) -> tuple[int, float]:
         order = np.random.default_rng(seed).permutation(self.rows.n_rows)
-        return self.sweep(_core.FullVisit(order=order, run_rows=1, block_rows=block), **options)
+        visit = _core.FullVisit(order=order, run_rows=1, block_rows=block)
+        return self.sweep(visit, seed=seed, **options)
 
     def sweep_candidates(self, *, by_runner_up: bool = False, **options: Any) -> tuple[int, float]:
         k = self.partition.n_clusters
@@ -79,6 +80,7 @@ class Sweeps:
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {}, "annealed": {"temperature": 0.1}, "hot": {"temperature": 0.4},
     "limits": {"min_weight": 9.0, "max_weight": 12.0}, "upper limit": {"max_weight": 12.0},
+    "first": {"first": True}, "first, annealed": {"first": True, "temperature": 0.1},
 }  # fmt: skip
 
 
@@ -144,8 +146,22 @@ def test_more_clusters_than_are_stored_at_a_time() -> None:
     """Bounds are computed for 512 clusters at a time."""
     X, labels = general_problem(4000, 12, 1100, seed=5)
     plain, bounded = Sweeps(X, labels, 1100, None), Sweeps(X, labels, 1100, 4)
-    for exact in (False, True):
-        assert bounded.sweep_full(exact=exact)[0] == plain.sweep_full(exact=exact)[0] > 0
+    every: list[dict[str, Any]] = [{"first": True}, {}, {"exact": True}]
+    for options in every:
+        assert bounded.sweep_full(**options)[0] == plain.sweep_full(**options)[0] > 0
+        np.testing.assert_array_equal(bounded.partition.labels, plain.partition.labels)
+
+
+@pytest.mark.usefixtures("isa")
+@given(seed=st.integers(0, 2**32 - 1), k=st.integers(2, 30))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_first_moves_are_the_same(seed: int, k: int) -> None:
+    """Every row has another random column at which its search starts."""
+    X, labels = general_problem(150, 10, k, seed=seed)
+    plain, bounded = Sweeps(X, labels, k, None), Sweeps(X, labels, k, 3)
+    for number in range(3):
+        found = bounded.sweep_full(number, block=20, first=True)
+        assert found[0] == plain.sweep_full(number, block=20, first=True)[0]
         np.testing.assert_array_equal(bounded.partition.labels, plain.partition.labels)
 
 
@@ -234,9 +250,8 @@ def test_certifies_rows_that_the_axes_show_completely(n_axes: int) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"first": True}, "excludes first"),
-        ({"penalties": np.zeros(K)}, "excludes first"),
-        ({"exchange": True, "max_weight": 50.0}, "excludes first"),
+        ({"penalties": np.zeros(K)}, "excludes exchange"),
+        ({"exchange": True, "max_weight": 50.0}, "excludes exchange"),
     ],
 )
 def test_rejects_options_without_bounds(options: dict[str, Any], message: str) -> None:

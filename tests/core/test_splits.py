@@ -1,5 +1,10 @@
 """Splits that use all rows, compared with the oracle row by row: sections, passes and inertias."""
 
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -98,6 +103,47 @@ def test_sparse_rows(monkeypatch: pytest.MonkeyPatch, rule: str, stays_sparse: b
         X = sparse.random(n, d, density=density, format="csr", random_state=rng)
         w = weights_for(n, rng, weighted=n_sections == 3)
         check(X, w, n_sections, STARTS[n_sections % 3], n, rule)
+
+
+def rows_with_a_long_one(n: int, d: int, n_terms: int, longest: int) -> Any:
+    """Return sparse rows with few terms each, and one row with many."""
+    rng = np.random.default_rng(n)
+    lengths = np.full(n, n_terms)
+    lengths[n // 3] = longest
+    columns = np.concatenate([np.sort(rng.choice(d, size, replace=False)) for size in lengths])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return sparse.csr_matrix((rng.random(len(columns)) + 0.1, columns, starts), shape=(n, d))
+
+
+@pytest.mark.parametrize("rule", ["boost", "lloyd"])
+def test_one_long_row_among_short_ones(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
+    monkeypatch.setattr(rows_module, "stays_sparse", sparse.issparse)
+    check(rows_with_a_long_one(150, 2000, 6, 1500), None, 2, "random-partition", 1, rule)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS is reliable on Linux only")
+def test_one_long_row_does_not_make_all_slots_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 50,000 terms of 12 bytes for each of 1,000 rows, the split would need 600 MB."""
+    monkeypatch.setattr(rows_module, "stays_sparse", sparse.issparse)
+    X = rows_with_a_long_one(1000, 60_000, 5, 50_000)
+    found = {}
+    for max_rows in (0, 1):  # All rows are in memory, or blocks of them.
+        with address_space_limited_to(200 << 20):
+            found[max_rows] = split(X, None, 2, "random-partition", 3, max_rows=max_rows)
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]
+
+
+@contextmanager
+def address_space_limited_to(n_bytes: int) -> Iterator[None]:
+    """Let this process allocate only a number of bytes more than now."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    old = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + n_bytes, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, old)
 
 
 def test_rows_far_from_the_origin_and_tight_sets() -> None:

@@ -140,6 +140,22 @@ class TestResults:
             model = BoostKMeans(5, init=init, random_state=0).fit(parts(X))
             np.testing.assert_array_equal(labels_of(model), planted)
 
+    @pytest.mark.parametrize("n_threads", [1, 2])
+    def test_few_dimensions_first(self, n_threads: int) -> None:
+        centres = np.random.default_rng(11).normal(size=(30, 5)) @ np.eye(5, 80)
+        rng = np.random.default_rng(12)
+        X = centres[rng.integers(0, 30, 4000)] + 0.2 * rng.normal(size=(4000, 80))
+        settings: Any = {"n_clusters": 30, "random_state": 0, "tol": 0}
+        model = BoostKMeans(**settings, dimensions=16, n_threads=n_threads).fit(parts(X))
+        assert model.history_[0].note.startswith("first 16 of 80 dimensions")
+        assert model.converged_
+        whole = BoostKMeans(**settings, dimensions=None).fit(parts(X))
+        assert model.inertia_ == pytest.approx(whole.inertia_, rel=0.02)
+        again = BoostKMeans(**settings, dimensions=16, n_threads=3).fit(parts(X))
+        np.testing.assert_array_equal(labels_of(again), labels_of(model))
+        # The history has inertias in all dimensions.
+        assert model.history_[0].inertia > model.inertia_ > 0.9 * model.history_[0].inertia / 10
+
     def test_bisecting(self) -> None:
         X, planted = blobs(2000, 2, 16, seed=4, spread=100.0)
         tree = BisectingBoostKMeans(16, random_state=0).fit(parts(X))
@@ -203,7 +219,6 @@ class TestInterface:
         [
             ({"min_size": 2}, "do not see each other"),
             ({"max_size": 20}, "do not see each other"),
-            ({"dimensions": 2}, "all dimensions"),
             ({"init": lambda X, k, rng: X[:k]}, "no process has all rows"),
             ({"engine": "spark"}, "engine"),
             ({"n_clusters": 0}, "n_clusters"),
@@ -289,6 +304,23 @@ class TestControl:
         assert [r.inertia for r in resumed.history_] == [r.inertia for r in whole.history_]
         again = self.model(n_clusters=k, checkpoint=checkpoint).fit(parts(self.X))
         np.testing.assert_array_equal(labels_of(again), labels_of(whole))
+
+    @pytest.mark.parametrize("stop_after", [1, 6, 12, 18, 24])
+    def test_resumes_in_few_and_in_all_dimensions(self, stop_after: int, tmp_path: Path) -> None:
+        X = np.random.default_rng(1).normal(size=(4000, 40)) * np.linspace(2, 0.1, 40)
+        settings: Any = {"dimensions": 16, "n_clusters": 50}
+        whole = self.model(**settings).fit(parts(X))
+        checkpoint, seen = tmp_path / "fit.checkpoint", 0
+
+        def stop(record: Any) -> bool:
+            nonlocal seen
+            seen += 1
+            return seen > stop_after
+
+        self.model(**settings, checkpoint=checkpoint, callback=stop).fit(parts(X))
+        resumed = self.model(**settings, checkpoint=checkpoint).fit(parts(X))
+        np.testing.assert_array_equal(labels_of(resumed), labels_of(whole))
+        assert [r.inertia for r in resumed.history_] == [r.inertia for r in whole.history_]
 
     def test_resumes_several_runs(self, tmp_path: Path) -> None:
         whole = self.model(n_init=3).fit(parts(self.X))

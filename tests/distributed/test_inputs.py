@@ -191,7 +191,7 @@ def test_weights_of_dask(dask_backend: DaskBackend) -> None:
         weight_references(da.from_array(weights, chunks=5), blocks, [3, 0, 7], dask_backend)
     wrong = weight_references(da.ones(10, chunks=((3, 1, 6),)), blocks, [3, 0, 7], dask_backend)
     assert wrong is not None
-    with pytest.raises(InvalidValuesError, match=r"shape \(1,\) for block 1 of X, which has 0 rows"):
+    with pytest.raises(InvalidValuesError, match=r"shape \((1|6),\) for block (1|2) of X"):
         dask_backend.get(wrong)
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-import crash
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord
 from boostkmeans._engine import schedule
 from boostkmeans._engine.candidate_strategy import MISSING_BEFORE_0_7
@@ -474,12 +473,6 @@ def test_rejects_every_truncation(tmp_path: Path) -> None:
         path.write_bytes(whole[:length])
         with pytest.raises(DataFormatError):
             model.fit(rows)
-
-
-@pytest.mark.process
-@pytest.mark.slow
-def test_resumes_after_kills_at_random_moments(tmp_path: Path) -> None:
-    assert crash.kill_fits(3, tmp_path) > 0
 
 
 def test_splitting_and_joining_arrays_restores_a_state() -> None:

@@ -216,14 +216,17 @@ assert state() == before
 @pytest.mark.process
 @pytest.mark.slow
 def test_import_prints_nothing_and_loads_little() -> None:
-    result = run_python("""
+    result = run_python(
+        """
 import sys
 import sklearn.metrics, sklearn.preprocessing
 before = set(sys.modules)  # scikit-learn may load rich.
 import boostkmeans
 heavy = {"matplotlib", "faiss", "typer", "rich"} & (set(sys.modules) - before)
 assert not heavy, heavy
-""")
+""",
+        fresh=True,
+    )
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 

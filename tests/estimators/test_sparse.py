@@ -28,6 +28,7 @@ from factories import blank_partition, make_partition, make_problem
 
 SETTINGS = [
     {}, {"init": "random-partition"}, {"init": "random"}, {"init": "k-means++"}, {"init": "bisecting"},
+    {"init": "plain-k-means++"},
     {"init": "sampled-k-means++"}, {"metric": "cosine"}, {"moves": "first", "init": "random"},
     {"tol": 0.0}, {"n_clusters": 12, "n_candidates": 3}, {"quality": "best"}, {"max_size": 200},
     {"repair": True, "n_clusters": 20},

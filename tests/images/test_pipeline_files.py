@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from boostkmeans import DataFormatError, describe_file, load_model
 from boostkmeans._runtime.errors import ParameterConflictError
@@ -159,3 +160,60 @@ def test_does_not_save_an_invalid_pipeline(tmp_path: Path) -> None:
     with pytest.raises(DataFormatError, match="The pipeline"):
         pipeline.save(tmp_path / "pipeline.st")
     assert not list(tmp_path.iterdir())
+
+
+# Parameters that `set_params` changed after the fit
+
+
+@pytest.mark.parametrize(
+    ("fit_with", "changed", "message"),
+    [
+        (5, {"n_words": 4}, "fitted with n_words=3, but now has n_words=4. Set it back"),
+        (5, {"n_components": None}, "fitted with n_components=5, but now has n_components=None"),
+        (5, {"n_components": 4}, "fitted with n_components=5, but now has n_components=4"),
+        (None, {"n_components": 4}, "fitted with n_components=None, but now has n_components=4"),
+    ],
+)
+def test_does_not_save_parameters_that_contradict_the_fit(
+    fit_with: int | None, changed: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    pipeline = fitted(fit_with).set_params(**changed)
+    with pytest.raises(ParameterConflictError, match=message):
+        pipeline.save(tmp_path / "pipeline.st")
+    assert not list(tmp_path.iterdir())
+    expected = fitted(fit_with).transform_descriptors(DESCRIPTORS, NUMBERS)
+    np.testing.assert_array_equal(pipeline.transform_descriptors(DESCRIPTORS, NUMBERS), expected)
+
+
+def test_does_not_save_other_keypoints_than_those_of_the_fit(tmp_path: Path) -> None:
+    pipeline = fitted()
+    pipeline.keypoints_ = "sift"
+    pipeline.set_params(keypoints="hessian-affine")
+    with pytest.raises(ParameterConflictError, match="fitted with keypoints='sift', but now has"):
+        pipeline.save(tmp_path / "pipeline.st")
+    assert not list(tmp_path.iterdir())
+
+
+def test_saves_parameters_that_do_not_concern_the_fit(tmp_path: Path) -> None:
+    changed = {"n_components": 9, "max_keypoints": 7, "max_size": None, "random_state": 3, "n_jobs": 1}
+    pipeline = fitted().set_params(**changed)
+    pipeline.save(tmp_path / "pipeline.st")
+    loaded = VLADPipeline.load(tmp_path / "pipeline.st")
+    assert loaded.get_params() == pipeline.get_params()
+    np.testing.assert_array_equal(
+        loaded.transform_descriptors(DESCRIPTORS, NUMBERS),
+        pipeline.transform_descriptors(DESCRIPTORS, NUMBERS),
+    )
+
+
+def test_loaded_pipeline_of_a_function_can_be_saved_again(tmp_path: Path) -> None:
+    pipeline = fitted()
+    pipeline.keypoints_ = "callable"
+    pipeline.save(tmp_path / "first.st")
+    VLADPipeline.load(tmp_path / "first.st").save(tmp_path / "second.st")
+    assert VLADPipeline.load(tmp_path / "second.st").keypoints_ == "callable"
+
+
+def test_does_not_save_an_unfitted_pipeline(tmp_path: Path) -> None:
+    with pytest.raises(NotFittedError):
+        VLADPipeline().save(tmp_path / "pipeline.st")

@@ -1,5 +1,7 @@
 """RootSIFT, VLAD and pipelines that are fitted to descriptors."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -139,3 +141,67 @@ def test_rejects_too_few_descriptors_and_images() -> None:
         pipeline.transform_descriptors(DESCRIPTORS[:, :15], NUMBERS)
     empty = pipeline.transform_descriptors(DESCRIPTORS[:0], NUMBERS[:0])
     assert empty.shape == (0, 4)
+
+
+# Equal descriptors and vectors
+
+
+def equal_images(n_images: int = 20) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return images with the same 15 descriptors each."""
+    return np.tile(DESCRIPTORS[:15], (n_images, 1)), np.repeat(np.arange(n_images), 15)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param(DESCRIPTORS[:15], id="equal images"),
+        pytest.param(np.zeros((15, 16)), id="zeros"),
+        pytest.param(np.full((15, 16), 7), id="constant"),
+        pytest.param(np.tile(DESCRIPTORS[:3], (5, 1)), id="as many descriptors as words"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_images_with_equal_vectors_have_no_components(rows: NDArray[np.float64]) -> None:
+    descriptors, numbers = np.tile(rows, (20, 1)), np.repeat(np.arange(20), 15)
+    pipeline = VLADPipeline(3, 5, random_state=0)
+    with pytest.raises(
+        DataFormatError, match=r"All images have the same VLAD vector.*n_components=None"
+    ):
+        pipeline.fit_descriptors(descriptors, numbers)
+    assert not hasattr(pipeline, "words_")
+    vectors = pipeline.set_params(n_components=None).fit_transform_descriptors(descriptors, numbers)
+    assert np.isfinite(vectors).all()
+    np.testing.assert_array_equal(vectors, vectors[:1].repeat(20, axis=0))
+
+
+def test_components_without_variance_are_omitted(tmp_path: Path) -> None:
+    """Two kinds of images have one component, on which they lie on opposite sides of the mean."""
+    descriptors = np.tile(DESCRIPTORS[:30], (10, 1))
+    numbers = np.repeat(np.arange(20), 15)
+    pipeline = VLADPipeline(3, 5, random_state=0)
+    vectors = pipeline.fit_transform_descriptors(descriptors, numbers)
+    np.testing.assert_allclose(vectors, np.tile([[vectors[0, 0]], [-vectors[0, 0]]], (10, 1)))
+    assert pipeline.n_components_ == 1
+    assert pipeline.explained_variance_ratio_ is not None
+    np.testing.assert_allclose(pipeline.explained_variance_ratio_, [1])
+    pipeline.save(tmp_path / "pipeline.st")
+    loaded = VLADPipeline.load(tmp_path / "pipeline.st")
+    np.testing.assert_array_equal(loaded.transform_descriptors(descriptors, numbers), vectors)
+
+
+def test_descriptors_that_equal_words_have_no_vector() -> None:
+    """The residuals are rounding errors, which must not be scaled to unit length."""
+    words = root_sift(DESCRIPTORS[:4])
+    words[:, 0] = np.nextafter(words[:, 0], np.float32(2))
+    rows = DESCRIPTORS[[0, 1, 2, 3, 3, 3]]
+    bag = Bag(rows, np.array([2, 4]))
+    np.testing.assert_array_equal(vlad(bag, words, 1), np.zeros((2, 64)))
+    other = Bag(np.concatenate([rows, DESCRIPTORS[4:5]]), np.array([2, 4, 1]))
+    np.testing.assert_allclose(np.linalg.norm(vlad(other, words, 1), axis=1), [0, 0, 1], rtol=1e-6)
+
+
+def test_transform_of_equal_images() -> None:
+    pipeline = VLADPipeline(3, 5, random_state=0).fit_descriptors(DESCRIPTORS, NUMBERS)
+    vectors = pipeline.transform_descriptors(*equal_images())
+    np.testing.assert_array_equal(vectors, vectors[:1].repeat(20, axis=0))
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)

@@ -126,7 +126,7 @@ def test_order_is_lexicographic_for_patterns_and_kept_for_sequences(tmp_path: Pa
         assert open_vectors(given)[:][:, 0].tolist() == [2, 1, 10, 9]
     given_order = [tmp_path / "x9.npy", tmp_path / "x10.npy"]
     assert open_vectors(given_order)[:][:, 0].tolist() == [9, 10]
-    both = [tmp_path / "Y2.npy", f"{tmp_path}/x1*.npy"]
+    both: list[str | Path] = [tmp_path / "Y2.npy", f"{tmp_path}/x1*.npy"]
     assert open_vectors(both)[:][:, 0].tolist() == [2, 1, 10]
     assert list_files(both) == [f"{tmp_path}/{name}.npy" for name in ("Y2", "x1", "x10")]
 
@@ -256,7 +256,7 @@ def test_sparse_files(tmp_path: Path) -> None:
         save_npz(tmp_path / f"{i}.npz", csr_array(rows.astype(np.float64 if i else np.float32)))
     with open_vectors(tmp_path) as vectors:
         assert vectors.is_sparse
-        assert (vectors.shape, vectors.dtype) == (X.shape, np.float64)
+        assert (vectors.shape, str(vectors.dtype)) == (X.shape, "float64")
         assert np.array_equal(vectors.load().toarray(), sparse)
         assert np.array_equal(vectors.read(10, 45).toarray(), sparse[10:45])
         assert [file.end for file in vectors.files] == [13, 13, 40, 60]

@@ -268,7 +268,8 @@ def test_key_is_checked_at_once(tmp_path: Path) -> None:
 def test_reading_runs_no_code(tmp_path: Path) -> None:
     """An audit hook sees every import, compilation and unpickling of the interpreter."""
     files = fuzz.valid_files(tmp_path)
-    result = run_python(f"""
+    result = run_python(
+        f"""
 import sys
 from pathlib import Path
 from boostkmeans.io import open_vectors
@@ -287,7 +288,9 @@ use()
 watched, seen = seen, []
 assert not watched, watched
 print("nothing")
-""")
+""",
+        fresh=True,
+    )
     assert result.returncode == 0, result.stderr
     assert result.stdout == "nothing\n"
 
@@ -296,7 +299,8 @@ print("nothing")
 @pytest.mark.slow
 def test_error_names_package_to_install(tmp_path: Path) -> None:
     fuzz.valid_files(tmp_path)
-    result = run_python(f"""
+    result = run_python(
+        f"""
 import sys
 sys.modules["pyarrow"] = sys.modules["h5py"] = None
 from boostkmeans.io import open_vectors
@@ -308,7 +312,9 @@ for name, extra in (("a.parquet", "parquet"), ("a.feather", "parquet"), ("old.hd
     else:
         raise AssertionError(name)
 assert open_vectors({str(tmp_path)!r} + "/a.csv").shape == (4, 3)
-""")
+""",
+        fresh=True,
+    )
     assert result.returncode == 0, result.stderr
 
 

@@ -25,7 +25,7 @@ from boostkmeans.io._access.urls import is_url, local_path, public_name
 from conftest import blobs
 
 
-class CountingFileSystem(MemoryFileSystem):  # type: ignore[misc]
+class CountingFileSystem(MemoryFileSystem):
     """A file system in memory that counts the bytes that are read, and fails on demand."""
 
     protocol = "counting"

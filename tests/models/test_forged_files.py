@@ -259,12 +259,14 @@ def test_every_changed_byte_of_header_is_rejected_or_harmless(tmp_path: Path) ->
     n_loaded = 0
     for at in range(head):
         before = content[at]
-        for value in (0, before ^ 1, before ^ 2, before ^ 4, before ^ 16, before ^ 128, 0x22, 0xFF):
+        values = (0, before ^ 1, before ^ 2, before ^ 4, before ^ 16, before ^ 128, 0x22, 0xFF)
+        # Each byte gets three of these values in turn. `make fuzz` changes more.
+        for value in (values[(3 * at + i) % len(values)] for i in range(3)):
             content[at] = value
             n_loaded += loads(tmp_path / "model", bytes(content))
         content[at] = before
     # Some changes give another valid file, e.g. those of digits in the history.
-    assert n_loaded < 3 * head
+    assert n_loaded < 3 * 3 / 8 * head
 
 
 @pytest.mark.process

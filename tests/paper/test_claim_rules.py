@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from miniature_results import (
     Json,
@@ -63,7 +64,7 @@ def timed(seconds: float) -> Json:
 
 
 @pytest.mark.parametrize(
-    ("rnd", "kpp", "expected"), [(105.1, 106, AGREES), (104.9, 106, IN_PART), (104.9, 90, DIFFERS)]
+    ("rnd", "kpp", "expected"), [(110.1, 111, AGREES), (109.9, 111, IN_PART), (109.9, 90, DIFFERS)]
 )
 def test_assignment_is_costly(rnd: float, kpp: float, expected: str) -> None:
     result = curves(non=timed(100), rnd=timed(rnd), kpp=timed(kpp))
@@ -75,13 +76,14 @@ def test_assignment_at_the_papers_size_needs_separate_seconds() -> None:
     assert verdict_of("assignment_is_costly", curves(non=untimed, rnd=untimed, kpp=untimed)) == UNKNOWN
     measured = {
         start: {**untimed, "start_seconds": seconds, "seconds_of_iteration": 1.0}
-        for start, seconds in (("non", 0.0), ("rnd", 1.1), ("kpp", 2.0))
+        for start, seconds in (("non", 0.0), ("rnd", 2.1), ("kpp", 3.0))
     }
     assert verdict_of("assignment_is_costly", curves(**measured)) == AGREES
 
 
 @pytest.mark.parametrize(
-    ("later", "expected"), [(("non", "rnd", "kpp"), AGREES), (("kpp",), IN_PART), ((), DIFFERS)]
+    ("later", "expected"),
+    [(("non", "rnd", "kpp"), AGREES), (("non", "kpp"), IN_PART), (("kpp",), DIFFERS)],
 )
 def test_fast_needs_more_iterations(later: tuple[str, ...], expected: str) -> None:
     best = [100.0 - i for i in range(30)]
@@ -90,6 +92,43 @@ def test_fast_needs_more_iterations(later: tuple[str, ...], expected: str) -> No
         fast = [value + 1 if start in later else value for value in best]
         runs += [curve_run(f"BKM({start})", best), curve_run(f"BKM({start})+Fast", fast)]
     assert verdict_of("fast_needs_more_iterations", stored(runs)) == expected
+    assert verdict_of("fast_needs_more_iterations", stored(runs[:-1])) == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "expected"),
+    [(20.0, 0.4, AGREES), (20.0, 1.4, IN_PART), (20.0, 1.6, DIFFERS), (-1.0, -2.0, DIFFERS),
+     (0.3, 0.4, DIFFERS)],
+)  # fmt: skip
+def test_advantage_fades_only_if_it_existed(early: float, late: float, expected: str) -> None:
+    runs = [curve_run("BKM(non)", [100 + early] * 14 + [100 + late])]
+    runs += [curve_run(f"BKM({start})", [100.0] * 15) for start in ("rnd", "kpp")]
+    assert verdict_of("advantage_fades", stored(runs)) == expected
+
+
+@pytest.mark.parametrize(("at_20", "expected"), [(100.4, AGREES), (100.9, IN_PART), (101.1, DIFFERS)])
+def test_little_after_twenty_includes_all_three(at_20: float, expected: str) -> None:
+    curve = [at_20] * 20 + [100.0]
+    for late in ("k-means", "k-means++", "BKM(non)"):
+        runs = [curve_run(one, curve if one == late else [100.0] * 21)
+                for one in ("k-means", "k-means++", "BKM(non)")]  # fmt: skip
+        assert verdict_of("little_after_twenty", stored(runs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("plus", "expected"),
+    [
+        ([120.9, 110.0, 100.4], AGREES),
+        ([120.0, 111.2, 100.4], IN_PART),
+        ([122.0, 110.0, 100.4], IN_PART),
+        ([120.0, 110.0, 100.6], DIFFERS),
+        # A run that converged earlier keeps its last value.
+        ([120.0, 100.4], IN_PART),
+    ],
+)
+def test_similar_curves_compares_every_iteration(plus: list[float], expected: str) -> None:
+    runs = [curve_run("k-means", [120.0, 110.0, 100.0]), curve_run("k-means++", plus)]
+    assert verdict_of("similar_curves", stored(runs)) == expected
 
 
 @pytest.mark.parametrize(
@@ -98,7 +137,7 @@ def test_fast_needs_more_iterations(later: tuple[str, ...], expected: str) -> No
         ({"k-means": 121, "k-means++": 130, "BKM(non)": 121, "BKM(rnd)": 50}, AGREES),
         ({"k-means": 121, "k-means++": 130, "BKM(non)": 120, "BKM(rnd)": 50}, IN_PART),
         ({"k-means": 121, "k-means++": 120, "BKM(non)": 121, "BKM(rnd)": 121}, IN_PART),
-        ({"k-means": 120, "k-means++": 130, "BKM(non)": 120, "BKM(rnd)": 130}, DIFFERS),
+        ({"k-means": 120, "k-means++": 120, "BKM(non)": 120, "BKM(rnd)": 130}, DIFFERS),
     ],
 )
 def test_more_than_120(iterations: dict[str, int], expected: str) -> None:
@@ -122,7 +161,10 @@ def test_decreases_steadily(rising: tuple[str, ...], expected: str) -> None:
 def test_mini_batch_far_above(ends: tuple[float, ...], expected: str) -> None:
     names = ("Mini-Batch", "Mini-Batch, 10 % in total")
     runs = [curve_run(one, [120.0, end]) for one, end in zip(names, ends, strict=False)]
-    assert verdict_of("mini_batch_far_above", stored([curve_run("k-means", [100.0]), *runs])) == expected
+    others = ("k-means", "k-means++", "LVQ", "BKM(non)")
+    for highest in others:
+        runs_of_others = [curve_run(one, [100.0 if one == highest else 90.0]) for one in others]
+        assert verdict_of("mini_batch_far_above", stored([*runs_of_others, *runs])) == expected
 
 
 @pytest.mark.parametrize(
@@ -163,6 +205,31 @@ def test_fast_needs_ten_seeds() -> None:
     assert verdict_of("fast_ends_lower", seeds_result(gaps, n_seeds=10)) == AGREES
 
 
+@pytest.mark.parametrize(
+    ("gap", "spread", "n_runs", "expected"),
+    [
+        (0.0, 0.2, 128, AGREES),
+        # Too few runs to exclude a difference.
+        (0.0, 1.0, 10, IN_PART),
+        # Significant, but small.
+        (0.15, 0.1, 128, IN_PART),
+        (0.5, 0.1, 128, DIFFERS),
+    ],
+)
+def test_no_difference_of_seeding(gap: float, spread: float, n_runs: int, expected: str) -> None:
+    noise = np.random.default_rng(1).permuted(np.tile(np.linspace(-1, 1, n_runs), (2, 1)), axis=1)
+    values = {"k-means": 100 + spread * noise[0], "k-means++": 100 + gap + spread * noise[1]}
+    result = stored([{"run": {"method": one}, "distortion": list(some)} for one, some in values.items()])
+    assert verdict_of("no_difference_of_seeding", result) == expected
+
+
+@pytest.mark.parametrize(("loss", "expected"), [(100.4, AGREES), (100.6, DIFFERS)])
+def test_candidates_may_lose_half_a_percent(loss: float, expected: str) -> None:
+    runs = [{"run": {"n": 9, "k": 99, "k0": k0}, "distortion": end, "sweep_seconds": seconds}
+            for k0, end, seconds in ((None, 100.0, 8.0), (64, loss, 1.0))]  # fmt: skip
+    assert verdict_of("candidates_are_faster", stored(runs)) == expected
+
+
 @pytest.mark.parametrize(("spread", "expected"), [(0.4, AGREES), (0.8, IN_PART), (1.5, DIFFERS)])
 def test_variations_minor(spread: float, expected: str) -> None:
     values = [100 + spread * (-1) ** i for i in range(40)]
@@ -181,7 +248,9 @@ def changed(method: str, **figures: Any) -> Json:
     return {**result, "runs": runs}
 
 
-@pytest.mark.parametrize(("first", "expected"), [(111, AGREES), (108, IN_PART), (105, DIFFERS)])
+@pytest.mark.parametrize(
+    ("first", "expected"), [(111.5, AGREES), (111, IN_PART), (108.5, IN_PART), (108, DIFFERS)]
+)
 def test_trees_like_one_iteration(first: float, expected: str) -> None:
     assert verdict_of("trees_like_one_iteration", changed("k-means", after_one=first)) == expected
 
@@ -199,10 +268,28 @@ def test_tree_against_iteration(seconds: float, expected: str) -> None:
     assert verdict_of("tree_against_iteration", result) == expected
 
 
-@pytest.mark.parametrize(("mean", "expected"), [(32.0, AGREES), (65.0, IN_PART), (66.0, DIFFERS)])
+@pytest.mark.parametrize(("mean", "expected"), [(13.0, AGREES), (32.0, IN_PART), (33.0, DIFFERS)])
 def test_splits_need_few_passes(mean: float, expected: str) -> None:
     result = changed("BsBKM(non)", passes={"mean": mean, "max": 99})
     assert verdict_of("splits_need_few_passes", result) == expected
+
+
+def test_splits_need_few_passes_for_every_seed() -> None:
+    result = changed("BsBKM(non)", passes={"mean": 13.0, "max": 99})
+    tree = next(run for run in result["runs"] if run["run"]["method"] == "BsBKM(non)")
+    result["runs"].append({**tree, "passes": {"mean": 14.0, "max": 99}})
+    assert verdict_of("splits_need_few_passes", result) == IN_PART
+
+
+@pytest.mark.parametrize(
+    ("refined", "expected"),
+    [(105.1, AGREES), (108.9, AGREES), (104.9, IN_PART), (109.1, IN_PART), (102.9, DIFFERS)],
+)
+def test_refined_trees_above_needs_every_tree(refined: float, expected: str) -> None:
+    result = bisecting_result()
+    for run in result["runs"][1:]:
+        run["refined"] = refined if run["run"]["method"] == "BsKM++" else 107.0
+    assert verdict_of("refined_trees_above", result) == expected
 
 
 def test_trees_without_passes_are_not_measured() -> None:
@@ -221,13 +308,23 @@ def test_two_sections_cheapest(comparisons: list[float], seconds: list[float], e
     assert verdict_of("two_sections_cheapest", sections_result(comparisons, seconds)) == expected
 
 
+@pytest.mark.parametrize(("figure", "expected"), [("seconds", IN_PART), ("comparisons", DIFFERS)])
+def test_two_sections_cheapest_for_every_seed(figure: str, expected: str) -> None:
+    result = sections_result([1.0, 20, 30, 40, 50], [1.0, 20, 30, 40, 50])
+    result["runs"] += [{**run, "run": {**run["run"], "seed": 1}} for run in result["runs"]]
+    result["runs"][6][figure] = 0.9
+    assert verdict_of("two_sections_cheapest", result) == expected
+    assert verdict_of("two_sections_cheapest", {**result, "runs": result["runs"][:-1]}) == UNKNOWN
+
+
 @pytest.mark.parametrize(
     ("deviations", "expected"),
     [
-        ({"a": (1.0, 3.0), "b": (1.0, 1.1), "c": (1.0, 1.1)}, AGREES),
+        ({"a": (1.0, 4.0), "b": (1.0, 4.0), "c": (1.1, 1.0)}, AGREES),
+        ({"a": (1.0, 4.0), "b": (1.0, 1.1), "c": (1.0, 1.1)}, IN_PART),
         ({"a": (1.0, 1.1), "b": (1.0, 1.1), "c": (1.0, 1.1)}, IN_PART),
-        ({"a": (1.0, 3.0), "b": (1.0, 1.1), "c": (1.1, 1.0)}, IN_PART),
-        ({"a": (1.0, 3.0), "b": (1.1, 1.0)}, DIFFERS),
+        ({"a": (1.0, 4.0), "b": (1.0, 4.0), "c": (4.0, 1.0)}, DIFFERS),
+        ({"a": (1.0, 4.0), "b": (1.1, 1.0)}, DIFFERS),
     ],
 )
 def test_largest_more_stable(deviations: dict[str, tuple[float, float]], expected: str) -> None:

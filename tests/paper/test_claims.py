@@ -38,6 +38,7 @@ def test_verdicts_of_miniature_results() -> None:
     found = {name: judge(results[judge.experiment]).finding for name, judge in JUDGES.items()}
     other = {name: one.verdict for name, one in found.items() if one.verdict != claim.AGREES}
     assert other == {
+        "advantage_fades": claim.DIFFERS,
         "assignment_is_costly": claim.DIFFERS,
         "fast_needs_more_iterations": claim.DIFFERS,
         "fast_is_faster": claim.DIFFERS,
@@ -47,11 +48,15 @@ def test_verdicts_of_miniature_results() -> None:
         "candidates_are_faster": claim.IN_PART,
         "quantizers_of_others": claim.IN_PART,
         "best_direct_for_documents": claim.DIFFERS,
+        "boost_better_for_documents": claim.IN_PART,
+        "better_than_rbk": claim.IN_PART,
+        "trees_for_documents": claim.IN_PART,
         "boost_faster_at_every_n": claim.DIFFERS,
         "speed_advantage_grows": claim.DIFFERS,
+        "two_orders": claim.DIFFERS,
         "ninety_four_minutes": claim.IN_PART,
         "eight_minutes": claim.IN_PART,
-        "advantage_grows": claim.IN_PART,
+        "advantage_grows": claim.DIFFERS,
         "mini_batch_fast_but_poor": claim.IN_PART,
     }
     assert found["candidates_are_faster"].measured == "k=99, k0=64: 4.0 times, +0.50 %"
@@ -93,7 +98,7 @@ def test_page_counts_claims_by_size(tmp_path: Path) -> None:
     assert f"- 3 rest on results at the paper's own size ({full[0]}-{full[-1]})." in text
     free = sum(one.experiment in claims.NO_SIZE for one in found)
     assert f"- {free} concern illustrations or general statements" in text
-    assert f"- {len(found) - 3 - free} rest on results at the small size" in text
+    assert f"- {len(found) - 3 - free} rest on results below the paper's size" in text
     assert "not measured yet (" not in text
 
 
@@ -104,10 +109,38 @@ def test_ranges() -> None:
 
 def test_page_names_data_and_number_of_document_sets(tmp_path: Path) -> None:
     text = claims.page_text(all_results(), tmp_path)
-    assert "1 of the paper's 15 sets are measured for Table 3" in text
+    assert "13 of the paper's 15 document sets are used for Table 3; new3 and sports" in text
+    assert "At the small size, the paper's methods are measured on 1 sets, with k = 5, 10." in text
     assert "PhotoSIFT replaces SIFT1M" in text
     assert "At the small size: some, k = 5, 10." in text
-    assert "None is measured for Table 3" in claims.page_text({}, tmp_path)
+    assert "None is measured yet." in claims.page_text({}, tmp_path)
+
+
+def test_page_names_the_sets_and_clusters_of_both_sizes(tmp_path: Path) -> None:
+    small = each_result()["documents"]
+    full = {**small, "size": "full", "complete": False}
+    text = claims.page_text({**all_results(), "documents": [full, small]}, tmp_path)
+    assert (
+        "At the paper's size, the paper's methods are measured on 1 sets, with k = 5, 10. Some runs are "
+        "still missing. At the small size, the paper's methods are measured on 1 sets"
+    ) in text
+
+
+def test_page_shows_the_planned_sizes(tmp_path: Path) -> None:
+    text = claims.page_text({}, tmp_path)
+    assert "| 1,000,000 rows, k = 10,000 | 100,000 rows, k = 1,024 |" in text
+    assert "| 13 sets, k = 5, 10, 15, 20 | 7 sets, k = 10, 20 |" in text
+    assert "| 10,000 to 10,000,000 rows, k = 1,024, 2,048, 4,096, 8,192 | 10,000 to 100,000 rows" in text
+
+
+def test_a_larger_size_below_the_papers_is_not_the_papers(tmp_path: Path) -> None:
+    result = {**each_result()["fast_moves"], "size": "full"}
+    found = JUDGES["fast_ends_lower"]([result])
+    assert found.size == "full"
+    assert claims.size_of(found) == "small"
+    text = claims.page_text({"fast_moves": [result]}, tmp_path)
+    assert "- Measured at the size of Fig. 3 d:" in text
+    assert "At the size of Fig. 3 d: some, k = 8." in text
 
 
 @pytest.mark.parametrize("name", ["ninety_four_minutes", "eight_minutes"])
@@ -145,3 +178,12 @@ def test_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "at most 0.0 points apart" in text
     assert "Errors and omissions of the paper" in text
     assert "2604.21798" in text
+
+
+def test_page_names_runs_of_other_starts(tmp_path: Path) -> None:
+    """Runs that used greedy k-means++ are named until they are measured again."""
+    result = each_result()["distortion"]
+    note = "The stored runs of BKM(kpp) and BKM(kpp)+Fast still used greedy k-means++"
+    assert note not in claims.page_text({"distortion": [result]}, tmp_path)
+    old = {**result, "runs": [{**run, "commit": "516010f"} for run in result["runs"]]}
+    assert note in claims.page_text({"distortion": [old]}, tmp_path)

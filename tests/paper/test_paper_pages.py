@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import claims
+import costs
 import experiment
 import run_paper
 
@@ -24,6 +26,18 @@ def test_plan_has_distinct_runs_with_seeds(name: str, full: bool) -> None:
     assert len({json.dumps(run, sort_keys=True) for run in plan}) == len(plan)
     assert all({"seed", "seeds"} & set(run) for run in plan)
     assert plan == EXPERIMENTS[name].plan(full)
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_time_of_every_run_is_estimated(
+    name: str, full: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The estimate needs no stored runs."""
+    monkeypatch.setattr(experiment, "RESULTS", tmp_path)
+    monkeypatch.setattr(costs, "sweep_rate", lambda: 5e10)
+    module: Any = EXPERIMENTS[name]
+    assert all(module.cost(run) > 0 for run in module.plan(full))
 
 
 def test_experiments_have_distinct_names_and_titles() -> None:

@@ -295,7 +295,7 @@ def test_traces_get_their_seconds(folder: Path) -> None:
 
 
 SLOW = """
-import os, sys, time
+import sys, time
 from pathlib import Path
 sys.path[:0] = {paths!r}
 import contenders, experiment, run_state, trace_runs
@@ -307,22 +307,24 @@ keep_points = trace_runs.keep_points
 
 def keep_slowly(*arguments):
     keep_points(*arguments)
-    time.sleep(float(os.environ["PAUSE"]))
+    time.sleep(0.5)
 
 trace_runs.keep_points = keep_slowly
 if __name__ == "__main__":
-    trace_runs.measure({{"method": "BKM(non)", "n": 2_000, "k": 40, "seed": 0}}, "curve")
+    trace_runs.measure({run!r}, "curve")
 """
+KILLED: Json = {"method": "BKM(non)", "n": 2_000, "k": 40, "seed": 0}
 
 
 @pytest.mark.process
 @pytest.mark.slow
 def test_trace_continues_after_its_process_was_killed(tmp_path: Path, folder: Path) -> None:
+    """A process begins the trace, and this one continues it."""
     script = tmp_path / "slow_trace.py"
-    script.write_text(SLOW.format(paths=[one for one in sys.path if one], folder=str(tmp_path)))
+    paths = [one for one in sys.path if one]
+    script.write_text(SLOW.format(paths=paths, folder=str(tmp_path), run=KILLED))
     path = folder / "BKM_non.json"
-    slowly, quickly = ({**os.environ, "PAUSE": pause} for pause in ("0.5", "0"))
-    process = subprocess.Popen([sys.executable, script], start_new_session=True, env=slowly)
+    process = subprocess.Popen([sys.executable, script], start_new_session=True)
     wait_for_iterations(path, 3)
     os.kill(process.pid, signal.SIGKILL)  # Its own process notices this after an iteration, and ends.
     process.wait()
@@ -330,7 +332,7 @@ def test_trace_continues_after_its_process_was_killed(tmp_path: Path, folder: Pa
     partial = traces.read_trace(path)
     assert partial is not None
     assert not partial["complete"]
-    subprocess.run([sys.executable, script], check=True, env=quickly)
+    trace_runs.measure(KILLED, "curve")
     whole = traces.read_trace(path)
     assert whole is not None
     assert whole["complete"]

@@ -26,7 +26,10 @@ HAND_WRITTEN = [
     page for page in PAGES if page.parent == DOCS and page.stem not in ("benchmarks", "paper", "peers")
 ]
 # Public modules whose names the reference must list.
-MODULES = ("baselines", "documents", "images", "interop", "io", "metrics", "quantization", "select")
+MODULES = (
+    "baselines", "distributed", "documents", "images", "interop", "io", "metrics", "quantization",
+    "select",
+)  # fmt: skip
 # Sections of a version in Keep a Changelog.
 SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
@@ -125,7 +128,8 @@ def test_changelog_has_a_date_and_sections_for_each_version() -> None:
     assert len(versions) >= 8
     for version in versions:
         heading, *_ = version.splitlines()
-        assert re.fullmatch(r"\d+\.\d+\.\d+ - (\d{4}-\d{2}-\d{2}|unreleased)", heading), heading
+        dated = re.fullmatch(r"\d+\.\d+\.\d+ - (\d{4}-\d{2}-\d{2}|unreleased)", heading)
+        assert dated or (heading == "Unreleased" and version == versions[0]), heading
         sections = re.findall(r"^### (.+)$", version, flags=re.MULTILINE)
         assert sections, heading
         assert set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}, (

@@ -18,7 +18,8 @@ MAX_FILES = 15
 def test_import_contracts_are_kept() -> None:
     settings = {"config_filename": str(ROOT / "pyproject.toml"), "no_cache": True, "no_logo": True}
     result = run_python(
-        f"import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(**{settings}))"
+        f"import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(**{settings}))",
+        fresh=True,
     )
     assert result.returncode == 0, result.stdout + result.stderr
 

@@ -32,7 +32,8 @@ def test_exports_only_the_public_names() -> None:
 
 @pytest.mark.process
 def test_help_imports_no_slow_packages() -> None:
-    result = run_python("""
+    result = run_python(
+        """
 import sys
 import boostkmeans
 from boostkmeans.cli import main
@@ -43,7 +44,9 @@ except SystemExit as end:
     assert end.code == 0
 slow = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "faiss"} & set(sys.modules)
 assert not slow, slow
-""")
+""",
+        fresh=True,
+    )
     assert result.returncode == 0, result.stderr
     assert "fit" in result.stdout
 
@@ -84,6 +87,9 @@ def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.Mo
         pytest.skip("faiss is not installed")
     if page == "docs/photographs.md" and find_spec("cv2") is None:
         pytest.skip("OpenCV is not installed")
+    engine = {"docs/dask.md": "distributed", "docs/ray.md": "ray"}.get(page)
+    if engine is not None and find_spec(engine) is None:
+        pytest.skip(f"{engine} is not installed")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
@@ -91,6 +97,11 @@ def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.Mo
     if "max_memory" in code:  # The limit counts the memory of the whole process.
         result = run_python(code)
         assert result.returncode == 0, result.stderr
+    elif engine is not None:  # Tests in this process may be connected to a cluster.
+        script = tmp_path / "script.py"
+        script.write_text(code)
+        command = [sys.executable, str(script)]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Examples leave files open.

@@ -108,6 +108,7 @@ class TestSweep:
             policy=FullPolicy(),
             options=SweepOptions(),
             rng=np.random.RandomState(shard_seed(5, 0)),
+            block_rows=16,
         )
         np.testing.assert_array_equal(found, partition.labels)
         assert summary.moves > 50

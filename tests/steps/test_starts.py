@@ -10,10 +10,10 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import v_measure_score
 
-from boostkmeans import BoostKMeans
+from boostkmeans import BoostKMeans, _core, metrics
 from boostkmeans._data.rows import Rows
 from boostkmeans._engine.plan import _start as automatic_start
-from boostkmeans._steps.seeding import SAMPLED, Seeding, fill_empty
+from boostkmeans._steps.seeding import N_TRIALS, SAMPLED, Seeding, fill_empty
 from conftest import SHARED, blobs, same_partition
 from factories import blank_partition, make_problem
 
@@ -44,6 +44,24 @@ class TestStarts:
             drawn = start(X, 10, w, seed)._draw(10)
             assert sorted(drawn) == list(range(10))
             assert sorted(start(X, 10, w, seed)._draw(12)) == list(range(12))
+
+    @pytest.mark.parametrize(("init", "n_trials"), [("k-means++", N_TRIALS), ("plain-k-means++", 1)])
+    def test_plus_plus_draws_a_number_of_candidates(self, init: str, n_trials: int) -> None:
+        X = np.random.default_rng(0).normal(size=(400, 3))
+        weights = np.random.default_rng(1).random(400)
+        seeding = start(X, 12, weights)
+        seed = int(np.random.RandomState(0).randint(2**63 - 1, dtype=np.int64))
+        rows = seeding.problem.rows_in_memory.core
+        _, expected = _core.plus_plus(rows, seeding.problem.row_weights, 12, n_trials, seed, 2)
+        np.testing.assert_array_equal(seeding.labels(init), expected)
+
+    def test_greedy_plus_plus_starts_lower_than_the_plain_one(self) -> None:
+        X = np.random.default_rng(0).normal(size=(2000, 4))
+        ends = {}
+        for init in ("k-means++", "plain-k-means++"):
+            labels = [start(X, 50, seed=seed).labels(init) for seed in range(5)]
+            ends[init] = np.mean([metrics.average_distortion(X, one) for one in labels])
+        assert ends["k-means++"] < 0.97 * ends["plain-k-means++"]
 
     def test_sampled_plus_plus_covers_blobs(self) -> None:
         X, planted = blobs(20_000, 8, 16)

@@ -1,6 +1,7 @@
 """Atomic writing of files."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -132,11 +133,12 @@ def test_file_system_without_hard_links(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.process
 @pytest.mark.slow
-def test_killed_process_leaves_old_or_new_file() -> None:
-    command = [sys.executable, str(CRASH), "--saves", "20", "--fits", "0"]
+def test_killed_process_leaves_old_or_new_file_and_is_resumed() -> None:
+    command = [sys.executable, str(CRASH), "--saves", "20", "--fits", "3"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("20 kills during saves")
+    assert re.search(r"3 kills during fits: \d completed, with the expected labels", result.stdout)
 
 
 @pytest.mark.process

@@ -47,7 +47,12 @@ class Spectrum:
 
     def components_for(self, share: float) -> int:
         """Return the smallest number of components that hold this share of the variance."""
-        return min(int(np.searchsorted(self.shares, share)) + 1, len(self.shares))
+        return components_for(self.shares, share)
+
+
+def components_for(shares: Floats, share: float) -> int:
+    """Return the smallest number of components that hold this share of the variance."""
+    return min(int(np.searchsorted(shares, share)) + 1, len(shares))
 
 
 def spectrum_rows(n_features: int) -> int:
@@ -74,9 +79,13 @@ class Projection:
     @classmethod
     def of(cls, rows: Rows, spectrum: Spectrum, n_axes: int, n_threads: int) -> "Projection":
         """Project rows onto the first components of their spectrum."""
-        axes = contraction(spectrum.axes[:, :n_axes])
-        scale = 2.0 ** -math.ceil(math.log2(rows.n_features) / 2)
-        values = np.empty((rows.n_rows, n_axes + 1), dtype=np.float32)
+        return cls.onto(rows, contraction(spectrum.axes[:, :n_axes]), n_threads)
+
+    @classmethod
+    def onto(cls, rows: Rows, axes: Floats, n_threads: int) -> "Projection":
+        """Project rows onto axes that lengthen no vector."""
+        scale = projection_scale(rows.n_features)
+        values = np.empty((rows.n_rows, axes.shape[1] + 1), dtype=np.float32)
         _core.project(rows.core, axes, scale, values, n_threads)
         return cls(axes, scale, values)
 
@@ -96,6 +105,11 @@ class Projection:
     def rows(self) -> Rows:
         """The rows in the coordinates of the axes, without the lengths of the rests."""
         return Rows(self.values[:, : self.n_axes], Frame(np.zeros(self.n_axes), 0), None)
+
+
+def projection_scale(n_features: int) -> float:
+    """Return the power of two that keeps coordinates and lengths of rows within [-1, 1]."""
+    return float(2.0 ** -math.ceil(math.log2(n_features) / 2))
 
 
 def contraction(axes: Floats) -> Floats:

@@ -4,7 +4,8 @@ import logging
 
 import numpy as np
 
-from boostkmeans._data.projection import Projection, Spectrum, spectrum_rows
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.projection import Projection, Spectrum, components_for, spectrum_rows
 from boostkmeans._engine.plan import Plan, RequestedSettings, make_plan
 from boostkmeans._steps.problem import Problem, stratified_indices
 
@@ -56,28 +57,48 @@ def choose_projection(
         return None
     if problem.n_clusters < 2 or requested.max_iter < MIN_SWEEPS:
         return None
-    d = rows.n_features
-    if requested.dimensions == "auto":
-        if not _may_pay(requested, problem):
-            return None
-        spectrum = _spectrum(problem, rng)
-        n_axes = -(-spectrum.components_for(VARIANCE_SHARE) // COMPONENTS_UNIT) * COMPONENTS_UNIT
-        if n_axes >= d or not _pays(n_axes, requested, problem):
-            logger.info("no projection: %d of %d dimensions would be needed", min(n_axes, d), d)
-            return None
-    else:
-        n_axes = int(requested.dimensions)
-        if n_axes >= d:
-            return None
-        spectrum = _spectrum(problem, rng)
+    if number_of_axes(requested, problem, None) is None:
+        return None
+    spectrum = _spectrum(problem, rng)
+    n_axes = number_of_axes(requested, problem, spectrum.shares)
+    if n_axes is None:
+        return None
     if problem.rows.n_rows * (n_axes + 1) * BYTES_PER_VALUE > requested.memory_left:
         logger.info("no projection of all rows: it does not fit into max_memory")
         return None
-    share = spectrum.shares[n_axes - 1]
-    note = f"first {n_axes} of {d} dimensions ({100 * share:.1f} % of the variance)"
+    note = projection_note(n_axes, rows.n_features, spectrum.shares)
     logger.info("%s", note)
     projection = Projection.of(problem.rows_in_memory, spectrum, n_axes, problem.n_threads)
     return projection, note
+
+
+def number_of_axes(requested: RequestedSettings, problem: Problem, shares: Floats | None) -> int | None:
+    """Return the number of components in which the fit runs first; None for no projection.
+
+    `shares` are those of the spectrum. Without them, return the smallest number that is possible, so
+    that the spectrum is computed only if it is needed.
+    """
+    d = problem.rows.n_features
+    if requested.dimensions is None or problem.n_clusters < 2 or requested.max_iter < MIN_SWEEPS:
+        return None
+    if requested.dimensions != "auto":
+        n_axes = int(requested.dimensions)
+        return n_axes if n_axes < d else None
+    if not _may_pay(requested, problem):
+        return None
+    if shares is None:
+        return COMPONENTS_UNIT
+    n_axes = -(-components_for(shares, VARIANCE_SHARE) // COMPONENTS_UNIT) * COMPONENTS_UNIT
+    if n_axes < d and _pays(n_axes, requested, problem):
+        return n_axes
+    logger.info("no projection: %d of %d dimensions would be needed", min(n_axes, d), d)
+    return None
+
+
+def projection_note(n_axes: int, n_features: int, shares: Floats) -> str:
+    """Return a description of the components in which a fit runs first."""
+    share = 100 * shares[n_axes - 1]
+    return f"first {n_axes} of {n_features} dimensions ({share:.1f} % of the variance)"
 
 
 def _spectrum(problem: Problem, rng: np.random.RandomState) -> Spectrum:

@@ -41,7 +41,9 @@ def perform_sweep(
     else:
         exact = temperature == 0 and not options.exchange and _may_certify(run)
         kind = "certify" if exact else "sweep"
-        options = replace(options, exact=exact, low_precision=_use_low_precision(run))
+        options = replace(
+            options, exact=exact, low_precision=_use_low_precision(run), bounded=_use_projection(run)
+        )
         result = _sweep_all(run, options)
     run.progress = None
     run.account(result)
@@ -133,3 +135,12 @@ def _use_low_precision(run: Run) -> bool:
         return False
     many = run.last.moves > LOW_PRECISION_ABOVE_MOVES * run.problem.rows.n_rows
     return many and run.inertia > LOW_PRECISION_ABOVE_INERTIA * run.total_squares
+
+
+def _use_projection(run: Run) -> bool:
+    """Return True if the bounds of a projection, if there is one, exclude most clusters.
+
+    Before the first sweep, the centres of a random partition are nearly the same, so that bounds exclude
+    none of them. A fit in a few dimensions has made such sweeps.
+    """
+    return run.plan.dimensions is not None or run.last is not None

@@ -98,7 +98,8 @@ class BisectingBoostKMeans(Clusterer):
     ----------
     tree_ : ClusterTree
         The splits, with the size, inertia and centre of each node, and the number of passes of each
-        split (`tree_.n_passes`). Refinement does not change it.
+        split (`tree_.n_passes`), which is -1 for splits that a checkpoint of version 0.9 or earlier
+        contained. Refinement does not change the tree.
     labels_ : ndarray of shape (n_samples,), int32
         Cluster of each row: its leaf, or its cluster after refinement.
     cluster_centers_ : ndarray of shape (k, n_features), float64

@@ -44,8 +44,10 @@ class BoostKMeans(Clusterer):
 
         - "random-partition": random clusters of equal size;
         - "random": assign rows to the nearest of k random rows;
-        - "k-means++": assign rows to the nearest of k rows drawn by greedy k-means++;
-        - "sampled-k-means++": the same, with the k rows drawn from a sample;
+        - "k-means++": assign rows to the nearest of k rows drawn by greedy k-means++, which chooses each
+          of them among several candidates;
+        - "plain-k-means++": the same, with one candidate each. This is k-means++ as published;
+        - "sampled-k-means++": greedy k-means++, with the k rows drawn from a sample;
         - "bisecting": use the leaves of a tree, as in `BisectingBoostKMeans`. This is the fastest start
           for large k;
         - an array of shape (k, n_features): assign rows to the nearest of these centres. With metric

@@ -155,6 +155,11 @@ class Clusterer(CentreModel):
         """Return the problem to solve."""
 
     @property
+    def _checkpoint_name(self) -> str:
+        """Name of the estimator in its checkpoints. A subclass with the same results may share it."""
+        return type(self).__name__
+
+    @property
     def _max_sweeps(self) -> int:
         """Maximum number of sweeps and repair rounds per run."""
         return self.max_iter
@@ -238,7 +243,7 @@ class Clusterer(CentreModel):
 
     def _open_checkpoint(self, rows: RowSet, weights: RowWeights) -> Checkpoint:
         assert self.checkpoint is not None
-        identity = identity_of(type(self).__name__, self.get_params(deep=False), rows, weights)
+        identity = identity_of(self._checkpoint_name, self.get_params(deep=False), rows, weights)
         return Checkpoint(self.checkpoint, identity)
 
     def _result(

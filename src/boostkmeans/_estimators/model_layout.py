@@ -11,6 +11,7 @@ from boostkmeans._data.frame import METRICS, Frame
 from boostkmeans._engine.checkpoints.tree_checks import check_tree
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._steps.cluster_tree import ClusterTree
+from boostkmeans._steps.tree_builder import UNKNOWN_PASSES
 from boostkmeans._storage import format_names
 from boostkmeans._storage.fields import Fields, encode_number
 from boostkmeans._storage.model_format import Content, ModelLayout, Tensors
@@ -39,7 +40,7 @@ TREE: dict[str, TensorSpec] = {
     "centers": TensorSpec(np.float64, ("nodes", "d")),
     "clusters": TensorSpec(np.int32, ("nodes",), -1, "k"),
     "labels": TensorSpec(np.int32, ("n",), 0, "k", per_row=True),
-    "n_passes": TensorSpec(np.int64, ("nodes",), 0),
+    "n_passes": TensorSpec(np.int64, ("nodes",), UNKNOWN_PASSES),
 }
 # Tensor that files of version 0.9 and earlier do not have.
 PASSES = TREE_PREFIX + "n_passes"

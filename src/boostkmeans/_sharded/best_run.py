@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
+from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.checkpointing import (
@@ -17,7 +18,13 @@ from boostkmeans._sharded.checkpointing import (
     run_state,
     write_after_steps,
 )
-from boostkmeans._sharded.fit import ShardedSettings, schedule_of, start_run
+from boostkmeans._sharded.fit import (
+    ShardedSettings,
+    continue_in_all_dimensions,
+    schedule_of,
+    settings_in_few_dimensions,
+    start_run,
+)
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedRun
 from boostkmeans._sharded.shard.placing import count_labels, nearest_in_shard
@@ -66,17 +73,33 @@ class BestShardedRun:
                 self._complete = True
                 self._keep(run)
                 return
-            schedule = schedule_of(run, self.settings.criteria)
-        if checkpoint is not None:
-            schedule.after_step = write_after_steps(checkpoint, self.rng)
-        run_of_schedule = schedule.run
-        assert isinstance(run_of_schedule, ShardedRun)
+            settings = self.settings
+            if run.original is not None:
+                settings = settings_in_few_dimensions(settings)
+            schedule = schedule_of(run, settings.criteria)
+        run = self._execute(schedule)
+        if run.original is not None:
+            run = continue_in_all_dimensions(run, self.settings)
+            if run.outcome is None:
+                run = self._execute(schedule_of(run, self.settings.criteria))
+            self._keep(run)
+        assert run.outcome is not None
+        self._complete = run.outcome.complete
+
+    def _execute(self, schedule: Schedule) -> ShardedRun:
+        """Execute a schedule, and keep its run also after Ctrl-C, if it sees all dimensions."""
+        if self.checkpoint is not None:
+            schedule.after_step = write_after_steps(self.checkpoint, self.rng)
+        run = schedule.run
+        assert isinstance(run, ShardedRun)
         try:
             schedule.execute()
-        finally:  # An interrupted run may be the best one.
-            self._keep(run_of_schedule)
-        assert run_of_schedule.outcome is not None
-        self._complete = run_of_schedule.outcome.complete
+        except KeyboardInterrupt:
+            self._keep(run if run.original is None else continue_in_all_dimensions(run, self.settings))
+            raise
+        if run.original is None:
+            self._keep(run)
+        return run
 
     def _keep(self, run: ShardedRun) -> None:
         if self.run is None or run.inertia < self.run.inertia:
@@ -107,7 +130,10 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
     k = len(centres)
     if relabel:
         snapshot = run.partition.snapshot
-        found = [tasks.submit(nearest_in_shard, *shard, snapshot, n_results=2) for shard in rows.shards]
+        found = [
+            tasks.submit(nearest_in_shard, *shard, own, snapshot, bounds, n_results=2)
+            for shard, own, bounds in zip(rows.shards, labels, run.bounds, strict=True)
+        ]
         labels = tuple(one[0] for one in found)
         figures = tasks.get(*[one[1] for one in found])
         total = reduce(lambda a, b: a + b, [one[0] for one in figures])

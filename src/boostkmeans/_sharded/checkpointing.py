@@ -1,11 +1,13 @@
 """State of a sharded run for checkpoints: plain values, and the labels of all shards."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from boostkmeans._engine.checkpoints.checkpoint import (
+    PROJECTED,
     SWEEPS,
     Checkpoint,
     random_state,
@@ -15,15 +17,22 @@ from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.scheduled_run import LastSweep
-from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
+from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._sharded.backend import Reference
-from boostkmeans._sharded.fit import ShardedSettings, sample_of, tree_partition
+from boostkmeans._sharded.fit import (
+    ShardedSettings,
+    projection_of,
+    sample_of,
+    settings_in_few_dimensions,
+    tree_partition,
+)
 from boostkmeans._sharded.rounds import ShardedRepairs, perform_round
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
 from boostkmeans._sharded.shard.candidate_groups import CandidateGroups
 from boostkmeans._sharded.shard.sampling import SampleDraw
 from boostkmeans._sharded.shard.sums import changed_clusters
+from boostkmeans._storage.fields import encode_number
 from boostkmeans._storage.state import SavedState, State
 
 # Kinds of steps that a run may have made last.
@@ -45,6 +54,7 @@ def run_state(run: ShardedRun) -> State:
         "candidates": None if run.candidates is None else _candidates_state(run),
         "draw": vars(run.draw),
         "tree_seed": run.tree_seed,
+        "measured": encode_number(run.measured),
     }
 
 
@@ -71,9 +81,15 @@ def _candidates_state(run: ShardedRun) -> State:
 
 
 def restore_run(
-    saved: SavedState, rows: ShardedRows, settings: ShardedSettings, rng: np.random.RandomState
+    saved: SavedState,
+    all_rows: ShardedRows,
+    settings: ShardedSettings,
+    rng: np.random.RandomState,
+    *,
+    in_few_dimensions: bool = False,
 ) -> ShardedRun:
     """Return the run that `run_state` described, for the same rows."""
+    rows = all_rows
     k = saved.integer("n_clusters", 1, settings.n_clusters)
     plan = Plan.restore(saved.optional_child("plan"), None, settings.requested.moves)
     last = saved.optional_child("last")
@@ -85,8 +101,14 @@ def restore_run(
         draw_state.integer("n_drawn", 1, rows.n_rows),
         draw_state.integer("seed"),
     )
+    sample, projection = sample_of(rows, draw), None
+    if in_few_dimensions or plan.dimensions is not None:  # The same sample has the same components.
+        projection = projection_of(rows, settings, draw, sample)
+        if projection is None:
+            saved.fail("plan", "a fit in all dimensions", plan.dimensions)
+        if in_few_dimensions:
+            rows, sample = projection.rows, projection.sample
     partition = _restore_partition(saved.child("partition"), rows, k)
-    sample = sample_of(rows, draw)
     run = ShardedRun(
         plan=plan,
         inertia=partition.inertia,
@@ -104,6 +126,9 @@ def restore_run(
         draw=draw,
         sample=sample,
         best=None if best is None else _restore_partition(best, rows, k),
+        projection=projection,
+        original=all_rows if in_few_dimensions else None,
+        measured=saved.non_negative("measured"),
     )
     if settings.tree is not None:  # The same seed grows the same tree.
         seed = saved.integer("tree_seed")
@@ -152,7 +177,9 @@ def identity(value: Any) -> Any:
     return value
 
 
-def write_after_steps(checkpoint: Checkpoint, rng: np.random.RandomState) -> Any:
+def write_after_steps(
+    checkpoint: Checkpoint, rng: np.random.RandomState
+) -> Callable[[Schedule, bool], None]:
     """Return a function that writes the state of a schedule after its steps."""
 
     def write(schedule: Schedule, last: bool) -> None:
@@ -161,21 +188,31 @@ def write_after_steps(checkpoint: Checkpoint, rng: np.random.RandomState) -> Any
             assert isinstance(run, ShardedRun)
             return {"rng": random_state(rng), "fit": run_state(run), "course": schedule.state()}
 
-        checkpoint.write(SWEEPS, state, now=last)
+        checkpoint.write(stage_of(schedule), state, now=last)
 
     return write
+
+
+def stage_of(schedule: Schedule) -> str:
+    """Return the name of the stage of a schedule."""
+    return SWEEPS if schedule.run.sees_all_dimensions else PROJECTED + SWEEPS
 
 
 def resume_schedule(
     checkpoint: Checkpoint, rows: ShardedRows, settings: ShardedSettings, rng: np.random.RandomState
 ) -> Schedule | None:
     """Return the schedule of the run that a checkpoint stores, or None without one."""
+    few = False
     saved = checkpoint.take(SWEEPS, rows.n_rows)
     if saved is None:
+        few = True
+        saved = checkpoint.take(PROJECTED + SWEEPS, rows.n_rows)
+    if saved is None:
         return None
-    run, course = restore_run(saved.child("fit"), rows, settings, rng), saved.child("course")
+    course = saved.child("course")
+    run = restore_run(saved.child("fit"), rows, settings, rng, in_few_dimensions=few)
     set_random_state(rng, saved.child("rng"))
-    criteria: StoppingCriteria = settings.criteria
+    criteria = (settings_in_few_dimensions(settings) if few else settings).criteria
     repairs = ShardedRepairs(
         run, criteria, course.integer("repair_rounds"), changed=course.boolean("_swapped")
     )

@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._engine.dimensions import MAX_PROJECTED_SHARE
+from boostkmeans._engine.fit import PROJECTED_TOL
 from boostkmeans._engine.plan import EARLY_FROM_CLUSTERS, Plan, RequestedSettings, make_plan
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.filling import fill_empty_clusters
+from boostkmeans._sharded.projecting import ShardedProjection, choose_projection
 from boostkmeans._sharded.rounds import MAX_SEED, ShardedRepairs, perform_round
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
 from boostkmeans._sharded.shard.placing import place_sampled_shard, place_shard
 from boostkmeans._sharded.shard.sampling import SampleDraw, SampleFit, draw_rows, fit_sample, join_sample
+from boostkmeans._sharded.shard.sums import sum_shard
 from boostkmeans._sharded.shard.trees import (
     TreeSettings,
     descend_shard,
@@ -73,11 +77,15 @@ class SizesOfProblem:
     n_pinned: int = 0
 
 
+def sizes_of(rows: ShardedRows, settings: ShardedSettings) -> Any:
+    """Return what a plan must know about the problem."""
+    sizes = SizesOfRows(rows.n_rows, rows.n_features, rows.stays_sparse)
+    return SizesOfProblem(sizes, settings.n_clusters)
+
+
 def plan_rounds(rows: ShardedRows, settings: ShardedSettings) -> Plan:
     """Resolve all settings that are "auto" for the rounds over all shards."""
-    sizes = SizesOfRows(rows.n_rows, rows.n_features, rows.stays_sparse)
-    problem: Any = SizesOfProblem(sizes, settings.n_clusters)
-    plan = make_plan(settings.requested, problem, log=False)
+    plan = make_plan(settings.requested, sizes_of(rows, settings), log=False)
     return replace(plan, probes=False, trial_swaps=0, dimensions=None)
 
 
@@ -87,7 +95,73 @@ def start_run(rows: ShardedRows, settings: ShardedSettings, rng: np.random.Rando
     sample = sample_of(rows, draw)
     if settings.tree is not None:
         return start_tree_run(rows, settings, draw, sample, rng)
+    projection = projection_of(rows, settings, draw, sample)
+    if projection is None:
+        return _start_kway(rows, settings, draw, sample, rng)
+    few = settings_in_few_dimensions(settings)
+    run = _start_kway(projection.rows, few, draw, projection.sample, rng, rows, projection)
+    logger.info("%s", projection.note)
+    return run
+
+
+def projection_of(
+    rows: ShardedRows, settings: ShardedSettings, draw: SampleDraw, sample: Reference
+) -> ShardedProjection | None:
+    """Return the projection in which a fit runs first; None if it uses all dimensions.
+
+    If the sample has all rows, its own fit is projected.
+    """
+    given = not isinstance(settings.requested.init, str)
+    if settings.tree is not None or given or is_whole(draw):
+        return None
+    return choose_projection(rows, settings.requested, sizes_of(rows, settings), sample)
+
+
+def settings_in_few_dimensions(settings: ShardedSettings) -> ShardedSettings:
+    """Return the settings of the rounds in a few dimensions, which leave some for all dimensions."""
+    criteria = replace(
+        settings.criteria,
+        tol=max(settings.criteria.tol, PROJECTED_TOL),
+        max_iter=max(1, int(MAX_PROJECTED_SHARE * settings.criteria.max_iter)),
+    )
+    requested = replace(settings.requested, dimensions=None, max_iter=criteria.max_iter)
+    return replace(settings, requested=requested, criteria=criteria)
+
+
+def continue_in_all_dimensions(few: ShardedRun, settings: ShardedSettings) -> ShardedRun:
+    """Start the run in all dimensions from a run in a few, with its history."""
+    rows, projection = few.original, few.projection
+    assert rows is not None
+    assert projection is not None
+    plan = plan_rounds(rows, settings).for_all_dimensions(projection.n_axes)
+    sums = [
+        rows.tasks.submit(sum_shard, *shard, labels, few.n_clusters)
+        for shard, labels in zip(rows.shards, few.partition.labels, strict=True)
+    ]
+    partition = ShardedPartition.from_sums(rows, list(few.partition.labels), sums)
+    sample = sample_of(rows, few.draw)
+    run = _new_run(rows, settings, plan, partition, few.draw, sample, few.rng)
+    run.projection = projection
+    run.history, run.n_sweeps = few.history, few.n_sweeps
+    run.on_course = few.on_course
+    if few.outcome is not None and not few.outcome.complete:
+        run.outcome = few.outcome
+    return run
+
+
+def _start_kway(
+    rows: ShardedRows,
+    settings: ShardedSettings,
+    draw: SampleDraw,
+    sample: Reference,
+    rng: np.random.RandomState,
+    original: ShardedRows | None = None,
+    projection: ShardedProjection | None = None,
+) -> ShardedRun:
+    """Start a k-way run. `original` are the rows in all dimensions, if `rows` is a projection."""
     plan = plan_rounds(rows, settings)
+    if projection is not None:
+        plan = plan.in_few_dimensions()
     if isinstance(settings.requested.init, str):
         partition, note = _start_from_sample(rows, settings, plan, draw, sample, rng)
         if is_whole(draw):  # The sample was annealed and repaired.
@@ -97,6 +171,9 @@ def start_run(rows: ShardedRows, settings: ShardedSettings, rng: np.random.Rando
         partition = _start_from_array(rows, settings, np.asarray(settings.requested.init))
     partition = fill_empty_clusters(rows, partition, settings.n_clusters)
     run = _new_run(rows, settings, plan, partition, draw, sample, rng)
+    run.original, run.projection = original, projection
+    if projection is not None:
+        run.note = f"{projection.note}: {run.note}"
     run.record_start()
     return run
 

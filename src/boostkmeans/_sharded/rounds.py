@@ -44,11 +44,12 @@ class Round:
 def sweep_shards(run: ShardedRun, request: SweepRequest, groups: Reference | None) -> Round:
     """Sweep all shards against the snapshot of the run, and add up their sums."""
     rows, before = run.rows, run.partition
+    projected = run.bounds
     found = [
         rows.tasks.submit(
-            sweep_shard, block, view, labels, before.snapshot, groups, request, n_results=3
+            sweep_shard, *shard, labels, before.snapshot, groups, request, bounds, n_results=3
         )
-        for (block, view), labels in zip(rows.shards, before.labels, strict=True)
+        for shard, labels, bounds in zip(rows.shards, before.labels, projected, strict=True)
     ]
     labels, sums = [one[0] for one in found], [one[1] for one in found]
     partition = ShardedPartition.from_sums(rows, labels, sums, before.snapshot)

@@ -1,5 +1,6 @@
 """Sharded run: the optimisation of a partition whose labels are on the workers."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -7,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
-from boostkmeans._engine.run import INERTIA_ROUNDING
+from boostkmeans._engine.run import INERTIA_ROUNDING, MEASURE_AFTER_FALL
 from boostkmeans._engine.scheduled_run import LastSweep, ScheduledRun
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.projecting import ShardedProjection
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.shard.candidate_groups import build_groups, rows_per_cluster
 from boostkmeans._sharded.shard.placing import label_shard
@@ -21,6 +23,8 @@ from boostkmeans._sharded.shard.sums import (
     changed_clusters,
     cluster_figures,
     make_snapshot,
+    sum_shard,
+    total_inertia,
 )
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Labels
@@ -117,6 +121,12 @@ class ShardedRun(ScheduledRun):
     tree_seed: int | None = None
     tree_labels: tuple[Reference, ...] = ()
     """Leaf of each row, one reference per shard."""
+    projection: ShardedProjection | None = None
+    """The rows in a few dimensions, from which rounds derive lower bounds of distances."""
+    original: ShardedRows | None = None
+    """The rows in all dimensions, if this run sees only some of them."""
+    measured: float = math.inf
+    """Inertia of this run when that in all dimensions was last measured."""
     rounds_since_copy: int = field(default=0, repr=False)
 
     @property
@@ -142,7 +152,7 @@ class ShardedRun(ScheduledRun):
     @property
     def sees_all_dimensions(self) -> bool:
         """See `ScheduledRun`."""
-        return True
+        return self.original is None
 
     @property
     def converges_slowly(self) -> bool:
@@ -182,6 +192,13 @@ class ShardedRun(ScheduledRun):
             tasks.submit(cluster_figures, self.partition.snapshot)
         )[0]
         return found
+
+    @property
+    def bounds(self) -> Sequence[Reference | None]:
+        """Projection of each shard for lower bounds; None if the run has none, or sees only them."""
+        if self.projection is None or self.original is not None:
+            return [None] * self.rows.n_shards
+        return self.projection.shards
 
     def move_to(self, partition: ShardedPartition) -> None:
         """Replace the partition by the result of a round."""
@@ -239,7 +256,19 @@ class ShardedRun(ScheduledRun):
         self.return_to_best()
 
     def _inertia_to_report(self) -> float:
-        return self.inertia_in_user_units
+        """Return the inertia in all dimensions. In a few, it is measured after a considerable change."""
+        if self.original is None:
+            return self.inertia_in_user_units
+        if self.history and self.inertia > (1 - MEASURE_AFTER_FALL) * self.measured:
+            return self.history[-1].inertia
+        self.measured = self.inertia
+        rows, k = self.original, self.n_clusters
+        sums = [
+            rows.tasks.submit(sum_shard, *shard, labels, k)
+            for shard, labels in zip(rows.shards, self.partition.labels, strict=True)
+        ]
+        inertia = rows.tasks.submit(total_inertia, rows.tasks.reduce(add_sums, sums))
+        return rows.frame.inertia(rows.tasks.get(inertia)[0]) * rows.weights.unit
 
     @property
     def inertia_in_user_units(self) -> float:

@@ -9,7 +9,7 @@ from boostkmeans import _core
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import RowSet
 from boostkmeans._steps.partition import Labels, Partition
-from boostkmeans._steps.tree_builder import Ints, TreeBuilder
+from boostkmeans._steps.tree_builder import UNKNOWN_PASSES, Ints, TreeBuilder
 from boostkmeans._storage.state import SavedState, State
 
 Nodes = NDArray[np.int32]
@@ -56,7 +56,8 @@ class ClusterTree:
     """Cluster of each row; empty if the model was saved without labels."""
     n_passes: Ints | None = None
     """Number of passes of the split of each node, 0 for leaves. With `max_passes=None`, the last pass of
-    a split moves no row. None if the model was saved by version 0.9 or earlier."""
+    a split moves no row. -1 if the number is unknown, because version 0.9 or earlier made the split and
+    stored it in a checkpoint. None if the model was saved by such a version."""
 
     def state(self) -> State:
         """Return the tree as plain values for a checkpoint."""
@@ -83,7 +84,7 @@ class ClusterTree:
             labels=saved.array("labels", np.int32, (n_rows,), 0, int(nodes["clusters"].max(initial=0))),
             n_passes=None
             if saved.values.get("n_passes") is None
-            else saved.array("n_passes", np.int64, (n,), 0),
+            else saved.array("n_passes", np.int64, (n,), UNKNOWN_PASSES),
         )
 
     @property

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans import _core
+from boostkmeans._data.cluster_sums import ClusterSums
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import RowSet
-from boostkmeans._steps.cluster_sums import ClusterSums
 from boostkmeans._storage.state import SavedState, State
 
 Labels = NDArray[np.int32]

@@ -23,7 +23,8 @@ from boostkmeans._steps.tree_builder import Ints, TreeBuilder
 
 Init = str | ArrayLike | Callable[[Array, int, np.random.RandomState], ArrayLike]
 SAMPLED = "sampled-k-means++"
-INIT_NAMES = ("auto", "random-partition", "random", "k-means++", SAMPLED, "bisecting")
+PLAIN = "plain-k-means++"
+INIT_NAMES = ("auto", "random-partition", "random", "k-means++", PLAIN, SAMPLED, "bisecting")
 
 # Candidates per centre in greedy k-means++. scikit-learn uses 2 + log(k). The candidates and the
 # previous centre are 16 columns, which is one AVX-512 vector, so 15 candidates cost no more than a few.
@@ -66,6 +67,7 @@ class Seeding:
             "random-partition": self.random_partition,
             "random": self.random_centres,
             "k-means++": self.plus_plus,
+            PLAIN: self.plain_plus_plus,
             SAMPLED: self.sampled_plus_plus,
             "bisecting": self.bisecting,
         }
@@ -83,8 +85,12 @@ class Seeding:
         return self._from_centres(self.problem.rows.take(self._draw(self.problem.n_clusters)))
 
     def plus_plus(self) -> Labels:
-        """Assign rows to the nearest of k rows drawn by greedy k-means++: the paper's BKM(kpp)."""
+        """Assign rows to the nearest of k rows drawn by greedy k-means++."""
         return self._plus_plus(self.problem.rows_in_memory, self.problem.row_weights)[1]
+
+    def plain_plus_plus(self) -> Labels:
+        """Assign rows to the nearest of k rows drawn by k-means++ as published: the paper's BKM(kpp)."""
+        return self._plus_plus(self.problem.rows_in_memory, self.problem.row_weights, n_trials=1)[1]
 
     def sampled_plus_plus(self) -> Labels:
         """Assign rows to the nearest of k rows that k-means++ draws from a random sample."""
@@ -125,11 +131,13 @@ class Seeding:
             raise InvalidValuesError(Message(text, k=k, low=low, high=high))
         return array.astype(np.int32)
 
-    def _plus_plus(self, rows: Rows, row_weights: Floats | None) -> tuple[NDArray[np.int64], Labels]:
+    def _plus_plus(
+        self, rows: Rows, row_weights: Floats | None, n_trials: int = N_TRIALS
+    ) -> tuple[NDArray[np.int64], Labels]:
         seed = int(self.rng.randint(2**63 - 1, dtype=np.int64))
         n_threads = self.problem.n_threads
         return _core.plus_plus(
-            rows.core, row_weights, self.problem.n_clusters, N_TRIALS, seed, n_threads
+            rows.core, row_weights, self.problem.n_clusters, n_trials, seed, n_threads
         )
 
     def _from_centres(self, centres: Floats) -> Labels:

@@ -48,6 +48,8 @@ class SweepOptions:
     """Decide in float64 wherever float32 is not accurate enough, as a certificate requires."""
     low_precision: bool = False
     """Make proposals in low precision, if the rows allow it."""
+    bounded: bool = True
+    """Use the bounds of the projection, if the problem has one."""
     penalties: Floats | None = None
     """Cost of being in each cluster, in addition to the distance."""
     deadline: float = math.inf
@@ -166,11 +168,16 @@ def sweep(
     options: SweepOptions,
     rng: np.random.RandomState,
     progress: SweepProgress | None = None,
+    block_rows: int | None = None,
 ) -> SweepResult:
-    """Visit rows in the order of the policy, and move those that gain. Change the partition in place."""
+    """Visit rows in the order of the policy, and move those that gain. Change the partition in place.
+
+    `block_rows` is the number of rows that propose before the first move is decided; by default it
+    depends on the number of rows.
+    """
     progress = progress or SweepProgress()
     limits, row_weights = problem.limits, problem.row_weights
-    block_rows = proposing_rows(problem.rows.n_rows)
+    block_rows = block_rows or proposing_rows(problem.rows.n_rows)
     for block in progress.blocks(problem.rows, rng):
         visit = policy.visit(block, partition.n_clusters, block_rows, rng)
         found = _core.sweep(
@@ -202,9 +209,9 @@ def sweep(
 
 def _projection(problem: Problem, options: SweepOptions) -> _core.Projection | None:
     """Return the projection of the rows, if the sweep can use its bounds."""
-    if problem.projection is None or options.exchange or options.penalties is not None:
+    if problem.projection is None or not options.bounded:
         return None
-    return None if options.first and not options.exact else problem.projection.core
+    return None if options.exchange or options.penalties is not None else problem.projection.core
 
 
 def proposing_rows(n_rows: int) -> int:

@@ -26,6 +26,8 @@ FINAL_BATCH_SHARE = 0.6
 # Maximum number of rows of several sets that one call splits exactly, which takes some seconds.
 # Checkpoints are written between calls.
 MAX_ROWS_AT_ONCE = 1 << 19
+# Number of passes of a split that a checkpoint of version 0.9 or earlier contains: it is unknown.
+UNKNOWN_PASSES = -1
 # Minimum number of seconds between two messages about a tree that takes long.
 LOG_INTERVAL = 2.0
 
@@ -67,7 +69,7 @@ class TreeBuilder:
     """Index of the first child of each set, or -1. The children of a set have consecutive numbers."""
     n_children: Ints = field(init=False)
     n_passes: Ints = field(init=False)
-    """Number of passes of the split of each set."""
+    """Number of passes of the split of each set, or `UNKNOWN_PASSES`."""
     closed: NDArray[np.bool_] = field(init=False)
     """True for sets that were split or cannot be split."""
 
@@ -104,9 +106,10 @@ class TreeBuilder:
         self.first_child = saved.array("first_child", np.int64, (n_sets,), -1, n_sets - 1)
         self.n_children = saved.array("n_children", np.int64, (n_sets,), 0, n_sets)
         self.closed = saved.array("closed", np.bool_, (n_sets,))
-        self.n_passes = np.zeros(n_sets, dtype=np.int64)  # Version 0.9 did not store them.
         if "n_passes" in saved.values:
-            self.n_passes = saved.array("n_passes", np.int64, (n_sets,), 0)
+            self.n_passes = saved.array("n_passes", np.int64, (n_sets,), UNKNOWN_PASSES)
+        else:  # Version 0.9 did not store them.
+            self.n_passes = np.where(self.first_child >= 0, UNKNOWN_PASSES, 0).astype(np.int64)
         if not np.array_equal(np.sort(self.members), every) or not self._is_consistent():
             saved.fail("members", "the rows of a tree of splits", "inconsistent sets")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostkmeans._data.frame import Floats
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.clusterer import FewerClustersWarning
 from boostkmeans.baselines._baseline import FitData, RunResult, WeightedBaseline
@@ -107,7 +108,8 @@ class KMeans(WeightedBaseline):
 
     def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
         tolerance = self.tol * mean_variance(data) if self.tol > 0 else 0.0
-        state = Lloyd(data, starting_centres(self.init, self.n_clusters, data, rng))
+        centres = starting_centres(self.init, self.n_clusters, data, rng)
+        state = self._first_state(data, centres)
         evaluations = data.rows.n_rows * self.n_clusters
         history: list[SweepRecord] = []
         stopped = False
@@ -121,6 +123,10 @@ class KMeans(WeightedBaseline):
                 break
         n_iter, inertia = len(history), history[-1].inertia
         return RunResult(state.centres, state.labels, inertia, history, n_iter, stopped)
+
+    def _first_state(self, data: FitData, centres: Floats) -> Lloyd:
+        """Assign all rows to the first centres."""
+        return Lloyd(data, centres)
 
     def _warn_about_result(self) -> None:
         n_found = int(np.count_nonzero(self.cluster_sizes_))

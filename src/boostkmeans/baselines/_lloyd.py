@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from boostkmeans import _core
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.projection import Projection
+from boostkmeans._steps.nearest import nearest, nearest_with_bounds
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans.baselines._baseline import FitData
 
@@ -20,13 +21,22 @@ class Lloyd:
     labels: Labels
     """Nearest centre of each row."""
 
-    def __init__(self, data: FitData, centres: Floats) -> None:
-        """Assign all rows to the first centres, which are in the frame of the rows."""
+    def __init__(
+        self,
+        data: FitData,
+        centres: Floats,
+        projection: Projection | None = None,
+        guesses: Labels | None = None,
+    ) -> None:
+        """Assign all rows to the first centres, which are in the frame of the rows.
+
+        A projection saves time: its bounds exclude most centres. The result is the same. The first
+        assignment uses it if there are guesses of the labels.
+        """
         self._data = data
         self._in_frame = centres
-        self.labels = np.empty(data.rows.n_rows, dtype=np.int32)
-        self._distances: Floats = np.empty(data.rows.n_rows)
-        self._assign()
+        self._projection = projection
+        self.labels, self._distances = self._assigned(guesses)
 
     @property
     def inertia(self) -> float:
@@ -39,24 +49,20 @@ class Lloyd:
 
         The movement is in the unit of the frame.
         """
-        before, labels, frame = self._in_frame, self.labels.copy(), self._data.rows.frame
+        before, labels, frame = self._in_frame, self.labels, self._data.rows.frame
         # Rows are assigned to the centres that users get: `leave` and `enter` may round.
         self.centres = frame.leave(self._means())
         self._in_frame = frame.enter(self.centres)
-        self._assign()
+        self.labels, self._distances = self._assigned(labels)
         movement = self._in_frame - before
         return int(np.count_nonzero(self.labels != labels)), float(np.vdot(movement, movement))
 
-    def _assign(self) -> None:
-        data = self._data
-        _core.nearest(
-            data.rows.core,
-            self._in_frame,
-            self.labels,
-            distances=self._distances,
-            exclude=None,
-            n_threads=data.n_threads,
-        )
+    def _assigned(self, guesses: Labels | None) -> tuple[Labels, Floats]:
+        """Return the nearest centre of each row, and its squared distance in the frame."""
+        rows, n_threads = self._data.rows, self._data.n_threads
+        if self._projection is None or guesses is None:
+            return nearest(rows, self._in_frame, n_threads)
+        return nearest_with_bounds(rows, self._projection, self._in_frame, guesses, n_threads)
 
     def _means(self) -> Floats:
         """Return the means of the clusters, after a row was moved into each empty cluster."""

@@ -46,6 +46,8 @@ _OURS: dict[str, Method] = {
     "bisecting": _method(BisectingBoostKMeans),
     "refined": _method(BisectingBoostKMeans, refine=True),
 }
+# The paper's k-means++ is the published one, with one candidate per centre. `KMeans`, `BisectingKMeans`
+# and the splits of trees always use it. The "k-means++" of `BoostKMeans` is greedy.
 _K_WAY: dict[str, Method] = {
     "k-means": _method(KMeans, init="random"),
     "k-means++": _method(KMeans, init="k-means++"),
@@ -54,10 +56,10 @@ _K_WAY: dict[str, Method] = {
     "LVQ": _method(OnlineKMeans),
     "BKM(non)": _method(BoostKMeans, init="random-partition", **PLAIN),
     "BKM(rnd)": _method(BoostKMeans, init="random", **PLAIN),
-    "BKM(kpp)": _method(BoostKMeans, init="k-means++", **PLAIN),
+    "BKM(kpp)": _method(BoostKMeans, init="plain-k-means++", **PLAIN),
     "BKM(non)+Fast": _method(BoostKMeans, init="random-partition", moves="first", **PLAIN),
     "BKM(rnd)+Fast": _method(BoostKMeans, init="random", moves="first", **PLAIN),
-    "BKM(kpp)+Fast": _method(BoostKMeans, init="k-means++", moves="first", **PLAIN),
+    "BKM(kpp)+Fast": _method(BoostKMeans, init="plain-k-means++", moves="first", **PLAIN),
 }
 _TREES: dict[str, Method] = {
     "BsKM": _method(BisectingKMeans, init="random", max_iter=None),

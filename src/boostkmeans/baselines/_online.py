@@ -14,6 +14,11 @@ from boostkmeans.baselines._starting_centres import check_init, starting_centres
 
 # Rates below this fraction of the first rate count as 0: they are rounding errors of the decay.
 NEGLIGIBLE_RATE = 1e-9
+# Rows of a block per thread: those that a thread compares with all centres at a time. In larger blocks,
+# more rows have a nearest centre that other rows of the block have moved, and are compared again.
+ROWS_PER_THREAD = 48
+# Minimum number of clusters for blocks.
+MIN_CLUSTERS_FOR_BLOCKS = 64
 
 
 class OnlineKMeans(Baseline):
@@ -44,8 +49,9 @@ class OnlineKMeans(Baseline):
     random_state : int, RandomState or None, default=None
         Seed. With an int, results are reproducible.
     n_threads : int, default=None
-        Number of threads for the initialization and the measurements. Rows are visited by one thread.
-        None uses all processors available to this process.
+        Number of threads. Rows move centres one after the other, but threads share the search for the
+        nearest centres of a block of rows. The result does not depend on the number of threads. Sparse
+        rows are visited by one thread. None uses all processors available to this process.
 
     Attributes
     ----------
@@ -121,12 +127,15 @@ class OnlineKMeans(Baseline):
 
     def _steps(self, data: FitData, rng: np.random.RandomState) -> Iterator[Step]:
         centres = starting_centres(self.init, self.n_clusters, data, rng, n_trials=N_TRIALS)
+        block_rows = rows_per_block(data, self.n_clusters)
         for iteration in range(self.max_iter):
             rate = self.rate - iteration * self.decay
             if rate <= NEGLIGIBLE_RATE * self.rate:
                 return
             order = rng.permutation(data.rows.n_rows).astype(np.int64)
-            visited = _core.online_pass(data.rows.core, centres, order, rate)
+            visited = _core.online_pass(
+                data.rows.core, centres, order, rate, block_rows=block_rows, n_threads=data.n_threads
+            )
             yield Step(data.rows.frame.leave(centres), visited * self.n_clusters)
 
     def _check_parameters(self) -> None:
@@ -137,3 +146,10 @@ class OnlineKMeans(Baseline):
         if self.rate >= 1:
             check.fail("rate", "a float in the range (0, 1)", self.rate)
         check.real("decay", self.decay)
+
+
+def rows_per_block(data: FitData, n_clusters: int) -> int:
+    """Return the number of rows whose nearest centres are searched at the same time."""
+    if data.rows.stays_sparse or n_clusters < MIN_CLUSTERS_FOR_BLOCKS:
+        return 1
+    return ROWS_PER_THREAD * data.n_threads

@@ -20,7 +20,7 @@ from boostkmeans.distributed._gathering import gathered
 from boostkmeans.distributed._outputs import labels_like
 
 
-class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):  # type: ignore[misc]
+class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
     """A tree of clusters of rows on many machines, with Dask or Ray, or in one process.
 
     The tree is built from a sample on one worker. All rows then descend it. With `refine`, rounds of

@@ -43,8 +43,9 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
         As in `boostkmeans.BoostKMeans`.
     quality : {"fast", "balanced", "best"}, default="balanced"
         As in `boostkmeans.BoostKMeans`. The fit begins with a sample of 16, 32 or 64 rows per cluster.
-    dimensions : None or "auto", default="auto"
-        Both use all dimensions. Other values are not supported.
+    dimensions : int, None or "auto", default="auto"
+        As in `boostkmeans.BoostKMeans`. The principal components are those of the sample. The rows in
+        these components need 4 bytes per row and component on the workers.
     min_size, max_size : None
         Not supported: shards do not see each other's moves.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -192,9 +193,6 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
         owner = type(self).__name__
         refuse(owner, "min_size", self.min_size, NO_LIMITS)
         refuse(owner, "max_size", self.max_size, NO_LIMITS)
-        if self.dimensions not in (None, "auto"):
-            expected = 'None or "auto": shards always use all dimensions'
-            raise ParameterError("dimensions", expected, self.dimensions, owner=owner)
         if callable(self.init):
             expected = "a name or an array: no process has all rows that a callable would need"
             raise ParameterError("init", expected, self.init, owner=owner)

@@ -7,12 +7,17 @@ from concurrent.futures import CancelledError
 from typing import Any
 from weakref import WeakSet
 
-import boostkmeans
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.distributed._errors import ClusterError, died_error, missing_package_error
 from boostkmeans.distributed._packages import import_engine
-from boostkmeans.distributed._workers import Report, common_instruction_sets, run_task, worker_probe
+from boostkmeans.distributed._workers import (
+    VERSION,
+    Report,
+    common_instruction_sets,
+    run_task,
+    worker_probe,
+)
 
 # Priority of tasks without rows, such as sums. They free the results of tasks with rows, whose priority
 # is 0, so a worker with several shards needs less memory if they run first.
@@ -85,7 +90,7 @@ class DaskBackend:
         block = self._block_of(args)
         future = self._submit(
             run_task,
-            boostkmeans.__version__,
+            VERSION,
             function,
             *args,
             key=_key(function.__name__, block),
@@ -131,7 +136,7 @@ class DaskBackend:
                 "the cluster restarted, or X contains scattered data, which Dask cannot compute again."
             ) from error
         except ModuleNotFoundError as error:
-            raise missing_package_error(error, boostkmeans.__version__) or error from None
+            raise missing_package_error(error, VERSION) or error from None
 
     def instruction_sets(self) -> list[str]:
         """Check the versions on all workers, and return the instruction sets that all support."""

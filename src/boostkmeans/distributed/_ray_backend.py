@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-import boostkmeans
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.distributed._errors import (
     SMALLER_SHARDS,
@@ -17,7 +16,13 @@ from boostkmeans.distributed._errors import (
     missing_package_error,
 )
 from boostkmeans.distributed._packages import import_engine
-from boostkmeans.distributed._workers import Report, common_instruction_sets, run_task, worker_probe
+from boostkmeans.distributed._workers import (
+    VERSION,
+    Report,
+    common_instruction_sets,
+    run_task,
+    worker_probe,
+)
 
 # Number of times that Ray runs a task again after the death of its worker, or because its result is
 # lost. Without a limit, a task that kills its worker would run for ever.
@@ -83,7 +88,7 @@ class RayBackend:
             # Tasks run where their arguments are, so tasks without any decide where the rows are.
             scheduling_strategy="DEFAULT" if has_arguments else "SPREAD",
         )
-        references = task.remote(boostkmeans.__version__, function, *args)
+        references = task.remote(VERSION, function, *args)
         self._unfinished.update(dict.fromkeys([references] if n_results == 1 else references, name))
         return references
 
@@ -183,9 +188,9 @@ class RayBackend:
                 f"the blocks of X by tasks, not by ray.put. {SMALLER_SHARDS}"
             ) from error
         if isinstance(cause, ModuleNotFoundError):
-            raise missing_package_error(cause, boostkmeans.__version__) or cause from None
+            raise missing_package_error(cause, VERSION) or cause from None
         if isinstance(cause, errors.RayError):
-            raise ClusterError(f"Ray could not run a task. {cause}") from error
+            raise ClusterError(f"Ray could not run a task: {type(cause).__name__} {cause}") from error
         raise cause from None
 
     def _describe_dependency(self, trace: str) -> str:

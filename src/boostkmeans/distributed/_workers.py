@@ -1,10 +1,13 @@
 """What workers have installed: the version of boostkmeans, and the instruction sets."""
 
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from typing import Any
 
-import boostkmeans
 from boostkmeans.distributed._errors import ClusterError, WorkerVersionError, version_error
+
+VERSION = version("boostkmeans")
+"""Version of boostkmeans in this process."""
 
 Report = dict[str, Any]
 """What one worker reports: "version", "problem" and "instruction_sets"."""
@@ -18,17 +21,18 @@ def worker_probe() -> Callable[[], Report]:
     """
 
     def probe() -> dict[str, Any]:
+        from importlib import import_module
+
         try:
-            import boostkmeans
+            package = import_module("boostkmeans")
         except ImportError as error:
             return {"version": None, "problem": str(error), "instruction_sets": []}
-        version = getattr(boostkmeans, "__version__", "of unknown number")
+        found = getattr(package, "__version__", "of unknown number")
         try:
-            from boostkmeans._runtime.instruction_set import instruction_sets
-
-            return {"version": version, "problem": "", "instruction_sets": instruction_sets()}
+            sets = import_module("boostkmeans._runtime.instruction_set").instruction_sets()
         except ImportError as error:  # another version, or one without its compiled core
-            return {"version": version, "problem": str(error), "instruction_sets": []}
+            return {"version": found, "problem": str(error), "instruction_sets": []}
+        return {"version": found, "problem": "", "instruction_sets": sets}
 
     return probe
 
@@ -39,14 +43,13 @@ def common_instruction_sets(reports: Mapping[str, Report]) -> list[str]:
     Raise WorkerVersionError if a worker cannot run the tasks of this version. `reports` has the report
     of each worker, with its address.
     """
-    expected = boostkmeans.__version__
     wrong = {
         address: _installed(report)
         for address, report in reports.items()
-        if report["version"] != expected or report["problem"]
+        if report["version"] != VERSION or report["problem"]
     }
     if wrong:
-        raise version_error(expected, wrong)
+        raise version_error(VERSION, wrong)
     available = [report["instruction_sets"] for report in reports.values()]
     common = [name for name in available[0] if all(name in one for one in available)]
     if not common:
@@ -57,15 +60,15 @@ def common_instruction_sets(reports: Mapping[str, Report]) -> list[str]:
     return common
 
 
-def run_task(version: str, function: Callable[..., Any], *args: Any) -> Any:
+def run_task(expected: str, function: Callable[..., Any], *args: Any) -> Any:
     """Call a function on a worker, after a check of the version.
 
     The check of all workers before a fit misses workers that join later.
     """
-    if version != boostkmeans.__version__:
+    if expected != VERSION:
         raise WorkerVersionError(
-            f"A worker joined with boostkmeans {boostkmeans.__version__}, but the driver has {version}. "
-            f"Install boostkmeans {version} in the environment of all workers."
+            f"A worker joined with boostkmeans {VERSION}, but the driver has {expected}. Install "
+            f"boostkmeans {expected} in the environment of all workers."
         )
     return function(*args)
 

@@ -1,34 +1,24 @@
 """`VLADPipeline`: the paper's pipeline from photographs to vectors."""
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._runtime.errors import FeatureCountError, Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
-from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
+from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
-from boostkmeans.images import _training
-from boostkmeans.images._descriptor_sets import DescriptorSet
+from boostkmeans.images._descriptor_pipeline import DescriptorPipeline
 from boostkmeans.images._extraction import IMAGES_PER_BATCH, Extractor, described_bags
 from boostkmeans.images._keypoints import Describer, describer_of
-from boostkmeans.images._model_layout import PipelineLayout
 from boostkmeans.images._report import ImageVectors, Report, SkippedImage
 from boostkmeans.images._sources import Images, ImageSource, list_images
-from boostkmeans.images._training import Projection, Trainer
-from boostkmeans.images._vlad import Bag, Floats, project, vlad
+from boostkmeans.images._vlad import Bag, Floats
 
 KEYPOINTS = ("sift", "hessian-affine")
-# Value of `keypoints_` for a user's function, and for descriptors without images.
-CALLABLE = "callable"
-DESCRIPTORS = "descriptors"
 # Stack level of warnings in `transform` and `fit_transform`, which scikit-learn wraps in a function.
 WRAPPED = 3
 
@@ -45,7 +35,7 @@ class Trained(NamedTuple):
     report: Report
 
 
-class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, DescriptorPipeline):
     """Vectors of photographs: keypoints, RootSIFT, VLAD, PCA and unit length.
 
     Similar photographs have similar vectors, so that the vectors can be clustered. `fit` clusters the
@@ -63,8 +53,8 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_words : int, default=64
         Number of words in the vocabulary.
     n_components : int or None, default=512
-        Number of principal components, at most the number of training images minus one. None omits the
-        PCA: vectors have n_words x 128 components.
+        Maximum number of principal components. There are at most as many as training images minus one,
+        and none without variance. None omits the PCA: vectors have n_words x 128 components.
     keypoints : {"sift", "hessian-affine"} or callable, default="sift"
         Local descriptors. "sift" requires OpenCV, "hessian-affine" requires pyhesaff. A function
         receives the grey levels of an image (uint8, 2-D), and returns an array with one descriptor per
@@ -121,18 +111,7 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     (10, 4)
     """
 
-    _layout: ClassVar[ModelLayout] = PipelineLayout()
     _model_name: ClassVar[str] = "VLADPipeline"
-
-    words_: Floats
-    mean_: Floats | None
-    components_: Floats | None
-    explained_variance_ratio_: NDArray[np.float64] | None
-    n_components_: int
-    n_images_: int
-    keypoints_: str
-    skipped_: list[SkippedImage]
-    without_keypoints_: list[str]
 
     def __init__(
         self,
@@ -175,7 +154,7 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Raises
         ------
         DataFormatError
-            If fewer than two images have keypoints.
+            If fewer than two images have keypoints, or all images have the same VLAD vector.
         """
         self._fit_images(*list_images(X)).report.warn("They are ignored", stacklevel=2)
         return self
@@ -253,106 +232,6 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         names = [source.name for source, is_used in zip(sources, used, strict=True) if is_used]
         return ImageVectors(names, vectors[used], report.without_keypoints, report.skipped)
 
-    def fit_descriptors(self, descriptors: ArrayLike, image_numbers: ArrayLike) -> Self:
-        """Learn the vocabulary and the principal components from descriptors instead of images.
-
-        Parameters
-        ----------
-        descriptors : array-like of shape (n_descriptors, n_features)
-            Local descriptors, such as SIFT, without negative values.
-        image_numbers : array-like of shape (n_descriptors,)
-            Number of the image of each descriptor.
-
-        Returns
-        -------
-        VLADPipeline
-            The fitted pipeline.
-        """
-        self.fit_transform_descriptors(descriptors, image_numbers)
-        return self
-
-    def fit_transform_descriptors(self, descriptors: ArrayLike, image_numbers: ArrayLike) -> Floats:
-        """Fit the pipeline to descriptors, and return the vectors of their images.
-
-        Parameters
-        ----------
-        descriptors : array-like of shape (n_descriptors, n_features)
-            Local descriptors, such as SIFT, without negative values.
-        image_numbers : array-like of shape (n_descriptors,)
-            Number of the image of each descriptor.
-
-        Returns
-        -------
-        ndarray of shape (n_images, n_components_), float32
-            One row of unit length per image, in ascending order of the image numbers.
-        """
-        self._check_parameters()
-        images = DescriptorSet.of(descriptors, image_numbers)
-        report = Report()
-        chosen, trainer = self._choose(len(images))
-        if len(images) < 2:
-            raise report.too_few_error(len(images))
-        words, vectors = trainer.words_and_vectors(images.bags(chosen))
-        self._set_result(words, trainer.projection(vectors), len(chosen), DESCRIPTORS, report)
-        return self.transform_descriptors(descriptors, image_numbers)
-
-    def transform_descriptors(self, descriptors: ArrayLike, image_numbers: ArrayLike) -> Floats:
-        """Return the vectors of images that are given as descriptors.
-
-        Parameters
-        ----------
-        descriptors : array-like of shape (n_descriptors, n_features)
-            Local descriptors, such as SIFT, without negative values.
-        image_numbers : array-like of shape (n_descriptors,)
-            Number of the image of each descriptor.
-
-        Returns
-        -------
-        ndarray of shape (n_images, n_components_), float32
-            One row of unit length per image, in ascending order of the image numbers.
-        """
-        check_is_fitted(self, "words_")
-        images = DescriptorSet.of(descriptors, image_numbers)
-        parts = [self._project(self._vlad(bag)) for bag in images.bags(np.arange(len(images)))]
-        return np.concatenate([np.empty((0, self.n_components_), dtype=np.float32), *parts])
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted pipeline to a file.
-
-        An existing file is replaced atomically. A function passed as `keypoints` or `progress` is not
-        stored.
-
-        Parameters
-        ----------
-        path : str or path-like
-            File to write.
-        """
-        write_model(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load a pipeline from a file written by `save`.
-
-        The file is checked, and nothing in it is executed. If `keypoints` was a function, set it again
-        with `set_params`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            File to read.
-
-        Returns
-        -------
-        VLADPipeline
-            The fitted pipeline.
-
-        Raises
-        ------
-        DataFormatError
-            If the file is damaged or not the file of a pipeline.
-        """
-        return read_model(cls, path)
-
     def _fit_images(self, sources: list[ImageSource], unreadable: list[SkippedImage]) -> "Trained":
         """Fit to images."""
         self._check_parameters()
@@ -368,34 +247,8 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 raise report.too_few_error(len(used))
 
         words, vectors = trainer.words_and_vectors(bags())
-        kind = self.keypoints if isinstance(self.keypoints, str) else CALLABLE
-        self._set_result(words, trainer.projection(vectors), len(vectors), kind, report)
+        self._set_result(words, trainer.projection(vectors), len(vectors), self._kind, report)
         return Trained(chosen, np.array(used, dtype=np.int64), vectors, report)
-
-    def _choose(self, n_images: int) -> tuple[NDArray[np.int64], Trainer]:
-        """Return the training images in random order, and the settings of the training."""
-        rng = check_random_state(self.random_state)
-        seeds = rng.randint(2**31 - 1, size=3).tolist()
-        chosen = rng.permutation(n_images)[: _training.TRAINING_IMAGES]
-        trainer = Trainer(
-            self.n_words, self.n_components, tuple(seeds), resolve_threads(self.n_jobs), self._progress
-        )
-        return chosen, trainer
-
-    def _set_result(
-        self, words: Floats, projection: Projection | None, n_images: int, kind: str, report: Report
-    ) -> None:
-        self.__dict__.update(
-            words_=words,
-            mean_=projection.mean if projection else None,
-            components_=projection.components if projection else None,
-            explained_variance_ratio_=projection.variance_ratios if projection else None,
-            n_components_=len(projection.components) if projection else words.size,
-            n_images_=n_images,
-            keypoints_=kind,
-            skipped_=report.skipped,
-            without_keypoints_=report.without_keypoints,
-        )
 
     def _bags(
         self, sources: Sequence[ImageSource], report: Report
@@ -417,39 +270,6 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             vectors[places] = self._project(self._vlad(bag))
             used[places] = True
         return vectors, used
-
-    def _vlad(self, bag: Bag) -> Floats:
-        n_features, n_expected = bag.rows.shape[1], self.words_.shape[1]
-        if n_features != n_expected:
-            raise FeatureCountError(n_features, n_expected, type(self).__name__)
-        return vlad(bag, self.words_, resolve_threads(self.n_jobs))
-
-    def _project(self, vectors: Floats) -> Floats:
-        if self.mean_ is None or self.components_ is None:
-            return vectors
-        return project(vectors, self.mean_, self.components_)
-
-    @property
-    def _progress(self) -> ProgressCallback:
-        return self.progress or ignore_progress
-
-    @property
-    def _n_features_out(self) -> int:
-        """Number of output features, for scikit-learn."""
-        return self.n_components_
-
-    def _check_keypoints(self) -> None:
-        """Raise if images would be described in another way than those of `fit`."""
-        now = self.keypoints if isinstance(self.keypoints, str) else CALLABLE
-        if self.keypoints_ not in (now, DESCRIPTORS):
-            raise ParameterConflictError(
-                Message(
-                    "The pipeline was fitted with {fitted}, but now has {now}.",
-                    fitted=Parameter("keypoints", self.keypoints_),
-                    now=Parameter("keypoints", now),
-                ),
-                remedy="Set it with set_params. A function is not stored in files.",
-            )
 
     def _check_parameters(self) -> None:
         check = ParameterChecker(self)

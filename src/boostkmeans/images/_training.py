@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
-from boostkmeans._runtime.errors import TooFewRowsError
+from boostkmeans._runtime.errors import DataFormatError, TooFewRowsError
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.images._vlad import Bag, Floats, root_sift, vlad
 
@@ -15,6 +15,8 @@ from boostkmeans.images._vlad import Bag, Floats, root_sift, vlad
 VOCABULARY_IMAGES = 1024
 # Number of descriptors that train the vocabulary.
 VOCABULARY_DESCRIPTORS = 200_000
+# Variance along a component that counts as none. Vectors have unit length and single precision.
+NO_VARIANCE = 1e-12
 # Number of images that train the principal components. Their VLAD vectors take 256 MB for 64 words.
 TRAINING_IMAGES = 8192
 
@@ -75,9 +77,14 @@ class Trainer:
         return words, np.concatenate(vectors)
 
     def projection(self, vectors: Floats) -> Projection | None:
-        """Return the principal components, or None if none are requested."""
+        """Return the principal components, or None if none are requested.
+
+        Components without variance are omitted: they would scale rounding errors to unit length.
+        """
         if self.n_components is None:
             return None
+        if all_equal(vectors):
+            raise no_components_error()
         # Importing scikit-learn's decompositions takes time that other uses of this package do not need.
         from sklearn.decomposition import PCA
 
@@ -85,8 +92,26 @@ class Trainer:
         # n vectors minus their mean span n - 1 dimensions.
         n_components = min(self.n_components, len(vectors) - 1, vectors.shape[1])
         pca = PCA(n_components, random_state=self.seeds[2]).fit(vectors)
+        kept = pca.explained_variance_ > NO_VARIANCE
+        if not kept.any():
+            raise no_components_error()
         return Projection(
             np.asarray(pca.mean_, dtype=np.float32),
-            np.ascontiguousarray(pca.components_, dtype=np.float32),
-            np.asarray(pca.explained_variance_ratio_, dtype=np.float64),
+            np.ascontiguousarray(pca.components_[kept], dtype=np.float32),
+            np.asarray(pca.explained_variance_ratio_[kept], dtype=np.float64),
         )
+
+
+def all_equal(vectors: Floats) -> bool:
+    """Return True if all vectors are equal, apart from rounding errors."""
+    first = vectors[0]
+    return all(float(np.square(one - first).sum()) <= NO_VARIANCE for one in vectors)
+
+
+def no_components_error() -> DataFormatError:
+    """Return the error for images whose vectors have no principal components."""
+    return DataFormatError(
+        "All images have the same VLAD vector, so that there are no principal components.",
+        file="images",
+        remedy="Provide images that differ, or use n_components=None.",
+    )

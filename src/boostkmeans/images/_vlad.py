@@ -19,6 +19,9 @@ from boostkmeans.images._keypoints import Descriptors
 
 Floats = NDArray[np.float32]
 
+# Rounding error of a component of a descriptor minus a word, which are at most 1.
+ROUNDING = 2.0**-22
+
 
 @dataclass(frozen=True)
 class Bag:
@@ -68,7 +71,11 @@ def vlad(bag: Bag, words: Floats, n_threads: int) -> Floats:
     sums = np.zeros((len(bag) * n_words, n_features), dtype=np.float32)
     sums[cells[first]] = np.add.reduceat(residuals, first, axis=0)
     vectors = sums.reshape(len(bag), n_words * n_features)
-    return unit_length(np.copysign(np.sqrt(np.abs(vectors)), vectors))
+    roots = np.sqrt(np.abs(vectors))
+    # If all descriptors of an image equal words, only rounding errors are left.
+    limits = bag.counts * (n_features * ROUNDING)
+    roots[np.square(roots).sum(axis=1, dtype=np.float64) <= limits] = 0
+    return unit_length(np.copysign(roots, vectors))
 
 
 def unit_length(vectors: Floats) -> Floats:

@@ -139,15 +139,23 @@ void find_assigned_distances(const Rows& rows, const Matrix<const double>& centr
 }
 
 std::int64_t pass_online(const Rows& rows, const Matrix<double>& centres,
-                         const Vector<const std::int64_t>& order, double rate) {
+                         const Vector<const std::int64_t>& order, double rate, std::int64_t block_rows,
+                         int n_threads) {
   require(centres.shape(0) > 0 && length_of(centres, 1) == rows.n_features(),
           "centres must have one column per feature of the rows");
   require(rate >= 0.0 && rate < 1.0, "rate must lie in [0, 1)");
+  require(block_rows > 0, "block_rows must be positive");
+  const std::int64_t k = length_of(centres), n = length_of(order);
+  const int useful = block_rows > 1 ? n_threads : 1;
   std::int64_t visited = 0;
-  run(1, 0.0, kNoDeadline, [&](ThreadPool& pool) {
-    visited = rows.visit([&](const auto& x) {
-      return online_pass(x, centres.data(), length_of(centres), order.data(), length_of(order), rate,
-                         pool.stop_token());
+  run(useful, rows.size() * static_cast<double>(k), kNoDeadline, [&](ThreadPool& pool) {
+    visited = rows.visit([&]<class Kind>(const Kind& x) {
+      if constexpr (Kind::kSparse) {
+        require(block_rows == 1, "sparse rows are visited in blocks of one row");
+        return online_pass(x, centres.data(), k, order.data(), n, rate, pool);
+      } else {
+        return online_pass(x, centres.data(), k, order.data(), n, rate, block_rows, pool);
+      }
     });
   });
   return visited;
@@ -203,8 +211,10 @@ void bind_assign(nb::module_& m) {
         "Compute the squared distance of each row to the centre of its label, and its squared norm, "
         "in place.");
   m.def("online_pass", &pass_online, "rows"_a, "centres"_a.noconvert(), "order"_a, "rate"_a,
+        "block_rows"_a, "n_threads"_a,
         "Move the nearest centre of each row towards the row, one row after the other, in place. "
-        "Return the number of rows visited.");
+        "Threads share the work on a block of rows, on which the result does not depend. Sparse rows "
+        "need blocks of one row. Return the number of rows visited.");
   m.def("nearest_in_groups", &nearest_of_groups, "rows"_a, "centres"_a, "row_groups"_a.noconvert(),
         "groups"_a, "labels"_a.noconvert(), "n_threads"_a,
         "Find the nearest centre of each row among those in the groups that are listed for the group "

@@ -159,8 +159,8 @@ BoundSweepResult sweep_partition(const Rows& rows, const Weights& row_weights, c
   bound_options.check(partition);
   if (projection != nullptr) {
     projection->check(rows);
-    require((!options.first || options.exact) && !options.exchange && options.penalties == nullptr,
-            "a projection excludes first, exchange and penalties");
+    require(!options.exchange && options.penalties == nullptr,
+            "a projection excludes exchange and penalties");
     options.projected = projection->view();
     options.low_precision = false;
   }

@@ -1,4 +1,5 @@
-// Search for the best cluster of rows that computes distances only where lower bounds allow a gain.
+// Search for the best or the first improving cluster of rows that computes distances only where lower
+// bounds allow a gain.
 #pragma once
 
 #include <algorithm>
@@ -62,22 +63,29 @@ class BoundedSearch {
   template <class RowOf, class CostOf>
   bool search(const BoundedScan& scan, std::int64_t count, RowOf row_of, const double* stay,
               CostOf cost_of, Found* found, int thread) {
-    Scratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
-    const PackedCentres& centres = *scratch.centres;
-    const Kernel& kernel = bounds_.rows().kernel();
-    std::fill_n(scratch.limits, kBatchRows, -1.0f);
-    for (std::int64_t r = 0; r < count; ++r) {
-      if (stay[r] >= 0.0) scratch.limits[r] = limit(scan, stay[r], scratch.batch, r, row_of(r));
-    }
-    const std::int64_t step = kColumnsAtOnce / kernel.panel_width;
-    for (std::int64_t p = 0; p < centres.n_panels(); p += step) {
-      if (p > 0 && pool_.stop_token().stop_requested(thread)) return false;
-      kernel.find_below(scan.weighted, scratch.batch.view(), centres.view(), p,
-                        std::min(p + step, centres.n_panels()), scratch.limits, kColumnsAtOnce,
-                        scratch.hits.get(), scratch.counts);
-      for (std::int64_t r = 0; r < count; ++r) evaluate(scan, scratch, r, row_of(r), cost_of, found[r]);
-    }
-    return true;
+    return find_hits(scan, count, row_of, stay, thread, [&](Scratch& scratch, std::int64_t r) {
+      evaluate(scan, scratch, r, row_of(r), cost_of, found[r]);
+    });
+  }
+
+  // Sets found[r] to the first cluster that costs less than stay[r], in the order of the columns from
+  // column rotation_of(r) on. Otherwise as `search`.
+  template <class RowOf, class RotationOf, class CostOf>
+  bool search_first(const BoundedScan& scan, std::int64_t count, RowOf row_of, const double* stay,
+                    RotationOf rotation_of, CostOf cost_of, Found* found, int thread) {
+    std::int64_t places[kBatchRows];  // places of the found clusters in this order
+    std::fill_n(places, kBatchRows, scan.n_columns);
+    return find_hits(scan, count, row_of, stay, thread, [&](Scratch& scratch, std::int64_t r) {
+      const std::int64_t rotation = rotation_of(r);
+      Hit* const begin = scratch.hits.get() + r * kColumnsAtOnce;
+      Hit* const end = begin + scratch.counts[r];
+      // Hits are in the order of their columns. Those from `rotation` on come first.
+      Hit* const turn =
+          std::partition_point(begin, end, [=](const Hit& hit) { return hit.index < rotation; });
+      if (!try_in_order(scan, r, turn, end, -rotation, stay[r], cost_of, found[r], places[r]))
+        try_in_order(scan, r, begin, turn, scan.n_columns - rotation, stay[r], cost_of, found[r],
+                     places[r]);
+    });
   }
 
   // Writes the cluster with the smallest bound for each row of the batch, other than its own, or -1.
@@ -107,6 +115,47 @@ class BoundedSearch {
     std::int32_t counts[kBatchRows];
   };
 
+  // Calls visit(scratch, r) with the clusters whose bounds are below stay[r], for all rows with a
+  // nonnegative stay[r]. Returns false if a stop was requested.
+  template <class RowOf, class Visit>
+  bool find_hits(const BoundedScan& scan, std::int64_t count, RowOf row_of, const double* stay,
+                 int thread, Visit visit) {
+    Scratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
+    const PackedCentres& centres = *scratch.centres;
+    const Kernel& kernel = bounds_.rows().kernel();
+    std::fill_n(scratch.limits, kBatchRows, -1.0f);
+    for (std::int64_t r = 0; r < count; ++r) {
+      if (stay[r] >= 0.0) scratch.limits[r] = limit(scan, stay[r], scratch.batch, r, row_of(r));
+    }
+    const std::int64_t step = kColumnsAtOnce / kernel.panel_width;
+    for (std::int64_t p = 0; p < centres.n_panels(); p += step) {
+      if (p > 0 && pool_.stop_token().stop_requested(thread)) return false;
+      kernel.find_below(scan.weighted, scratch.batch.view(), centres.view(), p,
+                        std::min(p + step, centres.n_panels()), scratch.limits, kColumnsAtOnce,
+                        scratch.hits.get(), scratch.counts);
+      for (std::int64_t r = 0; r < count; ++r)
+        if (scratch.counts[r] > 0) visit(scratch, r);
+    }
+    return true;
+  }
+
+  // Computes the costs of hits, whose places are their columns plus `offset`, up to the first one below
+  // `stay`. Skips hits that come after `place`. Returns true if it has found one.
+  template <class CostOf>
+  static bool try_in_order(const BoundedScan& scan, std::int64_t r, const Hit* begin, const Hit* end,
+                           std::int64_t offset, double stay, CostOf cost_of, Found& found,
+                           std::int64_t& place) {
+    for (const Hit* hit = begin; hit != end && hit->index + offset < place; ++hit) {
+      const std::int32_t cluster = scan.list == nullptr ? hit->index : scan.list[hit->index];
+      const double cost = cost_of(r, cluster);
+      if (!(cost < stay)) continue;
+      found = {cost, cluster};
+      place = hit->index + offset;
+      return true;
+    }
+    return false;
+  }
+
   float limit(const BoundedScan& scan, double cost, const RowBatch<DenseRows>& batch, std::int64_t r,
               std::int64_t row) const {
     if (!scan.exact) return bounds_.limit(cost);
@@ -120,7 +169,6 @@ class BoundedSearch {
                 CostOf cost_of, Found& found) const {
     Hit* const first = scratch.hits.get() + r * kColumnsAtOnce;
     Hit* const last = first + scratch.counts[r];
-    if (first == last) return;
     std::iter_swap(first, std::min_element(first, last,
                                            [](const Hit& a, const Hit& b) { return a.cost < b.cost; }));
     for (const Hit* hit = first; hit != last; ++hit) {

@@ -4,6 +4,7 @@
 // are not zero. Its distance to a centre is |x|^2 - 2 x . C + |C|^2, so callers must know |C|^2.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,11 +22,26 @@ class SparseRows {
   // One row in the frame, in float64.
   class Row {
    public:
-    explicit Row(const SparseRows& rows) : columns(rows.longest()), values(rows.longest()) {}
+    // A row with room for every row.
+    explicit Row(const SparseRows& rows) : Row(rows.longest()) {}
+    // A row with room for some terms.
+    explicit Row(std::int64_t n_terms) : columns(n_terms), values(n_terms), room_(n_terms) {}
+
+    // Makes room for a row with this number of terms, and frees memory if there is much more. The
+    // terms are lost.
+    void make_room(std::int64_t n_terms) {
+      // Below this number of terms, or this multiple of the needed ones, memory is not freed.
+      constexpr std::int64_t kFew = 256, kMultiple = 8;
+      if (room_ < n_terms || room_ > std::max(kFew, kMultiple * n_terms)) *this = Row(n_terms);
+    }
+
     Buffer<std::int32_t> columns;
     Buffer<double> values;
     std::int64_t count = 0;
     double norm = 0.0;  // |x|^2
+
+   private:
+    std::int64_t room_;
   };
 
   // `factors` has one factor per row (1 / |x| for the cosine metric), or is null.

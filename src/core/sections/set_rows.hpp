@@ -21,10 +21,10 @@ class SetRows {
     for (int t = 0; t < n_workers; ++t) single_.emplace_back(rows);
   }
 
-  // Size of a row in bytes, at most.
+  // Size of a row in bytes, on average.
   static std::int64_t row_bytes(const Rows& rows) {
     if constexpr (Rows::kSparse)
-      return std::max<std::int64_t>(1, rows.longest()) * 12;
+      return (1 + rows.n_values() / std::max<std::int64_t>(1, rows.n_rows())) * 12;
     else
       return rows.n_features() * 8;
   }
@@ -38,12 +38,18 @@ class SetRows {
     for (std::int64_t i = 0; i < std::min(kAhead, count); ++i) rows_.prefetch(ids[i]);
     for (std::int64_t i = 0; i < count; ++i) {
       if (i + kAhead < count) rows_.prefetch(ids[i + kAhead]);
-      rows_.fetch(ids[i], slots_[static_cast<std::size_t>(i)]);
+      fetch_into(i, i);
     }
   }
-  // Makes room for this number of rows in memory.
+  // Makes slots for this number of rows. Slots of sparse rows have the size of their rows, because one
+  // row may be much longer than the others.
   void reserve(std::int64_t n_slots) {
-    while (static_cast<std::int64_t>(slots_.size()) < n_slots) slots_.emplace_back(rows_);
+    while (static_cast<std::int64_t>(slots_.size()) < n_slots) {
+      if constexpr (Rows::kSparse)
+        slots_.emplace_back(std::int64_t{0});
+      else
+        slots_.emplace_back(rows_);
+    }
   }
 
   const Rows& rows() const { return rows_; }
@@ -61,9 +67,10 @@ class SetRows {
     rows_.fetch(ids_[i], x);
     return x;
   }
-  // Fetches row i of a large set into a slot.
+  // Fetches row i into a slot.
   const Row& fetch_into(std::int64_t slot, std::int64_t i) {
     Row& x = slots_[static_cast<std::size_t>(slot)];
+    if constexpr (Rows::kSparse) x.make_room(rows_.length(ids_[i]));
     rows_.fetch(ids_[i], x);
     return x;
   }

@@ -114,7 +114,7 @@ class Proposer {
     }
   }
 
-  // The same with lower bounds, for the rule "best".
+  // The same with lower bounds.
   void propose_bounded(Proposal* proposals, std::int64_t count, const Task& task, ThreadScratch& scratch,
                        int thread) {
     RowBatch<Rows>& batch = scratch.batch;
@@ -139,19 +139,26 @@ class Proposer {
     };
     BoundedSearch::Found found[kBatchRows];
     const BoundedScan scan = bounded_scan(task);
+    const bool keeps_runners_up = rule_ == Rule::best && policy_.keeps_runners_up();
     std::int32_t runners_up[kBatchRows];
-    if (policy_.keeps_runners_up() && !bounded_->most_promising(scan, count, runners_up, thread)) return;
+    if (keeps_runners_up && !bounded_->most_promising(scan, count, runners_up, thread)) return;
     for (std::int64_t r = 0; r < count; ++r) found[r] = {stay[r], -1};
-    if (!bounded_->search(scan, count, row_of, stay, cost_of, found, thread)) return;
+    const auto rotation_of = [&](std::int64_t r) { return batch.rotation(r); };
+    const bool complete =
+        rule_ == Rule::first
+            ? bounded_->search_first(scan, count, row_of, stay, rotation_of, cost_of, found, thread)
+            : bounded_->search(scan, count, row_of, stay, cost_of, found, thread);
+    if (!complete) return;
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int64_t row = row_of(r);
       const std::int32_t best = found[r].cluster;
       // The runner-up of a row that stays is the cluster with the smallest bound.
-      if (policy_.keeps_runners_up() && (best >= 0 || runners_up[r] >= 0))
+      if (keeps_runners_up && (best >= 0 || runners_up[r] >= 0))
         policy_.found(row, best >= 0 ? best : runners_up[r]);
       if (best < 0 || (options_.exact && !improves_exactly(row, best, batch.norm(r), scratch))) continue;
       proposals[r].target = best;
-      proposals[r].regret = batch.weight(r) * static_cast<float>(found[r].cost - stay[r]);
+      proposals[r].regret =
+          rule_ == Rule::first ? -1.0f : batch.weight(r) * static_cast<float>(found[r].cost - stay[r]);
     }
   }
 

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._sharded.shard.projecting import ShardProjection
 from boostkmeans._sharded.shard.sampling import SampleFit
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._sharded.shard.view import ShardView
-from boostkmeans._steps.nearest import nearest
+from boostkmeans._steps.nearest import nearest, nearest_with_bounds
 from boostkmeans._steps.neighbours import assign_by_candidates
 from boostkmeans._steps.partition import Labels
 
@@ -51,17 +52,25 @@ def label_shard(
 
 
 def nearest_in_shard(
-    block: Any, view: ShardView, snapshot: Snapshot
+    block: Any,
+    view: ShardView,
+    labels: Labels,
+    snapshot: Snapshot,
+    projection: ShardProjection | None,
 ) -> tuple[Labels, tuple[float, NDArray[np.int64]]]:
     """Return the nearest centre of each row, and the inertia and the sizes that follow.
 
-    Centres are rounded as in `predict`, which gets them in the user's space.
+    Centres are rounded as in `predict`, which gets them in the user's space. A `projection` saves time
+    if most labels are right.
     """
     rows, k = view.rows(block), snapshot.n_clusters
     centres: Floats = view.frame.enter(view.frame.leave(snapshot.view().centres))
     if rows.n_rows == 0:
         return np.empty(0, dtype=np.int32), (0.0, np.zeros(k, dtype=np.int64))
-    labels, gaps = nearest(rows, centres, 1)
+    if projection is None:
+        labels, gaps = nearest(rows, centres, 1)
+    else:
+        labels, gaps = nearest_with_bounds(rows, projection.whole(), centres, labels, 1)
     total = float(gaps.sum() if view.weights is None else gaps @ view.weights)
     return labels, (total, np.bincount(labels, minlength=k))
 

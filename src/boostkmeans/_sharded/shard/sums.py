@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostkmeans._data.cluster_sums import ClusterSums
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
 from boostkmeans._sharded.shard.view import ShardView
-from boostkmeans._steps.cluster_sums import ClusterSums
 from boostkmeans._steps.coincident import first_at_same_place
 from boostkmeans._steps.partition import Labels, Partition
 
@@ -126,6 +126,11 @@ def has_equal_centres(snapshot: Snapshot) -> bool:
     """Return True if two clusters have the same centre, up to rounding."""
     first = first_at_same_place(snapshot.view())
     return bool((first != np.arange(len(first))).any())
+
+
+def total_inertia(total: ShardSums) -> float:
+    """Return the inertia of all clusters."""
+    return float(total.sums.inertias.sum())
 
 
 def sizes_of(snapshot: Snapshot) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Sweep of one shard against a snapshot of all clusters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,11 +8,21 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._sharded.shard.candidate_groups import CandidateGroups, GroupPolicy
+from boostkmeans._sharded.shard.projecting import ShardProjection
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.nearest import distances_to_assigned
 from boostkmeans._steps.partition import Labels
-from boostkmeans._steps.sweep import FullPolicy, SweepOptions, VisitPolicy, sweep
+from boostkmeans._steps.sweep import (
+    FullPolicy,
+    SweepOptions,
+    VisitPolicy,
+    proposing_rows,
+    sweep,
+)
+
+# Minimum number of blocks of rows in which a shard is swept.
+MIN_BLOCKS = 8
 
 
 @dataclass(frozen=True)
@@ -46,15 +56,19 @@ def sweep_shard(
     snapshot: Snapshot,
     groups: CandidateGroups | None,
     request: SweepRequest,
+    projection: ShardProjection | None = None,
 ) -> tuple[Labels, ShardSums, SweepSummary]:
     """Sweep a shard as if the other shards did not change. Return its new labels and their sums.
 
-    Rows are compared with the candidates of `groups`, or with all clusters without them.
+    Rows are compared with the candidates of `groups`, or with all clusters without them. A `projection`
+    excludes clusters by lower bounds.
     """
     k = snapshot.n_clusters
     problem = view.problem(block, k)
     if problem.rows.n_rows == 0:
         return labels, sum_labels(view, view.rows(block), labels, k), SweepSummary(0, 0)
+    if projection is not None:
+        problem = replace(problem, projection=projection.whole())
     partition = snapshot.partition(labels)
     policy: VisitPolicy = FullPolicy()
     if groups is not None:
@@ -66,12 +80,22 @@ def sweep_shard(
         policy=policy,
         options=SweepOptions(first=request.first, temperature=request.temperature, exact=request.exact),
         rng=np.random.RandomState(shard_seed(request.seed, view.number)),
+        block_rows=_block_rows(problem.rows.n_rows, int(snapshot.counts.sum())),
     )
     found = partition.labels
     _keep_last_members(labels, found, snapshot, view)
     moves = int(np.count_nonzero(found != labels))
     sums = sum_labels(view, view.rows(block), found, k)
     return found, sums, SweepSummary(moves, result.evaluations)
+
+
+def _block_rows(n_rows: int, n_all: int) -> int:
+    """Return the number of rows that propose at a time.
+
+    It is that of all rows on one machine: smaller blocks are of no use, because a shard does not see
+    the moves of the others anyway.
+    """
+    return min(proposing_rows(n_all), max(proposing_rows(n_rows), n_rows // MIN_BLOCKS))
 
 
 def _keep_last_members(before: Labels, after: Labels, snapshot: Snapshot, view: ShardView) -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from boostkmeans._data.cluster_sums import ClusterSums
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.shard.sampling import Sample
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._sharded.shard.view import ShardView
-from boostkmeans._steps.cluster_sums import ClusterSums
 from boostkmeans._steps.cluster_tree import ClusterTree, assign_by_tree, build_tree
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.split_rules import SplitRules

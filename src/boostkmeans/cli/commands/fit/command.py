@@ -8,6 +8,7 @@ import typer
 
 from boostkmeans.cli.command import command
 from boostkmeans.cli.commands.fit.checkpoint_file import CheckpointFile
+from boostkmeans.cli.commands.fit.engine import EngineOptions, open_engine_input
 from boostkmeans.cli.commands.fit.options import CheckpointOptions, FitSettings, OutputOptions
 from boostkmeans.cli.commands.fit.request import Estimator, FitRequest, init_file
 from boostkmeans.cli.commands.fit.results import FitOutputs, fit_listing, summarize_fit
@@ -35,6 +36,7 @@ def fit(
     ] = None,
     run_options: RunOptions,
     checkpoint_options: CheckpointOptions,
+    engine_options: EngineOptions,
     input_options: InputOptions,
     common: CommonOptions,
 ) -> None:
@@ -46,6 +48,7 @@ def fit(
       boostkmeans fit 'emb-*.parquet' -k 100 --key embedding --id id --labels out/
       boostkmeans fit huge.bvecs -k 1000 --checkpoint fit.ckpt --resume -o model.st
       boostkmeans fit points.csv -k 10 --min-size 20 --weights weights.csv
+      boostkmeans fit 'emb-*.parquet' -k 10000 --key embedding --engine dask --labels out/
       zcat points.csv.gz | boostkmeans fit - -k 5
 
     Cluster vectors by boost k-means, and print a summary. Several files are one data set.
@@ -54,6 +57,9 @@ def fit(
     fit and writes the best partition so far (exit code 130); the second one quits immediately. SIGTERM
     and SIGHUP act like Ctrl-C. With --checkpoint, an interrupted fit continues when the same command is
     run with --resume, and gives the result of an uninterrupted fit.
+
+    With --engine, the files are shards of a fit on Dask or Ray. The number of workers does not change
+    the labels.
     """
     with command(common) as run:
         checkpoint = CheckpointFile.from_options(checkpoint_options, force=common.force)
@@ -68,24 +74,27 @@ def fit(
             {"PATH": inputs, "--weights": weights, "--init": init_file(settings.init)},
             {**outputs.by_option(inputs), "--checkpoint": checkpoint.as_output()},
         )
-        request = FitRequest(clusters, settings, run_options, checkpoint.path)
-        build_estimator = request.prepare()
         row_weights = None if weights is None else read_numbers(weights)
         start = time.perf_counter()
         with ExitStack() as opened:
+            engine = opened.enter_context(engine_options.connected())
+            request = FitRequest(clusters, settings, run_options, checkpoint.path, engine)
+            build_estimator = request.prepare()
             with run.progress() as display:
+                rows: Any = None if engine is None else open_engine_input(inputs, input_options)
                 vectors = opened.enter_context(open_input(paths, display, input_options))
                 reporter = SweepReporter(
                     display, len(vectors), row_weights, request.max_sweeps, settings.max_time
                 )
                 model = build_estimator(verbose=display.verbose, callback=reporter)
                 with checkpoint.prepared():
-                    is_complete = _fit_model(model, vectors, row_weights)
+                    is_complete = _fit_model(model, vectors if rows is None else rows, row_weights)
             if not hasattr(model, "labels_"):
                 print_message(
                     f"interrupted before the first partition: nothing was written{checkpoint.advice}"
                 )
                 raise typer.Exit(INTERRUPTED)
+            model = model if engine is None else model.to_local()
             seconds = time.perf_counter() - start
             # The vectors are still open: label files may contain their ids.
             files, failures = _write_results(
@@ -98,7 +107,7 @@ def fit(
             raise typer.Exit(FAILURE if failures else INTERRUPTED)
 
 
-def _fit_model(model: Estimator, vectors: Vectors, weights: Any) -> bool:
+def _fit_model(model: Estimator, vectors: Any, weights: Any) -> bool:
     """Fit the model. Return False if it was interrupted; it then has the best partition so far."""
     try:
         model.fit(vectors, sample_weight=weights)

@@ -75,7 +75,7 @@ class FitSettings:
         typer.Option(
             metavar="START",
             help="Initial clusters: auto (default), random-partition, random, k-means++, "
-            "sampled-k-means++, bisecting, or a file of centres.",
+            "plain-k-means++, sampled-k-means++, bisecting, or a file of centres.",
         ),
     ] = None
     metric: Annotated[

@@ -32,6 +32,8 @@ class FitRequest:
     settings: FitSettings
     run: RunOptions
     checkpoint: str | None
+    engine: Any = None
+    """Engine of a distributed fit; None for a fit in this process."""
 
     def prepare(self) -> Callable[..., Estimator]:
         """Check the options, and return a function that builds the estimator.
@@ -61,12 +63,22 @@ class FitRequest:
             "n_threads": self.run.threads,
             "checkpoint": self.checkpoint,
         }
+        if self.engine is not None:
+            parameters["engine"] = self.engine
         if method is Method.K_WAY:
             parameters |= _initial_centres(parameters.get("init"))
-            return partial(BoostKMeans, self.n_clusters, **parameters)
+            return partial(self._classes()[0], self.n_clusters, **parameters)
         _check_bisecting_init(parameters.get("init"), method)
         refine = method is Method.REFINED
-        return partial(BisectingBoostKMeans, self.n_clusters, refine=refine, **parameters)
+        return partial(self._classes()[1], self.n_clusters, refine=refine, **parameters)
+
+    def _classes(self) -> tuple[type[BoostKMeans], type[BisectingBoostKMeans]]:
+        """Return the estimators of one machine or of many, whose parameters are the same."""
+        if self.engine is None:
+            return BoostKMeans, BisectingBoostKMeans
+        from boostkmeans import distributed
+
+        return distributed.BoostKMeans, distributed.BisectingBoostKMeans
 
     @property
     def max_sweeps(self) -> int:
