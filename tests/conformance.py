@@ -159,6 +159,7 @@ LONG = (
     Configuration("best quality", normal(3000, 5), 30, {"quality": "best", "max_iter": 40}),
     Configuration("repairs", far_blobs, 60, {"repair": 3, "annealing": 0.0}, kind="repair"),
     Configuration("fast quality", normal(3000, 5), 30, {"quality": "fast"}),
+    Configuration("fewer dimensions", normal(3000, 24), 30, {"dimensions": 6, "max_iter": 12}),
     Configuration("two runs", normal(1500, 5), 10, {"n_init": 2}),
     Configuration("certified", normal(1500, 3, np.float64), 25, {"tol": 0}, kind="certify"),
     Configuration("few candidates", normal(3000, 4), 100, {"n_candidates": 8}, kind="candidates"),
