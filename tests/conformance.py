@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 from unittest import mock
 
@@ -32,7 +33,7 @@ class Configuration:
     """A kind of step that the fit must have made, so that the test is about what its name says."""
 
     @property
-    def X(self) -> list[Any]:
+    def rows(self) -> list[Any]:
         """Blocks of rows."""
         return blocks(self.data())
 
@@ -42,7 +43,7 @@ class Configuration:
         if not self.weighted:
             return None
         rng = np.random.default_rng(9)
-        return [rng.integers(0, 4, one.shape[0]) / 2 for one in self.X]
+        return [rng.integers(0, 4, one.shape[0]) / 2 for one in self.rows]
 
     def model(self, engine: Any = None, **more: Any) -> Any:
         """Return the estimator."""
@@ -52,13 +53,12 @@ class Configuration:
 
     def fit(self, engine: Any = None, **more: Any) -> Any:
         """Return the fitted estimator. Without an engine, it is fitted in this process."""
-        with small_samples(), one_process() if engine is None else mock.patch.dict({}):
-            return self.model(engine, **more).fit(self.X, sample_weight=self.sample_weight)
+        with small_samples(), one_process() if engine is None else nullcontext():
+            return self.model(engine, **more).fit(self.rows, sample_weight=self.sample_weight)
 
     def outcome(self, engine: Any = None, **more: Any) -> "FitOutcome":
         """Return what must be equal on all engines."""
-        model = self.fit(engine, **more)
-        found = outcome_of(model)
+        found = outcome_of(self.fit(engine, **more))
         assert self.kind in found.kinds, f"{self.name}: no step {self.kind!r} in {found.kinds}"
         return found
 
@@ -92,7 +92,7 @@ def digest(array: Any) -> str:
 def blocks(X: Any) -> list[Any]:
     """Cut rows into blocks of different lengths, one of them without rows."""
     borders = np.rint(np.cumsum((0.0, *SHARES)) * X.shape[0]).astype(int)
-    return [X[begin:end] for begin, end in zip(borders[:-1], borders[1:], strict=True)]
+    return [X[begin:end] for begin, end in pairwise(borders)]
 
 
 @contextmanager
@@ -113,8 +113,8 @@ def small_samples() -> Iterator[None]:
 def one_process() -> Iterator[None]:
     """Let fits without an engine run in this process, even if it is connected to a cluster."""
     with (
-        mock.patch.object(_engine_choice, "_ray_runs", lambda: False),
-        mock.patch.object(_engine_choice, "_dask_runs", lambda: False),
+        mock.patch.object(_engine_choice, "_ray_runs", return_value=False),
+        mock.patch.object(_engine_choice, "_dask_runs", return_value=False),
     ):
         yield
 
@@ -141,13 +141,11 @@ SHORT = (
     Configuration(
         "candidates", normal(3000, 4), 512, {"max_iter": 6, "annealing": 0.0}, kind="candidates"
     ),
-    Configuration("weights", normal(600, 3), 6, {"tol": 0}, weighted=True, kind="certify"),
+    Configuration("weights", normal(500, 2), 4, {"tol": 0}, weighted=True, kind="certify"),
     Configuration("cosine", normal(2000, 6), 15, {"metric": "cosine", "max_iter": 4}),
     Configuration("sparse", text_like, 8, {"max_iter": 3}),
     Configuration("float16", normal(2000, 6, np.float16), 15, {"max_iter": 4}),
-    Configuration(
-        "refined tree", normal(2000, 4), 16, {"refine": True, "max_iter": 4}, bisecting=True
-    ),
+    Configuration("refined tree", normal(2000, 4), 16, {"refine": True, "max_iter": 4}, bisecting=True),
 )
 LONG = (
     Configuration("many rounds", normal(3000, 6), 20),

@@ -106,13 +106,14 @@ class DaskProcesses:
 
     def pid(self, name: str) -> int | None:
         """Return the process of a worker; None while there is none."""
-        process = self._groups[name]
+        group = int(self._groups[name].pid)
+        if not self._has_nanny(name):
+            return group
         try:
-            children = psutil.Process(process.pid).children()
-            spawned = [one.pid for one in children if "spawn_main" in " ".join(one.cmdline())]
-        except psutil.Error:
+            children = psutil.Process(group).children()
+            return next(int(one.pid) for one in children if "spawn_main" in " ".join(one.cmdline()))
+        except (psutil.Error, StopIteration):
             return None
-        return (spawned or [None])[0] if self._has_nanny(name) else process.pid
 
     def kill_worker(self, name: str) -> None:
         """End a worker without a nanny by SIGKILL."""

@@ -18,9 +18,7 @@ def main() -> None:
     """Fit a configuration on a cluster."""
     engine, address, name, checkpoint = sys.argv[1:]
     chosen = next(one for one in ALL if one.name == name)
-    model = chosen.fit(
-        connect(engine, address), checkpoint=checkpoint, callback=announce, n_threads=1
-    )
+    model = chosen.fit(connect(engine, address), checkpoint=checkpoint, callback=announce, n_threads=1)
     print("labels", outcome_of(model).labels, flush=True)
 
 

@@ -43,9 +43,7 @@ class RayNodes:
         )
         try:
             self.nodes = [self.add() for _ in range(n_nodes)]
-            ray.init(
-                address=self._cluster.address, log_to_driver=False, logging_level="error"
-            )
+            ray.init(address=self._cluster.address, log_to_driver=False, logging_level="error")
         except BaseException:
             self.close()
             raise

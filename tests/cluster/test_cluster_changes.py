@@ -56,10 +56,13 @@ def test_a_worker_joins_late_and_takes_over(folder: Path) -> None:
         def kill_first() -> None:
             cluster.kill_worker("w0")
 
-        join, leave = AfterRounds(3, add_worker), AfterRounds(6, kill_first)
-        found = MANY_ROUNDS.outcome(
-            cluster.client, callback=lambda record: (join(record), leave(record), False)[-1]
-        )
+        steps = (AfterRounds(3, add_worker), AfterRounds(6, kill_first))
+
+        def after_round(record: Any) -> None:
+            for step in steps:
+                step(record)
+
+        found = MANY_ROUNDS.outcome(cluster.client, callback=after_round)
         assert cluster.workers() == ["late"]
     TALLY.kills["workers on Dask that did not return"] += 1
     check_equal(MANY_ROUNDS.name, "dask, a late worker", found)

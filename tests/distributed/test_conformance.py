@@ -35,9 +35,7 @@ def test_labels_are_equal(configuration: Configuration, dask_client: Any, local_
     assert configuration.outcome("ray") == expected
 
 
-def test_a_killed_worker_changes_nothing(
-    dask_client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_worker_changes_nothing(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kill a worker after half of the sweeps of a round have been submitted."""
     pids = list(dask_client.run(os.getpid).values())
     submit, n_sweeps = DaskBackend.submit, 0
@@ -56,9 +54,17 @@ def test_a_killed_worker_changes_nothing(
     assert len(pids) == 1, "no worker was killed"
 
 
-@pytest.mark.parametrize(("first", "second"), [("dask", "ray"), ("ray", None), (None, "dask")])
+@pytest.mark.parametrize(
+    ("first", "second", "configuration"),
+    [("dask", "ray", CANDIDATES), ("ray", None, FEW_CLUSTERS), (None, "dask", FEW_CLUSTERS)],
+)
 def test_another_engine_resumes_the_fit(
-    first: str | None, second: str | None, dask_client: Any, local_ray: Any, tmp_path: Path
+    first: str | None,
+    second: str | None,
+    configuration: Configuration,
+    dask_client: Any,
+    local_ray: Any,
+    tmp_path: Path,
 ) -> None:
     engines = {"dask": dask_client, "ray": "ray", None: None}
     checkpoint = tmp_path / "fit.checkpoint"
@@ -68,10 +74,10 @@ def test_another_engine_resumes_the_fit(
         seen.append(record)
         return len(seen) > 3
 
-    CANDIDATES.fit(engines[first], checkpoint=checkpoint, callback=stop)
+    configuration.fit(engines[first], checkpoint=checkpoint, callback=stop)
     assert len(seen) == 4
-    resumed = CANDIDATES.outcome(engines[second], checkpoint=checkpoint)
-    assert resumed == CANDIDATES.outcome()
+    resumed = configuration.outcome(engines[second], checkpoint=checkpoint)
+    assert resumed == configuration.outcome()
 
 
 class TestBugsOfOthers:
@@ -106,14 +112,15 @@ class TestBugsOfOthers:
 
         X, planted = blobs(1200, 2, 6, seed=5, spread=100.0)
         chunks = (700, 100, 400)
-        model = BoostKMeans(6, engine=dask_client, random_state=0)
+        model: Any = BoostKMeans(6, engine=dask_client, random_state=0)
         model.fit(da.from_array(X, chunks=(chunks, (2,))))
         assert model.labels_.chunks == (chunks,)
         assert same_partition(dask_client.compute(model.labels_).result(), planted)
 
     def test_the_driver_gathers_no_models(self, engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """Snapshots and sums of shards stay on the workers."""
-        get, sizes = Tasks.get, []
+        get = Tasks.get
+        sizes: list[int] = []
 
         def get_and_measure(self: Tasks, *references: Any) -> Sequence[Any]:
             values = get(self, *references)
@@ -125,9 +132,7 @@ class TestBugsOfOthers:
                 sizes.clear()
 
         X = np.random.default_rng(2).normal(size=(2000, 64)).astype(np.float32)
-        model = BoostKMeans(
-            40, engine=engine, random_state=0, max_iter=6, callback=measure_rounds_only
-        )
+        model = BoostKMeans(40, engine=engine, random_state=0, max_iter=6, callback=measure_rounds_only)
         monkeypatch.setattr(Tasks, "get", get_and_measure)
         with small_samples():
             model.fit(blocks(X))

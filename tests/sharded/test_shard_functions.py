@@ -209,10 +209,7 @@ class TestSample:
     def test_parts_of_the_draw_are_the_draw(self, n: int, n_drawn: int, n_parts: int, seed: int) -> None:
         draw = SampleDraw(n, min(n, n_drawn), seed)
         borders = np.linspace(0, n, n_parts + 1).astype(int)
-        parts = [
-            begin + draw.indices(begin, end - begin)
-            for begin, end in pairwise(borders)
-        ]
+        parts = [begin + draw.indices(begin, end - begin) for begin, end in pairwise(borders)]
         whole = stratified_indices(n, n_drawn, np.random.RandomState(seed))
         np.testing.assert_array_equal(np.concatenate(parts), whole)
 
