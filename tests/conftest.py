@@ -36,6 +36,12 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = Path(__file__).parents[1] / "examples" / "data" / "siftsmall.npz"
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the complete suite for clusters to `make test-cluster`, which names its folder."""
+    named = any("cluster" in Path(argument).parts for argument in config.args)
+    return True if collection_path.name == "cluster" and not named else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow tests first, so that no worker waits for one of them at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

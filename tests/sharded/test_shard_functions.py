@@ -223,6 +223,8 @@ class TestBlocks:
             describe_block(X, None, "euclidean", "emb-1.npy")
         with pytest.raises(DataFormatError, match=r"emb-1.npy.*row 3"):
             describe_block(sparse.csr_matrix(X), None, "cosine", "emb-1.npy")
+        with pytest.raises(DataFormatError, match=r"emb-1.npy\[50:55\].*row 53.*column 1"):
+            describe_block(X, None, "euclidean", "emb-1.npy[50:55]", 50)
 
     @pytest.mark.parametrize("weights", [[1.0, -1], [1.0, np.inf], [1.0], [[1.0, 1.0]]])
     def test_bad_weights_name_the_block(self, weights: list[float]) -> None:

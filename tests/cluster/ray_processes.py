@@ -1,0 +1,101 @@
+"""Ray on this machine: one node with several workers, or several nodes that tests can kill."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import psutil
+
+OBJECT_STORE_BYTES = 2**27
+# Name of a process that waits for a task.
+IDLE = "ray::IDLE"
+
+
+@contextmanager
+def ray_workers(n_workers: int, **environment: str) -> Iterator[Any]:
+    """Start Ray with one node on which a number of tasks run at the same time."""
+    import ray
+
+    with _environment(**environment):
+        ray.init(
+            address="local", num_cpus=n_workers, include_dashboard=False, log_to_driver=False,
+            object_store_memory=OBJECT_STORE_BYTES, logging_level="error",
+        )  # fmt: skip
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+class RayNodes:
+    """A head node that runs the driver but no tasks, and nodes with one CPU each."""
+
+    def __init__(self, n_nodes: int) -> None:
+        import ray
+        from ray.cluster_utils import Cluster
+
+        self._ray = ray
+        self._cluster = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+        )
+        try:
+            self.nodes = [self.add() for _ in range(n_nodes)]
+            ray.init(address=self._cluster.address, log_to_driver=False, logging_level="error")
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def address(self) -> str:
+        """Address for drivers in other processes."""
+        return str(self._cluster.address)
+
+    def add(self, **options: Any) -> Any:
+        """Start a node, and wait until the cluster knows it."""
+        return self._cluster.add_node(num_cpus=1, object_store_memory=OBJECT_STORE_BYTES, **options)
+
+    def kill(self, node: Any) -> None:
+        """End all processes of a node by SIGKILL."""
+        self._cluster.remove_node(node, allow_graceful=False)
+
+    def close(self) -> None:
+        """End all processes."""
+        self._ray.shutdown()
+        self._cluster.shutdown()
+
+    def __enter__(self) -> "RayNodes":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+@contextmanager
+def ray_nodes(n_nodes: int, **environment: str) -> Iterator[RayNodes]:
+    """Start Ray with several nodes on this machine."""
+    with _environment(**environment), RayNodes(n_nodes) as nodes:
+        yield nodes
+
+
+def busy_workers() -> list[int]:
+    """Return the processes of Ray under this process that run a task."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            title = " ".join(process.cmdline())
+        except psutil.Error:
+            continue
+        if title.startswith("ray::") and not title.startswith((IDLE, "ray::Dashboard")):
+            found.append(process.pid)
+    return found
+
+
+@contextmanager
+def _environment(**more: str) -> Iterator[None]:
+    path = os.pathsep.join(filter(None, sys.path))
+    values = {"PYTHONPATH": path, "RAY_USAGE_STATS_ENABLED": "0", "RAY_ADDRESS": "", **more}
+    with mock.patch.dict(os.environ, values):
+        yield
