@@ -69,6 +69,6 @@ print(pickle.loads({cloudpickle.dumps(worker_probe())!r})())
 
 
 def test_late_workers_with_another_version_fail() -> None:
-    assert run_task(VERSION, len, "abc") == 3
+    assert run_task(VERSION, None, len, "abc") == 3
     with pytest.raises(WorkerVersionError, match=f"joined with boostkmeans {VERSION}"):
-        run_task("0.1", len, "abc")
+        run_task("0.1", None, len, "abc")
