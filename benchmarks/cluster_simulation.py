@@ -97,7 +97,7 @@ def measure_tasks() -> Json:
     snapshot, _ = make_snapshot(sums, None)
     per_cluster = N_MEASURED / K_MEASURED
     groups = CandidateGroups.build(snapshot, CANDIDATES, per_cluster, 0, 1)
-    start = SampleFit(snapshot.view().centres, labels[:0], 0, 0, "", 0.0)
+    start = SampleFit(snapshot.view().centres, labels[:0], 0, 0, "")
     halves = HalfCentres(np.vstack([start.centres, start.centres * (1 + 1e-9)]))
     sample = Sample(X[: N_MEASURED // 2], None, rows.frame, False)
     requested = RequestedSettings("bisecting", False, 0.0, CANDIDATES, "fast", "best", 4)
