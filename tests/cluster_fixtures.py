@@ -9,8 +9,8 @@ from unittest import mock
 import pytest
 
 from boostkmeans._sharded.backend import LocalBackend
-from boostkmeans.distributed._dask_backend import DaskBackend
-from boostkmeans.distributed._ray_backend import RayBackend
+from boostkmeans.distributed._engines.dask_backend import DaskBackend
+from boostkmeans.distributed._engines.ray_backend import RayBackend
 
 N_WORKERS = 2
 ENGINES = ("dask", "ray")

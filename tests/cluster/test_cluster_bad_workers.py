@@ -10,7 +10,7 @@ import pytest
 
 import boostkmeans
 from boostkmeans.distributed import BoostKMeans, open_shards
-from boostkmeans.distributed._errors import WorkerDiedError, WorkerVersionError
+from boostkmeans.distributed._engines.errors import WorkerDiedError, WorkerVersionError
 from dask_processes import DaskProcesses
 from expected_labels import configuration
 from ray_processes import ray_nodes, ray_workers

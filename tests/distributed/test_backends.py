@@ -12,10 +12,10 @@ import pytest
 
 from boostkmeans import ParameterError
 from boostkmeans._sharded.backend import reduce_in_order
-from boostkmeans.distributed import _ray_backend
-from boostkmeans.distributed._dask_backend import DaskBackend
-from boostkmeans.distributed._errors import ClusterError, WorkerDiedError
-from boostkmeans.distributed._ray_backend import RayBackend
+from boostkmeans.distributed._engines import ray_backend as _ray_backend
+from boostkmeans.distributed._engines.dask_backend import DaskBackend
+from boostkmeans.distributed._engines.errors import ClusterError, WorkerDiedError
+from boostkmeans.distributed._engines.ray_backend import RayBackend
 from conftest import run_python
 
 pytest_plugins = ("cluster_fixtures",)
@@ -218,7 +218,7 @@ def test_asynchronous_clients_are_refused() -> None:
 PRIVATE = """
 import sys
 import psutil
-from boostkmeans.distributed._errors import ClusterError
+from boostkmeans.distributed._engines.errors import ClusterError
 
 def check(backend):
     assert backend.is_private
@@ -245,8 +245,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     "start",
     [
-        "boostkmeans.distributed._dask_backend.DaskBackend(None)",
-        "boostkmeans.distributed._ray_backend.RayBackend()",
+        "boostkmeans.distributed._engines.dask_backend.DaskBackend(None)",
+        "boostkmeans.distributed._engines.ray_backend.RayBackend()",
     ],
 )
 def test_private_clusters_leave_no_process_behind(start: str, tmp_path: Path) -> None:

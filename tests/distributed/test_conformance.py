@@ -12,7 +12,7 @@ import pytest
 
 from boostkmeans._sharded.tasks import Tasks
 from boostkmeans.distributed import BoostKMeans
-from boostkmeans.distributed._dask_backend import DaskBackend
+from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from conformance import SHORT, Configuration, blocks, outcome_of, small_samples
 from conftest import blobs, same_partition
 

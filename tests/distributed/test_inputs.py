@@ -13,11 +13,11 @@ from boostkmeans import DataFormatError, ParameterError
 from boostkmeans._runtime.errors import InvalidValuesError
 from boostkmeans._sharded.backend import LocalBackend
 from boostkmeans.distributed import _inputs, open_shards
-from boostkmeans.distributed._dask_backend import DaskBackend
 from boostkmeans.distributed._engine_choice import choose_backend
+from boostkmeans.distributed._engines.dask_backend import DaskBackend
+from boostkmeans.distributed._engines.ray_backend import RayBackend
 from boostkmeans.distributed._input_kinds import InputKind
 from boostkmeans.distributed._inputs import as_blocks, weight_references
-from boostkmeans.distributed._ray_backend import RayBackend
 
 pytest_plugins = ("cluster_fixtures",)
 pytestmark = [

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from boostkmeans._sharded.backend import LocalBackend
 from boostkmeans.distributed import open_shards
-from boostkmeans.distributed._dask_backend import DaskBackend
 from boostkmeans.distributed._dask_outputs import computed_array
+from boostkmeans.distributed._engines.dask_backend import DaskBackend
+from boostkmeans.distributed._engines.ray_backend import RayBackend
 from boostkmeans.distributed._inputs import as_blocks
 from boostkmeans.distributed._outputs import labels_like, map_blocks
-from boostkmeans.distributed._ray_backend import RayBackend
 
 pytest_plugins = ("cluster_fixtures",)
 pytestmark = [

@@ -6,8 +6,8 @@ import cloudpickle
 import pytest
 
 import boostkmeans
-from boostkmeans.distributed._errors import ClusterError, WorkerVersionError
-from boostkmeans.distributed._workers import common_instruction_sets, run_task, worker_probe
+from boostkmeans.distributed._engines.errors import ClusterError, WorkerVersionError
+from boostkmeans.distributed._engines.workers import common_instruction_sets, run_task, worker_probe
 from conftest import run_python
 
 pytest_plugins = ("cluster_fixtures",)

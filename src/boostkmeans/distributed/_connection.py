@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from boostkmeans._runtime.errors import ParameterError
-from boostkmeans.distributed._packages import import_engine
+from boostkmeans.distributed._engines.packages import import_engine
 
 # Seconds to wait for a scheduler of Dask.
 TIMEOUT = 30

@@ -5,10 +5,10 @@ from typing import Any
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.backend import Backend, LocalBackend
-from boostkmeans.distributed._dask_backend import DaskBackend
+from boostkmeans.distributed._engines.dask_backend import DaskBackend
+from boostkmeans.distributed._engines.packages import loaded
+from boostkmeans.distributed._engines.ray_backend import RayBackend
 from boostkmeans.distributed._input_kinds import InputKind, kind_of
-from boostkmeans.distributed._packages import loaded
-from boostkmeans.distributed._ray_backend import RayBackend
 
 
 def choose_backend(

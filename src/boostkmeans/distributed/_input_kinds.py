@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from boostkmeans._runtime.errors import ParameterError
-from boostkmeans.distributed._packages import loaded
+from boostkmeans.distributed._engines.packages import loaded
 from boostkmeans.distributed._shard_files import Shards
 
 ACCEPTED = (

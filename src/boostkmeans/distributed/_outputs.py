@@ -8,9 +8,9 @@ import numpy as np
 from boostkmeans._sharded.backend import Reference, identity
 from boostkmeans.distributed._block_conversion import Column, to_block
 from boostkmeans.distributed._dask_outputs import dask_array, map_dask
+from boostkmeans.distributed._engines.packages import import_engine
 from boostkmeans.distributed._input_kinds import InputKind, kind_of
 from boostkmeans.distributed._inputs import as_blocks
-from boostkmeans.distributed._packages import import_engine
 
 BlockFunction = Callable[[Any, Any], Any]
 """Function of a block and of a model. It returns one value or one row per row of the block."""

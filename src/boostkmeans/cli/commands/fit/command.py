@@ -48,7 +48,7 @@ def fit(
       boostkmeans fit 'emb-*.parquet' -k 100 --key embedding --id id --labels out/
       boostkmeans fit huge.bvecs -k 1000 --checkpoint fit.ckpt --resume -o model.st
       boostkmeans fit points.csv -k 10 --min-size 20 --weights weights.csv
-      boostkmeans fit 'emb-*.parquet' -k 10000 --key embedding --engine dask --labels out/
+      boostkmeans fit 'emb-*.parquet' -k 10000 --key embedding --engine dask
       zcat points.csv.gz | boostkmeans fit - -k 5
 
     Cluster vectors by boost k-means, and print a summary. Several files are one data set.

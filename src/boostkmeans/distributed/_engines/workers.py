@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from boostkmeans._sharded.backend import call
-from boostkmeans.distributed._errors import ClusterError, WorkerVersionError, version_error
+from boostkmeans.distributed._engines.errors import ClusterError, WorkerVersionError, version_error
 
 VERSION = version("boostkmeans")
 """Version of boostkmeans in this process."""

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans.distributed._errors import (
+from boostkmeans.distributed._engines.errors import (
     SMALLER_SHARDS,
     ClusterError,
     WorkerDiedError,
     died_error,
     missing_package_error,
 )
-from boostkmeans.distributed._packages import import_engine
-from boostkmeans.distributed._workers import (
+from boostkmeans.distributed._engines.packages import import_engine
+from boostkmeans.distributed._engines.workers import (
     VERSION,
     Report,
     common_instruction_sets,
