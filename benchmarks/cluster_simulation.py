@@ -134,7 +134,8 @@ def simulate(one: Scenario, tasks: Json) -> Json:
     def parallel(task: str) -> float:
         """Return the seconds of a task on all shards; copies of the model do not scale with rows."""
         copies = 2 * tasks["snapshot copy"]
-        return per_worker * (max(0.0, tasks[task] - copies) * by_rows + copies * by_centres + PER_TASK)
+        one_task = max(0.0, tasks[task] - copies) * by_rows + copies * by_centres + PER_TASK
+        return float(per_worker * one_task)
 
     per_round = 2 * transfer + addition + PER_ROUND
     # The search for candidates compares groups of centres: k log k. The worker uses all cores.

@@ -53,7 +53,11 @@ def _resolve(name: str) -> Any:
 
 
 def _has_parameters(function: Any) -> bool:
-    return callable(function) and bool(set(inspect.signature(function).parameters) - {"self"})
+    try:
+        parameters = set(inspect.signature(function).parameters) if callable(function) else set()
+    except ValueError:  # An exception without a constructor of its own has no signature.
+        return False
+    return bool(parameters - {"self"})
 
 
 def public_names() -> list[str]:

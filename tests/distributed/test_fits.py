@@ -17,7 +17,7 @@ import reference
 from boostkmeans import load_model
 from boostkmeans._runtime.errors import DataFormatError, EmptyDataError, ParameterError
 from boostkmeans._sharded import fit as sharded_fit
-from boostkmeans.distributed import BisectingBoostKMeans, BoostKMeans
+from boostkmeans.distributed import BisectingBoostKMeans, BoostKMeans, open_shards
 from conftest import blobs, same_partition
 
 Array = NDArray[Any]
@@ -61,6 +61,20 @@ class TestResults:
         assert model.converged_
         assert model.stop_reason_ == "certified"
         assert reference.improving_move(X, labels_of(model), k) is None
+
+    def test_last_members_of_shards_can_leave(self) -> None:
+        """Cluster 1 has one row in each shard, and a shard that keeps its row must not certify this."""
+        blocks = [np.array([[0.0], [0.2], [1.0]]), np.array([[10.0], [0.1]])]
+        labels = np.array([0, 0, 1, 1, 0])
+        model = BoostKMeans(2, init=labels, tol=0, random_state=0).fit(blocks)
+        assert same_partition(labels_of(model), np.array([0, 0, 0, 1, 0]))
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_certificates_with_few_rows_per_shard(self, seed: int) -> None:
+        X = np.random.default_rng(seed).integers(0, 100, (600, 3)).astype(float)
+        model = BoostKMeans(50, tol=0, random_state=seed, max_iter=500).fit(parts(X, 40))
+        assert model.converged_
+        assert reference.improving_move(X, labels_of(model), 50) is None
 
     def test_about_as_good_as_one_machine(self) -> None:
         X = np.random.default_rng(3).normal(size=(20_000, 8)).astype(np.float32)
@@ -211,7 +225,10 @@ class TestInterface:
         model = BoostKMeans(6, random_state=0).fit(parts(X))
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
-        assert not hasattr(again, "labels_")
+        np.testing.assert_array_equal(labels_of(again), labels_of(model))
+        del again.labels_  # as if they were on a cluster
+        with pytest.raises(AttributeError, match=r"to_local\(labels=False\)"):
+            again.to_local()
         assert clone(model).get_params() == model.get_params()
 
     @pytest.mark.parametrize(
@@ -246,6 +263,50 @@ class TestInterface:
             BoostKMeans(30).fit([good, good])
         with pytest.raises(ValueError, match="weight"):
             BoostKMeans(2).fit([good, good], sample_weight=np.zeros(20))
+
+    @pytest.mark.parametrize(
+        ("init", "problem"),
+        [
+            (np.full(20, 7), "Labels given as init"),
+            (np.zeros(19, dtype=int), "20 integer labels"),
+            (np.zeros(20), "20 integer labels"),
+            (np.full((3, 2), np.nan), "NaN"),
+            (np.ones((2, 2)), "3, 2"),
+        ],
+    )
+    def test_bad_starts_are_refused(self, init: Array, problem: str) -> None:
+        with pytest.raises(ValueError, match=problem):
+            BoostKMeans(3, init=init).fit([np.ones((10, 2)), np.zeros((10, 2))])
+
+    def test_directions_of_given_centres_count(self) -> None:
+        X = np.random.default_rng(2).normal(size=(400, 3))
+        centres = np.array([[5.0, 0, 0], [0, 0.1, 0], [0, 0, 1]])
+        settings: Any = {"n_clusters": 3, "metric": "cosine", "random_state": 0}
+        given = BoostKMeans(init=centres, **settings).fit(parts(X))
+        unit = BoostKMeans(init=np.sign(centres), **settings).fit(parts(X))
+        assert given.history_[0].inertia == unit.history_[0].inertia
+        np.testing.assert_array_equal(labels_of(given), labels_of(unit))
+
+    def test_no_leaf_is_empty(self) -> None:
+        X = np.random.default_rng(3).normal(size=(3000, 2))
+        model = BisectingBoostKMeans(1000, random_state=0).fit(parts(X))
+        assert model.cluster_sizes_.min() >= 1
+        np.testing.assert_array_equal(model.tree_.sizes[0], 3000)
+
+    def test_files_name_the_row(self, tmp_path: Path) -> None:
+        X = np.ones((100, 4))
+        X[70, 2] = np.nan
+        np.save(tmp_path / "x.npy", X)
+        shards = open_shards(tmp_path / "x.npy", max_shard_bytes=1000)
+        assert len(shards) > 1
+        with pytest.raises(DataFormatError, match=r"x\.npy.*row 70"):
+            BoostKMeans(2).fit(shards)
+
+    def test_feature_names_of_tables(self, tmp_path: Path) -> None:
+        (tmp_path / "x.csv").write_text("a,b\n" + "1,2\n3,4\n" * 20)
+        model = BoostKMeans(2, random_state=0).fit(open_shards(tmp_path / "x.csv"))
+        assert model.feature_names_in_.tolist() == ["a", "b"]
+        model.predict(open_shards(tmp_path / "x.csv"))
 
     def test_better_than_one_run_of_lloyd(self) -> None:
         X = np.random.default_rng(1).normal(size=(5000, 8))

@@ -589,9 +589,9 @@ class TestLargeCentres:
         X, _ = topics(1500, 200, 12, seed=3)
         original, calls = Repair.apply, [0]
 
-        def interrupted(self: Repair, swaps: Any) -> Partition:
+        def interrupted(self: Repair, swaps: Any, problem: Any) -> Partition:
             calls[0] += 1
-            new = original(self, swaps)
+            new = original(self, swaps, problem)
             if not trial or calls[0] > 2:
                 raise KeyboardInterrupt
             return new

@@ -6,9 +6,14 @@ which the backend replaces by these results. A result that is lost can therefore
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any, Protocol
 
-from boostkmeans._runtime.instruction_set import instruction_set, instruction_sets
+from boostkmeans._runtime.instruction_set import (
+    instruction_set,
+    instruction_sets,
+    using_instruction_set,
+)
 
 Reference = Any
 """Reference to the result of a task. Its type depends on the backend."""
@@ -26,13 +31,13 @@ class Backend(Protocol):
     chains of tasks short."""
 
     def submit(
-        self, function: Callable[..., Any], *args: Any, n_results: int = 1, n_threads: int = 1
+        self, function: Callable[..., Any], *args: Any, n_results: int = 1, isa: str | None = None
     ) -> Any:
         """Schedule a task, and return the reference to its result.
 
         References among `args` are replaced by their results; references inside containers are not. With
         `n_results` above 1, the function returns a tuple of this length, and the result of `submit` is a
-        list of references to its items. `n_threads` is the number of threads that the task uses.
+        list of references to its items. The task uses the instruction set `isa`.
         """
 
     def get(self, references: Sequence[Reference]) -> list[Any]:
@@ -60,13 +65,14 @@ class LocalBackend:
         self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="boostkmeans")
 
     def submit(
-        self, function: Callable[..., Any], *args: Any, n_results: int = 1, n_threads: int = 1
+        self, function: Callable[..., Any], *args: Any, n_results: int = 1, isa: str | None = None
     ) -> Any:
         """See `Backend`."""
-        # A task waits in its thread for its arguments. They belong to tasks that started earlier, so
-        # this cannot block for ever.
-        future = self._pool.submit(_call, function, args)
-        return future if n_results == 1 else [_Item(future, i) for i in range(n_results)]
+        # A task waits in its thread for its arguments. The pool starts tasks in the order of their
+        # submission, so these belong to tasks that have started, and it cannot wait for ever.
+        results: list[Future[Any]] = [Future() for _ in range(n_results)]
+        self._pool.submit(_call, isa, function, args, results)
+        return results[0] if n_results == 1 else results
 
     def get(self, references: Sequence[Reference]) -> list[Any]:
         """See `Backend`."""
@@ -82,41 +88,53 @@ class LocalBackend:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-class _Item:
-    """One item of the tuple that a task returns."""
-
-    def __init__(self, future: "Future[Any]", index: int) -> None:
-        self._future = future
-        self._index = index
-
-    def result(self) -> Any:
-        return self._future.result()[self._index]
+def call(isa: str | None, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function with an instruction set; None for that of the process."""
+    with nullcontext() if isa is None else using_instruction_set(isa):
+        return function(*args)
 
 
-def _call(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    return function(*map(_resolved, args))
+def _call(
+    isa: str | None,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    results: "list[Future[Any]]",
+) -> None:
+    """Call a function, and distribute its result. Each item is freed with its own reference."""
+    try:
+        found = call(isa, function, *map(_resolved, args))
+    except BaseException as error:
+        for one in results:
+            one.set_exception(error)
+        return
+    for one, item in zip(results, (found,) if len(results) == 1 else found, strict=True):
+        one.set_result(item)
 
 
 def _resolved(value: Any) -> Any:
-    return value.result() if isinstance(value, Future | _Item) else value
+    return value.result() if isinstance(value, Future) else value
+
+
+def identity(value: Any) -> Any:
+    """Return a value from the driver as the result of a task, which all workers can then share."""
+    return value
 
 
 def reduce_in_order(
     backend: Backend,
     combine: Callable[..., Any],
     references: Sequence[Reference],
-    *leading: Any,
+    isa: str | None = None,
 ) -> Reference:
     """Combine results over a fixed binary tree of their positions, and return the reference to the last.
 
-    `combine(*leading, a, b)` combines two of them. The result does not depend on the order in which
-    tasks end, nor on where they run.
+    `combine(a, b)` combines two of them. The result does not depend on the order in which tasks end, nor
+    on where they run.
     """
     level = list(references)
     while len(level) > 1:
         pairs = [
-            backend.submit(combine, *leading, level[i], level[i + 1])
-            for i in range(0, len(level) - 1, 2)
+            backend.submit(combine, level[i], level[i + 1], isa=isa) for i in range(0, len(level) - 1, 2)
         ]
         level = pairs + level[len(level) - len(level) % 2 :]
     return level[0]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -18,14 +17,14 @@ from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.scheduled_run import LastSweep
 from boostkmeans._engine.stopping import Outcome, StopReason
-from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.backend import identity
 from boostkmeans._sharded.fit import (
     ShardedSettings,
-    projection_of,
     sample_of,
     settings_in_few_dimensions,
     tree_partition,
 )
+from boostkmeans._sharded.projecting import project_rows
 from boostkmeans._sharded.rounds import ShardedRepairs, perform_round
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
@@ -55,6 +54,7 @@ def run_state(run: ShardedRun) -> State:
         "draw": vars(run.draw),
         "tree_seed": run.tree_seed,
         "measured": encode_number(run.measured),
+        "axes": None if run.projection is None else run.projection.axes,
     }
 
 
@@ -102,10 +102,9 @@ def restore_run(
         draw_state.integer("seed"),
     )
     sample, projection = sample_of(rows, draw), None
-    if in_few_dimensions or plan.dimensions is not None:  # The same sample has the same components.
-        projection = projection_of(rows, settings, draw, sample)
-        if projection is None:
-            saved.fail("plan", "a fit in all dimensions", plan.dimensions)
+    if in_few_dimensions or plan.dimensions is not None:
+        axes = saved.array("axes", np.float64, (rows.n_features, None))
+        projection = project_rows(rows, axes, "", sample)
         if in_few_dimensions:
             rows, sample = projection.rows, projection.sample
     partition = _restore_partition(saved.child("partition"), rows, k)
@@ -163,18 +162,9 @@ def _restore_candidates(saved: SavedState, rows: ShardedRows, n_clusters: int) -
         saved.array("heads", np.int32, (n_groups,), 0, k - 1),
         lists,
     )
-    found.groups = _embedded(rows, groups)
+    found.groups = rows.tasks.submit(identity, groups)
     found.expired = saved.boolean("expired")
     return found
-
-
-def _embedded(rows: ShardedRows, groups: CandidateGroups) -> Reference:
-    return rows.tasks.submit(identity, groups)
-
-
-def identity(value: Any) -> Any:
-    """Return a value from the driver as the result of a task."""
-    return value
 
 
 def write_after_steps(

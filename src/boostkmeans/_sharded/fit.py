@@ -1,6 +1,7 @@
 """Fit of sharded rows: the start from a sample, and the rounds of all shards that follow."""
 
 import logging
+import math
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +15,7 @@ from boostkmeans._engine.fit import PROJECTED_TOL
 from boostkmeans._engine.plan import EARLY_FROM_CLUSTERS, Plan, RequestedSettings, make_plan
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
-from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.backend import Reference, identity
 from boostkmeans._sharded.filling import fill_empty_clusters
 from boostkmeans._sharded.projecting import ShardedProjection, choose_projection
 from boostkmeans._sharded.rounds import MAX_SEED, ShardedRepairs, perform_round
@@ -32,6 +33,7 @@ from boostkmeans._sharded.shard.trees import (
 )
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Labels
+from boostkmeans._steps.seeding import checked_centres, checked_labels
 
 logger = logging.getLogger("boostkmeans")
 
@@ -187,7 +189,7 @@ def start_tree_run(
 ) -> ShardedRun:
     """Return the run whose clusters are the leaves of a tree. Without refinement, it is finished."""
     assert settings.tree is not None
-    seed = int(rng.randint(MAX_SEED))
+    refine, seed = settings.tree.refine, int(rng.randint(MAX_SEED))
     tree, partition, n_leaves = tree_partition(rows, settings, sample, seed)
     settings = replace(
         settings,
@@ -195,7 +197,7 @@ def start_tree_run(
         requested=replace(settings.requested, init="bisecting"),
     )
     plan = Plan(moves=settings.requested.moves)
-    if settings.tree is not None and settings.tree.refine:
+    if refine:
         plan = plan_rounds(rows, settings)
     run = _new_run(rows, settings, plan, partition, draw, sample, rng)
     run.tree, run.tree_seed, run.tree_labels = tree, seed, partition.labels
@@ -203,7 +205,7 @@ def start_tree_run(
     note = f"tree of a sample of {draw.n_drawn} rows; then all shards"
     run.record(rows.n_rows, 0, "tree", note=note)
     run.note = str(plan)
-    if settings.tree is not None and not settings.tree.refine:
+    if not refine:
         run.outcome = Outcome(StopReason.TREE)
     return run
 
@@ -219,9 +221,11 @@ def tree_partition(
     )
     found = [tasks.submit(descend_shard, *shard, tree, n_results=2) for shard in rows.shards]
     partition = ShardedPartition.from_sums(rows, [one[0] for one in found], [one[1] for one in found])
-    whole = tasks.submit(tree_of_rows, tree, partition.snapshot)
-    n_leaves, of_rows = tasks.get(tasks.submit(n_leaves_of, tree), whole)
-    return of_rows, partition, int(n_leaves)
+    n_leaves = int(tasks.get(tasks.submit(n_leaves_of, tree))[0])
+    # All rows of a leaf may be nearer to the child of another node.
+    partition = fill_empty_clusters(rows, partition, n_leaves)
+    of_rows = tasks.get(tasks.submit(tree_of_rows, tree, partition.snapshot))[0]
+    return of_rows, partition, n_leaves
 
 
 def _new_run(
@@ -285,6 +289,8 @@ def _start_from_sample(
     fit = tasks.submit(
         fit_sample, sample, requested, settings.n_clusters, seed, tasks.n_threads, seconds
     )
+    if math.isfinite(seconds):  # If the result is lost, another fit would not end at the same time.
+        fit = tasks.submit(identity, tasks.get(fit)[0])
     if is_whole(draw):
         found = [
             tasks.submit(place_sampled_shard, *shard, fit, plan.n_candidates, first, n_results=2)
@@ -325,12 +331,17 @@ def without_centres(fit: SampleFit) -> SampleFit:
 
 def _start_from_array(rows: ShardedRows, settings: ShardedSettings, init: Any) -> ShardedPartition:
     """Start from centres or labels of the user."""
+    k, d = settings.n_clusters, rows.n_features
+    if init.ndim == 2:
+        init = checked_centres(init, k, d, rows.frame.metric)
+    else:
+        init = checked_labels(init, k, rows.n_rows, d)
     if init.ndim == 1:
         borders = np.cumsum(rows.lengths)[:-1]
         labels: list[Labels] = np.split(init.astype(np.int32), borders)
         return labelled(rows, labels, settings.n_clusters)
-    centres: Floats = rows.frame.enter(np.asarray(init, dtype=np.float64))
-    start = SampleFit(centres, np.empty(0, dtype=np.int32), 0, 0, "", 0.0)
+    centres: Floats = rows.frame.enter(init)
+    start = rows.tasks.submit(identity, SampleFit(centres, np.empty(0, dtype=np.int32), 0, 0, ""))
     found = [rows.tasks.submit(place_shard, *shard, start, None, n_results=2) for shard in rows.shards]
     return ShardedPartition.from_sums(rows, [one[0] for one in found], [one[1] for one in found])
 

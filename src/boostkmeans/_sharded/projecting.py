@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from boostkmeans._data.frame import Frame
+from boostkmeans._data.frame import Floats, Frame
 from boostkmeans._engine.dimensions import number_of_axes, projection_note
-from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.backend import Reference, identity
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.shard.projecting import (
     find_axes,
@@ -23,7 +23,7 @@ from boostkmeans._sharded.shard.projecting import (
 class ShardedProjection:
     """Sharded rows in a few dimensions."""
 
-    n_axes: int
+    axes: Floats
     note: str
     shards: tuple[Reference, ...]
     """Projection of each shard, from which sweeps in all dimensions derive lower bounds."""
@@ -31,6 +31,11 @@ class ShardedProjection:
     """The rows in the coordinates of the axes."""
     sample: Reference
     """The sample in the coordinates of the axes."""
+
+    @property
+    def n_axes(self) -> int:
+        """Number of axes."""
+        return int(self.axes.shape[1])
 
 
 def choose_projection(
@@ -48,7 +53,18 @@ def choose_projection(
     n_axes = number_of_axes(requested, sizes, shares)
     if n_axes is None:
         return None
-    axes = tasks.submit(leading_axes, all_axes, n_axes)
+    axes = tasks.get(tasks.submit(leading_axes, all_axes, n_axes))[0]
+    return project_rows(rows, axes, projection_note(n_axes, rows.n_features, shares), sample)
+
+
+def project_rows(rows: ShardedRows, own_axes: Floats, note: str, sample: Reference) -> ShardedProjection:
+    """Project all shards onto axes of the driver.
+
+    The axes come from the driver, because another worker might compute others: linear algebra libraries
+    round differently on other processors.
+    """
+    tasks, n_axes = rows.tasks, own_axes.shape[1]
+    axes = tasks.submit(identity, own_axes)
     shards = tuple(tasks.submit(project_shard, *shard, axes) for shard in rows.shards)
     few = replace(
         rows,
@@ -61,8 +77,8 @@ def choose_projection(
         stays_sparse=False,
     )
     return ShardedProjection(
-        n_axes,
-        projection_note(n_axes, rows.n_features, shares),
+        own_axes,
+        note,
         shards,
         few,
         tasks.submit(project_sample, sample, axes, tasks.n_threads),

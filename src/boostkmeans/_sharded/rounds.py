@@ -34,6 +34,8 @@ class Round:
     sums: list[Reference]
     summaries: list[SweepSummary]
     partition: ShardedPartition
+    seed: int
+    """Random number of the round, which decides which shards take turns."""
 
     @property
     def movers(self) -> list[int]:
@@ -53,7 +55,8 @@ def sweep_shards(run: ShardedRun, request: SweepRequest, groups: Reference | Non
     ]
     labels, sums = [one[0] for one in found], [one[1] for one in found]
     partition = ShardedPartition.from_sums(rows, labels, sums, before.snapshot)
-    return Round(labels, sums, rows.tasks.get(*[one[2] for one in found]), partition)
+    summaries = rows.tasks.get(*[one[2] for one in found])
+    return Round(labels, sums, summaries, partition, request.seed)
 
 
 def accept(run: ShardedRun, found: Round) -> int:
@@ -64,9 +67,9 @@ def accept(run: ShardedRun, found: Round) -> int:
     movers, before = found.movers, run.inertia
     if not movers:
         return 0
-    kept, partition = movers, found.partition
+    kept, partition, turns = movers, found.partition, found.seed
     while partition.inertia >= before and len(kept) > 1:
-        kept = kept[run.n_sweeps % 2 :: 2]
+        kept, turns = kept[turns % 2 :: 2], turns // 2
         partition = _partly(run, found, set(kept))
     if partition.inertia >= before:
         return 0

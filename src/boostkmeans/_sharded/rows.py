@@ -19,7 +19,7 @@ from boostkmeans._runtime.errors import (
     Parameter,
 )
 from boostkmeans._sharded.backend import Reference
-from boostkmeans._sharded.shard.block import BlockDescription, describe_block, load_block, take_rows
+from boostkmeans._sharded.shard.block import BlockDescription, describe_block, take_rows
 from boostkmeans._sharded.shard.view import view_shard
 from boostkmeans._sharded.tasks import Tasks
 
@@ -43,24 +43,23 @@ class ShardedRows:
     def describe(
         cls,
         tasks: Tasks,
-        raw: Sequence[Reference],
+        blocks: Sequence[Reference],
         names: Sequence[str],
         weights: Sequence[Reference] | None,
         metric: str,
         owner: str,
         first_rows: Sequence[int] | None = None,
     ) -> "ShardedRows":
-        """Load and describe all blocks. Raise an error that names a bad block.
+        """Describe all blocks. Raise an error that names a bad block.
 
-        `first_rows` has the number of the first row of each block within its file, for errors.
+        `first_rows` has the number of the first row of each block in its file, for messages.
         """
-        firsts = [0] * len(raw) if first_rows is None else first_rows
-        own = [None] * len(raw) if weights is None else list(weights)
-        blocks = [tasks.submit(load_block, *pair) for pair in zip(raw, names, strict=True)]
+        own = [None] * len(blocks) if weights is None else list(weights)
+        first_rows = [0] * len(blocks) if first_rows is None else first_rows
         found: list[BlockDescription] = tasks.get(
             *[
-                tasks.submit(describe_block, block, weight, metric, name, first)
-                for block, weight, name, first in zip(blocks, own, names, firsts, strict=True)
+                tasks.submit(describe_block, *one, metric, name, first)
+                for *one, name, first in zip(blocks, own, names, first_rows, strict=True)
             ]
         )
         _check_widths(found, names, owner)

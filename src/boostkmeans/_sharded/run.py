@@ -213,7 +213,8 @@ class ShardedRun(ScheduledRun):
         self.rounds_since_copy = 0
         if not rows.tasks.backend.has_lineage or rows.n_rows > MAX_COPIED_ROWS:
             return
-        if self.partition.summary.n_empty:  # Labels do not determine where an empty cluster is.
+        own = [self.partition] if self.best is None else [self.partition, self.best]
+        if any(one.summary.n_empty for one in own):  # Labels do not tell where an empty cluster is.
             return
         self.partition = copied(rows, self.partition, self.n_clusters)
         if self.best is not None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boostkmeans._runtime.instruction_set import using_instruction_set
 from boostkmeans._sharded.backend import Backend, Reference, reduce_in_order
 
 
@@ -20,32 +19,12 @@ class Tasks:
 
     def submit(self, function: Callable[..., Any], *args: Any, n_results: int = 1) -> Any:
         """Schedule a task on one thread. See `Backend.submit`."""
-        return self.backend.submit(Task(function, self.isa), *args, n_results=n_results)
+        return self.backend.submit(function, *args, n_results=n_results, isa=self.isa)
 
     def reduce(self, combine: Callable[..., Any], references: Sequence[Reference]) -> Reference:
         """Combine results in a fixed order. See `reduce_in_order`."""
-        return reduce_in_order(self.backend, Task(combine, self.isa), references)
+        return reduce_in_order(self.backend, combine, references, self.isa)
 
     def get(self, *references: Reference) -> list[Any]:
         """Wait for results, and return them."""
         return self.backend.get(references)
-
-
-@dataclass(frozen=True)
-class Task:
-    """A function that a worker calls with the instruction set of the fit.
-
-    Equal tasks are equal keys, and a task has the name of its function: backends name tasks in messages
-    and queue them by function.
-    """
-
-    function: Callable[..., Any]
-    isa: str
-
-    @property
-    def __name__(self) -> str:
-        return self.function.__name__
-
-    def __call__(self, *args: Any) -> Any:
-        with using_instruction_set(self.isa):
-            return self.function(*args)

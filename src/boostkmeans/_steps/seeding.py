@@ -117,19 +117,8 @@ class Seeding:
         k, rows = self.problem.n_clusters, self.problem.rows
         n, d = rows.n_rows, rows.n_features
         if array.ndim == 2:
-            centres = np.asarray(array, dtype=np.float64)
-            check_initial_centres(centres, k, d)
-            if rows.frame.metric == "cosine":
-                centres = normalize(centres)
-            return self._from_centres(rows.frame.enter(centres))
-        if array.shape != (n,) or array.dtype.kind not in "iu":
-            expected = f"one of {INIT_NAMES}, centres of shape ({k}, {d}), or {n} integer labels"
-            raise ParameterError("init", expected, array)
-        low, high = array.min(), array.max()
-        if low < 0 or high >= k:
-            text = "Labels given as init must lie in [0, {k}). Got {low} to {high}."
-            raise InvalidValuesError(Message(text, k=k, low=low, high=high))
-        return array.astype(np.int32)
+            return self._from_centres(rows.frame.enter(checked_centres(array, k, d, rows.frame.metric)))
+        return checked_labels(array, k, n, d)
 
     def _plus_plus(
         self, rows: Rows, row_weights: Floats | None, n_trials: int = N_TRIALS
@@ -154,6 +143,28 @@ class Seeding:
         weighted, others = np.flatnonzero(weights > 0), np.flatnonzero(weights <= 0)
         drawn = self.rng.choice(weighted, min(n_drawn, len(weighted)), replace=False)
         return np.concatenate([drawn, others[: n_drawn - len(drawn)]])
+
+
+def checked_centres(array: Array, n_clusters: int, n_features: int, metric: str) -> Floats:
+    """Return centres that the user passed as `init`, of unit length for metric "cosine"."""
+    centres = np.asarray(array, dtype=np.float64)
+    check_initial_centres(centres, n_clusters, n_features)
+    return normalize(centres) if metric == "cosine" else centres
+
+
+def checked_labels(array: Array, n_clusters: int, n_rows: int, n_features: int) -> Labels:
+    """Return labels that the user passed as `init`. Raise an error if they are invalid."""
+    k = n_clusters
+    if array.shape != (n_rows,) or array.dtype.kind not in "iu":
+        expected = (
+            f"one of {INIT_NAMES}, centres of shape ({k}, {n_features}), or {n_rows} integer labels"
+        )
+        raise ParameterError("init", expected, array)
+    low, high = array.min(), array.max()
+    if low < 0 or high >= k:
+        text = "Labels given as init must lie in [0, {k}). Got {low} to {high}."
+        raise InvalidValuesError(Message(text, k=k, low=low, high=high))
+    return array.astype(np.int32)
 
 
 def seeding_sample(n_rows: int, n_clusters: int) -> int:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from boostkmeans._runtime.errors import InvalidValuesError, Message
+from boostkmeans._sharded.shard.block import core_array
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._readers.arrow.columns import choose_columns, import_pyarrow
@@ -40,7 +41,7 @@ def to_block(raw: Any, name: str, column: Column = None) -> Any:
     """
     where = Location(name)
     if type(raw).__module__.split(".")[0] in TABLE_PACKAGES:
-        return _from_table(raw, where, column)
+        return core_array(_from_table(raw, where, column), name)
     if column is not None:
         raise where.error(
             f"A column was named, but the block is a {type(raw).__name__}, not a table.",
@@ -54,7 +55,7 @@ def to_block(raw: Any, name: str, column: Column = None) -> Any:
         )
     if block.dtype.kind not in NUMERIC_KINDS:
         raise where.error(f"Expected real numbers. Got values of type {block.dtype}.")
-    return block.view(np.uint8) if block.dtype == np.bool_ and not sparse.issparse(block) else block
+    return core_array(block, name)
 
 
 def to_weights(raw: Any, name: str, n_rows: int) -> NDArray[np.float64]:

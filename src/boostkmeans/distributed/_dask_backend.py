@@ -84,13 +84,14 @@ class DaskBackend:
         return self._client
 
     def submit(
-        self, function: Callable[..., Any], *args: Any, n_results: int = 1, n_threads: int = 1
+        self, function: Callable[..., Any], *args: Any, n_results: int = 1, isa: str | None = None
     ) -> Any:
-        """See `Backend`. A task with several threads runs in one slot of a worker."""
+        """See `Backend`."""
         block = self._block_of(args)
         future = self._submit(
             run_task,
             VERSION,
+            isa,
             function,
             *args,
             key=_key(function.__name__, block),

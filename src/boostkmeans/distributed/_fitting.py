@@ -2,6 +2,7 @@
 
 import logging
 import math
+import os
 import time
 from typing import Any, ClassVar, Self
 
@@ -15,9 +16,10 @@ from boostkmeans._engine.history import START
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.instruction_set import VARIABLE
 from boostkmeans._runtime.parameter_checks import any_of, check_n_clusters, satisfying
 from boostkmeans._runtime.progress import visible_log
-from boostkmeans._sharded.backend import Backend, Reference
+from boostkmeans._sharded.backend import Backend, Reference, identity
 from boostkmeans._sharded.best_run import (
     BestShardedRun,
     ShardedResult,
@@ -32,9 +34,8 @@ from boostkmeans._sharded.tasks import Tasks
 from boostkmeans._storage.atomic_file import check_target
 from boostkmeans.distributed._engine_choice import choose_backend
 from boostkmeans.distributed._gathering import gathered
-from boostkmeans.distributed._input_kinds import InputKind, kind_of
-from boostkmeans.distributed._inputs import Blocks, as_blocks, weight_references
-from boostkmeans.distributed._outputs import BlockFunction, identity, labels_like, map_blocks
+from boostkmeans.distributed._inputs import Blocks, as_blocks, feature_names_of, weight_references
+from boostkmeans.distributed._outputs import BlockFunction, labels_like, map_blocks
 
 logger = logging.getLogger("boostkmeans")
 
@@ -119,12 +120,12 @@ class DistributedClusterer(Clusterer):
         return weight_references(sample_weight, blocks, lengths, backend)
 
     def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> None:
-        tasks = Tasks(backend, backend.instruction_sets()[-1], self.n_threads)
+        tasks = Tasks(backend, chosen_instruction_set(backend), self.n_threads)
         blocks = as_blocks(X, backend)
         weights = self._weights(sample_weight, blocks, backend)
         owner = type(self).__name__
         rows = ShardedRows.describe(
-            tasks, blocks.references, blocks.names, weights, self.metric, owner, first_rows_of(X)
+            tasks, blocks.references, blocks.names, weights, self.metric, owner, blocks.first_rows
         )
         logger.info("%d rows in %d shards, on %s", rows.n_rows, rows.n_shards, backend.name)
         check_n_clusters(self.n_clusters, rows.n_rows, rows.weights.n_positive)
@@ -161,6 +162,10 @@ class DistributedClusterer(Clusterer):
         self, run: ShardedRun, result: ShardedResult, X: Any, blocks: Any, backend: Any
     ) -> None:
         rows = run.rows
+        names = feature_names_of(X, rows.n_features)
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         self.__dict__.update(
             {
                 "_frame": rows.frame,
@@ -187,8 +192,10 @@ class DistributedClusterer(Clusterer):
         parameters = {**self.get_params(deep=False)}
         del parameters["engine"]  # It does not change the result.
         described: Any = rows
-        identity = identity_of(f"distributed.{type(self).__name__}", parameters, described, rows.weights)
-        return Checkpoint(self.checkpoint, identity)
+        name = f"distributed.{type(self).__name__}"
+        identity_values = identity_of(name, parameters, described, rows.weights)
+        identity_values["instruction set"] = rows.tasks.isa
+        return Checkpoint(self.checkpoint, identity_values)
 
     def predict(self, X: Any, *, n_candidates: int | None = None) -> Any:
         """Return the nearest centre of each row. Ties go to the centre with the lower index.
@@ -206,7 +213,7 @@ class DistributedClusterer(Clusterer):
             Labels in the order and chunks of X. They are lazy if X is lazy.
         """
         check_is_fitted(self, "_frame")
-        model = self.to_local(labels=False), n_candidates
+        model = self._block_model(), n_candidates
         return self._map(X, predict_block, model, dtype=np.int32)
 
     def transform(self, X: Any) -> Any:
@@ -223,8 +230,15 @@ class DistributedClusterer(Clusterer):
             Distances, lazy if X is lazy.
         """
         check_is_fitted(self, "_frame")
-        model, k = self.to_local(labels=False), len(self.cluster_centers_)
+        model, k = self._block_model(), len(self.cluster_centers_)
         return self._map(X, transform_block, model, dtype=np.float64, n_columns=k, name="distances")
+
+    def _block_model(self) -> Any:
+        """Return the ordinary estimator for tasks, each of which has one block and uses one thread."""
+        model = self.to_local(labels=False).set_params(n_threads=1, callback=None, checkpoint=None)
+        model.__dict__.pop("feature_names_in_", None)  # Blocks are arrays.
+        model.__dict__.pop("history_", None)
+        return model
 
     def _map(self, X: Any, function: BlockFunction, model: Any, **options: Any) -> Any:
         """Call a function of a block and a model for each block of X, lazily if X is lazy."""
@@ -257,7 +271,7 @@ class DistributedClusterer(Clusterer):
             blocks = as_blocks(X, backend)
             weights = self._weights(sample_weight, blocks, backend)
             own = [None] * len(blocks.references) if weights is None else weights
-            model = backend.submit(identity, self.to_local(labels=False))
+            model = backend.submit(identity, self._block_model())
             scores = [
                 backend.submit(score_block, block, weight, model)
                 for block, weight in zip(blocks.references, own, strict=True)
@@ -290,6 +304,11 @@ class DistributedClusterer(Clusterer):
         }
         model.__dict__.update(found)
         if labels:
+            if not hasattr(self, "labels_"):
+                raise AttributeError(
+                    "This estimator has no labels_: a pickle does not contain labels on a cluster. Use "
+                    "to_local(labels=False)."
+                )
             model.labels_ = gathered(self.labels_)
         return model
 
@@ -308,15 +327,26 @@ class DistributedClusterer(Clusterer):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickle, without clients and without labels on a cluster."""
-        state = {name: value for name, value in super().__getstate__().items() if name not in ON_WORKERS}
+        state = {
+            name: value
+            for name, value in super().__getstate__().items()
+            if name not in ON_WORKERS or is_local(value)
+        }
         if not isinstance(state.get("engine"), str | None):
             state["engine"] = None
         return state
 
 
-def first_rows_of(X: Any) -> list[int] | None:
-    """Return the number of the first row of each shard within its file; None if X is not in files."""
-    return [part.begin for part in X.parts] if kind_of(X) is InputKind.SHARDS else None
+def chosen_instruction_set(backend: Backend) -> str:
+    """Return the fastest instruction set of all workers, or the one that the user chose."""
+    common, chosen = backend.instruction_sets(), os.environ.get(VARIABLE)
+    return chosen if chosen in common and chosen is not None else common[-1]
+
+
+def is_local(labels: Any) -> bool:
+    """Return True if labels are arrays of this process."""
+    parts = labels if isinstance(labels, list | tuple) else [labels]
+    return all(isinstance(part, np.ndarray) for part in parts)
 
 
 def n_rows_of(block: Any) -> int:

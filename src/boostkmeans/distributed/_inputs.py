@@ -11,6 +11,7 @@ from scipy import sparse
 
 from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
 from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.shard.block import core_array
 from boostkmeans.distributed._block_conversion import Column, to_block, to_weights
 from boostkmeans.distributed._input_kinds import InputKind, kind_of
 from boostkmeans.distributed._row_ranges import cut_rows
@@ -33,6 +34,16 @@ class Blocks:
     names: list[str]
     """Names for messages, such as "block 3 of X" or the name of a file."""
     kind: InputKind
+    first_rows: list[int]
+    """Number of the first row of each block in its file, or 0."""
+
+
+def feature_names_of(X: Any, n_features: int) -> list[str] | None:
+    """Return the names of the features, if X has them."""
+    names = getattr(X, "feature_names", None)
+    if names is None and kind_of(X) is InputKind.DASK_FRAME:
+        names = list(X.columns)
+    return [str(name) for name in names] if names is not None and len(names) == n_features else None
 
 
 def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
@@ -62,12 +73,13 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
             ]
     if backend.name in CLUSTERS:
         backend.name_blocks(references, names)
-    return Blocks(references, names, kind)
+    first_rows = [part.begin for part in X.parts] if kind is InputKind.SHARDS else [0] * len(names)
+    return Blocks(references, list(names), kind, first_rows)
 
 
 def read_shard(part: ShardFile) -> Any:
     """Read the rows of a shard."""
-    return part.read()
+    return core_array(part.read(), part.name)
 
 
 def raw_blocks(X: Any, kind: InputKind, backend: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.backend import Reference, identity
 from boostkmeans.distributed._block_conversion import Column, to_block
 from boostkmeans.distributed._dask_outputs import dask_array, map_dask
 from boostkmeans.distributed._input_kinds import InputKind, kind_of
@@ -115,11 +115,6 @@ def map_blocks(
         return results
     values = backend.get(results)
     return np.concatenate(values) if kind is InputKind.ARRAY else values
-
-
-def identity(value: Any) -> Any:
-    """Return the argument. The task that does so gives all workers the same copy."""
-    return value
 
 
 def label_table(labels: Any) -> Any:

@@ -72,9 +72,9 @@ class RayBackend:
         self._instruction_sets: list[str] | None = None
 
     def submit(
-        self, function: Callable[..., Any], *args: Any, n_results: int = 1, n_threads: int = 1
+        self, function: Callable[..., Any], *args: Any, n_results: int = 1, isa: str | None = None
     ) -> Any:
-        """See `Backend`. A task with several threads takes one CPU of its node."""
+        """See `Backend`."""
         self._check_connection()
         block = next((self._blocks[arg] for arg in args if self._is_block(arg)), "")
         name = f"{function.__name__}{BLOCK}{block}" if block else function.__name__
@@ -88,7 +88,7 @@ class RayBackend:
             # Tasks run where their arguments are, so tasks without any decide where the rows are.
             scheduling_strategy="DEFAULT" if has_arguments else "SPREAD",
         )
-        references = task.remote(VERSION, function, *args)
+        references = task.remote(VERSION, isa, function, *args)
         self._unfinished.update(dict.fromkeys([references] if n_results == 1 else references, name))
         return references
 

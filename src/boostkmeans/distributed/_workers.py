@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
 
+from boostkmeans._sharded.backend import call
 from boostkmeans.distributed._errors import ClusterError, WorkerVersionError, version_error
 
 VERSION = version("boostkmeans")
@@ -60,7 +61,7 @@ def common_instruction_sets(reports: Mapping[str, Report]) -> list[str]:
     return common
 
 
-def run_task(expected: str, function: Callable[..., Any], *args: Any) -> Any:
+def run_task(expected: str, isa: str | None, function: Callable[..., Any], *args: Any) -> Any:
     """Call a function on a worker, after a check of the version.
 
     The check of all workers before a fit misses workers that join later.
@@ -70,7 +71,7 @@ def run_task(expected: str, function: Callable[..., Any], *args: Any) -> Any:
             f"A worker joined with boostkmeans {VERSION}, but the driver has {expected}. Install "
             f"boostkmeans {expected} in the environment of all workers."
         )
-    return function(*args)
+    return call(isa, function, *args)
 
 
 def _installed(report: Report) -> str:

@@ -58,17 +58,12 @@ def core_array(raw: Any, name: str) -> Any:
     return array.astype(native if native in DTYPES else np.float64, copy=False)
 
 
-def load_block(raw: Any, name: str) -> Any:
-    """Return the rows of a shard: a block as it is, or the content of a part of a file."""
-    return core_array(raw.read() if hasattr(raw, "read") else raw, name)
-
-
 def describe_block(
     block: Any, weights: Array | None, metric: str, name: str, first_row: int = 0
 ) -> BlockDescription:
     """Describe a block. Raise an error that names the block and the row if a value is not finite.
 
-    `first_row` is the number of the first row, if the block is a part of a file.
+    `first_row` is the number of the first row in its file.
     """
     n, d = block.shape
     try:

@@ -29,7 +29,7 @@ def place_shard(
 def place_sampled_shard(
     block: Any, view: ShardView, start: SampleFit, n_candidates: int | None, first: int
 ) -> tuple[Labels, ShardSums]:
-    """Do the same if the sample has all rows of positive weight: they keep their labels.
+    """Assign the rows of a shard if the sample has all rows of positive weight: they keep their labels.
 
     `first` counts those of the shards before.
     """
@@ -71,7 +71,7 @@ def nearest_in_shard(
         labels, gaps = nearest(rows, centres, 1)
     else:
         labels, gaps = nearest_with_bounds(rows, projection.whole(), centres, labels, 1)
-    total = float(gaps.sum() if view.weights is None else gaps @ view.weights)
+    total = float((gaps if view.weights is None else gaps * view.weights).sum())
     return labels, (total, np.bincount(labels, minlength=k))
 
 

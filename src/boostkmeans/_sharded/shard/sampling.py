@@ -91,7 +91,6 @@ class SampleFit:
     n_rows: int
     n_sweeps: int
     note: str
-    seconds: float
 
 
 def fit_sample(
@@ -120,5 +119,4 @@ def fit_sample(
         n_rows=problem.rows.n_rows,
         n_sweeps=run.n_sweeps,
         note=str(run.plan),
-        seconds=time.perf_counter() - began,
     )

@@ -13,7 +13,7 @@ from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.coincident import first_at_same_place
 from boostkmeans._steps.partition import Labels, Partition
 
-# Keeper of an empty cluster.
+# First holder of an empty cluster.
 NO_SHARD = np.iinfo(np.int32).max
 
 
@@ -22,19 +22,21 @@ class ShardSums:
     """Sums of the clusters over one or more shards."""
 
     sums: ClusterSums
-    keepers: NDArray[np.int32]
-    """For each cluster, the first of the shards that has a member of positive weight.
+    holders: NDArray[np.int32]
+    """For each cluster, the first and the last of the shards with a member of positive weight.
 
-    In each round, this shard keeps one of them, so that shards that do not see each other's moves do
-    not empty a cluster.
+    In each round, one of the two keeps a member, so that shards that do not see each other's moves do
+    not empty a cluster. They take turns, so that every row can leave.
     """
 
 
 def sum_labels(view: ShardView, rows: Rows, labels: Labels, n_clusters: int) -> ShardSums:
     """Return the sums of one shard."""
     sums = ClusterSums.of(rows, view.weights, labels, n_clusters, 1)
-    keepers = np.where(sums.weights > 0, view.number, NO_SHARD).astype(np.int32)
-    return ShardSums(sums, keepers)
+    filled = sums.weights > 0
+    first = np.where(filled, view.number, NO_SHARD)
+    last = np.where(filled, view.number, -1)
+    return ShardSums(sums, np.stack([first, last]).astype(np.int32))
 
 
 def sum_shard(block: Any, view: ShardView, labels: Labels, n_clusters: int) -> ShardSums:
@@ -46,7 +48,8 @@ def add_sums(a: ShardSums, b: ShardSums) -> ShardSums:
     """Return the sums of two sets of shards. `a` has the lower numbers."""
     total = a.sums.copy()
     total.add(b.sums)
-    return ShardSums(total, np.minimum(a.keepers, b.keepers))
+    first = np.minimum(a.holders[0], b.holders[0])
+    return ShardSums(total, np.stack([first, np.maximum(a.holders[1], b.holders[1])]))
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class Snapshot:
     weights: Floats
     counts: NDArray[np.int64]
     inertias: Floats
-    keepers: NDArray[np.int32]
+    holders: NDArray[np.int32]
+    """First and last shard with a member of each cluster."""
     changed: NDArray[np.bool_]
     """Clusters that differ from those of the snapshot before."""
 
@@ -83,7 +87,6 @@ class SnapshotSummary:
     objective: float
     objective_of_one_cluster: float
     n_empty: int
-    n_changed: int
 
 
 def make_snapshot(
@@ -101,20 +104,25 @@ def make_snapshot(
             same = (sums.counts == before.counts) & (sums.weights == before.weights)
             same[same] = (composites[same] == before.composites[same]).all(axis=1)
             changed = ~same
-    snapshot = Snapshot(composites, sums.weights, sums.counts, sums.inertias, total.keepers, changed)
+    snapshot = Snapshot(composites, sums.weights, sums.counts, sums.inertias, total.holders, changed)
     partition = snapshot.view()
     summary = SnapshotSummary(
         inertia=float(sums.inertias.sum()),
-        objective=_objective(partition, empty),
-        objective_of_one_cluster=partition.objective_of_one_cluster,
+        objective=partition.objective,
+        objective_of_one_cluster=_objective_of_one_cluster(partition, empty),
         n_empty=int(np.count_nonzero(empty)),
-        n_changed=int(np.count_nonzero(changed)),
     )
     return snapshot, summary
 
 
-def _objective(partition: Partition, empty: NDArray[np.bool_]) -> float:
-    return partition.objective if not empty.all() else 0.0
+def _objective_of_one_cluster(partition: Partition, empty: NDArray[np.bool_]) -> float:
+    """Return |D|^2 / W of all rows as one cluster.
+
+    It is computed without BLAS, whose rounding depends on the processor and on threads: the annealing
+    temperature depends on it.
+    """
+    whole = np.add.reduce(partition.composites[~empty], axis=0)
+    return float(np.add.reduce(whole * whole)) / float(partition.weights.sum())
 
 
 def changed_clusters(snapshot: Snapshot) -> NDArray[np.bool_]:

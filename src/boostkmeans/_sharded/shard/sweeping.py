@@ -41,6 +41,7 @@ class SweepSummary(NamedTuple):
     """Figures about the sweep of one shard."""
 
     moves: int
+    """Number of moves, including those that were undone to keep a cluster from becoming empty."""
     evaluations: int
 
 
@@ -83,8 +84,8 @@ def sweep_shard(
         block_rows=_block_rows(problem.rows.n_rows, int(snapshot.counts.sum())),
     )
     found = partition.labels
-    _keep_last_members(labels, found, snapshot, view)
     moves = int(np.count_nonzero(found != labels))
+    _keep_last_members(labels, found, snapshot.holders[request.seed % 2], view)
     sums = sum_labels(view, view.rows(block), found, k)
     return found, sums, SweepSummary(moves, result.evaluations)
 
@@ -98,11 +99,13 @@ def _block_rows(n_rows: int, n_all: int) -> int:
     return min(proposing_rows(n_all), max(proposing_rows(n_rows), n_rows // MIN_BLOCKS))
 
 
-def _keep_last_members(before: Labels, after: Labels, snapshot: Snapshot, view: ShardView) -> None:
+def _keep_last_members(
+    before: Labels, after: Labels, keepers: NDArray[np.int32], view: ShardView
+) -> None:
     """Return one row to each cluster that this shard must not leave, in place."""
-    kept = np.flatnonzero(snapshot.keepers == view.number)
+    kept = np.flatnonzero(keepers == view.number)
     weighted = slice(None) if view.weights is None else view.weights > 0
-    present = np.bincount(after[weighted], minlength=snapshot.n_clusters)
+    present = np.bincount(after[weighted], minlength=len(keepers))
     for cluster in kept[present[kept] == 0]:
         members = before == cluster
         if view.weights is not None:
