@@ -24,7 +24,7 @@ help:
 	@echo "  make docs         Build the documentation as a web site in build/docs/html."
 	@echo "For developers:"
 	@echo "  make test         Check style and types, then run all tests (about 5 minutes on 2 cores)."
-	@echo "  make test-cluster Fit on Dask and Ray while workers are killed (about 15 minutes; RESULTS=1 stores the counts)."
+	@echo "  make test-cluster Fit on Dask and Ray while workers are killed (about 20 minutes; RESULTS=1 stores the counts)."
 	@echo "  make check        Run the tests without the slow ones (about 2 minutes)."
 	@echo "  make lint         Check style, types, layers, spelling and docstrings (about 1 minute)."
 	@echo "  make tidy         Run clang-tidy on the C++ core (several minutes)."
@@ -86,7 +86,7 @@ check: $(VENV)/.test
 
 # Tests start and kill clusters of their own, so they run one after the other.
 test-cluster: $(VENV)/.test
-	$(PHASE) "Comparing labels on Dask and Ray, and killing workers (about 15 minutes)" \
+	$(PHASE) "Comparing labels on Dask and Ray, and killing workers (about 20 minutes)" \
 	  env $(if $(RESULTS),BOOSTKMEANS_CLUSTER_RESULTS=1) $(PY) -m pytest tests/cluster --durations=10
 
 lint: $(VENV)/.test

@@ -10,8 +10,8 @@ from unittest import mock
 import psutil
 
 OBJECT_STORE_BYTES = 2**27
-# Name of a process that waits for a task.
-IDLE = "ray::IDLE"
+# Titles of processes that run no task. Ray ends a node whose agents die.
+WITHOUT_TASK = ("ray::IDLE", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def busy_workers() -> list[int]:
             title = " ".join(process.cmdline())
         except psutil.Error:
             continue
-        if title.startswith("ray::") and not title.startswith((IDLE, "ray::Dashboard")):
+        if title.startswith("ray::") and not title.startswith(WITHOUT_TASK):
             found.append(process.pid)
     return found
 
