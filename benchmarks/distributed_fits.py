@@ -1,4 +1,8 @@
-"""Benchmark of distributed fits: one process, Dask and Ray, against the ordinary estimator."""
+"""Benchmark of distributed fits: one process, Dask and Ray, against the ordinary estimator.
+
+`python benchmarks/distributed_fits.py` writes `results/distributed_fits.json`. The machine should do
+nothing else.
+"""
 
 import hashlib
 import tempfile
@@ -7,6 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from environment import N_THREADS, Json
+
+# isort: split
+# The import above sets the number of threads, which must happen before NumPy is imported.
 import numpy as np
 
 import data
@@ -14,7 +22,6 @@ import problems
 from boostkmeans import BoostKMeans
 from boostkmeans.distributed import BoostKMeans as DistributedBoostKMeans
 from boostkmeans.distributed import open_shards
-from environment import N_THREADS, Json
 from measure import interleaved, median
 from result_files import save_result
 
@@ -110,4 +117,5 @@ def local_ray() -> Iterator[None]:
         ray.shutdown()
 
 
-BENCHMARKS = [distributed_fits]
+if __name__ == "__main__":
+    distributed_fits()
