@@ -1,5 +1,6 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
+import distributed_report
 import few_clusters_report
 import files_report
 import large_k_report
@@ -36,6 +37,7 @@ def page_text(results: dict[str, Json]) -> str:
         **few_clusters_report.SECTIONS,
         **text_report.SECTIONS,
         **files_report.SECTIONS,
+        **distributed_report.SECTIONS,
         **quantization_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]

@@ -2,6 +2,10 @@
 
 import argparse
 
+import cluster_simulation
+import distributed_fits
+import distributed_memory
+
 # environment sets the number of threads, which NumPy and others read when they are imported.
 import environment  # noqa: F401
 import few_clusters
@@ -20,6 +24,7 @@ BENCHMARKS = [
     *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
     *few_clusters.BENCHMARKS, *small.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
+    *distributed_fits.BENCHMARKS, *distributed_memory.BENCHMARKS, *cluster_simulation.BENCHMARKS,
 ]  # fmt: skip
 
 
