@@ -1,8 +1,8 @@
 """Memory and traffic of a distributed fit of 10,000,000 rows under a memory limit per worker.
 
 The benchmark writes 40 shards of synthetic float16 rows (2.5 GB) to a temporary folder, fits them on
-Dask with two single-threaded workers, and stores the peak memory of workers, scheduler and driver, and the
-bytes that workers sent to each other, beside the calculation.
+Dask with two single-threaded workers, and stores the peak memory of workers, scheduler and driver, and
+the bytes that workers sent to each other, beside the calculation.
 """
 
 import tempfile
