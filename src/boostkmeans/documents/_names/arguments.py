@@ -58,8 +58,7 @@ def check_options(n_terms: Any, namer: Any, stop_words: Any) -> None:
     """Raise an error for options of the wrong type."""
     if not isinstance(n_terms, Integral) or isinstance(n_terms, bool) or n_terms < 0:
         raise ParameterError("n_terms", int_range(0), n_terms, owner=OWNER)
-    if namer is not None and not callable(namer):
-        raise ParameterError("namer", "a function of texts and terms, or None", namer, owner=OWNER)
+    check_namer(namer, OWNER)
     good = stop_words is None or stop_words == "english"
     if not good and not isinstance(stop_words, str) and isinstance(stop_words, Iterable):
         good = all(isinstance(word, str) for word in stop_words)
@@ -67,6 +66,12 @@ def check_options(n_terms: Any, namer: Any, stop_words: Any) -> None:
         raise ParameterError(
             "stop_words", '"english", a sequence of words or None', stop_words, owner=OWNER
         )
+
+
+def check_namer(namer: Any, owner: str) -> None:
+    """Raise an error if the namer is not a function."""
+    if namer is not None and not callable(namer):
+        raise ParameterError("namer", "a function of texts and terms, or None", namer, owner=owner)
 
 
 def as_neighbours(neighbours: Any, n_clusters: int) -> list[list[int]]:

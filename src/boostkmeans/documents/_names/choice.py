@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# A word is replaced by a longer phrase that occurs in at least this share of the texts with the word.
-MIN_COVERAGE = 0.45
+# A word is replaced by a longer phrase that occurs in more than this share of the texts with the word.
+MIN_COVERAGE = 0.5
 # Two words with a common beginning of this length, and of this share of the longer word, are related:
 # "Iraq" and "Iraqi", "economy" and "economic".
 MIN_STEM = 4
@@ -60,10 +60,8 @@ def choose(
 
 
 def words_of(key: str) -> set[str]:
-    """Return the words of a phrase. In scripts without spaces, these are all pairs of characters."""
-    if " " in key or key.isascii():
-        return set(key.split())
-    return {key} | {key[i : i + 2] for i in range(len(key) - 1)} if _is_unspaced(key) else {key}
+    """Return the words of a phrase. In scripts without spaces, these are its characters."""
+    return set(key) if _is_unspaced(key) else set(key.split())
 
 
 def _is_unspaced(key: str) -> bool:
@@ -86,7 +84,7 @@ def _extend(i: int, own: str, considered: list[tuple[int, str]], shares: Floats)
     """Return the longest phrase that contains this one and is almost as frequent, else this one."""
     best, length = i, len(own)
     for other, longer in considered:
-        if len(longer) > length and shares[other] >= MIN_COVERAGE * shares[i] and _contains(longer, own):
+        if len(longer) > length and shares[other] > MIN_COVERAGE * shares[i] and _contains(longer, own):
             best, length = other, len(longer)
     return best
 

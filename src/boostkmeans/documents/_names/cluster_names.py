@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.documents._names import arguments
 from boostkmeans.documents._names.central import central_texts, first_words
-from boostkmeans.documents._names.namer import Namer
+from boostkmeans.documents._names.namer import Namer, warn_of_failures
 from boostkmeans.documents._names.naming import ClusterNames, Source, make_names
 from boostkmeans.documents._names.phrase_shares import count_phrases
 from boostkmeans.documents._names.phrases import Phrases, stop_word_set, vocabulary_of
-from boostkmeans.documents._names.sample import sample_members, texts_at
+from boostkmeans.documents._names.sample import Ints, sample_members, texts_at
 from boostkmeans.documents._names.tree_nodes import Tree
 
 
@@ -83,18 +83,33 @@ def name_clusters(
     arguments.check_options(n_terms, namer, stop_words)
     arguments.check_tree(tree, n)
     near = None if neighbours is None else arguments.as_neighbours(neighbours, n)
+    if n == 0:
+        return ClusterNames([], [], [])
     report = progress or ignore_progress
-    members = sample_members(clusters, n)
+    source = source_of_texts(documents, clusters, n, stop_words, report)
+    made = make_names(source, near, tree, namer, n_terms, report)
+    warn_of_failures(made.failures, n)
+    return made
+
+
+def source_of_texts(
+    texts: Sequence[str],
+    labels: Ints,
+    n_clusters: int,
+    stop_words: str | Sequence[str] | None,
+    progress: ProgressCallback,
+) -> Source:
+    """Count the phrases of texts."""
+    members = sample_members(labels, n_clusters)
     vocabulary: set[str] = set()
     for where in members:
-        vocabulary |= vocabulary_of(texts_at(documents, where))
+        vocabulary |= vocabulary_of(texts_at(texts, where))
     finder = Phrases(stop_word_set(stop_words), vocabulary)
-    source = Source(
-        shares=count_phrases(documents, members, finder, report),
-        sizes=np.bincount(clusters, minlength=n),
+    return Source(
+        shares=count_phrases(texts, members, finder, progress),
+        sizes=np.bincount(labels, minlength=n_clusters),
         central=lambda cluster, weights, limit: central_texts(
-            texts_at(documents, members[cluster]), weights, finder, limit
+            texts_at(texts, members[cluster]), weights, finder, limit
         ),
-        fallback=lambda cluster: first_words(texts_at(documents, members[cluster])),
+        fallback=lambda cluster: first_words(texts_at(texts, members[cluster])),
     )
-    return make_names(source, near, tree, namer, n_terms, report)

@@ -18,7 +18,7 @@ _BIDIRECTIONAL = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u20
 
 @dataclass
 class CheckedNamer:
-    """Caller of the user's function. It records what fails, and warns once at the end."""
+    """Caller of the user's function. It records what fails."""
 
     namer: Namer
     failures: dict[int, str] = field(default_factory=dict)
@@ -36,16 +36,17 @@ class CheckedNamer:
             return None
         return clean(str(made))
 
-    def warn(self, n_clusters: int) -> None:
-        """Warn if the function failed for some clusters."""
-        if self.failures:
-            cluster, problem = next(iter(self.failures.items()))
-            warnings.warn(
-                f"The namer failed for {len(self.failures)} of {n_clusters} clusters, which have "
-                f"generated names instead. Cluster {cluster}: {problem}",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+
+def warn_of_failures(failures: dict[int, str], n_clusters: int) -> None:
+    """Warn the caller of the public function if the namer failed for some clusters."""
+    if failures:
+        cluster, problem = next(iter(failures.items()))
+        warnings.warn(
+            f"The namer failed for {len(failures)} of {n_clusters} clusters, which have generated names "
+            f"instead. Cluster {cluster}: {problem}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def clean(name: str) -> str:

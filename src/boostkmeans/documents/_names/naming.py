@@ -114,7 +114,6 @@ def _ask_namer(
         names[cluster] = number_name(made, taken)
     progress("calling the namer", len(names), len(names))
     maker.taken |= taken
-    checked.warn(len(names))
 
 
 def _name_nodes(

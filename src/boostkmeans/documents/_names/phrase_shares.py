@@ -75,7 +75,8 @@ def count_phrases(
 def _count_cluster(texts: list[str], finder: Phrases) -> tuple[dict[str, int], dict[str, str]]:
     """Return the number of texts that contain each frequent phrase, and unusual spellings."""
     found = [list(finder.of(text)) for text in texts]
-    counts = Counter(key for phrases in found for key in {key for key, _, _ in phrases})
+    # A dict keeps the order of the text. That of a set would differ between two processes.
+    counts = Counter(key for phrases in found for key in dict.fromkeys(key for key, _, _ in phrases))
     least = 2 if len(texts) >= MIN_TEXTS_FOR_PRUNING else 1
     kept = {key: n for key, n in counts.most_common(MAX_PHRASES) if n >= least}
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)

@@ -9,16 +9,17 @@ from boostkmeans.documents._names.words import MAX_LENGTH, MAX_WORD_LENGTH, Segm
 
 # Maximum number of words of a phrase, and of characters in scripts without spaces.
 MAX_WORDS = 3
-MAX_UNSPACED = 4
+MAX_UNSPACED = 8
 # Words that scikit-learn's list lacks and that never help to name a topic.
-MORE_ENGLISH_STOP_WORDS = frozenset(
+_MORE_ENGLISH = (
     "according ago aren aren't away came can't come comes couldn couldn't did didn didn't does doesn "
     "doesn't doing don don't especially gets getting given gives going got gt hadn hadn't hasn hasn't "
     "haven haven't having he's i'll i'm i've including isn isn't it's just let let's like ll lt made "
     "make makes making near need often quite quot re really said say saying says shouldn shouldn't "
     "that's they're thing things unless use used uses using usually ve want wants wasn wasn't way we're "
-    "weren weren't won't wouldn wouldn't you're".split()  # noqa: SIM905
+    "weren weren't won't wouldn wouldn't you're"
 )
+ENGLISH = ENGLISH_STOP_WORDS | frozenset(_MORE_ENGLISH.split())
 # Endings of plurals, and of their singulars. A plural is merged with its singular if that occurs, too.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 _NO_PLURAL_ENDINGS = ("ss", "us", "is")
@@ -101,5 +102,5 @@ def stop_word_set(stop_words: str | Sequence[str] | None) -> frozenset[str]:
     if stop_words is None:
         return frozenset()
     if isinstance(stop_words, str):
-        return ENGLISH_STOP_WORDS | MORE_ENGLISH_STOP_WORDS
+        return ENGLISH
     return frozenset(word.lower() for word in stop_words)
