@@ -1,18 +1,44 @@
-"""Names of clusters of documents that are rows of a matrix, from the terms of its columns."""
+"""Names of the clusters of a corpus, from its texts or from the terms of a matrix."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from boostkmeans._runtime.progress import ProgressCallback
+from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._names.central import NO_TEXT, NO_TEXTS
-from boostkmeans.documents._names.naming import Source
+from boostkmeans.documents._names.cluster_names import source_of_texts
+from boostkmeans.documents._names.namer import Namer
+from boostkmeans.documents._names.naming import ClusterNames, Source, make_names
 from boostkmeans.documents._names.phrase_shares import PhraseShares
 from boostkmeans.documents._names.phrases import stop_word_set
 from boostkmeans.documents._names.sample import Ints
+from boostkmeans.documents._weighting import WeightedDocuments, Weighting
 
 
-def source_of_matrix(
+def name_documents(
+    corpus: Corpus,
+    documents: WeightedDocuments,
+    model: Any,
+    weighting: Weighting | None,
+    namer: Namer | None,
+    progress: ProgressCallback,
+) -> ClusterNames:
+    """Name the clusters of a fitted model by their texts, or by the terms of a matrix."""
+    labels, n_clusters = model.labels_.astype(np.int64), len(model.cluster_sizes_)
+    given = None if weighting is None else weighting.stop_words
+    stop_words = "english" if given is None else given
+    if corpus.texts is not None:
+        source = source_of_texts(corpus.texts, labels, n_clusters, stop_words, progress)
+    else:
+        progress("naming clusters", 0, None)
+        source = _source_of_matrix(documents.rows, documents.terms, labels, n_clusters, stop_words)
+    return make_names(source, None, getattr(model, "tree_", None), namer, 0, progress)
+
+
+def _source_of_matrix(
     rows: csr_array,
     terms: Sequence[str],
     labels: Ints,
