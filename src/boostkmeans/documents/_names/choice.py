@@ -13,9 +13,9 @@ Ints = NDArray[np.int64]
 # A word is replaced by a longer phrase that occurs in more than this share of the texts with the word.
 MIN_COVERAGE = 0.5
 # Two words with a common beginning of this length, and of this share of the longer word, are related:
-# "Iraq" and "Iraqi", "economy" and "economic".
+# "China" and "Chinese", "economy" and "economic".
 MIN_STEM = 4
-STEM_SHARE = 0.6
+STEM_SHARE = 0.55
 # Number of phrases that are considered as replacements.
 MAX_CONSIDERED = 400
 

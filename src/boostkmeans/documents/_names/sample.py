@@ -10,8 +10,8 @@ from boostkmeans.documents._names.words import MAX_LENGTH
 
 Ints = NDArray[np.int64]
 
-# Number of characters that are read in total (about 10 seconds), and limits of the texts per cluster.
-MAX_CHARACTERS = 8_000_000
+# Number of characters that are read in total (a few seconds), and limits of the texts per cluster.
+MAX_CHARACTERS = 4_000_000
 MIN_PER_CLUSTER, MAX_PER_CLUSTER = 50, 1000
 # Number of texts from which the mean length is estimated.
 N_FOR_LENGTH = 1000
