@@ -5,10 +5,10 @@ words is a term of the majority class of the cluster. The terms of a class are t
 largest c-TF-IDF, computed by scikit-learn from the texts and the classes alone: tf * log(1 + 1 / f),
 where tf is the share of the word among the words of the class, and f is the sum of these shares over the
 classes. Only words that are at least twice as frequent in the class as in the mean of all classes
-qualify, so that "said" or "new" are terms of no class. For WordNet, the words of the lexicographer file's
-name are added. Plurals count as their singulars. The chance level replaces each name by those of the
-clusters with another majority class. The share is also computed for the clusters in which the majority
-class has at least half of the rows.
+qualify, so that "said" or "new" are terms of no class. For WordNet, the words in the names of the
+lexicographer files are added. Plurals count as their singulars. The chance level replaces each name by
+those of the clusters with another majority class. The share is also computed for the clusters in which
+the majority class has at least half of the rows.
 """
 
 import gzip
