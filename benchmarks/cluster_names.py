@@ -192,7 +192,5 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-BENCHMARKS = [cluster_names]
-
 if __name__ == "__main__":
     cluster_names()

@@ -1,5 +1,6 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
+import cluster_names_report
 import few_clusters_report
 import files_report
 import large_k_report
@@ -35,6 +36,7 @@ def page_text(results: dict[str, Json]) -> str:
         **optima_report.SECTIONS,
         **few_clusters_report.SECTIONS,
         **text_report.SECTIONS,
+        **cluster_names_report.SECTIONS,
         **files_report.SECTIONS,
         **quantization_report.SECTIONS,
     }

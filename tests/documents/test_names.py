@@ -340,6 +340,9 @@ def test_documents_have_names() -> None:
     found = cluster_documents(TEXTS, 2, weighting=Weighting(stop_words="english"), random_state=0)
     names = {cluster.name for cluster in found.clusters}
     assert any("oil prices" in name for name in names)
+    assert found.cluster_names.names == [cluster.name for cluster in found.clusters]
+    assert found.cluster_names.node_names is not None
+    assert len(found.cluster_names.node_names) == 3
     assert [one["name"] for one in found.to_dict()["clusters"]] == [one.name for one in found.clusters]
     for cluster in found.clusters:
         assert f"cluster {cluster.number}: {cluster.name} ({cluster.size} documents" in found.table()

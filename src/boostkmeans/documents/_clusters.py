@@ -22,6 +22,7 @@ from boostkmeans.documents._listing import listing
 from boostkmeans.documents._names.arguments import check_namer
 from boostkmeans.documents._names.document_names import name_documents
 from boostkmeans.documents._names.namer import Namer, warn_of_failures
+from boostkmeans.documents._names.naming import ClusterNames
 from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
 
 METHODS = ("bisecting", "refined", "k-way")
@@ -48,6 +49,8 @@ class DocumentClusters:
     """The documents."""
     method: str
     """Method of the clustering."""
+    cluster_names: ClusterNames
+    """Names and phrases of the clusters, and names of the nodes of the tree if the model has one."""
 
     @property
     def empty(self) -> list[str]:
@@ -166,7 +169,7 @@ def cluster_documents(
     with visible_log(verbose):
         weighted = tfidf(documents, weighting, progress=report)
         fitted = _fit(model, weighted, report)
-        names = name_documents(documents, weighted, fitted, weighting, namer, report)
+        names = name_documents(documents, weighted, fitted, weighting, namer, n_terms, report)
         report("describing clusters", 0, None)
         clusters = describe(
             weighted,
@@ -185,6 +188,7 @@ def cluster_documents(
         documents=weighted,
         corpus=documents,
         method=method,
+        cluster_names=names,
     )
 
 

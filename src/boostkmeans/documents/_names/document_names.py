@@ -24,6 +24,7 @@ def name_documents(
     model: Any,
     weighting: Weighting | None,
     namer: Namer | None,
+    n_terms: int,
     progress: ProgressCallback,
 ) -> ClusterNames:
     """Name the clusters of a fitted model by their texts, or by the terms of a matrix."""
@@ -35,7 +36,7 @@ def name_documents(
     else:
         progress("naming clusters", 0, None)
         source = _source_of_matrix(documents.rows, documents.terms, labels, n_clusters, stop_words)
-    return make_names(source, None, getattr(model, "tree_", None), namer, 0, progress)
+    return make_names(source, None, getattr(model, "tree_", None), namer, n_terms, progress)
 
 
 def _source_of_matrix(

@@ -20,7 +20,7 @@ _MORE_ENGLISH = (
     "that's they're thing things unless use used uses using usually ve want wants wasn wasn't way we're "
     "weren weren't won't wouldn wouldn't you're"
 )
-ENGLISH = ENGLISH_STOP_WORDS | frozenset(_MORE_ENGLISH.split())
+ENGLISH: frozenset[str] = ENGLISH_STOP_WORDS | frozenset(_MORE_ENGLISH.split())
 # Endings of plurals, and of their singulars. A plural is merged with its singular if that occurs, too.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 _NO_PLURAL_ENDINGS = ("ss", "us", "is")
