@@ -64,7 +64,9 @@ def words_of(key: str) -> set[str]:
 
 
 def _is_unspaced(key: str) -> bool:
-    return any(letter >= "\u2e80" or "\u0e00" <= letter <= "\u0eff" for letter in key)
+    return not key.isascii() and any(
+        letter >= "\u2e80" or "\u0e00" <= letter <= "\u0eff" for letter in key
+    )
 
 
 def _repeats(key: str, used: set[str]) -> bool:
@@ -75,6 +77,8 @@ def _repeats(key: str, used: set[str]) -> bool:
 
 def _related(word: str, other: str) -> bool:
     """Return True if two words share so many first letters that they mean almost the same."""
+    if word[:MIN_STEM] != other[:MIN_STEM]:
+        return False
     n = max(MIN_STEM, math.ceil(STEM_SHARE * max(len(word), len(other))))
     return len(word) >= n and word[:n] == other[:n]
 

@@ -74,7 +74,8 @@ def make_names(
     for cluster in sorted(range(n), key=lambda one: -source.sizes[one]):
         made = maker.name(cluster, near[cluster], siblings.get(cluster, ()))
         names[cluster] = made or number_name(source.fallback(cluster), maker.taken)
-    descriptive = [maker.descriptive(one, max(n_terms, N_TERMS_FOR_TEXTS)) for one in range(n)]
+    n_descriptive = n_terms if namer is None else max(n_terms, N_TERMS_FOR_TEXTS)
+    descriptive = [maker.descriptive(one, n_descriptive) for one in range(n)]
     checked = None if namer is None else CheckedNamer(namer)
     if checked is not None:
         _ask_namer(checked, names, descriptive, source, maker, progress)

@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 
 # Number of characters that are read in total (a few seconds), and limits of the texts per cluster.
 MAX_CHARACTERS = 4_000_000
-MIN_PER_CLUSTER, MAX_PER_CLUSTER = 50, 1000
+MIN_PER_CLUSTER, MAX_PER_CLUSTER = 25, 1000
 # Number of texts from which the mean length is estimated.
 N_FOR_LENGTH = 1000
 
