@@ -13,14 +13,17 @@ MAX_WORDS = 3
 MAX_UNSPACED = 8
 # Words that scikit-learn's list lacks and that never help to name a topic.
 _MORE_ENGLISH = (
-    "according ago aren aren't away came can't come comes couldn couldn't did didn didn't does doesn "
-    "doesn't doing don don't especially gets getting given gives going got gt hadn hadn't hasn hasn't "
-    "haven haven't having he's i'll i'm i've including isn isn't it's just let let's like ll lt made "
-    "make makes making near need often quite quot re really said say saying says shouldn shouldn't "
-    "that's they're thing things unless use used uses using usually ve want wants wasn wasn't way we're "
-    "weren weren't won't wouldn wouldn't you're"
+    "according ago aren't away came can't come comes couldn't did didn't does doesn "
+    "doesn't doing don't especially gets getting given gives going got gt hadn't hasn't "
+    "haven't having he's i'll i'm i've including isn't it's just let let's like ll lt made "
+    "make makes making near need often quite quot re really said say saying says shouldn't "
+    "that's they're thing things unless use used uses using usually ve want wants wasn't way we're "
+    "weren't won't wouldn't you're"
 )
-ENGLISH: frozenset[str] = ENGLISH_STOP_WORDS | frozenset(_MORE_ENGLISH.split())
+# Tokens of "doesn 't" and the like, whose apostrophe is set off by a space, are stop words as well.
+ENGLISH: frozenset[str] = ENGLISH_STOP_WORDS.union(
+    _MORE_ENGLISH.split(), (word.removesuffix("'t") for word in _MORE_ENGLISH.split())
+)
 # Endings of plurals, and of their singulars. A plural is merged with its singular if that occurs, too.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 _NO_PLURAL_ENDINGS = ("ss", "us", "is")
