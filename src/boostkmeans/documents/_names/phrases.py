@@ -13,12 +13,12 @@ MAX_WORDS = 3
 MAX_UNSPACED = 8
 # Words that scikit-learn's list lacks and that never help to name a topic.
 _MORE_ENGLISH = (
-    "according ago aren't away came can't come comes couldn't did didn't does doesn "
+    "according ago aren't away came can't come comes couldn't did didn't does "
     "doesn't doing don't especially gets getting given gives going got gt hadn't hasn't "
     "haven't having he's i'll i'm i've including isn't it's just let let's like ll lt made "
     "make makes making near need often quite quot re really said say saying says shouldn't "
     "that's they're thing things unless use used uses using usually ve want wants wasn't way we're "
-    "weren't won't wouldn't you're"
+    "weren't wouldn't you're"
 )
 # Tokens of "doesn 't" and the like, whose apostrophe is set off by a space, are stop words as well.
 ENGLISH: frozenset[str] = ENGLISH_STOP_WORDS.union(
