@@ -26,6 +26,7 @@ COMMANDS: Commands = {
         "compare_docs",
         "Compare methods on labelled documents.",
     ),
+    "images": ("commands.images", "images", "Cluster the images of a folder; find near duplicates."),
     "demo": ("commands.demo", "demo", "Compare with k-means on sample data; write a page."),
 }
 
@@ -53,6 +54,7 @@ def root(
       boostkmeans compare vectors.fvecs -k 100 --max-rows 20000
       boostkmeans pq train vectors.fvecs quantizer.st
       boostkmeans docs examples/sentences.txt -k 3
+      boostkmeans images photos/ -k 20 --labels labels.csv
       boostkmeans demo
 
     Cluster vectors by boost k-means, which reaches a lower distortion than k-means in fewer passes over
