@@ -191,9 +191,10 @@ def cluster_images(
     >>> from boostkmeans.images import cluster_images
     >>> images = np.random.default_rng(0).integers(0, 256, (6, 32, 32), dtype=np.uint8)
     >>> images[3] = images[0]
-    >>> found = cluster_images(images, 2, features=np.eye(6)[[0, 0, 0, 1, 1, 1]], random_state=0)
+    >>> features = np.eye(6) + np.repeat([[3, 0], [0, 3]], 3, axis=0) @ np.eye(2, 6)
+    >>> found = cluster_images(images, 2, features=features, random_state=0)
     >>> [cluster.size for cluster in found.clusters], found.duplicates[0].names
-    ([3, 3], ['image 1', 'image 2', 'image 3', 'image 4', 'image 5', 'image 6'])
+    ([3, 3], ['image 1', 'image 4'])
     """
     _check_parameters(n_clusters, method, duplicates, n_central, quality)
     report = progress or ignore_progress
@@ -279,7 +280,9 @@ def _check_parameters(
         check_threshold("duplicates", duplicates, owner)
     if quality is not None and method == "bisecting":
         raise ParameterConflictError(
-            Message("{quality} has no effect with the method 'bisecting'.", quality=Parameter("quality")),
+            Message(
+                "{quality} has no effect with the method 'bisecting'.", quality=Parameter("quality")
+            ),
             remedy="Omit it, or choose the method 'k-way' or 'refined'.",
         )
 

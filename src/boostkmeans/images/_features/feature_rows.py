@@ -76,7 +76,9 @@ class FeatureRows:
         counted.
         """
         reasons = {one.name: one.reason for one in undecodable}
-        rows = self._rows_by_id(sources) if self.ids is not None else self._rows_in_order(sources, reasons)
+        rows = (
+            self._rows_by_id(sources) if self.ids is not None else self._rows_in_order(sources, reasons)
+        )
         for place, source in enumerate(sources):
             if rows[place] < 0:
                 reasons.setdefault(source.name, f"{self.name} has no row for it")

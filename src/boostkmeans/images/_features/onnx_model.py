@@ -47,7 +47,9 @@ class ImageInput:
 
         def unsupported(problem: str) -> DataFormatError:
             return DataFormatError(
-                f"{problem} Its inputs are: {described}.", file=path, remedy=f"Use a model with {SHAPES}."
+                f"{problem} Its inputs are: {described}.",
+                file=path,
+                remedy=f"Use a model with {SHAPES}.",
             )
 
         if len(inputs) != 1:

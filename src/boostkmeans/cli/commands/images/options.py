@@ -51,15 +51,16 @@ class VectorOptions:
         ),
     ] = None
     words: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Number of visual words of VLAD (default: 64).")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of visual words of VLAD (default: 64)."),
     ] = None
     components: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="Largest number of components of VLAD (default: 512)."),
     ] = None
-    keypoints: Annotated[
-        Keypoints | None, typer.Option(help="Keypoints of VLAD (default: sift).")
-    ] = None
+    keypoints: Annotated[Keypoints | None, typer.Option(help="Keypoints of VLAD (default: sift).")] = (
+        None
+    )
     size: Annotated[
         int | None,
         typer.Option(

@@ -61,7 +61,9 @@ class ImageOutputs:
         for name in ("labels", "vectors"):
             one = getattr(outputs, name)
             if one is not None and one.ending == ".parquet" and find_spec("pyarrow") is None:
-                raise ImportError(f"--{name} as .parquet needs pyarrow: pip install boostkmeans[parquet]")
+                raise ImportError(
+                    f"--{name} as .parquet needs pyarrow: pip install boostkmeans[parquet]"
+                )
         if outputs.page is not None:
             import_page()
         if outputs.pipeline is not None and not computes_vlad:
