@@ -67,7 +67,7 @@ def page(
         Fitted estimator of this package, for example `BoostKMeans`.
     X : array-like, sparse matrix or vectors of shape (n_samples, n_features)
         Rows to show. Rows from `boostkmeans.io.open_vectors` are read in batches. If the model has as
-        many labels and they fit these rows, the page shows them. Otherwise it shows the predicted labels.
+        many labels and they fit these rows, the page shows them. Otherwise, labels are predicted.
     texts : iterable of str, default=None
         Text of each row. The clusters are named after their texts.
     images : iterable of paths, default=None
@@ -126,8 +126,7 @@ def page(
     clusters = measure_clusters(rows, measures)
     tree = getattr(model, "tree_", None)
     tree = tree if isinstance(tree, ClusterTree) and tree.n_leaves == len(clusters.sizes) else None
-    report("naming clusters", 0, None)
-    naming = find_names(contents, measures.labels, clusters, tree, names, namer)
+    naming = find_names(contents, measures.labels, clusters, tree, names, namer, report)
     if places is None:
         places = place_rows(rows, measures.labels, random_state, report)
     square = to_square(places)
@@ -158,7 +157,9 @@ def page(
         "search": None if search is None else {"text": search},
         "tree": None
         if tree is None
-        else tree_payload(tree, clusters, model.cluster_centers_, at, name_nodes(naming, tree, clusters)),
+        else tree_payload(
+            tree, clusters, model.cluster_centers_, at, name_nodes(naming, tree, clusters)
+        ),
         "history": history,
         "history_note": note,
         "facts": facts_of(model, n, float(np.mean(measures.distances**2))),

@@ -1,26 +1,24 @@
 """Names: of clusters and of nodes of a tree, from texts, from a table, or given by the user."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError
+from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Labels
+from boostkmeans.documents import name_clusters
 from boostkmeans.explore._contents.lengths import cluster_names
 from boostkmeans.explore._contents.row_contents import RowContents
 from boostkmeans.explore._contents.table import ColumnSummary, name_of
 from boostkmeans.explore._measures.cluster_measures import ClusterMeasures
-from boostkmeans.explore._payload.tree import clusters_below
+from boostkmeans.explore._measures.node_measures import clusters_below
 
 Namer = Callable[[list[str], list[str]], str]
 """Function that receives texts and terms of a cluster and returns its name."""
 Terms = list[tuple[str, float]]
 """Terms with weights between 0 and 1."""
-
-# Number of terms in the name of a node.
-TERMS_IN_NAME = 2
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,8 @@ class Naming:
     """Terms that distinguish each cluster from its neighbours; empty without texts."""
     columns: list[list[ColumnSummary]] = field(default_factory=list)
     """Columns of a table in each cluster; empty without a table."""
+    node_names: list[str] | None = None
+    """Names of the nodes of the tree, from texts; None without texts or without a tree."""
 
 
 def find_names(
@@ -43,6 +43,7 @@ def find_names(
     tree: ClusterTree | None,
     names: Iterable[Any] | None,
     namer: Namer | None,
+    progress: ProgressCallback,
 ) -> Naming:
     """Name the clusters: by the user's names, by their texts, by a table, or by their numbers."""
     k = len(clusters.sizes)
@@ -50,8 +51,6 @@ def find_names(
     given = None if names is None else cluster_names(names, k)
     columns = [] if contents.table is None else contents.table.summaries(labels, k)
     if contents.texts is not None:
-        from boostkmeans.documents import name_clusters
-
         found = name_clusters(
             contents.texts,
             labels,
@@ -59,37 +58,28 @@ def find_names(
             neighbours=clusters.neighbours,
             tree=tree,
             namer=namer,
+            progress=progress,
         )
-        terms, distinct = _scaled(found.terms), _scaled(found.distinct)
-        return Naming(given or list(found.names), terms, distinct, columns)
+        return Naming(given or found.names, found.terms, found.distinct, columns, found.node_names)
     if given is None and columns:
         given = [name_of(columns[number], number) for number in range(k)]
     return Naming(given or [f"cluster {number}" for number in range(k)], columns=columns)
 
 
 def name_nodes(naming: Naming, tree: ClusterTree, clusters: ClusterMeasures) -> list[str]:
-    """Name the nodes of a tree by the main terms or the largest of the clusters below."""
+    """Name the nodes of a tree. Without texts, an inner node is named after its largest cluster."""
     found = []
     for node, below in enumerate(clusters_below(tree)):
-        if node == 0 and len(below) > 1:
-            found.append("all rows")
-        elif len(below) == 1:
+        if len(below) == 1:
             found.append(naming.names[below[0]])
+        elif node == 0:
+            found.append("all rows")
+        elif naming.node_names is not None:
+            found.append(naming.node_names[node])
         else:
-            found.append(_joint_name(naming, below, clusters))
+            largest = max(below, key=lambda cluster: int(clusters.sizes[cluster]))
+            found.append(f"{naming.names[largest]} and {len(below) - 1} more")
     return found
-
-
-def _joint_name(naming: Naming, below: list[int], clusters: ClusterMeasures) -> str:
-    weights: dict[str, float] = defaultdict(float)
-    for cluster in below if naming.terms else ():
-        for term, weight in naming.terms[cluster]:
-            weights[term] += weight * float(clusters.sizes[cluster])
-    if weights:
-        ordered = sorted(weights, key=lambda term: (-weights[term], term))
-        return ", ".join(ordered[:TERMS_IN_NAME])
-    largest = max(below, key=lambda cluster: int(clusters.sizes[cluster]))
-    return f"{naming.names[largest]} and {len(below) - 1} more"
 
 
 def _check_namer(contents: RowContents, names: Iterable[Any] | None, namer: Namer | None) -> None:
@@ -109,10 +99,3 @@ def _check_namer(contents: RowContents, names: Iterable[Any] | None, namer: Name
                 names=Parameter("names"),
             )
         )
-
-
-def _scaled(terms: Iterable[Iterable[Any]]) -> list[Terms]:
-    """Return terms with weights of at most 1."""
-    found = [[(str(term), float(weight)) for term, weight in ones] for ones in terms]
-    largest = max((weight for ones in found for _, weight in ones), default=1.0)
-    return [[(term, weight / max(1.0, largest)) for term, weight in ones] for ones in found]

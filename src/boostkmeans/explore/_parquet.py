@@ -10,9 +10,7 @@ from boostkmeans.explore._packages import import_pyarrow
 ROWS_PER_GROUP = 1 << 17
 
 
-def write_parquet(
-    path: str | os.PathLike[str], columns: dict[str, Any], *, force: bool = False
-) -> None:
+def write_parquet(path: str | os.PathLike[str], columns: dict[str, Any], *, force: bool = False) -> None:
     """Write columns of equal length to a Parquet file, atomically."""
     pa = import_pyarrow()
     arrays = {}

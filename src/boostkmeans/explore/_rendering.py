@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from boostkmeans.explore._packages import import_jinja2
-from boostkmeans.explore._payload.packing import to_json
+from boostkmeans.explore._packing import to_json
 
 FOLDER = files("boostkmeans.explore") / "_page"
 TEMPLATE, SCRIPT, STYLE = "page.html.j2", "page.js", "page.css"

@@ -33,7 +33,7 @@ def as_strings(name: str, values: Iterable[Any]) -> list[str]:
     """Return values as strings. None and NaN become empty."""
     if isinstance(values, str | bytes):
         raise ParameterError(name, "a sequence with one entry per row", values, owner="page")
-    return ["" if one is None or one != one else str(one) for one in values]
+    return ["" if one is None or one != one else _printable(str(one)) for one in values]
 
 
 def strings_of_rows(name: str, values: Iterable[Any], n_rows: int) -> list[str]:
@@ -79,3 +79,8 @@ def checked_coordinates(coordinates: Any, n_rows: int) -> Floats:
             )
         )
     return found
+
+
+def _printable(text: str) -> str:
+    """Replace halves of surrogate pairs, which no file can hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

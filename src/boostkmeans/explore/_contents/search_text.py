@@ -3,7 +3,7 @@
 from typing import Any
 
 from boostkmeans.explore._contents.shown_rows import cut
-from boostkmeans.explore._payload.packing import pack_bytes
+from boostkmeans.explore._packing import pack_bytes
 
 # Lengths of the beginnings, by preference. The first one that fits into the budget is used.
 LENGTHS = (200, 100, 50)
@@ -25,8 +25,8 @@ def pack_texts(texts: list[str], max_bytes: int) -> tuple[dict[str, Any] | None,
             return packed, []
         return packed, [f"The search covers the first {length} characters of each text."]
     return None, [
-        "The search covers names of clusters and the rows whose contents the page has, because the texts "
-        "of all rows do not fit into it."
+        "The search covers names of clusters and the rows whose contents the page has: the texts of all "
+        "rows do not fit into it."
     ]
 
 

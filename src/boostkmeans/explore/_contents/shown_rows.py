@@ -135,9 +135,7 @@ def _add(
     return True
 
 
-def _sentences(
-    shown: ShownRows, clusters: ClusterMeasures, n_rows: int, max_bytes: int
-) -> list[str]:
+def _sentences(shown: ShownRows, clusters: ClusterMeasures, n_rows: int, max_bytes: int) -> list[str]:
     found = []
     n_important = len(set(_in_rounds(clusters)))
     n_shown: int = len(shown.rows)

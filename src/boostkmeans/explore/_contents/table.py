@@ -20,7 +20,7 @@ MAX_CELL_LENGTH = 120
 # A name mentions a numeric column if the mean of the cluster differs from that of all rows by at least
 # this number of standard deviations.
 MIN_DEVIATIONS = 0.5
-# A name mentions a value if its share in the cluster exceeds its share in all rows by at least this much.
+# A name mentions a value if its share in the cluster exceeds its share in all rows by this much.
 MIN_EXCESS = 0.2
 # Number of columns in a name.
 COLUMNS_IN_NAME = 2
@@ -46,9 +46,7 @@ class Table:
         """Read the columns of a data frame (pandas, polars, pyarrow) or of a dict."""
         self.columns = {str(name): _as_array(column) for name, column in _columns_of(table)}
         if not self.columns:
-            raise ParameterConflictError(
-                Message("{table} has no columns.", table=Parameter("table"))
-            )
+            raise ParameterConflictError(Message("{table} has no columns.", table=Parameter("table")))
         for column in self.columns.values():
             check_length("table", column, n_rows)
 
@@ -131,9 +129,7 @@ def _summarise(
     return _categorical(name, list(categories), codes, labels, n_clusters)
 
 
-def _numeric(
-    name: str, values: Floats, labels: Labels, n_clusters: int
-) -> list[ColumnSummary | None]:
+def _numeric(name: str, values: Floats, labels: Labels, n_clusters: int) -> list[ColumnSummary | None]:
     known = np.isfinite(values)
     if not known.any():
         return [None] * n_clusters

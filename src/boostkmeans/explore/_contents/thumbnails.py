@@ -33,9 +33,7 @@ class Thumbnail:
     fault: str = ""
 
 
-def thumbnails(
-    paths: Sequence[Path], n_threads: int, progress: ProgressCallback
-) -> list[Thumbnail]:
+def thumbnails(paths: Sequence[Path], n_threads: int, progress: ProgressCallback) -> list[Thumbnail]:
     """Return the thumbnails of some files."""
     import_pillow()
     blank = placeholder()
@@ -74,7 +72,9 @@ def _thumbnail(path: Path, blank: str) -> Thumbnail:
 
 def _small_upright(image: Any) -> Any:
     image_module, operations, _ = import_pillow()
-    image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))  # JPEG files are decoded at a fraction of their size
+    image.draft(
+        "RGB", (2 * MAX_SIDE, 2 * MAX_SIDE)
+    )  # JPEG files are decoded at a fraction of their size
     image = operations.exif_transpose(image)
     if image.mode.startswith(("I", "F")):
         image = image.point(lambda value: value / 256).convert("L")

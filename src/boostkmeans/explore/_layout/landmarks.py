@@ -16,8 +16,8 @@ from boostkmeans.explore._layout.local_maps import LocalMaps
 N_LANDMARKS = 2000
 # More centres than this are arranged in groups, and placed around the means of their groups.
 MAX_ARRANGED = 4000
-# Share of the way from a landmark to its centre by which it is moved before the arrangement. It keeps the
-# landmarks of a cluster together.
+# Share of the way from a landmark to its centre by which it is moved before the arrangement. This
+# keeps the landmarks of a cluster together.
 PULL = 0.3
 
 Ints = NDArray[np.int64]

@@ -24,9 +24,7 @@ MAX_COORDINATE = 65535
 WHAT = "placing rows"
 
 
-def place_rows(
-    rows: ExploredRows, labels: Labels, seed: int, progress: ProgressCallback
-) -> Floats:
+def place_rows(rows: ExploredRows, labels: Labels, seed: int, progress: ProgressCallback) -> Floats:
     """Return the place of each row. The result does not depend on the number of threads."""
     sizes = np.bincount(labels, minlength=len(rows.centres()))
     progress("arranging clusters", 0, None)
@@ -37,9 +35,7 @@ def place_rows(
         few = labels[sample.rows]
         landmarks = find_landmarks(sample.points, few, sizes, centres, seed, rows.n_threads)
         own = nearest_landmarks(sample.points, few, landmarks, rows.n_threads)
-        maps = LocalMaps.around(
-            landmarks.points, landmarks.places, sample.points, own, rows.n_threads
-        )
+        maps = LocalMaps.around(landmarks.points, landmarks.places, sample.points, own, rows.n_threads)
         progress(WHAT, 0, rows.n_rows)
         for batch in rows.batches():
             points = sample.project(rows, batch)
@@ -84,7 +80,8 @@ def to_square(places: Floats) -> Floats:
     if extent <= 0:
         return np.full(places.shape, MAX_COORDINATE // 2, dtype=np.float64)
     middle = low / 2 + high / 2
-    return np.rint(((places - middle) / extent + 0.5) * MAX_COORDINATE).clip(0, MAX_COORDINATE)
+    scaled: Floats = np.rint(((places - middle) / extent + 0.5) * MAX_COORDINATE)
+    return scaled.clip(0, MAX_COORDINATE)
 
 
 def places_of_clusters(square: Floats, labels: Labels, n_clusters: int) -> Floats:

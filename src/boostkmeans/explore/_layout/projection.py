@@ -46,9 +46,7 @@ def project_sample(rows: ExploredRows, chosen: Indices, seed: int) -> ProjectedS
         low, high = np.searchsorted(chosen, (batch.where.start, batch.where.stop))
         if low < high:
             part = Batch(batch.begin, batch.rows.sample(chosen[low:high] - batch.begin))
-            some[low:high] = rows.multiplied(
-                part, sparse.eye_array(rows.n_features, format="csr") if sketch is None else sketch
-            )
+            some[low:high] = rows.multiplied(part, sketch)
     mean = some.mean(axis=0)
     some -= mean
     _, axes = np.linalg.eigh(some.T @ some)

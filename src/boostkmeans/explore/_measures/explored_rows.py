@@ -72,10 +72,14 @@ class ExploredRows:
         """Return the centres of the model in the units of the frame, without its shift."""
         return np.ascontiguousarray(np.ldexp(self._centres, self._frame.exponent))
 
-    def multiplied(self, batch: Batch, matrix: Floats) -> Floats:
-        """Return the rows of a batch times a matrix, in the units of the frame, without its shift."""
-        scaled = batch.rows.scaled() @ matrix
-        return np.ldexp(np.asarray(scaled, dtype=np.float64), self._frame.exponent)
+    def multiplied(self, batch: Batch, matrix: Any = None) -> Floats:
+        """Return the rows of a batch times a matrix, in the units of the frame, without its shift.
+
+        The matrix may be sparse. None returns the rows as they are, as a dense array.
+        """
+        product = batch.rows.scaled() if matrix is None else batch.rows.scaled() @ matrix
+        dense: Floats = product.toarray() if sparse.issparse(product) else product
+        return np.ldexp(dense, self._frame.exponent)
 
     def in_user_units(self, squared: Floats) -> Floats:
         """Return distances in the units of X for squared distances in the frame."""
@@ -85,8 +89,8 @@ class ExploredRows:
     def _read(self, begin: int, end: int) -> Array:
         if self._source is not None:
             return self._source.read(begin, end).astype(read_type(self._source), copy=False)
-        some = self._array[begin:end]
-        return sparse.csr_array(some) if sparse.issparse(some) else some
+        some: Array = self._array[begin:end]
+        return some
 
 
 def _stored_bytes(array: Any) -> int:

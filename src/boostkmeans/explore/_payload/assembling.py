@@ -12,7 +12,7 @@ from boostkmeans.explore._contents.shown_rows import ShownRows, row_numbers
 from boostkmeans.explore._measures.cluster_measures import ClusterMeasures
 from boostkmeans.explore._measures.row_measures import RowMeasures
 from boostkmeans.explore._names import Naming
-from boostkmeans.explore._payload.packing import pack, rounded
+from boostkmeans.explore._packing import pack, rounded
 
 FORMAT = 1
 # Maximum number of points on the map. Of more rows, a sample is shown.

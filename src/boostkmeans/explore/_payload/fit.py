@@ -8,7 +8,7 @@ import numpy as np
 from boostkmeans import __version__
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._runtime.errors import shorten
-from boostkmeans.explore._payload.packing import rounded
+from boostkmeans.explore._packing import rounded
 
 # Parameters that say nothing about the result.
 HIDDEN_PARAMETERS = ("callback", "checkpoint", "verbose")
@@ -32,7 +32,11 @@ def history_payload(model: CentreModel) -> tuple[dict[str, Any] | None, str]:
     history = getattr(model, "history_", None) or []
     total = _total_weight(model)
     points = [
-        (rounded(one.seconds), rounded(one.inertia / total), ANNEALING if one.temperature > 0 else one.kind)
+        (
+            rounded(one.seconds),
+            rounded(one.inertia / total),
+            ANNEALING if one.temperature > 0 else one.kind,
+        )
         for one in history
         if total > 0
     ]
@@ -60,7 +64,6 @@ def facts_of(model: CentreModel, n_rows: int, distortion: float) -> list[list[st
         ("rows of the fit", "n_samples_seen_"),
         ("iterations", "n_iter_"),
         ("stop reason", "stop_reason_"),
-        ("serial share", "serial_share_"),
     ):
         value = getattr(model, attribute, None)
         if value is not None:

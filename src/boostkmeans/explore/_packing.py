@@ -45,10 +45,10 @@ def unpack(packed: dict[str, Any]) -> NDArray[Any]:
 
 
 def to_json(payload: dict[str, Any]) -> str:
-    """Return JSON that can be placed inside a script element.
+    r"""Return JSON that can be placed inside a script element.
 
-    >>> to_json({"text": "</script>"})
-    '{"text":"\\\\u003c/script\\\\u003e"}'
+    >>> print(to_json({"text": "</script>"}))
+    {"text":"\u003c/script\u003e"}
     """
     # A lone surrogate, which is not valid in a file, is written as an escape.
     text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
