@@ -50,7 +50,7 @@ class ContentOptions:
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Table with one row per vector: .csv, .tsv (with a header), .jsonl, .parquet or .arrow.",
+            help="Table with one row per vector: .csv, .tsv, .jsonl, .parquet or .arrow.",
         ),
     ] = None
     coordinates: Annotated[

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
@@ -18,7 +19,11 @@ N_LANDMARKS = 2000
 MAX_ARRANGED = 4000
 # Share of the way from a landmark to its centre by which it is moved before the arrangement. This
 # keeps the landmarks of a cluster together.
-PULL = 0.3
+PULL = 0.1
+# Radius of an enlarged cluster, relative to the distance between its middle and the nearest other one.
+FILLED = 0.45
+# Largest factor by which a cluster is enlarged.
+MAX_ENLARGEMENT = 4.0
 
 Ints = NDArray[np.int64]
 
@@ -61,7 +66,26 @@ def find_landmarks(
     starts = np.cumsum([0, *map(len, parts)])
     own = np.repeat(np.arange(k), np.diff(starts))
     pulled = points + PULL * (centres[own] - points)
-    return Landmarks(points, starts, _places(pulled, seed, n_threads))
+    places = _places(pulled, seed, n_threads)
+    return Landmarks(points, starts, enlarge_clusters(places, own, k))
+
+
+def enlarge_clusters(places: Floats, own: Ints, n_clusters: int) -> Floats:
+    """Enlarge each cluster around its middle until it fills the space between its neighbours.
+
+    t-SNE leaves wide gaps between clusters whose landmarks have only each other as neighbours.
+    """
+    middles = np.array([np.median(places[own == cluster], axis=0) for cluster in range(n_clusters)])
+    if n_clusters < 2:
+        return places
+    gaps = cKDTree(middles).query(middles, k=2)[0][:, 1]
+    offsets = places - middles[own]
+    lengths = np.linalg.norm(offsets, axis=1)
+    radii = np.zeros(n_clusters)
+    np.maximum.at(radii, own, lengths)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factors = np.where(radii > 0, FILLED * gaps / radii, 1.0)
+    return middles[own] + offsets * np.clip(factors, 1.0, MAX_ENLARGEMENT)[own, None]
 
 
 def _quotas(sizes: Ints) -> Ints:
