@@ -1,5 +1,6 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
+import explorer_report
 import few_clusters_report
 import files_report
 import large_k_report
@@ -37,6 +38,7 @@ def page_text(results: dict[str, Json]) -> str:
         **text_report.SECTIONS,
         **files_report.SECTIONS,
         **quantization_report.SECTIONS,
+        **explorer_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]
     return "\n".join([HEAD, *texts])

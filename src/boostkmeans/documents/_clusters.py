@@ -1,7 +1,7 @@
 """`cluster_documents`: weight terms, cluster documents and describe the clusters."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -19,6 +19,11 @@ from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, vis
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing
+from boostkmeans.documents._names.arguments import check_namer
+from boostkmeans.documents._names.cluster_names import source_of_texts
+from boostkmeans.documents._names.matrix_names import source_of_matrix
+from boostkmeans.documents._names.namer import Namer, warn_of_failures
+from boostkmeans.documents._names.naming import ClusterNames, make_names
 from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
 
 METHODS = ("bisecting", "refined", "k-way")
@@ -97,6 +102,7 @@ def cluster_documents(
     weighting: Weighting | None = None,
     n_terms: int = 10,
     n_central: int = 5,
+    namer: Namer | None = None,
     n_init: int = 1,
     quality: str | None = None,
     random_state: int | np.random.RandomState | None = None,
@@ -121,6 +127,9 @@ def cluster_documents(
         Number of descriptive and of discriminating terms per cluster.
     n_central : int, default=5
         Number of central documents per cluster.
+    namer : callable, default=None
+        Function called as ``namer(texts, terms)`` for each cluster, with central texts and descriptive
+        terms. It returns the name, as in `name_clusters`. None generates the names.
     n_init : int, default=1
         Number of runs with different random numbers. The result is the run with the lowest inertia.
     quality : {"fast", "balanced", "best"}, default=None
@@ -153,11 +162,13 @@ def cluster_documents(
     documents = corpus if isinstance(corpus, Corpus) else Corpus.from_texts(corpus)
     _check_parameters(documents, n_clusters, method, n_terms, n_central)
     _check_quality(method, quality)
+    check_namer(namer, "cluster_documents")
     report = progress or ignore_progress
     model = _estimator(method, n_clusters, n_init, quality, random_state, n_threads, verbose)
     with visible_log(verbose):
         weighted = tfidf(documents, weighting, progress=report)
         fitted = _fit(model, weighted, report)
+        names = _name(documents, weighted, fitted, weighting, namer, report)
         report("describing clusters", 0, None)
         clusters = describe(
             weighted,
@@ -167,9 +178,10 @@ def cluster_documents(
             n_terms=n_terms,
             n_central=n_central,
         )
+    warn_of_failures(names.failures, len(clusters))
     return DocumentClusters(
         labels=fitted.labels_,
-        clusters=clusters,
+        clusters=[replace(one, name=name) for one, name in zip(clusters, names.names, strict=True)],
         scores=scores_against(documents.classes, fitted.labels_),
         model=fitted,
         documents=weighted,
@@ -250,6 +262,26 @@ def _estimator(
     if method == "k-way":
         return BoostKMeans(n_clusters, **common)
     return BisectingBoostKMeans(n_clusters, refine=method == "refined", **common)
+
+
+def _name(
+    corpus: Corpus,
+    documents: WeightedDocuments,
+    model: BoostKMeans | BisectingBoostKMeans,
+    weighting: Weighting | None,
+    namer: Namer | None,
+    progress: ProgressCallback,
+) -> ClusterNames:
+    """Name the clusters by their texts, or by the terms of a matrix."""
+    labels, n_clusters = model.labels_.astype(np.int64), len(model.cluster_sizes_)
+    given = None if weighting is None else weighting.stop_words
+    stop_words = "english" if given is None else given
+    if corpus.texts is not None:
+        source = source_of_texts(corpus.texts, labels, n_clusters, stop_words, progress)
+    else:
+        progress("naming clusters", 0, None)
+        source = source_of_matrix(documents.rows, documents.terms, labels, n_clusters, stop_words)
+    return make_names(source, None, getattr(model, "tree_", None), namer, 0, progress)
 
 
 def _fit(

@@ -60,6 +60,8 @@ class DocumentCluster:
     """Documents that are nearest to the centre."""
     classes: dict[str, int] | None = None
     """Number of documents of each class, largest first. None if classes are unknown."""
+    name: str = ""
+    """Name made of the phrases that distinguish the cluster from its neighbours, or by a namer."""
 
 
 def describe(

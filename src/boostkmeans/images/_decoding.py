@@ -2,6 +2,8 @@
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,6 +87,16 @@ def _read(content: Path | Pixels, target: Target) -> Pixels:
         reason = f"cannot be decoded ({type(error).__name__}: {escape_untrusted(str(error))})"
         raise UnreadableImageError(reason) from None
     return turn_upright(pixels, orientation)
+
+
+@contextmanager
+def opened_image(path: Path) -> Iterator["Image.Image"]:
+    """Open an image whose header is harmless. Raise UnreadableImageError otherwise."""
+    if not path.is_file():  # opening a pipe would block
+        raise UnreadableImageError("not a file" if path.exists() else "no such file")
+    with _open(import_pillow(), path) as image:
+        _check_size(image)
+        yield image
 
 
 def _open(pillow: Any, path: Path) -> Any:
