@@ -99,7 +99,7 @@ def test_ids_are_checked(photos: Path, tmp_path: Path) -> None:
 def test_values_are_checked(photos: Path) -> None:
     with pytest.raises(DataFormatError, match=r"row 1 \(counted from 0\): .*NaN or infinity"):
         clustered(photos, [[1, 2], [1, np.inf], [1, 2]])
-    with pytest.raises(DataFormatError, match="numbers in two dimensions. Got float64 of shape"):
+    with pytest.raises(DataFormatError, match=r"numbers in two dimensions\. Got float64 of shape"):
         clustered(photos, ROWS[0])
     found = clustered(photos, ROWS * [[1], [0], [1]])
     assert found.names == ["a.png", "sub/c.png"]

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ pytest.importorskip("PIL")
 pytest.importorskip("cv2")
 from PIL import Image
 
-from boostkmeans import load_model
+from boostkmeans import explore, load_model
 from boostkmeans.cli.commands.images import outputs as outputs_module
 from boostkmeans.cli.commands.images.command import _log_steps
 from boostkmeans.images import VLADPipeline
@@ -262,14 +261,15 @@ def test_interrupt_stops_the_processes(tmp_path: Path) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.skipif(find_spec("boostkmeans.explore") is None, reason="needs boostkmeans.explore")
 def test_page(photos: str) -> None:
     pytest.importorskip("jinja2")
     result = json.loads(
         succeed("images", photos, "-k", "2", "--words", "8", "--page", "page.html", "--json")
     )
     assert result["files"] == {"page": "page.html"}
-    assert "Content-Security-Policy" in Path("page.html").read_text(encoding="utf-8")
+    text = Path("page.html").read_text(encoding="utf-8")
+    assert "<title>Images of photos</title>" in text
+    assert "Content-Security-Policy" in text
 
 
 def test_page_receives_paths_and_names(photos: str, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,11 +283,11 @@ def test_page_receives_paths_and_names(photos: str, rows: str, monkeypatch: pyte
         given.update(settings, n_rows=len(X), labels=model.labels_)
         return Page()
 
-    monkeypatch.setattr(outputs_module, "import_page", lambda: page)
+    monkeypatch.setattr(explore, "page", page)
     succeed("images", photos, "-k", "2", "--features", rows, "--page", "page.html")
     assert Path("page.html").read_text() == "page"
     assert given["n_rows"] == len(given["labels"]) == len(given["images"]) == 10
     assert given["ids"][-1] == "sub/copy.jpg"
     assert given["images"][-1] == Path(photos, "sub/copy.jpg")
     assert given["title"] == "Images of photos"
-    assert given["command"].startswith("boostkmeans ")
+    assert given["command"].startswith("boostkmeans images photos -k 2 --features rows.npy")

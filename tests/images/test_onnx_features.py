@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 pytest.importorskip("PIL")
 pytest.importorskip("onnxruntime")
-onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnx")
+import onnx
 from onnx import TensorProto, helper
 from PIL import Image
 
@@ -172,14 +173,14 @@ def test_outputs_must_have_one_vector_per_image(tmp_path: Path) -> None:
     path = write_model(tmp_path / "tiny.onnx", ["n", 3, 20, 20], axes=(0, 1))
     with pytest.raises(DataFormatError, match=r"one vector per image. Got float32 of shape \(1, 1, 20"):
         OnnxFeatures(path).describe([coloured(0), coloured(1)])
-    with pytest.raises(DataFormatError, match="no output 'other'. Its outputs are: means, all"):
+    with pytest.raises(DataFormatError, match=r"no output 'other'. Its outputs are: means, all"):
         OnnxFeatures(path, output="other").describe([coloured(0)])
 
 
 def test_damaged_and_missing_models(tmp_path: Path) -> None:
     path = tmp_path / "bad.onnx"
     path.write_bytes(b"not a model")
-    with pytest.raises(DataFormatError, match="bad.onnx: Not a valid ONNX model"):
+    with pytest.raises(DataFormatError, match=r"bad.onnx: Not a valid ONNX model"):
         OnnxFeatures(path).describe([coloured(0)])
     with pytest.raises(FileNotFoundError):
         OnnxFeatures(tmp_path / "missing.onnx").describe([coloured(0)])

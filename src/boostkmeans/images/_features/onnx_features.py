@@ -48,7 +48,7 @@ class Cropper:
 
     def __call__(self, content: Content) -> Pixels | str:
         try:
-            # The shortest side of the decoded image is at least as long as the longest one of the result.
+            # The shortest side of the decoded image is as long as the longest one of the result.
             rgb = read_rgb(content, max(self.height, self.width))
         except UnreadableImageError as error:
             return str(error)

@@ -111,8 +111,8 @@ class OnnxModel:
         array = np.asarray(found)
         if array.ndim < 2 or len(array) != len(fed) or array.dtype.kind not in "fiu":
             raise DataFormatError(
-                f"The output {self._output!r} must have one vector per image. Got {array.dtype} of shape "
-                f"{array.shape} for {len(fed)} images.",
+                f"The output {self._output!r} must have one vector per image. Got {array.dtype} of "
+                f"shape {array.shape} for {len(fed)} images.",
                 file=self._path,
             )
         vectors = array[:n].reshape(n, -1).astype(np.float32)

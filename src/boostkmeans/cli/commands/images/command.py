@@ -17,6 +17,7 @@ from boostkmeans.cli.commands.images.outputs import ImageOutputs
 from boostkmeans.cli.errors import message_of, print_message
 from boostkmeans.cli.exit_codes import FAILURE
 from boostkmeans.cli.files.output import check_outputs, check_stdout_conflict
+from boostkmeans.cli.files.page_output import command_line
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import Without, expand_option_groups
 from boostkmeans.cli.options import Clusters, CommonOptions, Quality, RunOptions, value_of
@@ -109,7 +110,21 @@ def images(
                 progress=report,
                 verbose=display.verbose,
             )
-            failures = outputs.write(found, report)
+            failures = outputs.write(
+                found,
+                command_line(
+                    "images",
+                    [folder],
+                    {
+                        "-k": clusters,
+                        **vector_options.as_typed(),
+                        "--duplicates": duplicates,
+                        "--method": method.value,
+                        "--seed": run_options.seed,
+                    },
+                ),
+                report,
+            )
         for error in failures.values():
             print_message(message_of(error))
         files = {name: path for name, path in outputs.files.items() if name not in failures}

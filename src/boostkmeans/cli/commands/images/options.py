@@ -66,7 +66,7 @@ class VectorOptions:
         typer.Option(
             min=1,
             metavar="PIXELS",
-            help="Height and width of the images for an ONNX model that accepts any size (default: 224).",
+            help="Height and width of images for an ONNX model that accepts any size (default: 224).",
         ),
     ] = None
     mean: Annotated[
@@ -105,6 +105,16 @@ class VectorOptions:
         return {
             "--features": None if self.features == VLAD else self.features,
             "--pipeline": self.pipeline,
+        }
+
+    def as_typed(self) -> dict[str, object | None]:
+        """Return the values by option, as a user would type them."""
+        return {
+            "--features": self.features,
+            "--pipeline": self.pipeline,
+            "--id": self.id_column,
+            **self._vlad(),
+            **self._onnx(),
         }
 
     def build(self, seed: int, n_jobs: int | None, progress: ProgressCallback) -> Any:

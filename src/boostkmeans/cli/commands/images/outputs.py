@@ -1,15 +1,13 @@
 """Files that `boostkmeans images` writes."""
 
-import shlex
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
+from boostkmeans import explore
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.cli.commands.images.options import ImageOutputOptions
@@ -21,6 +19,7 @@ from boostkmeans.cli.files.output import (
     require_file,
     writing_to,
 )
+from boostkmeans.cli.files.page_output import check_page
 from boostkmeans.images import ImageClusters
 from boostkmeans.io import write_vectors
 
@@ -64,8 +63,7 @@ class ImageOutputs:
                 raise ImportError(
                     f"--{name} as .parquet needs pyarrow: pip install boostkmeans[parquet]"
                 )
-        if outputs.page is not None:
-            import_page()
+        check_page("--page", outputs.page)
         if outputs.pipeline is not None and not computes_vlad:
             raise ValueError("--save-pipeline is for --features vlad: other features have no pipeline.")
         return outputs
@@ -97,16 +95,18 @@ class ImageOutputs:
         }
         return {name: one.path for name, one in found.items() if one is not None and not one.is_stdout}
 
-    def write(self, found: ImageClusters, progress: ProgressCallback) -> dict[str, Exception]:
+    def write(
+        self, found: ImageClusters, command: str, progress: ProgressCallback
+    ) -> dict[str, Exception]:
         """Write all results, and return the errors by result.
 
-        An error does not prevent the other results from being written. Labels are written last, because
-        they may be printed to a closed pipe.
+        The page shows `command`. An error does not prevent the other results from being written. Labels
+        are written last, because they may be printed to a closed pipe.
         """
         writers: dict[str, Callable[[], None]] = {
             "model": partial(self._save, self.model, partial(found.model.save, labels=False)),
             "vectors": partial(self._write_vectors, found),
-            "page": partial(self._write_page, found, progress),
+            "page": partial(self._write_page, found, command, progress),
             "labels": partial(self._write_labels, found),
         }
         if found.pipeline is not None:
@@ -131,17 +131,17 @@ class ImageOutputs:
             with writing_to(self.vectors.path):
                 write_vectors(self.vectors.path, found.vectors, force=self.vectors.force)
 
-    def _write_page(self, found: ImageClusters, progress: ProgressCallback) -> None:
+    def _write_page(self, found: ImageClusters, command: str, progress: ProgressCallback) -> None:
         if self.page is None:
             return
-        page = import_page()(
+        page = explore.page(
             found.model,
             found.vectors,
             images=found.paths,
             ids=found.names,
             title=f"Images of {found.source}",
             progress=progress,
-            command=shlex.join(["boostkmeans", *sys.argv[1:]]),
+            command=command,
         )
         self._save(self.page, page.save)
 
@@ -154,14 +154,6 @@ class ImageOutputs:
         ids = np.array([clean(name) for name in found.names], dtype=object)
         with table_writer(self.labels, ids.dtype, CLUSTER) as write:
             write(found.labels, ids)
-
-
-def import_page() -> Callable[..., Any]:
-    """Import the function that draws pages. Raise ImportError if a package is missing."""
-    from boostkmeans import explore
-
-    found: Callable[..., Any] = explore.page
-    return found
 
 
 def _as_utf8(name: str) -> str:
