@@ -8,6 +8,7 @@ import explorer
 import few_clusters
 import figures
 import files
+import image_duplicates
 import large_k
 import limits
 import optima
@@ -21,7 +22,7 @@ BENCHMARKS = [
     *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
     *few_clusters.BENCHMARKS, *small.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
-    *explorer.BENCHMARKS,
+    *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
 ]  # fmt: skip
 
 
