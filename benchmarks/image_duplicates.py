@@ -29,6 +29,8 @@ KINDS = ("resized to 50 %", "JPEG quality 40", "cropped by 10 %")
 VLAD_THRESHOLDS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 MINIATURE_THRESHOLDS = (0.99, 0.98, 0.97, 0.95, 0.9)
 DEFAULTS = (0.7, 0.98)
+# Average number of vectors per cluster if only pairs in neighbouring clusters are compared.
+VECTORS_PER_CLUSTER = 8
 # Number of files with photographs of 640 x 427 pixels whose description is timed.
 N_PHOTOGRAPHS = 100
 QUALITY = 90
@@ -117,8 +119,9 @@ def find_planted(folder: Path) -> Json:
         pairs(rows, threshold) for rows, threshold in zip((vectors, miniatures), DEFAULTS, strict=True)
     ]
     rows.append({"measure": "both", "threshold": list(DEFAULTS), **count(both[0] | both[1], planted)})
-    # The same with clusters, as for many images.
-    with mock.patch.object(similar_pairs, "MAX_EXACT", 0):
+    # The same with clusters, as for many images. They are smaller, so that only some pairs are compared.
+    few = {"MAX_EXACT": 0, "VECTORS_PER_CLUSTER": VECTORS_PER_CLUSTER}
+    with mock.patch.multiple(similar_pairs, **few):
         clustered = [
             pairs(rows, threshold)
             for rows, threshold in zip((vectors, miniatures), DEFAULTS, strict=True)
@@ -129,6 +132,7 @@ def find_planted(folder: Path) -> Json:
         "n_planted": N_COPIES,
         "rows": rows,
         "pairs_of_all": [len(one) for one in both],
+        "vectors_per_cluster": VECTORS_PER_CLUSTER,
         "pairs_in_clusters": [len(one) for one in clustered],
     }
 
