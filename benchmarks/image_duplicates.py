@@ -78,7 +78,7 @@ def write_copy(image: Image.Image, kind: int, path: Path, rng: np.random.Generat
         image = image.resize((width // 2, height // 2), Image.Resampling.LANCZOS)
     elif kind == 2:
         wide, high = round(0.9 * width), round(0.9 * height)
-        left, top = rng.integers(0, width - wide + 1), rng.integers(0, height - high + 1)
+        left, top = int(rng.integers(0, width - wide + 1)), int(rng.integers(0, height - high + 1))
         image = image.crop((left, top, left + wide, top + high))
     image.save(path, quality=40 if kind == 1 else QUALITY)
 
@@ -120,8 +120,10 @@ def find_planted(folder: Path) -> Json:
     ]
     rows.append({"measure": "both", "threshold": list(DEFAULTS), **count(both[0] | both[1], planted)})
     # The same with clusters, as for many images. They are smaller, so that only some pairs are compared.
-    few = {"MAX_EXACT": 0, "VECTORS_PER_CLUSTER": VECTORS_PER_CLUSTER}
-    with mock.patch.multiple(similar_pairs, **few):
+    with (
+        mock.patch.object(similar_pairs, "MAX_EXACT", 0),
+        mock.patch.object(similar_pairs, "VECTORS_PER_CLUSTER", VECTORS_PER_CLUSTER),
+    ):
         clustered = [
             pairs(rows, threshold)
             for rows, threshold in zip((vectors, miniatures), DEFAULTS, strict=True)

@@ -54,7 +54,7 @@ def coloured(seed: int, height: int = 30, width: int = 50) -> NDArray[np.uint8]:
 
 
 def unit(rows: NDArray[Any]) -> NDArray[Any]:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ class OnnxFeatures:
         parts: list[Floats] = []
         for batch, pixels in self._batches(model.input, sources, skipped):
             vectors = unit_length(model.run(self._values(model.input, pixels)))
-            is_used = vectors.any(axis=1)
+            is_used = [bool(one.any()) for one in vectors]
             names += [name for name, used in zip(batch, is_used, strict=True) if used]
             skipped += [
                 SkippedImage(name, ZERO_VECTOR)

@@ -100,7 +100,7 @@ class OnnxModel:
         fed = np.ascontiguousarray(values, dtype=self.input.dtype)
         if self.input.batch is not None and n < self.input.batch:
             padding = [(0, self.input.batch - n), (0, 0), (0, 0), (0, 0)]
-            fed = np.pad(fed, padding)  # type: ignore[arg-type]  # a list of pairs
+            fed = np.pad(fed, padding)
         try:
             [found] = self._session.run([self._output], {self.input.name: fed})
         except Exception as error:  # types of onnxruntime, which differ between versions

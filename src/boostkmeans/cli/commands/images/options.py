@@ -135,7 +135,7 @@ class VectorOptions:
             )
         if not self._is_onnx:
             return self.features
-        colours = {
+        colours: dict[str, Any] = {
             name: _parse_colour(f"--{name}", text)
             for name, text in (("mean", self.mean), ("std", self.std))
             if text is not None
