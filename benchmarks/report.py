@@ -1,8 +1,10 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
 import cluster_names_report
+import explorer_report
 import few_clusters_report
 import files_report
+import image_report
 import large_k_report
 import optima_report
 import projected_report
@@ -39,6 +41,8 @@ def page_text(results: dict[str, Json]) -> str:
         **cluster_names_report.SECTIONS,
         **files_report.SECTIONS,
         **quantization_report.SECTIONS,
+        **explorer_report.SECTIONS,
+        **image_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]
     return "\n".join([HEAD, *texts])

@@ -4,9 +4,11 @@ import argparse
 
 # environment sets the number of threads, which NumPy and others read when they are imported.
 import environment  # noqa: F401
+import explorer
 import few_clusters
 import figures
 import files
+import image_duplicates
 import large_k
 import limits
 import optima
@@ -20,6 +22,7 @@ BENCHMARKS = [
     *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
     *few_clusters.BENCHMARKS, *small.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
+    *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
 ]  # fmt: skip
 
 
