@@ -46,7 +46,9 @@ def create_page(n: int, k: int, with_texts: bool) -> Json:
     def note(what: str, done: int, total: int | None) -> None:
         steps.setdefault(what, time.perf_counter() - began)
 
-    seconds, page = timed(lambda: explore.page(model, X, texts=texts, n_threads=N_THREADS, progress=note))
+    seconds, page = timed(
+        lambda: explore.page(model, X, texts=texts, n_threads=N_THREADS, progress=note)
+    )
     return {"seconds": seconds, "megabytes": len(page.html.encode()) / 1e6, "step_starts": steps}
 
 
