@@ -20,7 +20,7 @@ PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
 help:
 	@echo "For users:"
-	@echo "  make demo         Cluster a real sample with boost k-means and k-means, and draw a picture."
+	@echo "  make demo         Cluster a real sample with boost k-means and k-means, draw a picture, and show the clusters."
 	@echo "  make docs         Build the documentation as a web site in build/docs/html."
 	@echo "For developers:"
 	@echo "  make test         Check style and types, then run all tests (about 5 minutes on 2 cores)."
@@ -51,7 +51,7 @@ $(PY):
 
 # One stamp file per set of dependencies; a stamp is remade when the sources change.
 $(VENV)/.plot: $(PY) $(SOURCES)
-	$(QUIET) "Compiling the C++ core and installing (1-2 minutes)" $(PIP_INSTALL) '.[plot]'
+	$(QUIET) "Compiling the C++ core and installing (1-2 minutes)" $(PIP_INSTALL) '.[plot,explore]'
 	@touch $@
 
 $(VENV)/.test: $(PY) $(SOURCES)
@@ -76,7 +76,7 @@ $(VENV)/.dev: $(VENV)/.test
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
 demo: $(VENV)/.plot
-	$(PHASE) "Clustering the sample in examples/data (a few seconds)" $(PY) examples/demo.py
+	$(PHASE) "Clustering the sample in examples/data (half a minute)" $(PY) examples/demo.py
 
 test: lint
 	$(PHASE) "Running all tests on 2 cores (about 4 minutes)" $(PYTEST)

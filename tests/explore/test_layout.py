@@ -83,7 +83,7 @@ def test_many_clusters_are_arranged_in_groups(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(landmarks, "MAX_ARRANGED", 100)
     monkeypatch.setattr(landmarks, "N_LANDMARKS", 60)
     places = placed(model, X)
-    assert share_of_neighbours(X, places) > 1.5 * share_of_neighbours(X, PCA(2).fit_transform(X))
+    assert share_of_neighbours(X, places) > 1.2 * share_of_neighbours(X, PCA(2).fit_transform(X))
 
 
 def test_many_features_are_sketched(monkeypatch: pytest.MonkeyPatch) -> None:
