@@ -1,6 +1,7 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
 import explorer_report
+import cluster_names_report
 import few_clusters_report
 import files_report
 import large_k_report
@@ -36,6 +37,7 @@ def page_text(results: dict[str, Json]) -> str:
         **optima_report.SECTIONS,
         **few_clusters_report.SECTIONS,
         **text_report.SECTIONS,
+        **cluster_names_report.SECTIONS,
         **files_report.SECTIONS,
         **quantization_report.SECTIONS,
         **explorer_report.SECTIONS,

@@ -1,4 +1,4 @@
-"""Clustering of documents: reading, TF-IDF weighting, clustering, and description of the clusters.
+"""Clustering of documents: reading, TF-IDF weighting, clustering, names and descriptions of clusters.
 
 >>> from boostkmeans.documents import cluster_documents
 >>> texts = ["the cat purrs", "a cat and a kitten", "stocks fell", "bonds and stocks rose"]

@@ -20,10 +20,9 @@ from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing
 from boostkmeans.documents._names.arguments import check_namer
-from boostkmeans.documents._names.cluster_names import source_of_texts
-from boostkmeans.documents._names.matrix_names import source_of_matrix
+from boostkmeans.documents._names.document_names import name_documents
 from boostkmeans.documents._names.namer import Namer, warn_of_failures
-from boostkmeans.documents._names.naming import ClusterNames, make_names
+from boostkmeans.documents._names.naming import ClusterNames
 from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
 
 METHODS = ("bisecting", "refined", "k-way")
@@ -50,6 +49,8 @@ class DocumentClusters:
     """The documents."""
     method: str
     """Method of the clustering."""
+    cluster_names: ClusterNames
+    """Names and phrases of the clusters, and names of the nodes of the tree if the model has one."""
 
     @property
     def empty(self) -> list[str]:
@@ -168,7 +169,7 @@ def cluster_documents(
     with visible_log(verbose):
         weighted = tfidf(documents, weighting, progress=report)
         fitted = _fit(model, weighted, report)
-        names = _name(documents, weighted, fitted, weighting, namer, report)
+        names = name_documents(documents, weighted, fitted, weighting, namer, n_terms, report)
         report("describing clusters", 0, None)
         clusters = describe(
             weighted,
@@ -187,6 +188,7 @@ def cluster_documents(
         documents=weighted,
         corpus=documents,
         method=method,
+        cluster_names=names,
     )
 
 
@@ -262,26 +264,6 @@ def _estimator(
     if method == "k-way":
         return BoostKMeans(n_clusters, **common)
     return BisectingBoostKMeans(n_clusters, refine=method == "refined", **common)
-
-
-def _name(
-    corpus: Corpus,
-    documents: WeightedDocuments,
-    model: BoostKMeans | BisectingBoostKMeans,
-    weighting: Weighting | None,
-    namer: Namer | None,
-    progress: ProgressCallback,
-) -> ClusterNames:
-    """Name the clusters by their texts, or by the terms of a matrix."""
-    labels, n_clusters = model.labels_.astype(np.int64), len(model.cluster_sizes_)
-    given = None if weighting is None else weighting.stop_words
-    stop_words = "english" if given is None else given
-    if corpus.texts is not None:
-        source = source_of_texts(corpus.texts, labels, n_clusters, stop_words, progress)
-    else:
-        progress("naming clusters", 0, None)
-        source = source_of_matrix(documents.rows, documents.terms, labels, n_clusters, stop_words)
-    return make_names(source, None, getattr(model, "tree_", None), namer, 0, progress)
 
 
 def _fit(

@@ -75,8 +75,8 @@ def docs(
       boostkmeans docs sports.mat -k 7 --method refined --labels labels.tsv
       zcat posts.txt.gz | boostkmeans docs - -k 5
 
-    Cluster documents, and print for each cluster its size, the terms with the largest weight in its
-    centre, the terms that distinguish it from the other clusters, and the documents nearest to its
+    Cluster documents, and print for each cluster a name, its size, the terms with the largest weight in
+    its centre, the terms that distinguish it from the other clusters, and the documents nearest to its
     centre.
 
     PATH is a folder of text files (subfolders are classes), a text file with one document per line, a

@@ -13,9 +13,9 @@ Ints = NDArray[np.int64]
 # A word is replaced by a longer phrase that occurs in more than this share of the texts with the word.
 MIN_COVERAGE = 0.5
 # Two words with a common beginning of this length, and of this share of the longer word, are related:
-# "Iraq" and "Iraqi", "economy" and "economic".
+# "China" and "Chinese", "economy" and "economic".
 MIN_STEM = 4
-STEM_SHARE = 0.6
+STEM_SHARE = 0.55
 # Number of phrases that are considered as replacements.
 MAX_CONSIDERED = 400
 
@@ -49,13 +49,12 @@ def choose(
             break
         if _repeats(own, used):
             continue
-        best = _extend(i, own, considered, shares)
-        longer = key(int(phrases[best]))
-        if longer in avoid or _repeats(longer, used):
-            best, longer = i, own
-        if longer not in avoid:
-            used |= words_of(longer)
-            chosen.append(Weighted(int(phrases[best]), float(weights[i])))
+        # The longest phrase first; the last one is the word itself.
+        for j, longer in [*_longer(i, own, considered, shares), (i, own)]:
+            if longer not in avoid and not _repeats(longer, used):
+                used |= words_of(longer)
+                chosen.append(Weighted(int(phrases[j]), float(weights[i])))
+                break
     return chosen
 
 
@@ -80,13 +79,17 @@ def _related(word: str, other: str) -> bool:
     return len(word) >= n and word[:n] == other[:n]
 
 
-def _extend(i: int, own: str, considered: list[tuple[int, str]], shares: Floats) -> int:
-    """Return the longest phrase that contains this one and is almost as frequent, else this one."""
-    best, length = i, len(own)
-    for other, longer in considered:
-        if len(longer) > length and shares[other] > MIN_COVERAGE * shares[i] and _contains(longer, own):
-            best, length = other, len(longer)
-    return best
+def _longer(
+    i: int, own: str, considered: list[tuple[int, str]], shares: Floats
+) -> list[tuple[int, str]]:
+    """Return the phrases that contain this one and are almost as frequent, longest first."""
+    least, length = MIN_COVERAGE * shares[i], len(own)
+    found = [
+        (j, longer)
+        for j, longer in considered
+        if len(longer) > length and shares[j] > least and _contains(longer, own)
+    ]
+    return sorted(found, key=lambda one: -len(one[1]))
 
 
 def _contains(longer: str, own: str) -> bool:

@@ -100,7 +100,7 @@ def source_of_texts(
     progress: ProgressCallback,
 ) -> Source:
     """Count the phrases of texts."""
-    members = sample_members(labels, n_clusters)
+    members = sample_members(texts, labels, n_clusters)
     vocabulary: set[str] = set()
     for where in members:
         vocabulary |= vocabulary_of(texts_at(texts, where))

@@ -19,6 +19,10 @@ Floats = NDArray[np.float64]
 MAX_PHRASES = 1500
 # In clusters of at least this number of texts, phrases of a single text are ignored.
 MIN_TEXTS_FOR_PRUNING = 8
+# Weight of a spelling whose case is informative, compared with one at the beginning of a sentence.
+CLEAR = 1000
+# Longer words in capitals are emphasis or datelines, not acronyms.
+MAX_ACRONYM = 5
 # Number of clusters between two reports of progress.
 CLUSTERS_PER_REPORT = 20
 
@@ -83,6 +87,7 @@ def _count_cluster(texts: list[str], finder: Phrases) -> tuple[dict[str, int], d
     for phrases in found:
         for key, written, informative in phrases:
             if key in kept:
-                spellings[key][written] += 1000 if informative else 1
+                clear = informative and not (written.isupper() and len(written) > MAX_ACRONYM)
+                spellings[key][written] += CLEAR if clear else 1
     usual = {key: forms.most_common(1)[0][0] for key, forms in spellings.items()}
     return kept, {key: form for key, form in usual.items() if form != key}

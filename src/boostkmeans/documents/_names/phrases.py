@@ -1,7 +1,8 @@
 """Phrases of a text: one to three words, without stop words at the ends."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -19,22 +20,34 @@ _MORE_ENGLISH = (
     "that's they're thing things unless use used uses using usually ve want wants wasn wasn't way we're "
     "weren weren't won't wouldn wouldn't you're"
 )
-ENGLISH = ENGLISH_STOP_WORDS | frozenset(_MORE_ENGLISH.split())
+ENGLISH: frozenset[str] = ENGLISH_STOP_WORDS | frozenset(_MORE_ENGLISH.split())
 # Endings of plurals, and of their singulars. A plural is merged with its singular if that occurs, too.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 _NO_PLURAL_ENDINGS = ("ss", "us", "is")
 _NO_PLURALS = frozenset({"news", "always", "perhaps", "means", "physics", "mathematics"})
 _MIN_PLURAL_LENGTH = 4
+_POSSESSIVE = re.compile(r"['\u2019][sS]?$")
 _SIMPLE_WORD = re.compile(r"[^\W\d_]+")
+
+
+class Word(NamedTuple):
+    """A word of a text."""
+
+    key: str
+    """Lower case, singular."""
+    written: str
+    """The word as written, without the ending of the possessive."""
+    may_end: bool
+    """True if a phrase may begin or end with the word."""
 
 
 class Phrases:
     """Finder of the phrases of texts."""
 
-    def __init__(self, stop_words: Set[str], vocabulary: Set[str]) -> None:
+    def __init__(self, stop_words: frozenset[str], vocabulary: set[str]) -> None:
         self._stop_words = stop_words
         self._vocabulary = vocabulary
-        self._singulars: dict[str, str] = {}
+        self._words: dict[str, Word] = {}
 
     def of(self, text: str) -> Iterator[tuple[str, str, bool]]:
         """Yield the key of each phrase, its words as written, and whether their case is informative."""
@@ -42,17 +55,18 @@ class Phrases:
             yield from self._of_unspaced(segment) if segment.unspaced else self._of_words(segment)
 
     def _of_words(self, segment: Segment) -> Iterator[tuple[str, str, bool]]:
-        words = segment.words
-        keys = [self.singular(word.lower()) for word in words]
-        ends = [self._may_end(word.lower()) for word in words]
-        for first in range(len(words)):
-            if not ends[first]:
+        words = [self._words.get(word) or self._word(word) for word in segment.words]
+        is_headline = segment.is_headline
+        for first, word in enumerate(words):
+            if not word.may_end:
                 continue
-            informative = not segment.is_headline and (first > 0 or not segment.starts_sentence)
-            for last in range(first, min(first + MAX_WORDS, len(words))):
-                if ends[last]:
-                    part = slice(first, last + 1)
-                    yield " ".join(keys[part]), " ".join(words[part]), informative
+            informative = not is_headline and (first > 0 or not segment.starts_sentence)
+            key, written = word.key, word.written
+            yield key, written, informative
+            for other in words[first + 1 : first + MAX_WORDS]:
+                key, written = f"{key} {other.key}", f"{written} {other.written}"
+                if other.may_end:
+                    yield key, written, informative
 
     def _of_unspaced(self, segment: Segment) -> Iterator[tuple[str, str, bool]]:
         words = segment.words
@@ -62,22 +76,20 @@ class Phrases:
                 if phrase not in self._stop_words:
                     yield phrase, phrase, False
 
-    def _may_end(self, word: str) -> bool:
-        """Return True if a phrase may begin or end with the word."""
-        return (
-            1 < len(word) <= MAX_WORD_LENGTH
-            and word not in self._stop_words
-            and any(letter.isalpha() for letter in word)
+    def _word(self, written: str) -> Word:
+        """Return a word, and remember it."""
+        bare = _POSSESSIVE.sub("", written) or written
+        lower = bare.lower()
+        may_end = (
+            1 < len(lower) <= MAX_WORD_LENGTH
+            and self._stop_words.isdisjoint((lower, written.lower()))
+            and any(letter.isalpha() for letter in lower)
         )
-
-    def singular(self, word: str) -> str:
-        """Return the singular of a plural if the singular occurs in the texts, else the word."""
-        found = self._singulars.get(word)
-        if found is None:
-            found = self._singulars[word] = self._find_singular(word)
+        found = self._words[written] = Word(self._singular(lower), bare, may_end)
         return found
 
-    def _find_singular(self, word: str) -> str:
+    def _singular(self, word: str) -> str:
+        """Return the singular of a plural if the singular occurs in the texts, else the word."""
         if (
             len(word) < _MIN_PLURAL_LENGTH or word in _NO_PLURALS or word.endswith(_NO_PLURAL_ENDINGS)
         ) and not word.endswith("sses"):

@@ -78,7 +78,7 @@ class NameMaker:
         name = self._join(row, first)
         if name.casefold() not in self.taken:
             return name, first
-        for n in range(1, MAX_PHRASES + 1):
+        for n in (MAX_PHRASES, MIN_PHRASES, 1):
             for some in combinations(found, n):
                 name = self._join(row, some)
                 if name.casefold() not in self.taken:

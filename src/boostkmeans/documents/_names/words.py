@@ -3,7 +3,8 @@
 import html
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import NamedTuple
 
 # Longer texts are cut, so that one long document neither dominates a cluster nor takes long to read.
 MAX_LENGTH = 3000
@@ -32,41 +33,42 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+")
 # References to characters that lost their ampersand, such as "#39;".
 _BROKEN_REFERENCE = re.compile(r"&?#(\d{2,4});")
-_POSSESSIVE = re.compile(r"['\u2019][sS]?$")
+_SENTENCE_MARKS = frozenset('.!?\n"\u201c:-')
 
 
-class Segment:
+class Segment(NamedTuple):
     """Consecutive words without punctuation between them."""
 
-    __slots__ = ("is_headline", "starts_sentence", "unspaced", "words")
+    words: list[str]
+    starts_sentence: bool
+    unspaced: bool
 
-    def __init__(self, words: list[str], *, starts_sentence: bool, unspaced: bool) -> None:
-        self.words = words
-        self.starts_sentence = starts_sentence
-        self.unspaced = unspaced
-        long = [word for word in words if len(word) > 3]
-        # In headlines and in capitals, the case of a word says nothing about its usual case.
-        self.is_headline = len(long) > 2 and all(word[0].isupper() for word in long)
+    @property
+    def is_headline(self) -> bool:
+        """True in headlines and in capitals, where the case of a word does not say how it is spelled."""
+        long = [word for word in self.words if len(word) > 3]
+        return len(long) > 2 and all(word[0].isupper() for word in long)
 
 
-def segments(text: str) -> Iterable[Segment]:
+def segments(text: str) -> Iterator[Segment]:
     """Split a text into segments of words. Markup and addresses are removed."""
     text = _plain(text[:MAX_LENGTH])
     words: list[str] = []
     starts_sentence, unspaced, end = True, False, 0
     for match in _WORD.finditer(text):
-        gap = text[end : match.start()]
+        start, next_end = match.span()
+        gap = text[end:start]
         is_unspaced = match.lastgroup == "unspaced"
-        if words and (is_unspaced != unspaced or _separates(gap, unspaced)):
-            yield Segment(words, starts_sentence=starts_sentence, unspaced=unspaced)
+        if words and (is_unspaced != unspaced or (gap != " " and _separates(gap, unspaced))):
+            yield Segment(words, starts_sentence, unspaced)
             words = []
         if not words:
-            starts_sentence = end == 0 or any(mark in gap for mark in '.!?\n"\u201c:-')
+            starts_sentence = end == 0 or not _SENTENCE_MARKS.isdisjoint(gap)
             unspaced = is_unspaced
-        end = match.end()
-        words.append(_POSSESSIVE.sub("", match.group()) or match.group())
+        end = next_end
+        words.append(match.group())
     if words:
-        yield Segment(words, starts_sentence=starts_sentence, unspaced=unspaced)
+        yield Segment(words, starts_sentence, unspaced)
 
 
 def _plain(text: str) -> str:
