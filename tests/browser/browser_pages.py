@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 import pytest
@@ -80,9 +80,13 @@ def is_of_the_driver(message: str) -> bool:
     return "GPU stall due to ReadPixels" in message or "software WebGL" in message.lower()
 
 
-def open_page(browser: "Browser", path: Path, *, ready: str = READY, **context: object) -> OpenPage:
-    """Open a page in a new profile and wait until the map is drawn."""
-    tab = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **context})  # type: ignore[arg-type]
+def open_page(
+    browser: "Browser", path: Path, *, ready: str = READY, script: str | None = None, **context: Any
+) -> OpenPage:
+    """Open a page in a new profile and wait until the map is drawn. `script` runs before the page's own."""
+    tab = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **context})
+    if script is not None:
+        tab.add_init_script(script)
     opened = OpenPage(tab.new_page(), path.as_uri())
     opened.page.wait_for_selector(ready, state="attached", timeout=60_000)
     return opened

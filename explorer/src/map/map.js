@@ -29,6 +29,12 @@ export class PointMap {
     this.#followState();
     new ResizeObserver(() => this.#resize()).observe(stage);
     this.#resize();
+    this.camera.state = this.#home;
+  }
+
+  /** The view of all points. */
+  get #home() {
+    return this.camera.framing(this.explorer.grid.bounds);
   }
 
   #makeRenderer() {
@@ -179,7 +185,7 @@ export class PointMap {
 
   /** Show all points. */
   fit() {
-    this.flight.to({ x: 0.5, y: 0.5, zoom: 1 });
+    this.flight.to(this.#home);
   }
 
   /** Show some points, leaving out the few that are far away from the rest. */
