@@ -18,10 +18,11 @@ HIDE = "#stage { outline: none !important } .overlay, .tooltip { visibility: hid
 
 def map_pixels(page: "Page") -> NDArray[np.int64]:
     """Return the pixels of the map, (height, width, 3), without names and other things above the points."""
-    page.add_style_tag(content=HIDE)
+    style = page.add_style_tag(content=HIDE)
     page.mouse.move(0, 0)
-    page.wait_for_timeout(250)  # longer than the map waits before it draws all points
+    page.wait_for_timeout(200)  # longer than the map waits before it draws all points
     picture = Image.open(io.BytesIO(page.locator("#stage").screenshot())).convert("RGB")
+    style.evaluate("element => element.remove()")
     return np.asarray(picture).astype(np.int64)
 
 

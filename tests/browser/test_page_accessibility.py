@@ -29,11 +29,12 @@ def visit_views(page: "Page") -> list[str]:
     page.locator("table.clusters tbody .set-link").first.click()
     found += violations(page)
     page.locator("#search").fill("tennis")
-    page.get_by_role("heading", name="Rows").wait_for()
+    page.get_by_role("heading", name="Rows", exact=True).wait_for()
     found += violations(page)
     page.get_by_role("button", name="Select these rows").click()
     page.locator("#downloads summary").click()
     found += violations(page)
+    page.keyboard.press("Escape")
     page.get_by_role("tab", name="Fit").click()
     return found + violations(page)
 

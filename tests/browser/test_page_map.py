@@ -109,7 +109,7 @@ def test_double_click_deselects(open_payload: OpenPayload, thousand: Payload) ->
     page = open_payload(thousand).page
     page.get_by_role("button", name="Select the visible rows").click()
     assert page.locator("#tab-selection .badge").inner_text() == "1,000"
-    page.mouse.dblclick(100, 780)  # a corner without points
+    page.mouse.dblclick(100, 660)  # a corner without points
     assert page.locator("#tab-selection .badge").count() == 0
 
 
@@ -140,7 +140,7 @@ def test_keyboard_and_wheel_move_the_map(open_payload: OpenPayload, thousand: Pa
     assert np.ptp(places_of_points(page)[:, 1]) < np.ptp(start[:, 1]) * 0.7
     page.keyboard.press("0")
     np.testing.assert_array_equal(places_of_points(page), start)
-    page.mouse.move(410, 430)
+    page.mouse.move(350, 360)
     page.mouse.wheel(0, 600)
     assert np.ptp(places_of_points(page)[:, 1]) < np.ptp(start[:, 1]) * 0.7
 

@@ -114,7 +114,9 @@ export class PointMap {
   #draw(time) {
     const { state, openedSet } = this.explorer;
     const style = pointStyle(this.explorer.points.count, this.camera.zoom, state, this.theme);
-    this.renderer.draw(this.camera, { ...style, count: this.detail.count(time), ratio: this.ratio });
+    const count = this.detail.count(time);
+    this.renderer.draw(this.camera, { ...style, count, ratio: this.ratio });
+    this.stage.dataset.drawn = count;
     const names = this.overlay.draw(this.camera, {
       sets: this.setsBySize,
       opened: openedSet,
@@ -125,7 +127,6 @@ export class PointMap {
       ratio: this.ratio,
     });
     this.stage.dataset.names = names.length;
-    performance.mark("map-drawn");
   }
 
   #moved() {
