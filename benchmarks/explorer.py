@@ -41,7 +41,8 @@ def create_page(n: int, k: int, with_texts: bool) -> Json:
     _, X = data.sift(n)
     model = BoostKMeans(k, quality="fast", random_state=0, n_threads=N_THREADS).fit(X)
     texts = some_texts(n) if with_texts else None
-    began, steps = time.perf_counter(), {}
+    began = time.perf_counter()
+    steps: dict[str, float] = {}
 
     def note(what: str, done: int, total: int | None) -> None:
         steps.setdefault(what, time.perf_counter() - began)
@@ -104,7 +105,8 @@ def neighbours(points: Array) -> Array:
     # A row is usually the nearest one of itself. Among equal rows, it may be missing.
     is_itself = found == np.arange(len(points))[:, None]
     is_itself[~is_itself.any(axis=1), -1] = True
-    return found[~is_itself].reshape(len(points), NEIGHBOURS)
+    others: Array = found[~is_itself].reshape(len(points), NEIGHBOURS)
+    return others
 
 
 def preserved(near: Array, on_map: Array) -> float:

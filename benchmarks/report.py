@@ -1,7 +1,7 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
-import explorer_report
 import cluster_names_report
+import explorer_report
 import few_clusters_report
 import files_report
 import large_k_report

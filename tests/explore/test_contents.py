@@ -1,6 +1,7 @@
 """Contents of rows: texts, tables and thumbnails, within a budget."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from boostkmeans.explore._packing import unpack
 
 X = blobs(60, 3, 4)
 MODEL = BoostKMeans(4, random_state=0).fit(X)
-COLUMNS = {
+COLUMNS: dict[str, list[Any]] = {
     "price": [float(label) for label in MODEL.labels_],
     "colour": ["red" if label == 2 else "blue" for label in MODEL.labels_],
     "id": [f"row {i}" for i in range(60)],
