@@ -41,12 +41,15 @@ def create_page(n: int, k: int, with_texts: bool) -> Json:
     _, X = data.sift(n)
     model = BoostKMeans(k, quality="fast", random_state=0, n_threads=N_THREADS).fit(X)
     texts = some_texts(n) if with_texts else None
-    began, steps = time.perf_counter(), {}
+    began = time.perf_counter()
+    steps: dict[str, float] = {}
 
     def note(what: str, done: int, total: int | None) -> None:
         steps.setdefault(what, time.perf_counter() - began)
 
-    seconds, page = timed(lambda: explore.page(model, X, texts=texts, n_threads=N_THREADS, progress=note))
+    seconds, page = timed(
+        lambda: explore.page(model, X, texts=texts, n_threads=N_THREADS, progress=note)
+    )
     return {"seconds": seconds, "megabytes": len(page.html.encode()) / 1e6, "step_starts": steps}
 
 
@@ -102,7 +105,8 @@ def neighbours(points: Array) -> Array:
     # A row is usually the nearest one of itself. Among equal rows, it may be missing.
     is_itself = found == np.arange(len(points))[:, None]
     is_itself[~is_itself.any(axis=1), -1] = True
-    return found[~is_itself].reshape(len(points), NEIGHBOURS)
+    others: Array = found[~is_itself].reshape(len(points), NEIGHBOURS)
+    return others
 
 
 def preserved(near: Array, on_map: Array) -> float:

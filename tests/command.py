@@ -24,7 +24,7 @@ COMMAND = [sys.executable, "-m", "boostkmeans"]
 # Options that name output files.
 OUTPUT_OPTIONS = (
     "-o", "--output", "--labels", "--centers", "--distances", "--indices", "--plot", "--vectors",
-    "--page", "--save-pipeline",
+    "--page", "--parquet", "--save-pipeline",
 )  # fmt: skip
 # Commands with an argument that names an output file, and its position in a line without options.
 OUTPUT_ARGUMENTS = {("convert",): 3, ("pq", "train"): 4, ("pq", "encode"): 5}

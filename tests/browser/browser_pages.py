@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 import pytest
@@ -22,6 +22,7 @@ OPTIONS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 READY = 'html[data-state="ready"]'
+VIEWPORT = {"width": 1100, "height": 680}  # small, because software draws the pixels
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -71,7 +72,8 @@ class OpenPage:
 
     def problems(self) -> list[str]:
         """Return requests of anything but the file, and messages of the console."""
-        foreign = [url for url in self.requests[1:] if not url.startswith(("data:", "blob:"))]
+        allowed = (self.requests[0], "data:", "blob:")
+        foreign = [url for url in self.requests if not url.startswith(allowed)]
         return foreign + [message for message in self.logged if not is_of_the_driver(message)]
 
 
@@ -80,9 +82,14 @@ def is_of_the_driver(message: str) -> bool:
     return "GPU stall due to ReadPixels" in message or "software WebGL" in message.lower()
 
 
-def open_page(browser: "Browser", path: Path, *, ready: str = READY, **context: object) -> OpenPage:
-    """Open a page in a new profile and wait until the map is drawn."""
-    tab = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **context})  # type: ignore[arg-type]
+def open_page(
+    browser: "Browser", path: Path, *, ready: str = READY, script: str | None = None, **context: Any
+) -> OpenPage:
+    """Open a page in a new profile and wait until the map is drawn. `script` runs before the page's own."""
+    tab = browser.new_context(**{"viewport": VIEWPORT, "reduced_motion": "reduce", **context})
+    tab.set_default_timeout(15_000)
+    if script is not None:
+        tab.add_init_script(script)
     opened = OpenPage(tab.new_page(), path.as_uri())
     opened.page.wait_for_selector(ready, state="attached", timeout=60_000)
     return opened

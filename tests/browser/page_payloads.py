@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 Payload = dict[str, Any]
 
@@ -114,17 +115,17 @@ def describe_clusters(
     order = np.argsort(label, kind="stable")
     members = np.split(order, np.searchsorted(label[order], np.arange(1, k)))
     centres = np.array([xy[rows].mean(0) if len(rows) else (0, 0) for rows in members])
+    gaps, nearest = (array.reshape(k, -1) for array in cKDTree(centres / 65535).query(centres / 65535, k=min(9, k)))
     clusters = []
     for cluster, rows in enumerate(members):
         nearest_first = rows[np.argsort(distance[rows])].tolist()
-        gaps = np.linalg.norm(centres - centres[cluster], axis=1) / 65535
-        neighbours = [int(other) for other in np.argsort(gaps) if other != cluster][:8]
+        neighbours = [int(other) for other in nearest[cluster] if other != cluster][:8]
         words = [*name_of(cluster).split(), "review", "season", "people"]
         terms = [[word, round(1 / (i + 1), 2)] for i, word in enumerate(words)]
         clusters.append({
             "name": name_of(cluster), "size": len(rows),
             "tightness": float(np.mean(distance[rows] ** 2)) if len(rows) else None,
-            "separation": float(gaps[neighbours[0]]) if neighbours else None, "neighbours": neighbours,
+            "separation": float(gaps[cluster, 1]) if neighbours else None, "neighbours": neighbours,
             "x": int(centres[cluster][0]), "y": int(centres[cluster][1]), "terms": terms, "distinct": terms[:3],
             "central": nearest_first[:8], "borderline": nearest_first[-12:-6], "outlying": nearest_first[-6:][::-1],
         })  # fmt: skip

@@ -32,6 +32,7 @@ COMMANDS = [
     "predict",
     "info",
     "evaluate",
+    "explore",
     "compare",
     "convert",
     "pq",
@@ -67,6 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "points.csv.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "weights.csv").write_text("1\n" * N_ROWS)
     (folder / "classes.txt").write_text("tea\nrum\n" * (N_ROWS // 2))
+    (folder / "texts.txt").write_text("green tea\ndark rum\n" * (N_ROWS // 2))
     np.save(folder / "centers.npy", X[:5])
     _add_models(folder, X)
     _add_documents(folder)

@@ -1,7 +1,7 @@
 // The view of the map: which part of the unit square is visible. Lengths on the screen are CSS pixels.
 
 export const FULL = 65535; // coordinates of points are 0..65535
-const MARGIN = 0.06; // free space around the points, as a share of the view
+const MARGIN = 0.08; // free space around the points, as a share of the view
 const MAX_ZOOM = 400;
 
 export class Camera {
@@ -56,7 +56,7 @@ export class Camera {
   /** The state that shows a box of coordinates (0..65535). */
   framing([left, bottom, right, top]) {
     const extent = Math.max((right - left) / FULL / this.width, (top - bottom) / FULL / this.height, 1e-6);
-    const zoom = ((1 - 4 * MARGIN) / extent / this.scale) * this.zoom;
+    const zoom = ((1 - 2 * MARGIN) / extent / this.scale) * this.zoom;
     return { x: (left + right) / 2 / FULL, y: (bottom + top) / 2 / FULL, zoom: Math.min(zoom, 60) };
   }
 }

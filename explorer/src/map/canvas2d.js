@@ -6,7 +6,7 @@ function stamp(diameter, stride) {
   const pixels = [];
   for (let dy = -reach; dy <= reach; dy++) {
     for (let dx = -reach; dx <= reach; dx++) {
-      const coverage = Math.min(1, Math.max(0, diameter / 2 - Math.hypot(dx, dy) + 0.5));
+      const coverage = Math.min(1, Math.max(0, diameter / 2 - Math.hypot(dx, dy)));
       if (coverage > 0.05) pixels.push({ offset: (dy * stride + dx) * 4, coverage });
     }
   }

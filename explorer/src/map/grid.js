@@ -21,6 +21,18 @@ export class Grid {
     for (let i = 0; i < count; i++) this.points[next[cells[i]]++] = i;
   }
 
+  /** The box of all points. */
+  get bounds() {
+    const box = [FULL, FULL, 0, 0];
+    for (const point of this.points) {
+      box[0] = Math.min(box[0], this.x[point]);
+      box[1] = Math.min(box[1], this.y[point]);
+      box[2] = Math.max(box[2], this.x[point]);
+      box[3] = Math.max(box[3], this.y[point]);
+    }
+    return this.points.length ? box : [0, 0, FULL, FULL];
+  }
+
   #cell(value) {
     return Math.min(this.side - 1, Math.max(0, Math.floor((value / (FULL + 1)) * this.side)));
   }

@@ -29,6 +29,12 @@ export class PointMap {
     this.#followState();
     new ResizeObserver(() => this.#resize()).observe(stage);
     this.#resize();
+    this.camera.state = this.#home;
+  }
+
+  /** The view of all points. */
+  get #home() {
+    return this.camera.framing(this.explorer.grid.bounds);
   }
 
   #makeRenderer() {
@@ -108,7 +114,9 @@ export class PointMap {
   #draw(time) {
     const { state, openedSet } = this.explorer;
     const style = pointStyle(this.explorer.points.count, this.camera.zoom, state, this.theme);
-    this.renderer.draw(this.camera, { ...style, count: this.detail.count(time), ratio: this.ratio });
+    const count = this.detail.count(time);
+    this.renderer.draw(this.camera, { ...style, count, ratio: this.ratio });
+    this.stage.dataset.drawn = count;
     const names = this.overlay.draw(this.camera, {
       sets: this.setsBySize,
       opened: openedSet,
@@ -119,7 +127,6 @@ export class PointMap {
       ratio: this.ratio,
     });
     this.stage.dataset.names = names.length;
-    performance.mark("map-drawn");
   }
 
   #moved() {
@@ -179,7 +186,7 @@ export class PointMap {
 
   /** Show all points. */
   fit() {
-    this.flight.to({ x: 0.5, y: 0.5, zoom: 1 });
+    this.flight.to(this.#home);
   }
 
   /** Show some points, leaving out the few that are far away from the rest. */

@@ -3,7 +3,7 @@
 const PADDING = 6;
 const LINE = 16;
 const MAX_LENGTH = 30;
-const PIXELS_PER_NAME = 11000; // leaves the points visible between the names
+const PIXELS_PER_NAME = 15000; // leaves the points visible between the names
 
 export function shorten(name) {
   const characters = [...name.replace(/\s+/g, " ")];

@@ -22,7 +22,7 @@ void main() {
 }`;
 
 const FRAGMENT = `#version 300 es
-precision mediump float;
+precision highp float;
 in vec4 colour;
 uniform float size;
 out vec4 result;

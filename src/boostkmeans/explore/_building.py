@@ -109,7 +109,7 @@ def page(
     >>> from boostkmeans.explore import page
     >>> X = np.array([[0.0, 0], [0, 1], [9, 9], [9, 8]])
     >>> model = BoostKMeans(n_clusters=2, random_state=0).fit(X)
-    >>> shown = page(model, X, texts=["a cat", "the cat", "a red car", "my car"])
+    >>> shown = page(model, X, texts=["a cat", "the cat", "a car", "my car"])
     >>> sorted(shown.names)
     ['car', 'cat']
     """

@@ -14,7 +14,7 @@ NOTEBOOK_HEIGHT = 720
 SANDBOX = "allow-scripts allow-downloads"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Page:
     """An explorer page. Created by `boostkmeans.explore.page`.
 

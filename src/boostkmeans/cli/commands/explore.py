@@ -107,8 +107,8 @@ def explore(
     """\b
     Examples:
       boostkmeans explore model.safetensors vectors.npy -o page.html
-      boostkmeans explore model.safetensors vectors.npy -o page.html --texts texts.txt
-      boostkmeans explore model.safetensors vectors.npy -o page.html --parquet map.parquet
+      boostkmeans explore model.safetensors vectors.npy -o a.html --texts texts.txt
+      boostkmeans explore model.safetensors vectors.npy -o a.html --parquet a.parquet
 
     Write a page that shows the clusters of a model: a map of the rows, a table of the clusters, and the
     central, borderline and outlying rows of each cluster. The page is one HTML file, which needs neither

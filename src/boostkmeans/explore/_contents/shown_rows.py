@@ -28,7 +28,7 @@ MAX_FAULTS_NAMED = 5
 
 @dataclass
 class ShownRows:
-    """Contents of some rows, in ascending order of the rows once `finish` was called."""
+    """Contents of some rows, in ascending order of the rows once `sort` was called."""
 
     rows: list[int] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)

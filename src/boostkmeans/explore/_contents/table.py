@@ -15,6 +15,8 @@ from boostkmeans.explore._contents.lengths import check_length
 
 # A column of strings with more distinct values, such as ids, is not summarised.
 MAX_CATEGORIES = 200
+# The same holds if values occur less often than this number of times on average.
+MIN_ROWS_PER_CATEGORY = 3
 # Maximum number of characters of a shown value.
 MAX_CELL_LENGTH = 120
 # A name mentions a numeric column if the mean of the cluster differs from that of all rows by at least
@@ -121,10 +123,11 @@ def _summarise(
     if column.dtype.kind != "O":
         return _numeric(name, column.astype(np.float64), labels, n_clusters)
     categories: dict[str, int] = {}
+    limit = min(MAX_CATEGORIES, max(2, len(column) // MIN_ROWS_PER_CATEGORY))
     codes = np.empty(len(column), dtype=np.int64)
     for row, value in enumerate(column):
         codes[row] = categories.setdefault(_cell(value), len(categories))
-        if len(categories) > MAX_CATEGORIES:
+        if len(categories) > limit:
             return [None] * n_clusters
     return _categorical(name, list(categories), codes, labels, n_clusters)
 

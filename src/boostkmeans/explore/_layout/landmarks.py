@@ -85,7 +85,8 @@ def enlarge_clusters(places: Floats, own: Ints, n_clusters: int) -> Floats:
     np.maximum.at(radii, own, lengths)
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(radii > 0, FILLED * gaps / radii, 1.0)
-    return middles[own] + offsets * np.clip(factors, 1.0, MAX_ENLARGEMENT)[own, None]
+    enlarged: Floats = middles[own] + offsets * np.clip(factors, 1.0, MAX_ENLARGEMENT)[own, None]
+    return enlarged
 
 
 def _quotas(sizes: Ints) -> Ints:
