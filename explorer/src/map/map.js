@@ -161,8 +161,11 @@ export class PointMap {
       pan: (dx, dy) => this.panBy(dx, dy),
       zoom: (factor, x, y) => this.zoomBy(factor, x, y),
       hover: (place) => this.#hover(place),
-      click: (place) => this.openAt(place),
-      doubleClick: () => this.explorer.deselect(),
+      click: (place) => {
+        this.openAt(place);
+        this.#hover(place); // fingers do not hover
+      },
+      deselect: () => this.explorer.deselect(),
       isLasso: () => this.lassoMode,
       lassoMoves: (path) => {
         this.path = path;
