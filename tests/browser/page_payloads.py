@@ -122,7 +122,7 @@ def make_payload(
         "tree": describe_tree(clusters) if tree and k > 2 else None,
         "history": make_history(),
         "history_note": "The curve is flat where the fit anneals: it accepts worse moves for a while.",
-        "facts": [["Method", "BoostKMeans"], ["Inertia", "1,234.5"], ["Stopped", "no move improved the result"]],
+        "facts": [["Method", "BoostKMeans"], ["Stopped", "no move improved the result"]],
         "command": "boostkmeans explore model.safetensors vectors.npy --texts texts.txt -o page.html",
         "omitted": [f"The page contains the texts of {len(shown):,} of {n:,} rows."],
     }  # fmt: skip
@@ -167,17 +167,15 @@ def describe_clusters(
 
 
 def describe_tree(clusters: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a tree that splits the node with the most clusters into a left and a right half."""
-    left_to_right = sorted(range(len(clusters)), key=lambda cluster: clusters[cluster]["x"])
-    sets = [left_to_right]
+    """Return a tree that always splits the node with the most clusters."""
+    sets = [list(range(len(clusters)))]
     split: list[int] = []
     children: list[list[int]] = []
     leaves = {0}
     while max(len(sets[node]) for node in leaves) > 1:
         node = max(leaves, key=lambda each: (len(sets[each]), -each))
-        half = len(sets[node]) // 2
         children.append([len(sets), len(sets) + 1])
-        sets += [sets[node][:half], sets[node][half:]]
+        sets += halves(sets[node], clusters)
         leaves = leaves - {node} | set(children[-1])
         split.append(node)
     return {
@@ -185,6 +183,18 @@ def describe_tree(clusters: list[dict[str, Any]]) -> dict[str, Any]:
         "cluster": [part[0] if len(part) == 1 else -1 for part in sets],
         "nodes": [node_of([clusters[i] for i in part]) for part in sets],
     }  # fmt: skip
+
+
+def halves(numbers: list[int], clusters: list[dict[str, Any]]) -> list[list[int]]:
+    """Split clusters into two sets of about equal size, across the longer side."""
+
+    def extent(axis: str) -> int:
+        places = [clusters[number][axis] for number in numbers]
+        return int(max(places) - min(places))
+
+    axis = max("xy", key=extent)
+    ordered = sorted(numbers, key=lambda number: clusters[number][axis])
+    return [ordered[: len(ordered) // 2], ordered[len(ordered) // 2 :]]
 
 
 def node_of(members: list[dict[str, Any]]) -> dict[str, Any]:

@@ -38,8 +38,8 @@ def attacked(payload: Payload) -> Payload:
     indexes = range(len(rows["row"]))
     clusters = [
         {
-            **cluster, "name": attack(i), "terms": [[attack(i), 1.0]], "distinct": [[attack(i + 1), 1.0]],
-            "columns": [[attack(i), attack(i)]],
+            **cluster, "name": attack(i), "terms": [[attack(i), 1.0]],
+            "distinct": [[attack(i + 1), 1.0]], "columns": [[attack(i), attack(i)]],
         }
         for i, cluster in enumerate(payload["clusters"])
     ]  # fmt: skip
