@@ -45,7 +45,7 @@ def test_table_is_sorted_by_every_column(open_payload: OpenPayload, thousand: Pa
 
 
 def test_ten_thousand_clusters_are_shown_in_pages(open_payload: OpenPayload) -> None:
-    page = open_payload(make_payload(20_000, 10_000, tree=False)).page
+    page = open_payload(make_payload(10_000, 10_000, tree=False)).page
     assert page.locator("table.clusters tbody tr").count() == 50
     first = column(page, 0)
     page.get_by_role("button", name="Next").click()
