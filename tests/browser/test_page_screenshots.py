@@ -32,6 +32,8 @@ def news() -> Payload:
 
 def store(page: "Page", name: str) -> None:
     """Store a picture of the page with few colours, which keeps it small."""
+    page.mouse.move(0, 0)
+    page.evaluate("document.activeElement.blur()")
     page.wait_for_timeout(400)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     picture = picture.quantize(256, kmeans=4, dither=Image.Dither.NONE)

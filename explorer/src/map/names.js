@@ -13,11 +13,14 @@ export function shorten(name) {
 
 const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** Return [{set, text, x, y}] of the names to draw. `measure(text)` is the width of a text in pixels. */
-export function placeNames(sets, camera, measure, first) {
+/**
+ * Return [{set, text, x, y}] of the names to draw. `measure(text)` is the width of a text in pixels, `first` is the
+ * set whose name must be visible (or null), and no name covers the boxes in `reserved`.
+ */
+export function placeNames(sets, camera, measure, { first, reserved }) {
   const limit = Math.max(4, Math.floor((camera.width * camera.height) / PIXELS_PER_NAME));
   const placed = [];
-  const boxes = [];
+  const boxes = [...reserved];
   for (const set of first ? [first, ...sets.filter((each) => each !== first)] : sets) {
     if (placed.length >= limit) break;
     if (!set.name || set.size === 0) continue;
