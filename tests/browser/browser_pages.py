@@ -30,7 +30,8 @@ def render(data: str, title: str = "Page") -> str:
     """Return the page with a JSON document, under the policy that forbids every request."""
     script = (BUNDLE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    csp = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:"
+    scripts = f"script-src 'sha256-{digest}'"
+    csp = f"default-src 'none'; {scripts}; style-src 'unsafe-inline'; img-src data: blob:"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string((BUNDLE / "page.html.j2").read_text(encoding="utf-8"))
     style = (BUNDLE / "page.css").read_text(encoding="utf-8")
@@ -46,7 +47,9 @@ def write_page(path: Path, payload: Payload) -> Path:
 @contextmanager
 def start_browser(*options: str) -> Iterator["Browser"]:
     """Start a browser without a window. Skip the test if there is none."""
-    api = pytest.importorskip("playwright.sync_api", reason="The test needs Playwright: pip install playwright")
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="The test needs Playwright: pip install playwright"
+    )
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         pytest.skip("The test needs a browser: run `make browser`, or install Chromium or Chrome")
@@ -85,7 +88,7 @@ def is_of_the_driver(message: str) -> bool:
 def open_page(
     browser: "Browser", path: Path, *, ready: str = READY, script: str | None = None, **context: Any
 ) -> OpenPage:
-    """Open a page in a new profile and wait until the map is drawn. `script` runs before the page's own."""
+    """Open a page in a new profile and wait for the map. `script` runs before the page's own."""
     tab = browser.new_context(**{"viewport": VIEWPORT, "reduced_motion": "reduce", **context})
     tab.set_default_timeout(15_000)
     if script is not None:

@@ -17,7 +17,7 @@ HIDE = "#stage { outline: none !important } .overlay, .tooltip { visibility: hid
 
 
 def map_pixels(page: "Page") -> NDArray[np.int64]:
-    """Return the pixels of the map, (height, width, 3), without names and other things above the points."""
+    """Return the pixels of the map, (height, width, 3), without anything above the points."""
     style = page.add_style_tag(content=HIDE)
     page.mouse.move(0, 0)
     page.wait_for_timeout(200)  # longer than the map waits before it draws all points

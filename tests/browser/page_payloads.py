@@ -12,12 +12,31 @@ from scipy.spatial import cKDTree
 Payload = dict[str, Any]
 
 TOPICS = [
-    "football transfers", "interest rates", "space telescopes", "vaccine trials", "film festivals", "chip makers",
-    "climate policy", "tennis finals", "oil prices", "museum openings", "labour strikes", "deep-sea species",
-    "bicycle lanes", "school exams", "wine harvest", "court rulings", "volcanic eruptions", "jazz concerts",
-    "housing rents", "rail timetables",
+    "football transfers", "interest rates", "space telescopes", "vaccine trials", "film festivals",
+    "chip makers", "climate policy", "tennis finals", "oil prices", "museum openings",
+    "labour strikes", "deep-sea species", "bicycle lanes", "school exams", "wine harvest",
+    "court rulings", "volcanic eruptions", "jazz concerts", "housing rents", "rail timetables",
 ]  # fmt: skip
-PHRASES = ["report from the weekend", "what changed this year", "an overview", "questions and answers", "in numbers"]
+PHRASES = [
+    "report from the weekend",
+    "what changed this year",
+    "an overview",
+    "questions and answers",
+    "in numbers",
+]
+COMMON = [
+    "season",
+    "people",
+    "review",
+    "market",
+    "study",
+    "record",
+    "city",
+    "summer",
+    "growth",
+    "debate",
+    "winner",
+]
 # A JPEG of one grey pixel.
 JPEG = (
     "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4nICIsIxwcKDcpLDAx"
@@ -58,7 +77,9 @@ def text_of(row: int, cluster: int) -> str:
     return f"{TOPICS[cluster % len(TOPICS)].capitalize()}: {PHRASES[row % len(PHRASES)]}, item {row}."
 
 
-def make_payload(n: int, k: int = 20, *, kind: str = "text", seed: int = 0, tree: bool = True) -> Payload:
+def make_payload(
+    n: int, k: int = 20, *, kind: str = "text", seed: int = 0, tree: bool = True
+) -> Payload:
     """Return a payload of n rows in k blobs. The rows around a centre and at the rim have content."""
     rng = np.random.default_rng(seed)
     centres = spread_centres(k, rng)
@@ -72,14 +93,21 @@ def make_payload(n: int, k: int = 20, *, kind: str = "text", seed: int = 0, tree
     rank = np.argsort(np.argsort(distance)) * 256 // n
     xy = np.round(places * 65535).astype(np.uint16)
     clusters = describe_clusters(xy, label, distance, k)
-    shown = sorted({row for cluster in clusters for key in ("central", "borderline", "outlying") for row in cluster[key]})
+    shown = sorted(
+        {
+            row
+            for cluster in clusters
+            for key in ("central", "borderline", "outlying")
+            for row in cluster[key]
+        }
+    )
     second = [clusters[label[row]]["neighbours"][0] if k > 1 else -1 for row in shown]
     payload: Payload = {
         "format": 1, "title": f"News of {n:,} rows", "kind": kind,
         "n_rows": n, "n_clusters": k, "n_features": 384,
         "points": {
             "x": packed(xy[:, 0]), "y": packed(xy[:, 1]),
-            "label": packed(label.astype(np.uint16 if k <= 65536 else np.uint32)), "distance": packed(rank.astype(np.uint8)),
+            "label": packed(label.astype(np.uint16)), "distance": packed(rank.astype(np.uint8)),
         },
         "clusters": clusters,
         "rows": {
@@ -94,7 +122,7 @@ def make_payload(n: int, k: int = 20, *, kind: str = "text", seed: int = 0, tree
         "tree": describe_tree(clusters) if tree and k > 2 else None,
         "history": make_history(),
         "history_note": "The curve is flat where the fit anneals: it accepts worse moves for a while.",
-        "facts": [["Method", "BoostKMeans"], ["Inertia", "1,234.5"], ["Stopped", "no move improved the result"], ["Version", "0.11.0"]],
+        "facts": [["Method", "BoostKMeans"], ["Stopped", "no move improved the result"]],
         "command": "boostkmeans explore model.safetensors vectors.npy --texts texts.txt -o page.html",
         "omitted": [f"The page contains the texts of {len(shown):,} of {n:,} rows."],
     }  # fmt: skip
@@ -115,48 +143,68 @@ def describe_clusters(
     order = np.argsort(label, kind="stable")
     members = np.split(order, np.searchsorted(label[order], np.arange(1, k)))
     centres = np.array([xy[rows].mean(0) if len(rows) else (0, 0) for rows in members])
-    gaps, nearest = (array.reshape(k, -1) for array in cKDTree(centres / 65535).query(centres / 65535, k=min(9, k)))
+    gaps, nearest = (
+        array.reshape(k, -1) for array in cKDTree(centres / 65535).query(centres / 65535, k=min(9, k))
+    )
     clusters = []
     for cluster, rows in enumerate(members):
         nearest_first = rows[np.argsort(distance[rows])].tolist()
         neighbours = [int(other) for other in nearest[cluster] if other != cluster][:8]
-        words = [*name_of(cluster).split(), "review", "season", "people"]
+        words = [
+            *TOPICS[cluster % len(TOPICS)].split(),
+            *(COMMON[(cluster * 3 + i) % len(COMMON)] for i in range(4)),
+        ]
         terms = [[word, round(1 / (i + 1), 2)] for i, word in enumerate(words)]
         clusters.append({
             "name": name_of(cluster), "size": len(rows),
             "tightness": float(np.mean(distance[rows] ** 2)) if len(rows) else None,
             "separation": float(gaps[cluster, 1]) if neighbours else None, "neighbours": neighbours,
-            "x": int(centres[cluster][0]), "y": int(centres[cluster][1]), "terms": terms, "distinct": terms[:3],
-            "central": nearest_first[:8], "borderline": nearest_first[-12:-6], "outlying": nearest_first[-6:][::-1],
+            "x": int(centres[cluster][0]), "y": int(centres[cluster][1]),
+            "terms": terms, "distinct": terms[:4], "central": nearest_first[:8],
+            "borderline": nearest_first[-12:-6], "outlying": nearest_first[-6:][::-1],
         })  # fmt: skip
     return clusters
 
 
 def describe_tree(clusters: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a tree that always splits the node with the most clusters into halves from left to right."""
-    left_to_right = sorted(range(len(clusters)), key=lambda cluster: clusters[cluster]["x"])
-    sets = [left_to_right]
+    """Return a tree that always splits the node with the most clusters."""
+    sets = [list(range(len(clusters)))]
     split: list[int] = []
     children: list[list[int]] = []
     leaves = {0}
     while max(len(sets[node]) for node in leaves) > 1:
         node = max(leaves, key=lambda each: (len(sets[each]), -each))
-        half = len(sets[node]) // 2
         children.append([len(sets), len(sets) + 1])
-        sets += [sets[node][:half], sets[node][half:]]
+        sets += halves(sets[node], clusters)
         leaves = leaves - {node} | set(children[-1])
         split.append(node)
     return {
-        "children": children, "split": split, "cluster": [part[0] if len(part) == 1 else -1 for part in sets],
+        "children": children, "split": split,
+        "cluster": [part[0] if len(part) == 1 else -1 for part in sets],
         "nodes": [node_of([clusters[i] for i in part]) for part in sets],
     }  # fmt: skip
+
+
+def halves(numbers: list[int], clusters: list[dict[str, Any]]) -> list[list[int]]:
+    """Split clusters into two sets of about equal size, across the longer side."""
+
+    def extent(axis: str) -> int:
+        places = [clusters[number][axis] for number in numbers]
+        return int(max(places) - min(places))
+
+    axis = max("xy", key=extent)
+    ordered = sorted(numbers, key=lambda number: clusters[number][axis])
+    return [ordered[: len(ordered) // 2], ordered[len(ordered) // 2 :]]
 
 
 def node_of(members: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the description of a node: the mean of its clusters, with the name of the largest one."""
     largest = max(members, key=lambda cluster: cluster["size"])
     size = sum(cluster["size"] for cluster in members)
-    node = {key: sum(each[key] * each["size"] for each in members) / max(size, 1) for key in ("tightness", "x", "y")}
+    node = {
+        key: sum(each[key] * each["size"] for each in members) / max(size, 1)
+        for key in ("tightness", "x", "y")
+    }
     more = f" and {len(members) - 1} more" if len(members) > 1 else ""
     return {**node, "name": largest["name"] + more, "size": size}
 

@@ -13,8 +13,9 @@ MOVE = """async (frames) => {
   const times = [];
   const drawn = [];
   for (let i = 0; i < frames; i++) {
-    const place = { clientX: stage.clientWidth / 2, clientY: stage.clientHeight / 2, bubbles: true, cancelable: true };
-    stage.dispatchEvent(new WheelEvent("wheel", { ...place, deltaY: i % 40 < 20 ? -60 : 60 }));
+    const place = { clientX: stage.clientWidth / 2, clientY: stage.clientHeight / 2 };
+    const deltaY = i % 40 < 20 ? -60 : 60;
+    stage.dispatchEvent(new WheelEvent("wheel", { ...place, deltaY, bubbles: true, cancelable: true }));
     times.push(await new Promise(requestAnimationFrame));
     drawn.push(Number(stage.dataset.drawn));
   }
@@ -35,15 +36,21 @@ class PageTimes:
     def __str__(self) -> str:
         rate = 1000 / self.frame_milliseconds
         return (
-            f"opens in {self.open_seconds:.2f} s; a frame takes {self.frame_milliseconds:.0f} ms ({rate:.0f} per second), "
-            f"at most {self.slowest_milliseconds:.0f} ms; {self.points_drawn:,} points are drawn while the map moves"
+            f"opens in {self.open_seconds:.2f} s; a frame takes {self.frame_milliseconds:.0f} ms "
+            f"({rate:.0f} per second), at most {self.slowest_milliseconds:.0f} ms; "
+            f"{self.points_drawn:,} points are drawn while the map moves"
         )
 
 
 def measure(page: "Page", frames: int = 80) -> PageTimes:
     """Move the map of an opened page and return its times."""
     moved = page.evaluate(MOVE, frames)
-    intervals = [after - before for before, after in zip(moved["times"], moved["times"][1:], strict=False)]
+    intervals = [
+        after - before for before, after in zip(moved["times"], moved["times"][1:], strict=False)
+    ]
     return PageTimes(
-        page.evaluate(OPENED), statistics.median(intervals), max(intervals), int(statistics.median(moved["drawn"]))
+        page.evaluate(OPENED),
+        statistics.median(intervals),
+        max(intervals),
+        int(statistics.median(moved["drawn"])),
     )

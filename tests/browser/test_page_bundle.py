@@ -28,7 +28,10 @@ def test_bundle_has_the_recorded_hashes() -> None:
 
 
 def test_bundle_was_made_from_the_current_sources() -> None:
-    sources = [EXPLORER / "page.html.j2", *(path for path in (EXPLORER / "src").rglob("*") if path.is_file())]
+    sources = [
+        EXPLORER / "page.html.j2",
+        *(path for path in (EXPLORER / "src").rglob("*") if path.is_file()),
+    ]
     current = {path.relative_to(EXPLORER).as_posix(): hash_of(path) for path in sources}
     assert sums(EXPLORER / "SOURCES.sha256") == current, "Run `make page-bundle`"
 
@@ -36,7 +39,9 @@ def test_bundle_was_made_from_the_current_sources() -> None:
 def test_script_cannot_end_its_element_and_needs_no_eval() -> None:
     script = (BUNDLE / "page.js").read_text(encoding="ascii")
     assert not re.search(r"</script|<!--", script, re.IGNORECASE)
-    assert not re.search(r"\beval\(|\bnew Function\b|\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write", script)
+    assert not re.search(
+        r"\beval\(|\bnew Function\b|\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write", script
+    )
     assert len(script) < 100_000
 
 
@@ -51,4 +56,6 @@ def test_folders_and_files_of_the_sources_are_small() -> None:
     for folder in [EXPLORER / "src", *(path for path in (EXPLORER / "src").iterdir() if path.is_dir())]:
         files = [path for path in folder.iterdir() if path.is_file()]
         assert len(files) <= 15
-        assert [path.name for path in files if len(path.read_text(encoding="utf-8").splitlines()) > 300] == []
+        assert [
+            path.name for path in files if len(path.read_text(encoding="utf-8").splitlines()) > 300
+        ] == []

@@ -31,5 +31,7 @@ def test_hundred_thousand_rows_stay_usable(open_payload: OpenPayload) -> None:
     page.locator("#cut").press("End")
     page.locator("table.clusters tbody .set-link").first.click()
     page.get_by_role("button", name="Select its rows").click()
-    number = int((labels == max(range(100), key=lambda cluster: payload["clusters"][cluster]["size"])).sum())
+    number = int(
+        (labels == max(range(100), key=lambda cluster: payload["clusters"][cluster]["size"])).sum()
+    )
     assert page.locator("#panel-body h2").inner_text() == f"{number:,} rows selected"

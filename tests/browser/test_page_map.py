@@ -27,7 +27,9 @@ LOSE_WEBGL = """() => document.querySelector("canvas.points").getContext("webgl2
 
 
 @pytest.mark.parametrize("webgl", [True, False], ids=["webgl", "canvas"])
-def test_map_shows_points_in_many_colours(open_payload: OpenPayload, thousand: Payload, webgl: bool) -> None:
+def test_map_shows_points_in_many_colours(
+    open_payload: OpenPayload, thousand: Payload, webgl: bool
+) -> None:
     page = open_payload(thousand, script=None if webgl else NO_WEBGL).page
     assert page.get_attribute("#stage", "data-renderer") == ("webgl" if webgl else "canvas")
     places = places_of_points(page)
@@ -36,7 +38,9 @@ def test_map_shows_points_in_many_colours(open_payload: OpenPayload, thousand: P
     assert len(np.unique((red * 11 + green) * 11 + blue)) > 20
 
 
-def test_map_continues_without_webgl_when_the_context_is_lost(open_payload: OpenPayload, thousand: Payload) -> None:
+def test_map_continues_without_webgl_when_the_context_is_lost(
+    open_payload: OpenPayload, thousand: Payload
+) -> None:
     page = open_payload(thousand).page
     before = len(places_of_points(page))
     page.evaluate(LOSE_WEBGL)
@@ -44,7 +48,9 @@ def test_map_continues_without_webgl_when_the_context_is_lost(open_payload: Open
     assert len(places_of_points(page)) == pytest.approx(before, rel=0.3)
 
 
-def test_pointing_at_a_row_shows_it_and_a_click_opens_its_cluster(open_payload: OpenPayload, thousand: Payload) -> None:
+def test_pointing_at_a_row_shows_it_and_a_click_opens_its_cluster(
+    open_payload: OpenPayload, thousand: Payload
+) -> None:
     page = open_payload(thousand).page
     labels = unpacked(thousand["points"]["label"])
     places = places_of_points(page)
@@ -145,7 +151,9 @@ def test_keyboard_and_wheel_move_the_map(open_payload: OpenPayload, thousand: Pa
     assert np.ptp(places_of_points(page)[:, 1]) < np.ptp(start[:, 1]) * 0.7
 
 
-def test_dragging_moves_the_map_by_the_same_distance(open_payload: OpenPayload, thousand: Payload) -> None:
+def test_dragging_moves_the_map_by_the_same_distance(
+    open_payload: OpenPayload, thousand: Payload
+) -> None:
     page = open_payload(thousand).page
     before = places_of_points(page)
     page.mouse.move(400, 300)

@@ -37,19 +37,30 @@ def attacked(payload: Payload) -> Payload:
     rows = payload["rows"]
     indexes = range(len(rows["row"]))
     clusters = [
-        {**cluster, "name": attack(i), "terms": [[attack(i), 1.0]], "distinct": [[attack(i + 1), 1.0]], "columns": [[attack(i), attack(i)]]}
+        {
+            **cluster, "name": attack(i), "terms": [[attack(i), 1.0]],
+            "distinct": [[attack(i + 1), 1.0]], "columns": [[attack(i), attack(i)]],
+        }
         for i, cluster in enumerate(payload["clusters"])
     ]  # fmt: skip
-    images = ["javascript:alert(1)", "data:text/html,<script>1</script>", "https://example.org/x.jpg", "data:image/svg+xml,x", JPEG]
+    images = [
+        "javascript:alert(1)",
+        "data:text/html,<script>1</script>",
+        "https://example.org/x.jpg",
+        "data:image/svg+xml,x",
+        JPEG,
+    ]
     return {
         **payload,
         "title": ATTACKS[0], "clusters": clusters, "tree": None, "columns": [attack(0), attack(1)],
         "rows": {
             **rows, "text": [attack(i) for i in indexes], "id": [attack(i + 1) for i in indexes],
-            "image": [images[i % 5] for i in indexes], "values": [[attack(i), attack(i + 2)] for i in indexes],
+            "image": [images[i % 5] for i in indexes],
+            "values": [[attack(i), attack(i + 2)] for i in indexes],
         },
         "facts": [[attack(i), attack(i)] for i in range(7)], "command": ATTACKS[0], "omitted": ATTACKS,
-        "history_note": ATTACKS[1], "history": {"seconds": [0, 1], "distortion": [2, 1], "kind": ATTACKS[:2]},
+        "history_note": ATTACKS[1],
+        "history": {"seconds": [0, 1], "distortion": [2, 1], "kind": ATTACKS[:2]},
     }  # fmt: skip
 
 
@@ -71,9 +82,13 @@ def test_texts_of_users_stay_texts(open_payload: OpenPayload, thousand: Payload)
     assert page.title() == ATTACKS[0]
 
 
-def test_formulas_in_downloads_are_quoted(open_payload: OpenPayload, thousand: Payload, tmp_path: Path) -> None:
+def test_formulas_in_downloads_are_quoted(
+    open_payload: OpenPayload, thousand: Payload, tmp_path: Path
+) -> None:
     names = ["=1+1", "+cmd", "-2", "@x", 'a "quoted", name', "-cmd", "two\nlines", " =1+1"]
-    clusters = [{**cluster, "name": names[i % len(names)]} for i, cluster in enumerate(thousand["clusters"])]
+    clusters = [
+        {**cluster, "name": names[i % len(names)]} for i, cluster in enumerate(thousand["clusters"])
+    ]
     page = open_payload({**thousand, "clusters": clusters, "tree": None}).page
     page.locator("#downloads summary").click()
     with page.expect_download() as download:
@@ -87,7 +102,10 @@ def test_formulas_in_downloads_are_quoted(open_payload: OpenPayload, thousand: P
 def test_policy_forbids_requests(open_payload: OpenPayload, thousand: Payload) -> None:
     page = open_payload(thousand)
     assert page.problems() == []
-    assert page.page.evaluate("fetch('https://example.org/').then(() => 'sent', () => 'refused')") == "refused"
+    assert (
+        page.page.evaluate("fetch('https://example.org/').then(() => 'sent', () => 'refused')")
+        == "refused"
+    )
     assert any("Content Security Policy" in message for message in page.logged)
     page.logged.clear()
 

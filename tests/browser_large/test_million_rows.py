@@ -1,4 +1,4 @@
-"""Pages of 1,000 to 1,000,000 rows: size, time to open, and frame time. `make test-browser` runs and prints them."""
+"""Pages of 1,000 to 1,000,000 rows: size, time to open, and frame time."""
 
 import csv
 from pathlib import Path

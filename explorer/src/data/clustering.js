@@ -67,7 +67,8 @@ export class Clustering {
         if (leaves.length === 1) return { ...setOfCluster(clusters[leaves[0]], leaves[0]) };
         return setOfNode(tree.nodes[node], 0, leaves, clusters);
       });
-      this.sets.sort((a, b) => Math.min(...a.leaves) - Math.min(...b.leaves));
+      const first = new Map(this.sets.map((set) => [set, set.leaves.reduce((a, b) => Math.min(a, b))]));
+      this.sets.sort((a, b) => first.get(a) - first.get(b));
       this.sets.forEach((set, number) => {
         set.number = number;
         for (const leaf of set.leaves) setOfLeaf[leaf] = number;

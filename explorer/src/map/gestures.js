@@ -5,7 +5,7 @@ const CLICK_DISTANCE = 5; // pixels; a pointer that moved further was dragged
 
 export class Gestures {
   /**
-   * `handlers`: pan(dx, dy), zoom(factor, x, y), hover(place | null), click(place), doubleClick(),
+   * `handlers`: pan(dx, dy), zoom(factor, x, y), hover(place | null), click(place), deselect(),
    * lasso(path), lassoMoves(path | null), isLasso().
    */
   constructor(element, handlers) {
@@ -15,7 +15,7 @@ export class Gestures {
     element.addEventListener("pointerup", (event) => this.#up(event));
     element.addEventListener("pointercancel", (event) => this.#up(event, true));
     element.addEventListener("pointerleave", () => handlers.hover(null));
-    element.addEventListener("dblclick", () => handlers.doubleClick());
+    element.addEventListener("dblclick", () => handlers.deselect());
     element.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
   }
 

@@ -100,7 +100,16 @@ export class PointMap {
       canvas.width = Math.round(width * this.ratio);
       canvas.height = Math.round(height * this.ratio);
     }
+    this.reserved = this.#boxesOfControls();
     this.invalidate();
+  }
+
+  #boxesOfControls() {
+    const origin = this.stage.getBoundingClientRect();
+    return [...this.stage.parentElement.querySelectorAll(".tool-group, .slider")].map((control) => {
+      const { left, top, right, bottom } = control.getBoundingClientRect();
+      return { left: left - origin.left, top: top - origin.top, right: right - origin.left, bottom: bottom - origin.top };
+    });
   }
 
   invalidate() {
@@ -120,6 +129,7 @@ export class PointMap {
     const names = this.overlay.draw(this.camera, {
       sets: this.setsBySize,
       opened: openedSet,
+      reserved: this.reserved,
       path: this.path,
       marked: this.marked,
       crosshair: this.keyboard,
@@ -161,8 +171,11 @@ export class PointMap {
       pan: (dx, dy) => this.panBy(dx, dy),
       zoom: (factor, x, y) => this.zoomBy(factor, x, y),
       hover: (place) => this.#hover(place),
-      click: (place) => this.openAt(place),
-      doubleClick: () => this.explorer.deselect(),
+      click: (place) => {
+        this.openAt(place);
+        this.#hover(place); // fingers do not hover
+      },
+      deselect: () => this.explorer.deselect(),
       isLasso: () => this.lassoMode,
       lassoMoves: (path) => {
         this.path = path;

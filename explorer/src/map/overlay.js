@@ -17,7 +17,7 @@ export class Overlay {
   };
 
   /** Draw everything; return the names that were placed. */
-  draw(camera, { sets, opened, path, marked, crosshair, colours, ratio }) {
+  draw(camera, { sets, opened, reserved, path, marked, crosshair, colours, ratio }) {
     const { context } = this;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
@@ -25,7 +25,7 @@ export class Overlay {
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.lineJoin = "round";
-    const names = placeNames(sets, camera, this.#measure, opened);
+    const names = placeNames(sets, camera, this.#measure, { first: opened, reserved });
     for (const name of names) this.#name(name, colours, opened && name.set !== opened);
     if (path) this.#path(path, colours);
     if (marked) this.#ring(camera.toScreen(...marked), colours);

@@ -6,7 +6,7 @@ const HUES = [
   [0, 150, 110], // green
   [204, 105, 160], // purple
   [86, 175, 228], // sky
-  [213, 84, 20], // vermillion
+  [213, 84, 20], // vermilion
   [190, 170, 40], // yellow, darkened for white paper
   [120, 120, 135], // grey
 ];

@@ -9,8 +9,8 @@ export function clusterColours({ theme, clustering, setColours, opened, selectio
   const rgba = new Uint8Array(clustering.setOfLeaf.length * 4);
   const dimmed = selection.length > 0 || (query.trim() !== "" && found.points.length > 0);
   clustering.setOfLeaf.forEach((set, leaf) => {
-    const inFront = opened === null ? !dimmed : set === opened;
-    rgba.set([...palette[setColours[set]], inFront ? 255 : DIMMED], 4 * leaf);
+    const isForemost = opened === null ? !dimmed : set === opened;
+    rgba.set([...palette[setColours[set]], isForemost ? 255 : DIMMED], 4 * leaf);
   });
   return rgba;
 }

@@ -15,7 +15,7 @@ function section(title, note, ...content) {
 function termList(title, note, terms) {
   if (!terms?.length) return null;
   const items = terms.slice(0, MAX_TERMS).map(([term, weight]) => h("li", {}, bar(term, weight)));
-  return h("div", { class: "term-list" }, h("h4", { title: note }, title), h("ul", {}, items));
+  return h("div", { class: "term-list" }, h("h3", { title: note }, title), h("ul", {}, items));
 }
 
 function facts(explorer, set) {

@@ -9,7 +9,7 @@ export function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e6)) return value.toExponential(2);
-  return value.toLocaleString("en", { maximumSignificantDigits: size >= 1000 ? 6 : 3, maximumFractionDigits: 6 });
+  return value.toLocaleString("en", { maximumSignificantDigits: size >= 1000 ? 6 : size < 1e-3 ? 2 : 3, maximumFractionDigits: 6 });
 }
 
 export function percent(share) {
