@@ -268,6 +268,7 @@ class BoostKMeans(Clusterer):
         weights = RowWeights.of(sample_weight, array.shape[0])
         with visible_log(self.verbose):
             self._fit_batch(array, weights, began, resolve_threads(self.n_threads))
+            self._log_result(began)
         self.__dict__.update(clock.attributes())
         return self
 

@@ -19,7 +19,7 @@ from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
 from boostkmeans._runtime.errors import NotFiniteError, ParameterError, TooFewRowsError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
-from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger, visible_log
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 from boostkmeans.quantization import _codes, _rotation
@@ -182,6 +182,12 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
                 # of X.
                 describe(array, None, threads)
                 raise
+            logger.info(
+                "%d codebooks of %d centroids, distortion %.8g, %.3f s",
+                *codebooks.shape[:2],
+                distortions.sum(),
+                time.perf_counter() - start,
+            )
         self.__dict__.update(
             codebooks_=codebooks,
             rotation_=rotation,
