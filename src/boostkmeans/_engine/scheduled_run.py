@@ -177,16 +177,17 @@ class ScheduledRun(ABC):
     def _log(self, record: SweepRecord) -> None:
         """Log a record. Annealing raises the inertia, so both the best and the current one are shown."""
         is_sweep = record.kind not in ("tree", START)
-        notes = [record.phase] if is_sweep and record.phase != "sweep" else []
-        notes += [f"temperature {record.temperature:.3f}"] if record.temperature else []
-        notes += [f"{record.swaps} swaps"] if record.swaps else []
+        phase = f" ({record.phase})" if is_sweep and record.phase != "sweep" else ""
+        notes = f", temperature {record.temperature:.3f}" if record.temperature else ""
+        notes += f", {record.swaps} swaps" if record.swaps else ""
         logger.info(
-            "%s%s%s: best inertia %.8g, current %.8g, %d rows moved, %.3f s",
+            "%s%s%s, %.3f s: best inertia %.8g, current %.8g, %d rows moved%s",
             stage_prefix(),
             f"sweep {self.n_sweeps}" if is_sweep else record.kind,
-            f" ({', '.join(notes)})" if notes else "",
+            phase,
+            record.seconds,
             record.inertia,
             record.current_inertia,
             record.moves,
-            record.seconds,
+            notes,
         )

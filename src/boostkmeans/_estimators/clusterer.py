@@ -107,6 +107,7 @@ class Clusterer(CentreModel):
     verbose: int
     n_samples_seen_: int
     distortion_: float
+    stop_reason_: str
     serial_share_: float
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:

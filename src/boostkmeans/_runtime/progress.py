@@ -87,13 +87,11 @@ def _handler(verbose: int) -> logging.Handler | None:
     notebook = in_notebook()
     if _is_configured(notebook=notebook):
         return None
-    handler: logging.Handler
     if verbose == 1 and notebook:
-        handler = LiveLine(NotebookSurface())
-    elif verbose == 1 and is_terminal(sys.stderr):
-        handler = LiveLine(TerminalSurface(sys.stderr))
-    else:
-        handler = logging.StreamHandler()
+        return LiveLine(NotebookSurface())
+    if verbose == 1 and is_terminal(sys.stderr):
+        return LiveLine(TerminalSurface(sys.stderr))
+    handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("[boostkmeans] %(message)s"))
     return handler
 

@@ -16,6 +16,7 @@ from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing
@@ -29,6 +30,8 @@ SWEEPING_METHODS = ("refined", "k-way")
 @dataclass(frozen=True)
 class DocumentClusters:
     """Result of `cluster_documents`. Its string form is a listing for a terminal."""
+
+    __repr__ = short_repr
 
     labels: NDArray[np.int32]
     """Cluster of each document."""
