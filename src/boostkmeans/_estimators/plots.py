@@ -77,5 +77,6 @@ def draw_sizes(ax: Any, sizes: NDArray[Any], limits: Sequence[Limit], unit: str)
         else:  # Empty clusters have no logarithm.
             ax.set_yscale("symlog", linthresh=float(positive[-1]))
             ax.set_ylim(bottom=0)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="cluster, from the largest to the smallest", ylabel=unit)
     ax.legend()
