@@ -17,6 +17,7 @@ import numpy as np
 
 from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._runtime.progress import ProgressCallback
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.baselines._comparison import MethodRun, MethodSummary, compare, summarize
 from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._methods import METHODS
@@ -63,6 +64,8 @@ EXPLORER_LINK = (
 @dataclass(frozen=True)
 class DemoData:
     """Rows of the demo."""
+
+    __repr__ = short_repr
 
     X: Any
     title: str

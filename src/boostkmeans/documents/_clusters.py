@@ -16,6 +16,7 @@ from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing
@@ -33,6 +34,8 @@ SWEEPING_METHODS = ("refined", "k-way")
 @dataclass(frozen=True)
 class DocumentClusters:
     """Result of `cluster_documents`. Its string form is a listing for a terminal."""
+
+    __repr__ = short_repr
 
     labels: NDArray[np.int32]
     """Cluster of each document."""
@@ -142,8 +145,9 @@ def cluster_documents(
     progress : callable, default=None
         Function called as ``progress(what, done, total)``.
     verbose : int, default=0
-        If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
-        configured.
+        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
+        configured, and are lines if stderr is a file.
 
     Returns
     -------

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._weighting import WeightedDocuments
 
@@ -44,6 +45,8 @@ class CentralDocument:
 @dataclass(frozen=True)
 class DocumentCluster:
     """Description of a cluster of documents."""
+
+    __repr__ = short_repr
 
     number: int
     """Label of the cluster."""
