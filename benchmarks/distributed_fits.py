@@ -1,7 +1,6 @@
 """Benchmark of distributed fits: one process, Dask and Ray, against the ordinary estimator.
 
-`python benchmarks/distributed_fits.py` writes `results/distributed_fits.json`. The machine should do
-nothing else.
+The machine should do nothing else.
 """
 
 import hashlib
@@ -117,5 +116,4 @@ def local_ray() -> Iterator[None]:
         ray.shutdown()
 
 
-if __name__ == "__main__":
-    distributed_fits()
+BENCHMARKS = [distributed_fits]

@@ -1,6 +1,7 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
 import cluster_names_report
+import distributed_report
 import explorer_report
 import few_clusters_report
 import files_report
@@ -40,6 +41,7 @@ def page_text(results: dict[str, Json]) -> str:
         **text_report.SECTIONS,
         **cluster_names_report.SECTIONS,
         **files_report.SECTIONS,
+        **distributed_report.SECTIONS,
         **quantization_report.SECTIONS,
         **explorer_report.SECTIONS,
         **image_report.SECTIONS,

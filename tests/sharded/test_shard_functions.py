@@ -11,6 +11,7 @@ from scipy import sparse
 
 from boostkmeans._data.rows import Rows
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._sharded.rows import waves_of
 from boostkmeans._sharded.shard.block import core_array, describe_block
 from boostkmeans._sharded.shard.candidate_groups import CandidateGroups
 from boostkmeans._sharded.shard.repairing import HalfCentres, choose_swaps, halve_shard, swap_shard
@@ -85,11 +86,40 @@ class TestSums:
         labels = np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)
         (shard,) = shards_of(X, 1)
         before, _ = make_snapshot(sum_shard(*shard, labels, 4), None)
-        assert before.changed.all()
+        assert before.unchanged_for.tolist() == [0, 0, 0, 0]
         labels[1] = 1
         after, summary = make_snapshot(sum_shard(*shard, labels, 4), before)
-        assert after.changed.tolist() == [True, True, False, False]
+        assert after.unchanged_for.tolist() == [0, 0, 1, 1]
         assert summary.n_empty == 1
+        labels[3] = 2
+        last, _ = make_snapshot(sum_shard(*shard, labels, 4), after)
+        assert last.unchanged_for.tolist() == [1, 0, 0, 2]
+
+    def test_count_of_quiet_snapshots_has_a_limit(self) -> None:
+        X, labels = np.arange(4.0).reshape(4, 1), np.array([0, 0, 1, 1], dtype=np.int32)
+        (shard,) = shards_of(X, 1)
+        sums = sum_shard(*shard, labels, 2)
+        snapshot, _ = make_snapshot(sums, None)
+        for _ in range(300):
+            snapshot, _ = make_snapshot(sums, snapshot)
+        assert snapshot.unchanged_for.tolist() == [255, 255]
+
+
+class TestWaves:
+    def test_every_shard_belongs_to_one_wave(self) -> None:
+        for n in range(1, 40):
+            waves = waves_of(n)
+            assert sorted(i for wave in waves for i in wave) == list(range(n))
+            assert len(waves) == (1 if n < 4 else 2)
+
+    @pytest.mark.parametrize("n_workers", [2, 4, 8, 16])
+    def test_waves_keep_all_workers_busy(self, n_workers: int) -> None:
+        """Workers hold every p-th shard, or neighbouring shards: two of them in each wave."""
+        numbers = np.arange(4 * n_workers)
+        for holders in (numbers % n_workers, numbers // 4):
+            for wave in waves_of(4 * n_workers):
+                loads = np.bincount(holders[list(wave)], minlength=n_workers)
+                assert loads.tolist() == [2] * n_workers
 
 
 class TestSweep:
@@ -171,15 +201,17 @@ class TestSweep:
                 break
         assert sweep_shard(*shard, labels, snapshot, None, exact)[2].moves == 0
 
-    def test_only_changed_skips_the_rest(self) -> None:
+    def test_quiet_clusters_are_skipped(self) -> None:
         rng = np.random.default_rng(4)
         X, k = rng.normal(size=(3000, 2)), 100
         labels = rng.integers(0, k, 3000).astype(np.int32)
         snapshot, (shard,) = snapshot_of(X, labels, k), shards_of(X, 1)
         groups = CandidateGroups.build(snapshot, 4, 1000.0, 0, 1)
-        quiet = Snapshot(**{**vars(snapshot), "changed": np.zeros(k, dtype=bool)})
-        request = SweepRequest(seed=0, only_changed=True)
+        quiet = Snapshot(**{**vars(snapshot), "unchanged_for": np.full(k, 2, dtype=np.uint8)})
+        request = SweepRequest(seed=0, changed_within=2)
         assert sweep_shard(*shard, labels, quiet, groups, request)[2].evaluations == 0
+        longer = SweepRequest(seed=0, changed_within=3)
+        assert sweep_shard(*shard, labels, quiet, groups, longer)[2].evaluations > 0
         assert sweep_shard(*shard, labels, snapshot, groups, request)[2].evaluations > 0
 
 

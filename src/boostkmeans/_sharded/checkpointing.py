@@ -30,7 +30,7 @@ from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
 from boostkmeans._sharded.shard.candidate_groups import CandidateGroups
 from boostkmeans._sharded.shard.sampling import SampleDraw
-from boostkmeans._sharded.shard.sums import changed_clusters
+from boostkmeans._sharded.shard.sums import LONGEST, unchanged_clusters
 from boostkmeans._storage.fields import encode_number
 from boostkmeans._storage.state import SavedState, State
 
@@ -60,8 +60,10 @@ def run_state(run: ShardedRun) -> State:
 
 def _partition_state(rows: ShardedRows, partition: ShardedPartition) -> State:
     tasks = rows.tasks
-    changed, *labels = tasks.get(tasks.submit(changed_clusters, partition.snapshot), *partition.labels)
-    return {"labels": np.concatenate(labels), "changed": changed.astype(np.uint8)}
+    unchanged, *labels = tasks.get(
+        tasks.submit(unchanged_clusters, partition.snapshot), *partition.labels
+    )
+    return {"labels": np.concatenate(labels), "unchanged_for": unchanged}
 
 
 def _candidates_state(run: ShardedRun) -> State:
@@ -138,9 +140,9 @@ def restore_run(
 
 def _restore_partition(saved: SavedState, rows: ShardedRows, n_clusters: int) -> ShardedPartition:
     labels = saved.array("labels", np.int32, (rows.n_rows,), 0, n_clusters - 1)
-    changed = saved.array("changed", np.uint8, (n_clusters,), 0, 1).astype(bool)
+    unchanged_for = saved.array("unchanged_for", np.uint8, (n_clusters,), 0, int(LONGEST))
     parts = np.split(labels, np.cumsum(rows.lengths)[:-1])
-    return labelled(rows, parts, n_clusters, changed)
+    return labelled(rows, parts, n_clusters, unchanged_for)
 
 
 def _restore_candidates(saved: SavedState, rows: ShardedRows, n_clusters: int) -> ShardedCandidates:

@@ -41,6 +41,8 @@ logger = logging.getLogger("boostkmeans")
 SAMPLE_PER_CLUSTER = {"fast": 16, "balanced": 32, "best": 64}
 # Minimum number of sampled rows. Up to this number, the sample is the whole data set.
 MIN_SAMPLE = 2**15
+# A larger sample has at most half of the rows: one worker fits it while the others wait.
+MIN_ROWS_PER_SAMPLED_ROW = 2
 # Maximum size of a sample in bytes: a worker has to hold it, in addition to its shards.
 MAX_SAMPLE_BYTES = 2**30
 # Maximum number of sweeps of a sample if there are many clusters.
@@ -256,8 +258,8 @@ def _new_run(
 def sample_rows(rows: ShardedRows, settings: ShardedSettings) -> int:
     """Return the number of rows to sample. It depends on the data alone, not on the workers."""
     n, k = rows.weights.n_positive, settings.n_clusters
-    wanted = max(MIN_SAMPLE, SAMPLE_PER_CLUSTER[settings.requested.quality] * k)
-    return min(n, max(k, min(wanted, MAX_SAMPLE_BYTES // rows.row_bytes)))
+    wanted = min(SAMPLE_PER_CLUSTER[settings.requested.quality] * k, n // MIN_ROWS_PER_SAMPLED_ROW)
+    return min(n, max(k, min(max(MIN_SAMPLE, wanted), MAX_SAMPLE_BYTES // rows.row_bytes)))
 
 
 def is_whole(draw: SampleDraw) -> bool:

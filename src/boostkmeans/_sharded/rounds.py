@@ -1,8 +1,8 @@
-"""Rounds: sweeps of all shards at the same time, and the decision which of their moves to keep.
+"""Rounds: sweeps of all shards, and the decision which of their moves to keep.
 
-Shards do not see each other's moves. Together, the moves of several shards may therefore raise the
-inertia, although those of each shard lower it. Then half of the shards try again, and in the end a
-single shard, whose moves lower the inertia by themselves.
+The shards of a wave sweep at the same time, and do not see each other's moves. Together, the moves of
+several shards may therefore raise the inertia, although those of each shard lower it. Then half of the
+shards try again, and in the end a single shard, whose moves lower the inertia by themselves.
 """
 
 import time
@@ -27,12 +27,13 @@ MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Round:
-    """The result of one round before it is accepted: labels, sums and figures of each shard."""
+class Wave:
+    """The result of the sweeps of one wave before it is accepted: figures of each of its shards."""
 
-    labels: list[Reference]
-    sums: list[Reference]
-    summaries: list[SweepSummary]
+    number: int
+    labels: dict[int, Reference]
+    sums: dict[int, Reference]
+    summaries: dict[int, SweepSummary]
     partition: ShardedPartition
     seed: int
     """Random number of the round, which decides which shards take turns."""
@@ -40,56 +41,74 @@ class Round:
     @property
     def movers(self) -> list[int]:
         """Shards in which rows moved."""
-        return [number for number, one in enumerate(self.summaries) if one.moves]
+        return [number for number, one in self.summaries.items() if one.moves]
 
 
-def sweep_shards(run: ShardedRun, request: SweepRequest, groups: Reference | None) -> Round:
-    """Sweep all shards against the snapshot of the run, and add up their sums."""
-    rows, before = run.rows, run.partition
-    projected = run.bounds
-    found = [
-        rows.tasks.submit(
-            sweep_shard, *shard, labels, before.snapshot, groups, request, bounds, n_results=3
-        )
-        for shard, labels, bounds in zip(rows.shards, before.labels, projected, strict=True)
-    ]
-    labels, sums = [one[0] for one in found], [one[1] for one in found]
-    partition = ShardedPartition.from_sums(rows, labels, sums, before.snapshot)
-    summaries = rows.tasks.get(*[one[2] for one in found])
-    return Round(labels, sums, summaries, partition, request.seed)
+def sweep_shards(
+    run: ShardedRun, request: SweepRequest, groups: Reference | None, *, keep_all: bool = False
+) -> SweepSummary:
+    """Sweep all shards, wave by wave. Each wave sees the moves of the waves before it.
 
-
-def accept(run: ShardedRun, found: Round) -> int:
-    """Move the run to the result of a round, or of some of its shards if the inertia rose.
-
-    Return the number of moves that were kept.
+    Moves that raise the inertia together are not kept, unless `keep_all`. Return the numbers of moves,
+    including those that were not kept, and of evaluations.
     """
-    movers, before = found.movers, run.inertia
-    if not movers:
-        return 0
-    kept, partition, turns = movers, found.partition, found.seed
+    moves = evaluations = 0
+    for number in range(len(run.rows.waves)):
+        found = _sweep_wave(run, number, request, groups)
+        if keep_all:
+            run.move_to(found.partition)
+        else:
+            accept(run, found)
+        moves += sum(one.moves for one in found.summaries.values())
+        evaluations += sum(one.evaluations for one in found.summaries.values())
+    return SweepSummary(moves, evaluations)
+
+
+def _sweep_wave(run: ShardedRun, number: int, request: SweepRequest, groups: Reference | None) -> Wave:
+    """Sweep the shards of a wave against the snapshot of the run, and add up their sums."""
+    rows, before, bounds = run.rows, run.partition, run.bounds
+    found = {
+        i: rows.tasks.submit(
+            sweep_shard,
+            *rows.shards[i],
+            before.labels[i],
+            before.snapshot,
+            groups,
+            request,
+            bounds[i],
+            n_results=3,
+        )
+        for i in rows.waves[number]
+    }
+    labels, sums = {i: one[0] for i, one in found.items()}, {i: one[1] for i, one in found.items()}
+    partition = before.with_wave(rows, number, labels, sums)
+    summaries = rows.tasks.get(*[one[2] for one in found.values()])
+    return Wave(number, labels, sums, dict(zip(found, summaries, strict=True)), partition, request.seed)
+
+
+def accept(run: ShardedRun, found: Wave) -> None:
+    """Move the run to the result of a wave, or of some of its shards if the inertia rose."""
+    kept, before = found.movers, run.inertia
+    if not kept:
+        return
+    partition, turns = found.partition, found.seed
     while partition.inertia >= before and len(kept) > 1:
         kept, turns = kept[turns % 2 :: 2], turns // 2
         partition = _partly(run, found, set(kept))
-    if partition.inertia >= before:
-        return 0
-    run.move_to(partition)
-    return sum(found.summaries[number].moves for number in kept)
+    if partition.inertia < before:
+        run.move_to(partition)
 
 
-def _partly(run: ShardedRun, found: Round, kept: set[int]) -> ShardedPartition:
-    """Return the partition in which only some shards have moved."""
+def _partly(run: ShardedRun, found: Wave, kept: set[int]) -> ShardedPartition:
+    """Return the partition in which only some shards of the wave have moved."""
     rows, before = run.rows, run.partition
-    labels, sums = [], []
-    for number, (block, view) in enumerate(rows.shards):
-        if number in kept:
-            labels.append(found.labels[number])
-            sums.append(found.sums[number])
-        else:
-            own = before.labels[number]
-            labels.append(own)
-            sums.append(rows.tasks.submit(sum_shard, block, view, own, run.n_clusters))
-    return ShardedPartition.from_sums(rows, labels, sums, before.snapshot)
+    sums = {
+        i: found.sums[i]
+        if i in kept
+        else rows.tasks.submit(sum_shard, *rows.shards[i], before.labels[i], run.n_clusters)
+        for i in rows.waves[found.number]
+    }
+    return before.with_wave(rows, found.number, {i: found.labels[i] for i in kept}, sums)
 
 
 def perform_round(
@@ -99,9 +118,10 @@ def perform_round(
     if time.perf_counter() >= deadline:
         return SweepResult(0, 0.0, 0, late=True)
     candidates, groups = run.candidates, None
-    only_changed = False
+    changed_within = None
     if candidates is not None:
-        only_changed = not candidates.expired
+        if not candidates.expired:
+            changed_within = len(run.rows.waves)
         candidates.refresh(run.rows, run.partition.snapshot, run.n_clusters)
         groups = candidates.groups
     exact = temperature == 0 and candidates is None and _may_certify(run)
@@ -110,18 +130,13 @@ def perform_round(
         first=run.plan.moves == "first" and not exact,
         temperature=temperature,
         exact=exact,
-        only_changed=only_changed,
+        changed_within=changed_within,
     )
-    before, found = run.inertia, sweep_shards(run, request, groups)
-    moves = sum(one.moves for one in found.summaries)
-    if temperature > 0:
-        run.move_to(found.partition)
-    else:
-        accept(run, found)
+    before = run.inertia
+    moves, evaluations = sweep_shards(run, request, groups, keep_all=temperature > 0)
     if candidates is not None:
         candidates.after_sweep()
     kind = "candidates" if candidates is not None else "certify" if exact else "sweep"
-    evaluations = sum(one.evaluations for one in found.summaries)
     run.record(moves, evaluations, kind, temperature=temperature)
     return SweepResult(moves, before - run.inertia, evaluations, late=False)
 
@@ -217,13 +232,12 @@ class ShardedRepairs:
             request = SweepRequest(
                 seed=int(run.rng.randint(MAX_SEED)),
                 first=run.plan.moves == "first",
-                only_changed=candidates is not None,
+                changed_within=None if candidates is None else len(run.rows.waves),
             )
             before = run.inertia
             found = sweep_shards(run, request, None if candidates is None else candidates.groups)
-            accept(run, found)
-            moves += sum(one.moves for one in found.summaries)
-            evaluations += sum(one.evaluations for one in found.summaries)
+            moves += found.moves
+            evaluations += found.evaluations
             if before - run.inertia <= SETTLED * run.inertia:
                 break
         run.record(moves, evaluations, "repair", swaps=len(swaps))

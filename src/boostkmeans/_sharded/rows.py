@@ -23,6 +23,9 @@ from boostkmeans._sharded.shard.block import BlockDescription, describe_block, t
 from boostkmeans._sharded.shard.view import view_shard
 from boostkmeans._sharded.tasks import Tasks
 
+# Minimum number of shards for two waves.
+MIN_SHARDS_OF_WAVES = 4
+
 
 @dataclass(frozen=True)
 class ShardedRows:
@@ -80,6 +83,11 @@ class ShardedRows:
     def n_shards(self) -> int:
         """Number of blocks."""
         return len(self.blocks)
+
+    @cached_property
+    def waves(self) -> tuple[tuple[int, ...], ...]:
+        """Numbers of the shards that sweep at the same time. See `waves_of`."""
+        return waves_of(self.n_shards)
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -217,3 +225,17 @@ def _common_weights(found: Sequence[BlockDescription], given: bool) -> RowWeight
     unit = RowWeights.of(np.array([smallest, largest]), 2).unit
     total = float(np.sum([one.total_weight for one in found]))
     return RowWeights(np.empty(0), unit, total, sum(one.n_positive for one in found))
+
+
+def waves_of(n_shards: int) -> tuple[tuple[int, ...], ...]:
+    """Divide shards into waves, which sweep one after the other.
+
+    The shards of a wave do not see each other's moves; the next wave sees them. Two waves need fewer
+    rounds than one, and end at a lower inertia. The numbers of a wave follow the Thue-Morse sequence: if
+    there are 2, 4, 8 or 16 workers, and each holds every p-th shard or neighbouring shards, a wave keeps
+    all of them busy.
+    """
+    if n_shards < MIN_SHARDS_OF_WAVES:
+        return (tuple(range(n_shards)),)
+    first = tuple(i for i in range(n_shards) if i.bit_count() % 2 == 0)
+    return first, tuple(i for i in range(n_shards) if i.bit_count() % 2 == 1)

@@ -1,7 +1,7 @@
 """Sharded run: the optimisation of a partition whose labels are on the workers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,11 +20,11 @@ from boostkmeans._sharded.shard.sampling import SampleDraw
 from boostkmeans._sharded.shard.sums import (
     SnapshotSummary,
     add_sums,
-    changed_clusters,
     cluster_figures,
     make_snapshot,
     sum_shard,
     total_inertia,
+    unchanged_clusters,
 )
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Labels
@@ -43,6 +43,8 @@ class ShardedPartition:
     """A partition on the workers: labels of each shard, and the snapshot that follows from them."""
 
     labels: tuple[Reference, ...]
+    totals: tuple[Reference, ...]
+    """Sums of the clusters over the shards of each wave."""
     snapshot: Reference
     summary: SnapshotSummary
 
@@ -58,13 +60,39 @@ class ShardedPartition:
         labels: list[Reference],
         sums: list[Reference],
         before: Reference | None = None,
-        changed: Reference | None = None,
+        unchanged_for: NDArray[np.uint8] | None = None,
     ) -> "ShardedPartition":
         """Add up the sums of all shards, and wait for the snapshot."""
+        totals = [rows.tasks.reduce(add_sums, [sums[i] for i in wave]) for wave in rows.waves]
+        return cls._from_totals(rows, labels, totals, before, unchanged_for)
+
+    def with_wave(
+        self,
+        rows: ShardedRows,
+        number: int,
+        labels: Mapping[int, Reference],
+        sums: Mapping[int, Reference],
+    ) -> "ShardedPartition":
+        """Return this partition with other labels and sums of the shards of a wave."""
+        wave = rows.waves[number]
+        totals = list(self.totals)
+        totals[number] = rows.tasks.reduce(add_sums, [sums[i] for i in wave])
+        joined = [labels.get(i, own) for i, own in enumerate(self.labels)]
+        return self._from_totals(rows, joined, totals, self.snapshot)
+
+    @classmethod
+    def _from_totals(
+        cls,
+        rows: ShardedRows,
+        labels: list[Reference],
+        totals: list[Reference],
+        before: Reference | None,
+        unchanged_for: NDArray[np.uint8] | None = None,
+    ) -> "ShardedPartition":
         tasks = rows.tasks
-        total = tasks.reduce(add_sums, sums)
-        snapshot, summary = tasks.submit(make_snapshot, total, before, changed, n_results=2)
-        return cls(tuple(labels), snapshot, tasks.get(summary)[0])
+        total = tasks.reduce(add_sums, totals)
+        snapshot, summary = tasks.submit(make_snapshot, total, before, unchanged_for, n_results=2)
+        return cls(tuple(labels), tuple(totals), snapshot, tasks.get(summary)[0])
 
 
 @dataclass
@@ -127,7 +155,7 @@ class ShardedRun(ScheduledRun):
     """The rows in all dimensions, if this run sees only some of them."""
     measured: float = math.inf
     """Inertia of this run when that in all dimensions was last measured."""
-    rounds_since_copy: int = field(default=0, repr=False)
+    waves_since_copy: int = field(default=0, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -201,16 +229,16 @@ class ShardedRun(ScheduledRun):
         return self.projection.shards
 
     def move_to(self, partition: ShardedPartition) -> None:
-        """Replace the partition by the result of a round."""
+        """Replace the partition by the result of a wave."""
         self.partition, self.inertia = partition, partition.inertia
-        self.rounds_since_copy += 1
-        if self.rounds_since_copy >= ROUNDS_PER_COPY:
+        self.waves_since_copy += 1
+        if self.waves_since_copy >= ROUNDS_PER_COPY * len(self.rows.waves):
             self._shorten_lineage()
 
     def _shorten_lineage(self) -> None:
         """Copy the labels to the driver, so that lost results depend on few tasks."""
         rows = self.rows
-        self.rounds_since_copy = 0
+        self.waves_since_copy = 0
         if not rows.tasks.backend.has_lineage or rows.n_rows > MAX_COPIED_ROWS:
             return
         own = [self.partition] if self.best is None else [self.partition, self.best]
@@ -280,15 +308,17 @@ class ShardedRun(ScheduledRun):
 def copied(rows: ShardedRows, partition: ShardedPartition, n_clusters: int) -> ShardedPartition:
     """Return the same partition from a copy of its labels in the driver."""
     tasks = rows.tasks
-    changed, *labels = tasks.get(tasks.submit(changed_clusters, partition.snapshot), *partition.labels)
-    return labelled(rows, labels, n_clusters, changed)
+    unchanged_for, *labels = tasks.get(
+        tasks.submit(unchanged_clusters, partition.snapshot), *partition.labels
+    )
+    return labelled(rows, labels, n_clusters, unchanged_for)
 
 
 def labelled(
     rows: ShardedRows,
     labels: Sequence[Labels],
     n_clusters: int,
-    changed: NDArray[np.bool_] | None = None,
+    unchanged_for: NDArray[np.uint8] | None = None,
 ) -> ShardedPartition:
     """Return the partition with labels from the driver, one array per shard."""
     found = [
@@ -296,5 +326,5 @@ def labelled(
         for (block, view), some in zip(rows.shards, labels, strict=True)
     ]
     return ShardedPartition.from_sums(
-        rows, [one[0] for one in found], [one[1] for one in found], None, changed
+        rows, [one[0] for one in found], [one[1] for one in found], None, unchanged_for
     )

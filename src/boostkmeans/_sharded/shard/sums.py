@@ -15,6 +15,8 @@ from boostkmeans._steps.partition import Labels, Partition
 
 # First holder of an empty cluster.
 NO_SHARD = np.iinfo(np.int32).max
+# Snapshots since a change are counted up to this number.
+LONGEST = np.iinfo(np.uint8).max
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ class Snapshot:
     inertias: Floats
     holders: NDArray[np.int32]
     """First and last shard with a member of each cluster."""
-    changed: NDArray[np.bool_]
-    """Clusters that differ from those of the snapshot before."""
+    unchanged_for: NDArray[np.uint8]
+    """Number of snapshots since each cluster changed: 0 if it differs from the snapshot before."""
 
     @property
     def n_clusters(self) -> int:
@@ -90,21 +92,26 @@ class SnapshotSummary:
 
 
 def make_snapshot(
-    total: ShardSums, before: Snapshot | None, changed: NDArray[np.bool_] | None = None
+    total: ShardSums, before: Snapshot | None, unchanged_for: NDArray[np.uint8] | None = None
 ) -> tuple[Snapshot, SnapshotSummary]:
-    """Return the snapshot of these sums. `changed` replaces the comparison with the snapshot before."""
+    """Return the snapshot of these sums.
+
+    `unchanged_for` replaces the comparison with the snapshot before.
+    """
     sums = total.sums
     composites, empty = sums.composites, sums.weights <= 0
     if before is not None and empty.any():  # An empty cluster stays where it was.
         composites = composites.copy()
         composites[empty] = before.view().centres[empty]
-    if changed is None:
-        changed = np.ones(sums.n_clusters, dtype=bool)
+    if unchanged_for is None:
+        unchanged_for = np.zeros(sums.n_clusters, dtype=np.uint8)
         if before is not None:
             same = (sums.counts == before.counts) & (sums.weights == before.weights)
             same[same] = (composites[same] == before.composites[same]).all(axis=1)
-            changed = ~same
-    snapshot = Snapshot(composites, sums.weights, sums.counts, sums.inertias, total.holders, changed)
+            unchanged_for[same] = np.minimum(before.unchanged_for[same], LONGEST - 1) + 1
+    snapshot = Snapshot(
+        composites, sums.weights, sums.counts, sums.inertias, total.holders, unchanged_for
+    )
     partition = snapshot.view()
     summary = SnapshotSummary(
         inertia=float(sums.inertias.sum()),
@@ -125,9 +132,9 @@ def _objective_of_one_cluster(partition: Partition, empty: NDArray[np.bool_]) ->
     return float(np.add.reduce(whole * whole)) / float(partition.weights.sum())
 
 
-def changed_clusters(snapshot: Snapshot) -> NDArray[np.bool_]:
-    """Return the clusters that differ from those of the snapshot before."""
-    return snapshot.changed
+def unchanged_clusters(snapshot: Snapshot) -> NDArray[np.uint8]:
+    """Return the number of snapshots since each cluster changed."""
+    return snapshot.unchanged_for
 
 
 def has_equal_centres(snapshot: Snapshot) -> bool:

@@ -33,8 +33,8 @@ class SweepRequest:
     first: bool = False
     temperature: float = 0.0
     exact: bool = False
-    only_changed: bool = False
-    """Visit only rows near clusters that changed in the last round."""
+    changed_within: int | None = None
+    """Visit only rows near clusters that changed in this number of snapshots; None for all rows."""
 
 
 class SweepSummary(NamedTuple):
@@ -73,7 +73,9 @@ def sweep_shard(
     partition = snapshot.partition(labels)
     policy: VisitPolicy = FullPolicy()
     if groups is not None:
-        active = groups.active(snapshot.changed) if request.only_changed else None
+        active = None
+        if request.changed_within is not None:
+            active = groups.active(snapshot.unchanged_for < request.changed_within)
         policy = GroupPolicy(groups, labels, active)
     result = sweep(
         problem,

@@ -1,0 +1,91 @@
+"""Sections of `docs/benchmarks.md` about distributed fits."""
+
+from environment import Json
+from page import context, table
+
+
+def fits_section(result: Json) -> str:
+    """Return the comparison of engines with the ordinary estimator."""
+    rows = [
+        [
+            of_set,
+            name,
+            f"{of['seconds']:.1f} s",
+            f"{of['time_ratio']:.2f}",
+            f"{100 * (of['inertia_ratio'] - 1):+.2f} %",
+            f"{of['rounds']:.0f}",
+            f"`{of['labels'][:8]}`",
+        ]
+        for of_set, engines in result["sets"].items()
+        for name, of in engines.items()
+    ]
+    header = ["data", "", "median", "relative time", "inertia", "sweeps or rounds", "hash of the labels"]
+    return (
+        f"## Distributed fits\n\n{result['n_shards']} shards; Dask and Ray with two single-threaded "
+        f"workers. Times include reading the files. {context(result)}\n"
+        f"{table(header, rows)}\n"
+        "Targets: 1.3 times the time of the ordinary fit, and an inertia within 0.1 %. All engines "
+        "return the same labels.\n"
+    )
+
+
+def memory_section(result: Json) -> str:
+    """Return the memory and the traffic of a large fit."""
+    sizes = result["sizes"]
+    rows = [[name, f"{peak:,.0f} MB"] for name, peak in result["peak_megabytes"].items()]
+    low, high = result["calculated_bytes_per_round"]
+    return (
+        f"## Memory and traffic of a distributed fit\n\n{sizes['n']:,} x {sizes['d']} rows in float16 "
+        f"({sizes['n_shards']} shards), k = {sizes['k']:,}, on Dask with two workers that may use "
+        f"{result['memory_limit']} each: {result['seconds']:.0f} s, {result['rounds']} rounds. "
+        f"{context(result)}\n{table(['process', 'peak memory'], rows)}\n"
+        f"The workers sent each other {result['bytes_sent_per_round'] / 1e6:.1f} MB per round. By "
+        f"calculation, a round sends {low / 1e6:.1f} to {high / 1e6:.1f} MB: centres to the other "
+        "worker, and sums of shards on different workers.\n"
+    )
+
+
+def simulation_section(result: Json) -> str:
+    """Return the simulated fits of large data sets."""
+    scenarios = result["scenarios"]
+    rows = [
+        [
+            name,
+            f"{of['minutes']:.1f}",
+            of["bottleneck"],
+            f"{of['bytes_per_round'] / 1e9:.1f} GB",
+            f"{of['memory_per_machine_gigabytes']:.0f} GB",
+            of["published"],
+        ]
+        for name, of in scenarios.items()
+    ]
+    header = ["fit", "minutes", "bottleneck", "sent per round", "memory per machine", "compare with"]
+    parts = list(next(iter(scenarios.values()))["parts"])
+    seconds = [[part, *(f"{of['parts'][part]:.1f}" for of in scenarios.values())] for part in parts]
+    return (
+        "## Simulation of large distributed fits\n\nThese fits did not run. The times follow from the "
+        "measured times of the tasks of one shard, and from a model of the network (10 Gbit/s) and of "
+        f"storage (1 GB/s per machine). {context(result)}\n{table(header, rows)}\n"
+        f"Seconds of each part:\n\n{table(['', *scenarios], seconds)}"
+    )
+
+
+def conformance_section(result: Json) -> str:
+    """Return the number of fits with equal labels, and of processes that were killed."""
+    rows = [[f"fits with equal labels: {name}", n] for name, n in result["equal_fits_by_engine"].items()]
+    rows += [[f"SIGKILLs: {name}", n] for name, n in result["sigkills_by_target"].items()]
+    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+    return (
+        f"## Equal labels on every engine\n\n`{result['command']}` compares the labels of "
+        f"{result['configurations']} configurations with those of one process, and kills workers, nodes "
+        f"and drivers during fits: {result['equal_fits']} fits with equal labels, and "
+        f"{result['sigkills']} SIGKILLs. {versions}.\n\n{table(['', 'number'], rows)}"
+    )
+
+
+SECTIONS = {
+    "distributed_fits": fits_section,
+    "distributed_memory": memory_section,
+    "cluster_simulation": simulation_section,
+    "cluster_conformance": conformance_section,
+}
