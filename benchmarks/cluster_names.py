@@ -1,6 +1,6 @@
 """Benchmark of cluster names: how many name the majority class of their cluster.
 
-`python benchmarks/cluster_names.py` writes `results/cluster_names.json`. A name counts if one of its
+`python benchmarks/run.py cluster_names` measures it. A name counts if one of its
 words is a term of the majority class of the cluster. The terms of a class are the 50 words with the
 largest c-TF-IDF, computed by scikit-learn from the texts and the classes alone: tf * log(1 + 1 / f),
 where tf is the share of the word among the words of the class, and f is the sum of these shares over the
