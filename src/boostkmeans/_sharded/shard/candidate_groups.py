@@ -4,8 +4,6 @@ A shard has few rows per cluster. To gather the centres of a list of its own for
 longer than to compare them with these rows. Clusters of a group share one list, which is longer.
 """
 
-# Minimum number of rows of a shard that one list should serve.
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +16,12 @@ from boostkmeans._sharded.shard.sums import Snapshot
 from boostkmeans._steps.neighbours import Groups, Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels
 
-ROWS_PER_LIST = int(os.environ.get("RPL", "96"))
+# Minimum number of rows of a shard that one list should serve.
+ROWS_PER_LIST = 96
 # Maximum number of clusters in a group, on average.
 MAX_GROUP = 32
 # Length of the list of a group, relative to the number of candidates of a single cluster.
-GROUP_LIST_FACTOR = float(os.environ.get("GLF", "2"))
+GROUP_LIST_FACTOR = 2
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class CandidateGroups:
         sizes = np.diff(groups.starts)
         group_of = np.empty(k, dtype=np.int32)
         group_of[groups.order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        length = min(max(int(GROUP_LIST_FACTOR * n_candidates), 2 * int(sizes.max())), k)
+        length = min(max(GROUP_LIST_FACTOR * n_candidates, 2 * int(sizes.max())), k)
         lists = _joint_lists(groups, neighbours, length)
         return cls(group_of, np.ascontiguousarray(groups.order[groups.starts[:-1]]), lists)
 
