@@ -165,7 +165,7 @@ paper-estimate: $(VENV)/.plot
 
 # It may run in the background, because it measures distortions. `make paper-seconds` measures times.
 paper-full: paper-data
-	$(PHASE) "Running the experiments at the paper's size (about a day)" $(PY) paper/run_paper.py --full
+	$(PHASE) "Running the experiments at the paper's size (about a day)" $(PY) paper/run_paper.py --full $(if $(SYNTHETIC),--synthetic)
 
 paper-seconds: paper-data
 	$(PHASE) "Timing a few iterations of each method (about 1 hour)" $(PY) paper/run_paper.py --seconds
