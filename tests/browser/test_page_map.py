@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from conftest_types import OpenPayload
 from map_pixels import map_pixels, places_of_points
 from page_payloads import Payload, make_payload, name_of, text_of, unpacked
+from page_types import OpenPayload
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytest_plugins = ("browser_fixtures",)
 pytestmark = pytest.mark.process
 
 NO_WEBGL = """
