@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest_types import OpenPayload
 from page_payloads import JPEG, Payload, make_payload
+from page_types import OpenPayload
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytest_plugins = ("browser_fixtures",)
 pytestmark = pytest.mark.process
 
 NARROW = {"width": 360, "height": 740}

@@ -4,15 +4,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest_types import OpenPayload
 from map_pixels import map_pixels, places_of_points
 from page_payloads import make_payload, unpacked
 from page_times import measure
+from page_types import OpenPayload
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+pytest_plugins = ("browser_fixtures",)
 pytestmark = pytest.mark.process
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from conftest_types import OpenPayload
 from map_pixels import map_pixels, places_of_points
 from page_payloads import Payload, make_payload, name_of, text_of, unpacked
+from page_types import OpenPayload
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytest_plugins = ("browser_fixtures",)
 pytestmark = pytest.mark.process
 
 NO_WEBGL = """
@@ -94,18 +95,21 @@ def test_lasso_selects_what_it_surrounds(
     open_payload: OpenPayload, thousand: Payload, tmp_path: Path, with_shift: bool
 ) -> None:
     page = open_payload(thousand).page
-    left_half = [(0.1, 0.005), (0.45, 0.005), (0.45, 0.995), (0.005, 0.995), (0.005, 0.6), (0.1, 0.6)]
+    below_the_diagonal = [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
     if with_shift:
         page.keyboard.down("Shift")
     else:
         page.get_by_role("button", name="Select rows with a lasso").click()
-    draw_lasso(page, left_half)
+    draw_lasso(page, [(0.002 + 0.996 * x, 0.002 + 0.996 * y) for x, y in below_the_diagonal])
     page.keyboard.up("Shift")
     selected = selected_rows(page, tmp_path)
-    x = unpacked(thousand["points"]["x"])
+    box = page.locator("#stage").bounding_box()
+    assert box is not None
+    x, y = (unpacked(thousand["points"][axis]).astype(float) for axis in "xy")
+    height = x / box["width"] + y / box["height"]  # equal along the diagonal, because y points up
     is_selected = np.isin(np.arange(1000), list(selected))
     assert 100 < len(selected) < 900
-    assert x[is_selected].max() <= x[~is_selected].min()  # the edge of the lasso is vertical
+    assert height[is_selected].max() <= height[~is_selected].min()
     assert page.locator("#panel-body h2").inner_text() == f"{len(selected):,} rows selected"
     page.keyboard.press("Escape")
     assert page.locator("#tab-selection .badge").count() == 0

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser_pages import open_page, render, write_page
-from conftest_types import OpenPayload
 from page_payloads import JPEG, Payload, as_json, make_payload
+from page_types import OpenPayload
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytest_plugins = ("browser_fixtures",)
 pytestmark = pytest.mark.process
 
 FAILED = "html[data-state=failed]"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image
 
-from conftest_types import OpenPayload
 from page_payloads import Payload, make_payload
+from page_types import OpenPayload
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 MAX_BYTES = 200_000
 
+pytest_plugins = ("browser_fixtures",)
 pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(

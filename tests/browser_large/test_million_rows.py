@@ -32,7 +32,7 @@ def test_page_stays_usable(n: int, tmp_path: Path) -> None:
 def use_controls(page: "Page", n: int, folder: Path) -> None:
     """Cut the tree, open a cluster, search, select everything and download it."""
     page.locator("#cut").fill("9")
-    page.get_by_text("9 of").wait_for()
+    page.locator("output").get_by_text("9 of").wait_for()
     page.locator("table.clusters tbody .set-link").first.click()
     page.locator("#opened-name").wait_for()
     page.locator("#search").fill("wine")

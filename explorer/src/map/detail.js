@@ -2,12 +2,13 @@
 
 const SLOW = 40; // milliseconds per frame
 const FAST = 24;
-const MIN_POINTS = 60000;
+const MIN_POINTS = 20000;
+const FIRST_POINTS = 200000; // before the speed of the machine is known
 const REST = 160; // milliseconds without movement
 
 export class Detail {
   constructor(total, drawAgain) {
-    Object.assign(this, { total, drawAgain, budget: total, last: 0, timer: 0 });
+    Object.assign(this, { total, drawAgain, budget: Math.min(total, FIRST_POINTS), last: 0, timer: 0 });
   }
 
   /** Note that the map moved. */
@@ -27,7 +28,7 @@ export class Detail {
     if (this.last) {
       const elapsed = time - this.last;
       if (elapsed > SLOW) this.budget = Math.max(Math.min(MIN_POINTS, this.total), Math.floor(this.budget * 0.6));
-      else if (elapsed < FAST) this.budget = Math.min(this.total, Math.ceil(this.budget * 1.15));
+      else if (elapsed < FAST) this.budget = Math.min(this.total, Math.ceil(this.budget * 1.2));
     }
     this.last = time;
     return this.budget;

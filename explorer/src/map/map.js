@@ -59,6 +59,8 @@ export class PointMap {
   #followState() {
     const { store } = this.explorer;
     this.#updateColours();
+    // A slider that is dragged changes the colours many times per second.
+    store.on(["clustering"], () => this.detail.moved());
     store.on(["theme", "clustering", "opened", "selection", "found"], () => this.#updateColours());
     store.on(["opened", "clustering", "selection", "found"], (state) => this.#updateLists(state));
     store.on(["marked"], ({ marked }) => this.#showMarked(marked));
@@ -89,7 +91,7 @@ export class PointMap {
       const isVisible = x > 20 && y > 20 && x < this.camera.width - 20 && y < this.camera.height - 20;
       if (!isVisible) this.flight.to({ ...this.camera.state, x: this.marked[0] / 65535, y: this.marked[1] / 65535 });
     }
-    this.invalidate();
+    this.invalidate({ points: false });
   }
 
   #resize() {
@@ -112,7 +114,9 @@ export class PointMap {
     });
   }
 
-  invalidate() {
+  /** Draw again in the next frame: everything, or only what is above the points. */
+  invalidate({ points = true } = {}) {
+    this.pointsChanged ||= points;
     if (this.frame) return;
     this.frame = requestAnimationFrame((time) => {
       this.frame = 0;
@@ -122,10 +126,13 @@ export class PointMap {
 
   #draw(time) {
     const { state, openedSet } = this.explorer;
-    const style = pointStyle(this.explorer.points.count, this.camera.zoom, state, this.theme);
-    const count = this.detail.count(time);
-    this.renderer.draw(this.camera, { ...style, count, ratio: this.ratio });
-    this.stage.dataset.drawn = count;
+    if (this.pointsChanged) {
+      this.pointsChanged = false;
+      const style = pointStyle(this.explorer.points.count, this.camera.zoom, state, this.theme);
+      const count = this.detail.count(time);
+      this.renderer.draw(this.camera, { ...style, count, ratio: this.ratio });
+      this.stage.dataset.drawn = count;
+    }
     const names = this.overlay.draw(this.camera, {
       sets: this.setsBySize,
       opened: openedSet,
@@ -179,7 +186,7 @@ export class PointMap {
       isLasso: () => this.lassoMode,
       lassoMoves: (path) => {
         this.path = path;
-        this.invalidate();
+        this.invalidate({ points: false });
       },
       lasso: (path) => this.explorer.select(pointsInPath(path, this.camera, this.explorer.grid)),
     };
@@ -238,7 +245,7 @@ export class PointMap {
   // With the keyboard, a crosshair in the middle replaces the pointer.
   #useKeyboard(used) {
     this.keyboard = used;
-    this.invalidate();
+    this.invalidate({ points: false });
     if (used) requestAnimationFrame(() => this.keyboard && this.#hover([this.camera.width / 2, this.camera.height / 2]));
   }
 

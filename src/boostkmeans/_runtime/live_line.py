@@ -85,10 +85,11 @@ class NotebookSurface:
 
     def show(self, text: str) -> None:
         """Replace the output, or create it."""
-        from IPython.display import display
+        from IPython import display
 
         if self._handle is None:
-            self._handle = display(_NotebookText(text), display_id=True)
+            show: Any = display.display  # It has no types.
+            self._handle = show(_NotebookText(text), display_id=True)
         else:
             self._handle.update(_NotebookText(text))
 

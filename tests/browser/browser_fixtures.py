@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser_pages import OpenPage, open_page, start_browser, write_page
-from conftest_types import OpenPayload
 from page_payloads import Payload, make_payload
+from page_types import OpenPayload
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
