@@ -14,7 +14,7 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.explore._packages import import_pillow
 from boostkmeans.images._decoding import UnreadableImageError, opened_image
 
-# Longest side in pixels, and quality of the JPEG file. A thumbnail then has about 3 KB.
+# Longest side in pixels, and quality of the JPEG file. A thumbnail then has a few kilobytes.
 MAX_SIDE = 96
 JPEG_QUALITY = 75
 # Colours of transparent pixels and of the placeholder for an image that cannot be decoded.

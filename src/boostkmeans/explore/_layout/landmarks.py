@@ -13,7 +13,7 @@ from boostkmeans._steps.partition import Labels
 from boostkmeans.explore._layout.arrangement import arrange
 from boostkmeans.explore._layout.local_maps import LocalMaps
 
-# Number of landmarks of all clusters together. t-SNE of them takes a few seconds.
+# Number of landmarks of all clusters together. t-SNE of them takes about ten seconds.
 N_LANDMARKS = 2000
 # More centres than this are arranged in groups, and placed around the means of their groups.
 MAX_ARRANGED = 4000

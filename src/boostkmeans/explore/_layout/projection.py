@@ -10,8 +10,8 @@ from scipy import sparse
 from boostkmeans._data.frame import Floats
 from boostkmeans.explore._measures.explored_rows import Batch, ExploredRows
 
-# Number of principal components. With 100 of the 512 dimensions of sentence embeddings, the layout
-# preserves as many neighbours as with all of them.
+# Number of principal components. On sentence embeddings of 512 dimensions, 200 components preserve as
+# many neighbours as 100.
 N_COMPONENTS = 100
 # Rows with more features are first reduced to this number by a count sketch.
 MAX_FEATURES = 1024
