@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -32,7 +32,7 @@ def open_payload(browser: "Browser", tmp_path: Path) -> Iterator[OpenPayload]:
     """Return a function that opens the page of a payload, and check that no page had problems."""
     opened: list[OpenPage] = []
 
-    def open_one(payload: Payload, **context: object) -> OpenPage:
+    def open_one(payload: Payload, **context: Any) -> OpenPage:
         path = write_page(tmp_path / f"page{len(opened)}.html", payload)
         opened.append(open_page(browser, path, **context))
         return opened[-1]

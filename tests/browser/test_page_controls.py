@@ -41,7 +41,7 @@ def test_table_is_sorted_by_every_column(open_payload: OpenPayload, thousand: Pa
             header.get_by_role("button", name=title).click()
             values = column(page, 0) if index == 0 else numbers(page, index)
             descending = header.get_attribute("aria-sort") == "descending"
-            assert values == sorted(values, reverse=descending)  # type: ignore[type-var]
+            assert values == sorted(values, reverse=descending)
     assert page.locator("th[aria-sort$=scending]").count() == 1
 
 
@@ -117,7 +117,7 @@ def download(page: "Page", button: str, folder: Path) -> list[dict[str, str]]:
 
 
 def test_search_finds_clusters_rows_and_ids(open_payload: OpenPayload, thousand: Payload) -> None:
-    unlike = {"terms": [], "distinct": []}
+    unlike: Payload = {"terms": [], "distinct": []}
     clusters = [{**each, **unlike, "name": each["name"].title()} for each in thousand["clusters"]]
     page = open_payload({**thousand, "clusters": clusters}).page
     page.keyboard.press("/")
