@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
-SOURCES := $(shell find src -name '*.[ch]pp' -o -name '*.py' -o -name '*.pyi') CMakeLists.txt pyproject.toml README.md LICENSE
+SOURCES := $(shell find src -name '*.[ch]pp' -o -name '*.py' -o -name '*.pyi' -o -path '*/_page/*') CMakeLists.txt pyproject.toml README.md LICENSE
 CPP := $(shell find src tests -name '*.[ch]pp')
 # `phase "Message" command` prints the message and the elapsed time; `quiet` hides the output unless it fails.
 PHASE := @tools/phase.sh
@@ -15,16 +15,20 @@ DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 # Two workers: many tests wait for processes that they start.
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test test-cluster check lint tidy coverage stub layers hooks bench bench-parts docs paper paper-data paper-full \
+.PHONY: help demo test test-browser browser page-bundle screenshots test-cluster check lint tidy coverage stub layers hooks bench bench-parts docs paper paper-data paper-full \
   paper-estimate paper-seconds fuzz crash sanitize clean
 
 help:
 	@echo "For users:"
-	@echo "  make demo         Cluster a real sample with boost k-means and k-means, and draw a picture."
+	@echo "  make demo         Cluster a real sample with boost k-means and k-means, draw a picture, and show the clusters."
 	@echo "  make docs         Build the documentation as a web site in build/docs/html."
 	@echo "For developers:"
 	@echo "  make test         Check style and types, then run all tests (about 5 minutes on 2 cores)."
 	@echo "  make test-cluster Fit on Dask and Ray while workers are killed (about 20 minutes; RESULTS=1 stores the counts)."
+	@echo "  make test-browser Open pages of up to 1,000,000 rows in a browser, and print times (about 2 minutes)."
+	@echo "  make browser      Install Chromium with apt-get, for the tests of the explorer's page."
+	@echo "  make page-bundle  Bundle the explorer's page from explorer/ (needs npm)."
+	@echo "  make screenshots  Take the screenshots of the explorer in docs/images."
 	@echo "  make check        Run the tests without the slow ones (about 2 minutes)."
 	@echo "  make lint         Check style, types, layers, spelling and docstrings (about 1 minute)."
 	@echo "  make tidy         Run clang-tidy on the C++ core (several minutes)."
@@ -51,7 +55,7 @@ $(PY):
 
 # One stamp file per set of dependencies; a stamp is remade when the sources change.
 $(VENV)/.plot: $(PY) $(SOURCES)
-	$(QUIET) "Compiling the C++ core and installing (1-2 minutes)" $(PIP_INSTALL) '.[plot]'
+	$(QUIET) "Compiling the C++ core and installing (1-2 minutes)" $(PIP_INSTALL) '.[plot,explore]'
 	@touch $@
 
 $(VENV)/.test: $(PY) $(SOURCES)
@@ -76,13 +80,29 @@ $(VENV)/.dev: $(VENV)/.test
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
 demo: $(VENV)/.plot
-	$(PHASE) "Clustering the sample in examples/data (a few seconds)" $(PY) examples/demo.py
+	$(PHASE) "Clustering the sample in examples/data (half a minute)" $(PY) examples/demo.py
 
 test: lint
 	$(PHASE) "Running all tests on 2 cores (about 4 minutes)" $(PYTEST)
 
 check: $(VENV)/.test
 	$(PHASE) "Running the quick tests on 2 cores (about 2 minutes)" $(PYTEST) -m "not slow"
+
+# One million rows in a browser: how long the page takes to open, and how long a frame takes.
+test-browser: $(VENV)/.test browser
+	$(PHASE) "Testing the explorer's page in a browser (about 2 minutes)" $(PY) -m pytest tests/browser tests/browser_large -s
+
+# Where apt-get is missing or not allowed, the tests that need a browser are skipped.
+browser:
+	@tools/install_browser.sh
+
+# The sources are in explorer/. The bundle is checked in, so that users need no npm.
+page-bundle:
+	$(QUIET) "Installing esbuild" npm --prefix explorer ci
+	$(PHASE) "Bundling the explorer's page" npm --prefix explorer run --silent build
+
+screenshots: $(VENV)/.test browser
+	$(PHASE) "Taking screenshots for the documentation" env BOOSTKMEANS_SCREENSHOTS=1 $(PY) -m pytest tests/browser/test_page_screenshots.py
 
 # Tests start and kill clusters of their own, so they run one after the other.
 test-cluster: $(VENV)/.test
@@ -145,7 +165,7 @@ paper-estimate: $(VENV)/.plot
 
 # It may run in the background, because it measures distortions. `make paper-seconds` measures times.
 paper-full: paper-data
-	$(PHASE) "Running the experiments at the paper's size (about a day)" $(PY) paper/run_paper.py --full
+	$(PHASE) "Running the experiments at the paper's size (about a day)" $(PY) paper/run_paper.py --full $(if $(SYNTHETIC),--synthetic)
 
 paper-seconds: paper-data
 	$(PHASE) "Timing a few iterations of each method (about 1 hour)" $(PY) paper/run_paper.py --seconds

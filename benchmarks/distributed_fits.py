@@ -27,7 +27,7 @@ from result_files import save_result
 # Shards per worker. Each cluster should have many rows in a shard, or gathering its candidates takes
 # longer than comparing them.
 N_SHARDS = 4
-REPEATS = 3
+REPEATS = 1
 ORDINARY = "ordinary fit, 2 threads"
 
 

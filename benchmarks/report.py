@@ -1,8 +1,11 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
+import cluster_names_report
 import distributed_report
+import explorer_report
 import few_clusters_report
 import files_report
+import image_report
 import large_k_report
 import optima_report
 import projected_report
@@ -36,9 +39,12 @@ def page_text(results: dict[str, Json]) -> str:
         **optima_report.SECTIONS,
         **few_clusters_report.SECTIONS,
         **text_report.SECTIONS,
+        **cluster_names_report.SECTIONS,
         **files_report.SECTIONS,
         **distributed_report.SECTIONS,
         **quantization_report.SECTIONS,
+        **explorer_report.SECTIONS,
+        **image_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]
     return "\n".join([HEAD, *texts])

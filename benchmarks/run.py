@@ -2,15 +2,19 @@
 
 import argparse
 
+# environment sets the number of threads, which NumPy and others read when they are imported.
+import environment  # noqa: F401
+
+# isort: split
+import cluster_names
 import cluster_simulation
 import distributed_fits
 import distributed_memory
-
-# environment sets the number of threads, which NumPy and others read when they are imported.
-import environment  # noqa: F401
+import explorer
 import few_clusters
 import figures
 import files
+import image_duplicates
 import large_k
 import limits
 import optima
@@ -24,6 +28,7 @@ BENCHMARKS = [
     *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
     *few_clusters.BENCHMARKS, *small.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
+    *cluster_names.BENCHMARKS, *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
     *distributed_fits.BENCHMARKS, *distributed_memory.BENCHMARKS, *cluster_simulation.BENCHMARKS,
 ]  # fmt: skip
 

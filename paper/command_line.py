@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import experiment
+import public_data
 from estimates import estimate_text
 from experiment import Experiment, Job, Json
 
@@ -35,6 +36,9 @@ def parser_of(experiments: Sequence[Experiment]) -> argparse.ArgumentParser:
     parser.add_argument("--remeasure", nargs="*", metavar="NAME[/METHOD]",
                         help="measure again what is stored already: all of the chosen experiments, or "
                         "these experiments or methods")  # fmt: skip
+    parser.add_argument("--synthetic", action="store_true",
+                        help="measure synthetic rows at the paper's size if SIFT descriptors are "
+                        "missing")  # fmt: skip
     return parser
 
 
@@ -70,6 +74,12 @@ def main(*experiments: Experiment) -> int:
     given = parser.parse_args()
     chosen = choices(parser, given, [one.NAME for one in experiments])
     some = [one for one in experiments if one.NAME in chosen]
+    measures_all = given.full and not (given.estimate or given.report_only or given.synthetic)
+    if measures_all and not public_data.has_sift():
+        parser.error(
+            "SIFT descriptors are missing, and synthetic rows would give other figures. "
+            "Run `make paper-data`, set BOOSTKMEANS_SHARED, or add --synthetic."
+        )
     # A process that is ended by `kill` ends its own processes, as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -23,7 +23,16 @@ from boostkmeans.documents import Corpus, read_corpus
 from boostkmeans.io import open_vectors
 from data import Array
 
-__all__ = ["CLUTO_SETS", "SearchData", "documents", "fingerprint", "main", "sift", "sift_search"]
+__all__ = [
+    "CLUTO_SETS",
+    "SearchData",
+    "documents",
+    "fingerprint",
+    "has_sift",
+    "main",
+    "sift",
+    "sift_search",
+]
 
 
 def vectors(name: str, part: str, n: int | None) -> Array | None:
@@ -34,6 +43,11 @@ def vectors(name: str, part: str, n: int | None) -> Array | None:
         return None
     with open_vectors(path) as rows:
         return np.asarray(rows[: len(rows) if n is None else n])
+
+
+def has_sift() -> bool:
+    """Return True if SIFT descriptors are there, those of the paper or their substitute."""
+    return file_of(ARCHIVES["sift"], "sift_base.fvecs") is not None or data.photosift(1) is not None
 
 
 def sift(n: int) -> tuple[Array, str]:

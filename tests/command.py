@@ -22,7 +22,10 @@ from boostkmeans.cli.app import app
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "boostkmeans"]
 # Options that name output files.
-OUTPUT_OPTIONS = ("-o", "--output", "--labels", "--centers", "--distances", "--indices", "--plot")
+OUTPUT_OPTIONS = (
+    "-o", "--output", "--labels", "--centers", "--distances", "--indices", "--plot", "--vectors",
+    "--page", "--parquet", "--save-pipeline",
+)  # fmt: skip
 # Commands with an argument that names an output file, and its position in a line without options.
 OUTPUT_ARGUMENTS = {("convert",): 3, ("pq", "train"): 4, ("pq", "encode"): 5}
 

@@ -36,10 +36,15 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = Path(__file__).parents[1] / "examples" / "data" / "siftsmall.npz"
 
 
+# `make test-cluster` and `make test-browser` name these folders, which take long.
+SEPARATE_FOLDERS = ("cluster", "browser_large")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the complete suite for clusters to `make test-cluster`, which names its folder."""
-    named = any("cluster" in Path(argument).parts for argument in config.args)
-    return True if collection_path.name == "cluster" and not named else None
+    """Collect the folders with long tests only if the command line names them."""
+    name = collection_path.name
+    named = any(name in Path(argument).parts for argument in config.args)
+    return True if name in SEPARATE_FOLDERS and not named else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -23,6 +23,12 @@ found.plot(plt.figure(figsize=(9, 6), layout="constrained"))
 plt.show()
 
 # %%
+# In a notebook, ``found.plot()`` as the last line of a cell shows the same figure, and ``found`` is a
+# table.
+
+found
+
+# %%
 # The second data set is one normal distribution, without clusters. The inertia decreases
 # nevertheless. The silhouette is low for all numbers. The gap is highest for one cluster, if 1 is among
 # the numbers.

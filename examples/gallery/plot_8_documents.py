@@ -19,15 +19,15 @@ corpus = read_corpus("../sentences.txt")
 found = cluster_documents(corpus, 3, weighting=Weighting(stop_words="english"), random_state=0)
 
 # %%
-# *Descriptive* terms make up the centre of a cluster. *Central* documents have the highest cosine to
-# it.
+# Each cluster gets a name. *Descriptive* terms make up its centre. *Central* documents have the highest
+# cosine to it.
 
 figure, grid = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
 for i, (cluster, axes) in enumerate(zip(found.clusters, grid, strict=True)):
     terms = cluster.descriptive[:8][::-1]
     axes.barh([term.term for term in terms], [term.share for term in terms], color=f"C{i}")
-    axes.set_title(f"{cluster.size} documents")
-    print(f"{cluster.size} documents, most central: {cluster.central[0].snippet}")
+    axes.set_title(cluster.name)
+    print(f"{cluster.name}: {cluster.size} documents, most central: {cluster.central[0].snippet}")
 plt.show()
 
 # %%

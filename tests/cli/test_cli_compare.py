@@ -208,6 +208,10 @@ def test_demo_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     page = (tmp_path / "demo" / "index.html").read_text()
     assert "data:image/png;base64,iVBOR" in page
     assert "<td>boost-balanced</td>" in page
+    assert "annealing" in page
+    assert '<a href="explorer.html">' in page
+    assert "Explorer: demo/explorer.html" in out
+    assert "20 clusters" in (tmp_path / "demo" / "explorer.html").read_text(encoding="utf-8")
     assert "--force" in fail(2, "demo")
     assert "does not exist" in fail(2, "demo", "--output", tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()

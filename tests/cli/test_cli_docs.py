@@ -22,7 +22,15 @@ THEMES = np.array([0, 1, 2] * 10)
 def test_listing() -> None:
     out = succeed("docs", SENTENCES, "-k", "3")
     assert "30 documents" in out
-    for line in ("cluster 0: 10 documents", "descriptive", "discriminating", "central", "oven", "orbit"):
+    for line in (
+        "cluster 0: ",
+        "(10 documents, similarity ",
+        "descriptive",
+        "discriminating",
+        "central",
+        "oven",
+        "orbit",
+    ):
         assert line in out
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import onnx
 import pyarrow
 import pyarrow.parquet
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from boostkmeans import BoostKMeans, ProductQuantizer, SweepRecord
@@ -19,6 +21,7 @@ from boostkmeans.baselines import _demo_page
 from boostkmeans.cli import app as app_module
 from boostkmeans.cli.app import app
 from boostkmeans.cli.commands import demo, pq
+from boostkmeans.images import VLADPipeline
 from boostkmeans.io import write_vectors
 from command import ROOT, examples_of, run, run_example, start, succeed
 from conftest import run_python
@@ -29,11 +32,13 @@ COMMANDS = [
     "predict",
     "info",
     "evaluate",
+    "explore",
     "compare",
     "convert",
     "pq",
     "docs",
     "compare-docs",
+    "images",
     "demo",
 ]
 EVERY = [*([name] for name in COMMANDS), *(["pq", name] for name in pq.COMMANDS)]
@@ -63,10 +68,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "points.csv.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "weights.csv").write_text("1\n" * N_ROWS)
     (folder / "classes.txt").write_text("tea\nrum\n" * (N_ROWS // 2))
+    (folder / "texts.txt").write_text("green tea\ndark rum\n" * (N_ROWS // 2))
     np.save(folder / "centers.npy", X[:5])
     _add_models(folder, X)
     _add_documents(folder)
+    _add_images(folder)
     return folder
+
+
+def _add_images(folder: Path) -> None:
+    """Add folders of images, a table of features, a saved pipeline, and a network."""
+    rng = np.random.default_rng(0)
+    for name, n in (("photos", 24), ("new", 6)):
+        (folder / name).mkdir()
+        for number in range(n):
+            squares = rng.integers(0, 256, size=(12, 12, 3), dtype=np.uint8).repeat(8, 0).repeat(8, 1)
+            Image.fromarray(squares).save(folder / name / f"{number}.png")
+    names = [f"{number}.png" for number in range(24)]
+    table = pyarrow.table({"path": names, "embedding": list(rng.normal(size=(24, 8)))})
+    pyarrow.parquet.write_table(table, folder / "clip.parquet")
+    VLADPipeline(8, random_state=0).fit(folder / "photos").save(folder / "vlad.st")
+    image = onnx.helper.make_tensor_value_info("image", onnx.TensorProto.FLOAT, ["n", 3, 8, 8])
+    vector = onnx.helper.make_tensor_value_info("vector", onnx.TensorProto.FLOAT, ["n", 192])
+    node = onnx.helper.make_node("Flatten", ["image"], ["vector"])
+    graph = onnx.helper.make_graph([node], "flatten", [image], [vector])
+    opset = onnx.helper.make_opsetid("", 13)
+    model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=8)
+    onnx.save(model, folder / "resnet50.onnx")
 
 
 def _add_models(folder: Path, X: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> None:

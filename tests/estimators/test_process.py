@@ -271,4 +271,4 @@ X = np.random.default_rng(0).normal(size=(500, 3))
 BoostKMeans(4, random_state=0, verbose=1).fit(X)
 """)
     assert result.stdout == ""
-    assert "[boostkmeans] sweep 1: inertia" in result.stderr
+    assert "[boostkmeans] sweep 1 (annealing), " in result.stderr

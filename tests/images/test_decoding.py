@@ -105,7 +105,7 @@ def png_header(width: int, height: int) -> bytes:
 
 @pytest.mark.parametrize("side", [10_600, 12_000, 30_000, 2**31 - 1])
 def test_refuses_decompression_bombs(side: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_decoding, "_to_grey", None)  # The pixels must not be decoded.
+    monkeypatch.setattr(_decoding, "_convert", None)  # The pixels must not be decoded.
     path = tmp_path / "bomb.png"
     path.write_bytes(png_header(side, side))
     assert "refused: its header declares" in reason_of(path)

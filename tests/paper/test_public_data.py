@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import command_line
 import data
 import public_data
 
@@ -97,3 +98,22 @@ def test_fingerprint_is_the_sha256_of_the_values() -> None:
     X = np.arange(6, dtype=np.float32).reshape(2, 3)
     assert public_data.fingerprint(X) == hashlib.sha256(X.tobytes()).hexdigest()
     assert public_data.fingerprint(X.T) == hashlib.sha256(X.T.tobytes()).hexdigest()
+
+
+def test_full_size_refuses_synthetic_rows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hours of measurements must not replace descriptors by synthetic rows unasked."""
+    assert not public_data.has_sift()
+    monkeypatch.setattr("sys.argv", ["run_paper.py", "--full"])
+    with pytest.raises(SystemExit, match="2"):
+        command_line.main()
+    assert "--synthetic" in capsys.readouterr().err
+    monkeypatch.setattr("sys.argv", ["run_paper.py", "--full", "--synthetic"])
+    assert command_line.main() == 0
+
+
+@pytest.mark.usefixtures("photos")
+def test_full_size_accepts_the_substitute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["run_paper.py", "--full"])
+    assert command_line.main() == 0

@@ -27,8 +27,8 @@ HAND_WRITTEN = [
 ]
 # Public modules whose names the reference must list.
 MODULES = (
-    "baselines", "distributed", "documents", "images", "interop", "io", "metrics", "quantization",
-    "select",
+    "baselines", "distributed", "documents", "explore", "images", "interop", "io", "metrics",
+    "quantization", "select",
 )  # fmt: skip
 # Sections of a version in Keep a Changelog.
 SECTIONS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}

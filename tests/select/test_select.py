@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,39 @@ def test_plot_shows_measures_and_suggestion() -> None:
     figure = scan(X, range(1, 8), random_state=0, n_references=2).plot()
     assert len(figure.axes) == 4
     assert "k = 4" in figure.get_suptitle()
+
+
+def test_notebook_shows_plot_and_table() -> None:
+    formatters = pytest.importorskip("IPython.core.formatters")
+    pytest.importorskip("matplotlib")
+    X, _ = blobs(300, 2, 4)
+    found = scan(X, range(1, 8), random_state=0, n_references=2)
+    formatter = formatters.DisplayFormatter()
+    formatter.active_types = list(formatter.formatters)
+    image = formatter.format(found.plot())[0]["image/png"]
+    assert image.startswith(b"\x89PNG")
+    shown = formatter.format(found)[0]
+    assert shown["text/plain"] == repr(found)
+    table = shown["text/html"]
+    assert table.count("<tr") == 8
+    assert table.count("font-weight:bold") == 1
+    assert "<td>-</td>" in table  # the silhouette of one cluster
+    assert "nan" not in table
+
+
+def test_reason_is_escaped_in_tables() -> None:
+    X, _ = blobs(100, 2, 4)
+    found = replace(scan(X, [2, 3], random_state=0, n_references=0), reason="<b>&")
+    assert "(&lt;b&gt;&amp;)" in found._repr_html_()
+
+
+def test_representation_lists_few_numbers() -> None:
+    X, _ = blobs(100, 2, 4)
+    few = scan(X, [2, 4], random_state=0, n_references=0)
+    assert repr(few).startswith("Scan(n_clusters=[2, 4], suggestion=")
+    many = scan(X, range(2, 20), random_state=0, n_references=0)
+    assert repr(many).startswith("Scan(n_clusters=18 numbers from 2 to 19, suggestion=")
+    assert "centers" not in repr(few.entries[0])
 
 
 def test_suggests_number_of_directions_for_cosine() -> None:

@@ -1,6 +1,5 @@
 """Fit: several runs of a problem, and the choice of the best. Samples are fitted by the same code."""
 
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.small_fit import restore_schedule, schedule_for
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._runtime.errors import DataFormatError, ParameterError
+from boostkmeans._runtime.progress import logger, run_name, stage
 from boostkmeans._steps.cluster_tree import ClusterTree, assign_by_tree, build_tree
 from boostkmeans._steps.nearest import assign_zero_weight_rows
 from boostkmeans._steps.neighbours import assign_by_candidates
@@ -36,8 +36,6 @@ from boostkmeans._steps.seeding import INIT_NAMES, Seeding
 from boostkmeans._steps.split_rules import SplitRules
 from boostkmeans._steps.tree_builder import Ints, TreeBuilder
 from boostkmeans._storage.state import SavedState, State
-
-logger = logging.getLogger("boostkmeans")
 
 # A sample is representative if the mean squared distance of all rows to its centres is at most this
 # multiple of that of its own rows. A larger ratio means that the sample missed rare, distant rows.
@@ -133,15 +131,11 @@ class BestRun:
             n_done = checkpoint.n_done
             if checkpoint.best is not None:
                 self.run = _resume_run(checkpoint.best, self.problem, context, finished=True)
-        for _ in range(n_done, n_init):
+        for number in range(n_done, n_init):
             if checkpoint is not None:
                 checkpoint.begin_run(context.rng, None if self.run is None else run_state(self.run))
-            run, schedule = prepare_run(self.problem, context, self.start)
-            try:
-                if schedule is not None:
-                    schedule.execute()
-            finally:  # An interrupted run may be the best one.
-                self._keep(run)
+            with stage(run_name(number, n_init)):
+                run = self._perform(context)
             assert run.outcome is not None
             assert self.run is not None
             if not run.outcome.complete:
@@ -157,6 +151,15 @@ class BestRun:
         if checkpoint is not None:
             checkpoint.finish(run_state(self.run))
         return self.run
+
+    def _perform(self, context: FitContext) -> Run:
+        run, schedule = prepare_run(self.problem, context, self.start)
+        try:
+            if schedule is not None:
+                schedule.execute()
+        finally:  # An interrupted run may be the best one.
+            self._keep(run)
+        return run
 
     def _keep(self, run: Run) -> None:
         if self.run is None or run.inertia < self.run.inertia:
@@ -331,9 +334,10 @@ def _start_from_sample(problem: Problem, context: FitContext, n_drawn: int) -> R
     Return None if the rows are in memory and the sample is not representative.
     """
     sample = problem.sample(n_drawn, context.rng)
-    fitted, schedule = prepare_run(sample, context.nested(), start_kway)
-    if schedule is not None:
-        schedule.execute()
+    with stage("sample"):
+        fitted, schedule = prepare_run(sample, context.nested(), start_kway)
+        if schedule is not None:
+            schedule.execute()
     assert fitted.outcome is not None
     rows = problem.rows
     plan = _plan(context.requested, problem, context).for_all_rows(

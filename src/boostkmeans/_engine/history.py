@@ -1,5 +1,6 @@
 """History: the records of the sweeps, which users find in `history_`."""
 
+import math
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -8,6 +9,8 @@ from boostkmeans._storage.state import State
 
 # Kind of the record of a start. It is not a sweep, and `n_iter_` does not count it.
 START = "start"
+# Phase of a sweep with a positive temperature.
+ANNEALING = "annealing"
 # Methods of `Fields` that read a field of each type.
 READERS: dict[Any, str] = {float: "number", int: "integer", str: "string"}
 
@@ -39,6 +42,26 @@ class SweepRecord:
     """Number of swaps in a repair. Each merges two clusters and splits a third one."""
     note: str = ""
     """Settings that were chosen automatically, with reasons; empty for most sweeps."""
+    current_inertia: float = math.nan
+    """Inertia of the current partition. Annealing and repairs may raise it above `inertia`. By default,
+    both are equal; records of version 0.10 and earlier have this default."""
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.current_inertia):
+            object.__setattr__(self, "current_inertia", self.inertia)
+
+    def __setstate__(self, state: list[Any]) -> None:
+        """Restore a pickled record, with the defaults of fields that its version did not have."""
+        names = [field.name for field in fields(self)]
+        self.__init__(**dict(zip(names, state, strict=False)))  # type: ignore[misc]
+
+    def __getstate__(self) -> list[Any]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+    @property
+    def phase(self) -> str:
+        """Phase of the fit: "annealing" if the temperature is positive, otherwise `kind`."""
+        return ANNEALING if self.temperature else self.kind
 
     def state(self) -> State:
         """Return the record as plain values that JSON can hold."""

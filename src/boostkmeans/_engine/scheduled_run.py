@@ -13,8 +13,7 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._engine.history import START, SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.stopping import Outcome
-
-logger = logging.getLogger("boostkmeans")
+from boostkmeans._runtime.progress import logger, stage_prefix
 
 
 class LastSweep(NamedTuple):
@@ -165,6 +164,7 @@ class ScheduledRun(ABC):
             temperature=temperature,
             swaps=swaps,
             note=note,
+            current_inertia=inertia,
         )
         self.history.append(record)
         is_sweep = kind not in ("tree", START)
@@ -172,14 +172,22 @@ class ScheduledRun(ABC):
             self.n_sweeps += 1
             self.last = LastSweep(kind, moves)
         if logger.isEnabledFor(logging.INFO):
-            notes = [kind] if is_sweep and kind != "sweep" else []
-            notes += [f"temperature {temperature:.3f}"] if temperature else []
-            notes += [f"{swaps} swaps"] if swaps else []
-            logger.info(
-                "%s: inertia %.8g, %d moves, %.3f s%s",
-                f"sweep {self.n_sweeps}" if is_sweep else kind,
-                inertia,
-                moves,
-                record.seconds,
-                f" ({', '.join(notes)})" if notes else "",
-            )
+            self._log(record)
+
+    def _log(self, record: SweepRecord) -> None:
+        """Log a record. Annealing raises the inertia, so both the best and the current one are shown."""
+        is_sweep = record.kind not in ("tree", START)
+        phase = f" ({record.phase})" if is_sweep and record.phase != "sweep" else ""
+        notes = f", temperature {record.temperature:.3f}" if record.temperature else ""
+        notes += f", {record.swaps} swaps" if record.swaps else ""
+        logger.info(
+            "%s%s%s, %.3f s: best inertia %.8g, current %.8g, %d rows moved%s",
+            stage_prefix(),
+            f"sweep {self.n_sweeps}" if is_sweep else record.kind,
+            phase,
+            record.seconds,
+            record.inertia,
+            record.current_inertia,
+            record.moves,
+            notes,
+        )

@@ -1,11 +1,10 @@
 """Small fits: the schedule of a run on small data, executed by the core in a single call.
 
 Steps on small data take microseconds, less than the Python code between them. The core therefore makes
-all steps in one call, on one thread. If a callback, a checkpoint or the log needs to see every step, the
-same function is called once per step, with the same result.
+all steps in one call, on one thread. If a callback or a checkpoint needs to see every step, the same
+function is called once per step, with the same result. The steps are logged after the call.
 """
 
-import logging
 import time
 from dataclasses import dataclass, fields
 
@@ -21,8 +20,6 @@ from boostkmeans._engine.stopping import StoppingCriteria, StopReason
 from boostkmeans._steps.partition import Partition, Snapshot
 from boostkmeans._steps.sweep import neighbouring_rows
 from boostkmeans._storage.state import SavedState, State
-
-logger = logging.getLogger("boostkmeans")
 
 # Maximum number of multiplications of a full sweep, n x k x d, for a fit in a single call. This is about
 # the work for which the core would start a second thread. "Small data" in docs/benchmarks.md compares
@@ -107,7 +104,6 @@ class SmallSchedule(Schedule):
         """Make all steps of the run, or one step if each of them has to be seen."""
         run, criteria = self.run, self.criteria
         seen = criteria.callback is not None or self.after_step is not None
-        seen = seen or logger.isEnabledFor(logging.INFO)
         best = self._room_for_best()
         state, began = self._core_state(), time.perf_counter()
         late = False

@@ -91,8 +91,9 @@ class BisectingBoostKMeans(Clusterer):
     n_threads : int, default=None
         Number of threads. By default, all processors available to this process.
     verbose : int, default=0
-        If positive, progress is logged to the logger "boostkmeans", and to stderr if logging is not
-        configured.
+        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
+        configured, and are lines if stderr is a file.
 
     Attributes
     ----------

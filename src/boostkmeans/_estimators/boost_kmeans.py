@@ -123,8 +123,9 @@ class BoostKMeans(Clusterer):
         Number of threads. By default, all processors available to this process. Fits of small data
         (n_samples x n_features x k up to 2,097,152 and k up to 32) use a single thread.
     verbose : int, default=0
-        If positive, progress is logged to the logger "boostkmeans", and to stderr if logging is not
-        configured.
+        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
+        configured, and are lines if stderr is a file.
 
     Attributes
     ----------
@@ -268,6 +269,7 @@ class BoostKMeans(Clusterer):
         weights = RowWeights.of(sample_weight, array.shape[0])
         with visible_log(self.verbose):
             self._fit_batch(array, weights, began, resolve_threads(self.n_threads))
+            self._log_result(began)
         self.__dict__.update(clock.attributes())
         return self
 

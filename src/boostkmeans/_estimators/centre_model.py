@@ -16,6 +16,7 @@ from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import ROWS_AT_ONCE, Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import SweepRecord
+from boostkmeans._estimators.fitted_views import FittedViews
 from boostkmeans._estimators.input import RowInput
 from boostkmeans._estimators.model_layout import CENTRE_MODEL
 from boostkmeans._estimators.to_sklearn import as_scikit_learn
@@ -27,7 +28,9 @@ from boostkmeans._steps.partition import Labels
 from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 
 
-class CentreModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowInput):
+class CentreModel(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, FittedViews, RowInput
+):
     """Base class of the estimators, which have `cluster_centers_` and a frame once fitted."""
 
     _made_by_fit = "_frame"

@@ -41,13 +41,11 @@ from boostkmeans._runtime.parameter_checks import (
     real,
     satisfying,
 )
-from boostkmeans._runtime.progress import visible_log
+from boostkmeans._runtime.progress import logger, stage_prefix, visible_log
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.nearest import assign_nearest, assign_zero_weight_rows
 from boostkmeans._steps.problem import Problem
 from boostkmeans._storage.atomic_file import check_target
-
-logger = logging.getLogger("boostkmeans")
 
 MOVES = ("best", "first")
 
@@ -109,6 +107,7 @@ class Clusterer(CentreModel):
     verbose: int
     n_samples_seen_: int
     distortion_: float
+    stop_reason_: str
     serial_share_: float
 
     def fit(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -137,6 +136,7 @@ class Clusterer(CentreModel):
             check_target(self.checkpoint, force=True)
         with self._restore_input_on_failure(), visible_log(self.verbose):
             self._fit(X, sample_weight, began)
+            self._log_result(began)
         self._warn_about_result()
         return self
 
@@ -200,6 +200,7 @@ class Clusterer(CentreModel):
                 outcome = Outcome(StopReason.INTERRUPTED, complete=False)
                 result = self._result(best.run, outcome, rows, weights, relabel=False)
                 self.__dict__.update(result, **clock.attributes())
+                self._log_result(began)
             raise
         self.__dict__.update(result, **clock.attributes())
 
@@ -306,6 +307,20 @@ class Clusterer(CentreModel):
         if isinstance(annealing, tuple) and annealing[1] > self._max_sweeps:
             expected = f"a tuple of a temperature and at most {self._max_sweeps} sweeps (max_iter)"
             raise ParameterError("annealing", expected, annealing, owner=type(self).__name__)
+
+    def _log_result(self, began: float) -> None:
+        """Log the result of a fit, for users if they asked for it."""
+        logger.log(
+            logging.INFO if self.verbose else logging.DEBUG,
+            "%s%s: k=%d, inertia %.8g, stop reason %s, %d sweeps, %.3f s",
+            stage_prefix(),
+            type(self).__name__,
+            len(self.cluster_centers_),
+            self.inertia_,
+            self.stop_reason_,
+            self.n_iter_,
+            time.perf_counter() - began,
+        )
 
     def _warn_about_result(self) -> None:
         n_found = np.count_nonzero(self.cluster_sizes_)

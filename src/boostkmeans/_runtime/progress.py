@@ -1,13 +1,26 @@
 """Progress reports: callbacks, and the logger "boostkmeans" that `verbose` makes visible."""
 
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+
+from boostkmeans._runtime.live_line import (
+    LiveLine,
+    NotebookSurface,
+    TerminalSurface,
+    in_notebook,
+    is_terminal,
+)
 
 logger = logging.getLogger("boostkmeans")
 
 ProgressCallback = Callable[[str, int, int | None], None]
 """Function called as `progress(what, done, total)` during long work; `total` is None if unknown."""
+
+# Names of the current parts of the work, such as "run 2 of 5" and "sample", outermost first.
+_stages: ContextVar[tuple[str, ...]] = ContextVar("stages", default=())
 
 
 def ignore_progress(what: str, done: int, total: int | None) -> None:
@@ -15,20 +28,48 @@ def ignore_progress(what: str, done: int, total: int | None) -> None:
 
 
 @contextmanager
-def visible_log(verbose: int) -> Iterator[None]:
-    """Enable the log messages of the package while the block runs, if `verbose` is positive.
+def stage(name: str) -> Iterator[None]:
+    """Name a part of the work, such as "run 2 of 5", for the log messages of the block.
 
-    Messages go to stderr unless the application has configured a log handler. `verbose` above 1 shows
-    debug messages too.
+    An empty name adds nothing.
+    """
+    token = _stages.set((*_stages.get(), name) if name else _stages.get())
+    try:
+        yield
+    finally:
+        _stages.reset(token)
+
+
+def run_name(number: int, n_runs: int) -> str:
+    """Return the name of a run, counted from 0, as a stage; "" if there is only one.
+
+    >>> run_name(1, 5)
+    'run 2 of 5'
+    """
+    return f"run {number + 1} of {n_runs}" if n_runs > 1 else ""
+
+
+def stage_prefix() -> str:
+    """Return the names of the current stages for the beginning of a log message."""
+    return "".join(f"{name}, " for name in _stages.get())
+
+
+@contextmanager
+def visible_log(verbose: int) -> Iterator[None]:
+    """Show the log messages of the package while the block runs, if `verbose` is positive.
+
+    If the application has configured a log handler, messages go there. Otherwise `verbose=1` shows the
+    latest message on one line of the terminal or of the notebook. If there is neither, and if `verbose`
+    is above 1, messages are lines on stderr. `verbose` above 1 shows debug messages, too.
     """
     if not verbose:
         yield
         return
-    level = logger.level
-    handler = None if logger.hasHandlers() else logging.StreamHandler()
+    handler = _handler(verbose)
+    level, propagate = logger.level, logger.propagate
     if handler is not None:
-        handler.setFormatter(logging.Formatter("[boostkmeans] %(message)s"))
         logger.addHandler(handler)
+        logger.propagate = False
     logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
     try:
         yield
@@ -36,3 +77,30 @@ def visible_log(verbose: int) -> Iterator[None]:
         logger.setLevel(level)
         if handler is not None:
             logger.removeHandler(handler)
+            logger.propagate = propagate
+        if isinstance(handler, LiveLine):
+            handler.finish()
+
+
+def _handler(verbose: int) -> logging.Handler | None:
+    """Return a handler for the messages, or None if the application handles them."""
+    notebook = in_notebook()
+    if _is_configured(notebook=notebook):
+        return None
+    if verbose == 1 and notebook:
+        return LiveLine(NotebookSurface())
+    if verbose == 1 and is_terminal(sys.stderr):
+        return LiveLine(TerminalSurface(sys.stderr))
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("[boostkmeans] %(message)s"))
+    return handler
+
+
+def _is_configured(*, notebook: bool) -> bool:
+    """Return True if the application has configured a handler for messages of the package.
+
+    Some notebooks, such as Colab's, come with a handler of the root logger that is meant for warnings.
+    """
+    if notebook and not logger.handlers:
+        return logging.root.isEnabledFor(logging.INFO) and logger.hasHandlers()
+    return logger.hasHandlers()

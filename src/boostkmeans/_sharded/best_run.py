@@ -11,6 +11,7 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StopReason
+from boostkmeans._runtime.progress import run_name, stage
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.checkpointing import (
     restore_run,
@@ -49,8 +50,9 @@ class BestShardedRun:
             n_done = checkpoint.n_done
             if checkpoint.best is not None:
                 self.run = restore_run(checkpoint.best, self.rows, self.settings, self.rng)
-        for _ in range(n_done, n_init):
-            self._perform_run()
+        for number in range(n_done, n_init):
+            with stage(run_name(number, n_init)):
+                self._perform_run()
             assert self.run is not None
             if not self._complete:
                 return self.run

@@ -92,6 +92,13 @@ class ClusterTree:
         """Number of leaves, which is the number of clusters."""
         return int(self.clusters.max()) + 1
 
+    def __repr__(self) -> str:
+        n_nodes, n_features = self.centers.shape
+        return (
+            f"ClusterTree(n_leaves={self.n_leaves}, n_nodes={n_nodes}, n_rows={self.sizes[0]}, "
+            f"n_features={n_features})"
+        )
+
     def for_partition(self, partition: Partition, inertias: Floats) -> "ClusterTree":
         """Return a tree with the same splits for the rows of a partition, in its frame."""
         tree = _with_sums(self.children, self.parents, self.splits, self.clusters, partition, inertias)

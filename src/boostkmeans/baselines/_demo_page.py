@@ -17,6 +17,7 @@ import numpy as np
 
 from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._runtime.progress import ProgressCallback
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.baselines._comparison import MethodRun, MethodSummary, compare, summarize
 from boostkmeans.baselines._drawing import draw_curves
 from boostkmeans.baselines._methods import METHODS
@@ -49,13 +50,22 @@ img {{ max-width: 100% }}</style></head>
 {table}
 <p><img alt="Distortion against seconds, one curve per method"
 src="data:image/png;base64,{picture}"></p>
-</body></html>
+<p>The curve of boost k-means has a flat part. There, annealing also accepts moves that raise the
+distortion a little, so that the partition can leave a poor local optimum. The curve shows the best
+partition so far, which is kept, and the following sweeps lower the distortion below it.</p>
+{explorer}</body></html>
 """
+EXPLORER_LINK = (
+    '<p><a href="{}">Explore the clusters of boost k-means</a>: a map of the rows, and the central, '
+    "borderline and outlying rows of each cluster.</p>\n"
+)
 
 
 @dataclass(frozen=True)
 class DemoData:
     """Rows of the demo."""
+
+    __repr__ = short_repr
 
     X: Any
     title: str
@@ -138,7 +148,7 @@ def demo_table(runs: Sequence[MethodRun]) -> str:
     )
 
 
-def demo_page(data: DemoData, runs: Sequence[MethodRun]) -> str:
+def demo_page(data: DemoData, runs: Sequence[MethodRun], *, explorer: str | None = None) -> str:
     """Format the results as one HTML page with a table and a plot. Requires matplotlib.
 
     Parameters
@@ -147,6 +157,8 @@ def demo_page(data: DemoData, runs: Sequence[MethodRun]) -> str:
         Rows that the methods clustered.
     runs : sequence of MethodRun
         Runs, as returned by `run_demo`.
+    explorer : str, default=None
+        File name of the explorer page to link to.
 
     Returns
     -------
@@ -163,6 +175,7 @@ def demo_page(data: DemoData, runs: Sequence[MethodRun]) -> str:
         title=escape(data.title),
         table=f"<table><tr>{head}</tr>{body}</table>",
         picture=base64.b64encode(picture.getvalue()).decode("ascii"),
+        explorer="" if explorer is None else EXPLORER_LINK.format(escape(explorer)),
     )
 
 

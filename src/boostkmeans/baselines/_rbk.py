@@ -29,8 +29,9 @@ class RBK(BisectingBoostKMeans):
     n_threads : int, default=None
         Number of threads of each call. None uses all processors available to this process.
     verbose : int, default=0
-        If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
-        configured.
+        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
+        configured, and are lines if stderr is a file.
 
     Examples
     --------

@@ -17,6 +17,11 @@ COMMANDS: Commands = {
         "evaluate",
         "Measure a model on vectors, with or without classes.",
     ),
+    "explore": (
+        "commands.explore",
+        "explore",
+        "Write a page that shows the clusters of a model.",
+    ),
     "compare": ("commands.compare", "compare_methods", "Compare boost k-means with other methods."),
     "convert": ("commands.convert", "convert", "Write vectors in another format."),
     "pq": ("commands.pq", "app", "Encode vectors by product quantization, and search codes."),
@@ -26,6 +31,7 @@ COMMANDS: Commands = {
         "compare_docs",
         "Compare methods on labelled documents.",
     ),
+    "images": ("commands.images", "images", "Cluster the images of a folder; find near duplicates."),
     "demo": ("commands.demo", "demo", "Compare with k-means on sample data; write a page."),
 }
 
@@ -50,9 +56,11 @@ def root(
     Examples:
       boostkmeans fit vectors.fvecs -k 10000 -o model.st --labels labels.npy
       boostkmeans predict model.safetensors new.fvecs --labels labels.npy
+      boostkmeans explore model.safetensors vectors.fvecs -o page.html
       boostkmeans compare vectors.fvecs -k 100 --max-rows 20000
       boostkmeans pq train vectors.fvecs quantizer.st
       boostkmeans docs examples/sentences.txt -k 3
+      boostkmeans images photos/ -k 20 --labels labels.csv
       boostkmeans demo
 
     Cluster vectors by boost k-means, which reaches a lower distortion than k-means in fewer passes over

@@ -32,6 +32,9 @@ OPTIONS = {
     "n_subspaces": "--subspaces",
     "n_centroids": "--centroids",
     "id_column": "--id",
+    "n_jobs": "--threads",
+    "n_words": "--words",
+    "n_components": "--components",
 }
 # Number of characters of a repeated warning that are shown with its count.
 MAX_REPEATED_SHOWN = 40

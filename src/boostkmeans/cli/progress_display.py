@@ -26,10 +26,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Column
 from rich.text import Text
 
+from boostkmeans._runtime.live_line import UPDATE_INTERVAL
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger
 
-# Shortest time between two updates of the bar, in seconds.
-UPDATE_INTERVAL = 0.1
 # A rate is shown only after this number of seconds, because it is inaccurate before.
 MIN_SECONDS_FOR_RATE = 0.5
 # On narrower terminals, the bar is omitted, because the text is more useful.

@@ -72,7 +72,7 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
     n_threads : int, default=None
         As in `BoostKMeans`.
     verbose : int, default=0
-        If positive, progress is logged to the logger "boostkmeans".
+        As in `boostkmeans.BoostKMeans`.
     engine : {"dask", "ray"}, dask client or None, default=None
         As in `BoostKMeans`.
 

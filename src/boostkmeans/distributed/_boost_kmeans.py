@@ -71,7 +71,7 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
         Number of threads in one process, and of tasks that run alone on a worker, such as the fit of
         the sample. By default, all processors. Tasks of shards use one thread each.
     verbose : int, default=0
-        If positive, progress is logged to the logger "boostkmeans".
+        As in `boostkmeans.BoostKMeans`.
     engine : {"dask", "ray"}, dask client or None, default=None
         Where to run. By default, the type of X decides, then a running cluster, and otherwise the fit
         runs in this process.

@@ -81,6 +81,7 @@ class DistributedClusterer(Clusterer):
             check_target(self.checkpoint, force=True)
         with visible_log(self.verbose):
             self._fit_shards(X, sample_weight, began)
+            self._log_result(began)
         self._warn_about_result()
         return self
 
@@ -151,6 +152,7 @@ class DistributedClusterer(Clusterer):
                 outcome = Outcome(StopReason.INTERRUPTED, complete=False)
                 found = result_of(best.run, outcome, relabel=False)
                 self._set_result(best.run, found, X, blocks, backend)
+                self._log_result(began)
             raise
         self._set_result(run, result, X, blocks, backend)
 

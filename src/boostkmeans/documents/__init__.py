@@ -1,4 +1,4 @@
-"""Clustering of documents: reading, TF-IDF weighting, clustering, and description of the clusters.
+"""Clustering of documents: reading, TF-IDF weighting, clustering, names and descriptions of clusters.
 
 >>> from boostkmeans.documents import cluster_documents
 >>> texts = ["the cat purrs", "a cat and a kitten", "stocks fell", "bonds and stocks rose"]
@@ -10,11 +10,14 @@ from boostkmeans.documents._clusters import DocumentClusters, cluster_documents
 from boostkmeans.documents._comparison import compare_documents
 from boostkmeans.documents._corpus import Corpus, Skipped
 from boostkmeans.documents._description import CentralDocument, DocumentCluster, TermShare
+from boostkmeans.documents._names.cluster_names import name_clusters
+from boostkmeans.documents._names.naming import ClusterNames
 from boostkmeans.documents._reading import read_corpus
 from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
 
 __all__ = [
     "CentralDocument",
+    "ClusterNames",
     "Corpus",
     "DocumentCluster",
     "DocumentClusters",
@@ -24,6 +27,7 @@ __all__ = [
     "Weighting",
     "cluster_documents",
     "compare_documents",
+    "name_clusters",
     "read_corpus",
     "tfidf",
 ]

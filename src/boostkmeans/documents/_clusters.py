@@ -1,7 +1,7 @@
 """`cluster_documents`: weight terms, cluster documents and describe the clusters."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -16,9 +16,14 @@ from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing
+from boostkmeans.documents._names.arguments import check_namer
+from boostkmeans.documents._names.document_names import name_documents
+from boostkmeans.documents._names.namer import Namer, warn_of_failures
+from boostkmeans.documents._names.naming import ClusterNames
 from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
 
 METHODS = ("bisecting", "refined", "k-way")
@@ -29,6 +34,8 @@ SWEEPING_METHODS = ("refined", "k-way")
 @dataclass(frozen=True)
 class DocumentClusters:
     """Result of `cluster_documents`. Its string form is a listing for a terminal."""
+
+    __repr__ = short_repr
 
     labels: NDArray[np.int32]
     """Cluster of each document."""
@@ -45,6 +52,8 @@ class DocumentClusters:
     """The documents."""
     method: str
     """Method of the clustering."""
+    cluster_names: ClusterNames
+    """Names and phrases of the clusters, and names of the nodes of the tree if the model has one."""
 
     @property
     def empty(self) -> list[str]:
@@ -97,6 +106,7 @@ def cluster_documents(
     weighting: Weighting | None = None,
     n_terms: int = 10,
     n_central: int = 5,
+    namer: Namer | None = None,
     n_init: int = 1,
     quality: str | None = None,
     random_state: int | np.random.RandomState | None = None,
@@ -121,6 +131,9 @@ def cluster_documents(
         Number of descriptive and of discriminating terms per cluster.
     n_central : int, default=5
         Number of central documents per cluster.
+    namer : callable, default=None
+        Function called as ``namer(texts, terms)`` for each cluster, with central texts and descriptive
+        terms. It returns the name, as in `name_clusters`. None generates the names.
     n_init : int, default=1
         Number of runs with different random numbers. The result is the run with the lowest inertia.
     quality : {"fast", "balanced", "best"}, default=None
@@ -132,8 +145,9 @@ def cluster_documents(
     progress : callable, default=None
         Function called as ``progress(what, done, total)``.
     verbose : int, default=0
-        If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
-        configured.
+        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
+        configured, and are lines if stderr is a file.
 
     Returns
     -------
@@ -153,11 +167,13 @@ def cluster_documents(
     documents = corpus if isinstance(corpus, Corpus) else Corpus.from_texts(corpus)
     _check_parameters(documents, n_clusters, method, n_terms, n_central)
     _check_quality(method, quality)
+    check_namer(namer, "cluster_documents")
     report = progress or ignore_progress
     model = _estimator(method, n_clusters, n_init, quality, random_state, n_threads, verbose)
     with visible_log(verbose):
         weighted = tfidf(documents, weighting, progress=report)
         fitted = _fit(model, weighted, report)
+        names = name_documents(documents, weighted, fitted, weighting, namer, n_terms, report)
         report("describing clusters", 0, None)
         clusters = describe(
             weighted,
@@ -167,14 +183,16 @@ def cluster_documents(
             n_terms=n_terms,
             n_central=n_central,
         )
+    warn_of_failures(names.failures, len(clusters))
     return DocumentClusters(
         labels=fitted.labels_,
-        clusters=clusters,
+        clusters=[replace(one, name=name) for one, name in zip(clusters, names.names, strict=True)],
         scores=scores_against(documents.classes, fitted.labels_),
         model=fitted,
         documents=weighted,
         corpus=documents,
         method=method,
+        cluster_names=names,
     )
 
 

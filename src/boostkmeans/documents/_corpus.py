@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.short_repr import short_repr
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Corpus:
     >>> len(corpus), corpus.kind, corpus.names
     (2, 'text', ['1', '2'])
     """
+
+    __repr__ = short_repr
 
     names: list[str]
     """Name of each document: a path, a line or a row number."""

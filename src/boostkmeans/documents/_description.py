@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._weighting import WeightedDocuments
 
@@ -45,6 +46,8 @@ class CentralDocument:
 class DocumentCluster:
     """Description of a cluster of documents."""
 
+    __repr__ = short_repr
+
     number: int
     """Label of the cluster."""
     size: int
@@ -60,6 +63,8 @@ class DocumentCluster:
     """Documents that are nearest to the centre."""
     classes: dict[str, int] | None = None
     """Number of documents of each class, largest first. None if classes are unknown."""
+    name: str = ""
+    """Name made of the phrases that distinguish the cluster from its neighbours, or by a namer."""
 
 
 def describe(

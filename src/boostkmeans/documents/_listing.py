@@ -51,10 +51,10 @@ def _name_documents(what: str, names: list[str]) -> list[str]:
 
 def _cluster(cluster: dict[str, Any]) -> str:
     number, size = cluster["number"], cluster["size"]
-    head = f"cluster {number}: {_counted(size, 'document')}"
+    facts = _counted(size, "document")
     if size:
-        head += f", similarity {cluster['similarity']:.3f}"
-    lines = [head]
+        facts += f", similarity {cluster['similarity']:.3f}"
+    lines = [f"cluster {number}: {escape_untrusted(cluster['name'])} ({facts})"]
     if cluster["classes"]:
         known = sum(cluster["classes"].values())
         some = [(escape_untrusted(name), count / known) for name, count in cluster["classes"].items()]

@@ -14,6 +14,7 @@ from sklearn.preprocessing import normalize
 from boostkmeans._runtime.errors import DataFormatError, Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.documents._corpus import Corpus
 
 IDFS = ("smooth", "plain", "none")
@@ -75,6 +76,8 @@ class Weighting:
 @dataclass(frozen=True)
 class WeightedDocuments:
     """Weighted documents as rows of unit length."""
+
+    __repr__ = short_repr
 
     rows: csr_array
     """One row of length 1 per document. The row of a document without terms is 0."""

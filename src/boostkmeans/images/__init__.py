@@ -1,4 +1,4 @@
-"""From photographs to vectors that can be clustered: keypoints, RootSIFT, VLAD and PCA.
+"""From photographs to vectors, clusters and groups of near duplicates.
 
 >>> import numpy as np
 >>> from boostkmeans.images import VLADPipeline
@@ -9,7 +9,22 @@
 (30, 8)
 """
 
+from boostkmeans.images._clusters.clustering import ImageClusters, cluster_images
+from boostkmeans.images._clusters.description import CentralImage, ImageCluster
+from boostkmeans.images._duplicates.groups import DuplicateGroup, near_duplicates
+from boostkmeans.images._features.onnx_features import OnnxFeatures
 from boostkmeans.images._pipeline import VLADPipeline
 from boostkmeans.images._report import ImageVectors, SkippedImage
 
-__all__ = ["ImageVectors", "SkippedImage", "VLADPipeline"]
+__all__ = [
+    "CentralImage",
+    "DuplicateGroup",
+    "ImageCluster",
+    "ImageClusters",
+    "ImageVectors",
+    "OnnxFeatures",
+    "SkippedImage",
+    "VLADPipeline",
+    "cluster_images",
+    "near_duplicates",
+]

@@ -1,6 +1,10 @@
-"""Decoding of images to grey levels, with checks for files from untrusted sources."""
+"""Decoding of images to grey levels or RGB, with checks for files from untrusted sources."""
 
+import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +34,48 @@ class UnreadableImageError(Exception):
     """An image cannot be used. The text is the reason, as part of a sentence."""
 
 
+@dataclass(frozen=True)
+class Target:
+    """Form in which an image is decoded. Images are scaled down, never up."""
+
+    mode: str
+    """Mode of Pillow: "L" for grey levels, or "RGB"."""
+    max_size: int | None = None
+    """Longest side in pixels. None means no limit."""
+    min_size: int | None = None
+    """Length to which the shortest side is scaled down. None means no limit."""
+
+    def longest(self, size: tuple[int, int]) -> int:
+        """Return the longest side of an image after scaling."""
+        limits = [max(size)]
+        if self.max_size is not None:
+            limits.append(self.max_size)
+        if self.min_size is not None:
+            limits.append(math.ceil(max(size) * self.min_size / min(size)))
+        return min(limits)
+
+
 def read_grey(content: Path | Pixels, max_size: int | None) -> Pixels:
     """Return the grey levels of an image, upright, with no side longer than `max_size`."""
+    return _read(content, Target("L", max_size))
+
+
+def read_rgb(content: Path | Pixels, min_size: int) -> Pixels:
+    """Return the RGB values of an image, upright, with its shortest side scaled down to `min_size`."""
+    return _read(content, Target("RGB", min_size=min_size))
+
+
+def _read(content: Path | Pixels, target: Target) -> Pixels:
     pillow = import_pillow()
     if isinstance(content, np.ndarray):
-        return _to_grey(pillow.fromarray(content), max_size)
+        return _convert(pillow.fromarray(content), target)
     if not content.is_file():  # opening a pipe would block
         raise UnreadableImageError("not a file" if content.exists() else "no such file")
     try:
         # Pillow warns about damaged metadata and about sizes, which `_check_size` judges.
         with warnings.catch_warnings(action="ignore"), _open(pillow, content) as image:
             _check_size(image)
-            grey = _to_grey(image, max_size)
+            pixels = _convert(image, target)
             # Pillow turns TIFF files itself while it decodes them, and then removes the orientation.
             orientation = _orientation(image)
     except UnreadableImageError:
@@ -52,7 +86,17 @@ def read_grey(content: Path | Pixels, max_size: int | None) -> Pixels:
     except Exception as error:  # decoders raise many types of exceptions for damaged files
         reason = f"cannot be decoded ({type(error).__name__}: {escape_untrusted(str(error))})"
         raise UnreadableImageError(reason) from None
-    return turn_upright(grey, orientation)
+    return turn_upright(pixels, orientation)
+
+
+@contextmanager
+def opened_image(path: Path) -> Iterator["Image.Image"]:
+    """Open an image whose header is harmless. Raise UnreadableImageError otherwise."""
+    if not path.is_file():  # opening a pipe would block
+        raise UnreadableImageError("not a file" if path.exists() else "no such file")
+    with _open(import_pillow(), path) as image:
+        _check_size(image)
+        yield image
 
 
 def _open(pillow: Any, path: Path) -> Any:
@@ -77,22 +121,23 @@ def _check_size(image: "Image.Image") -> None:
         )
 
 
-def _to_grey(image: "Image.Image", max_size: int | None) -> Pixels:
-    """Scale an image down and convert it to grey levels."""
+def _convert(image: "Image.Image", target: Target) -> Pixels:
+    """Scale an image down and convert it to grey levels or RGB."""
     if image.mode.startswith(DEEP_MODES):
         image = import_pillow().fromarray(_to_8_bits(np.asarray(image)))
-    if max_size is not None and max(image.size) > max_size:
+    longest = target.longest(image.size)
+    if max(image.size) > longest:
         # JPEG files are decoded at a fraction of their size, which saves most of the time. Other formats
         # may have a palette, whose indices cannot be averaged.
         if image.mode == "P":
             image = image.convert("RGBA")
-        image.thumbnail((max_size, max_size))
+        image.thumbnail((longest, longest))
     if image.has_transparency_data:
         alpha = image.convert("RGBA")
         flat = import_pillow().new("RGBA", alpha.size, (BACKGROUND, BACKGROUND, BACKGROUND, 255))
         flat.alpha_composite(alpha)
         image = flat
-    return np.array(image.convert("L"))
+    return np.array(image.convert(target.mode))
 
 
 def _to_8_bits(values: NDArray[Any]) -> Pixels:
@@ -116,7 +161,7 @@ def _orientation(image: "Image.Image") -> int:
 def turn_upright(pixels: Pixels, orientation: int) -> Pixels:
     """Undo an EXIF orientation: transpose first, then mirror the columns and the rows."""
     if orientation in (5, 6, 7, 8):
-        pixels = pixels.T
+        pixels = pixels.swapaxes(0, 1)
     if orientation in (2, 3, 6, 7):
         pixels = pixels[:, ::-1]
     if orientation in (3, 4, 7, 8):

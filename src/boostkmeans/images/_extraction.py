@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,6 +22,9 @@ from boostkmeans.images._packages import import_opencv
 from boostkmeans.images._report import Report, SkippedImage
 from boostkmeans.images._sources import ImageSource
 from boostkmeans.images._vlad import Bag
+
+Content = Path | NDArray[np.uint8]
+Result = TypeVar("Result")
 
 # Number of images whose descriptors are in memory at a time. It does not depend on the number of
 # processes, so that the results do not depend on it either.
@@ -38,7 +41,7 @@ class Extractor:
     max_keypoints: int
     max_size: int | None
 
-    def __call__(self, content: Path | NDArray[np.uint8]) -> Descriptors | str:
+    def __call__(self, content: Content) -> Descriptors | str:
         try:
             grey = read_grey(content, self.max_size)
         except UnreadableImageError as error:
@@ -74,15 +77,25 @@ def described_bags(
 
 
 def extract(
-    sources: Sequence[ImageSource], extractor: Extractor, n_jobs: int, progress: ProgressCallback
-) -> Iterator[list[Descriptors | str]]:
-    """Yield the descriptors of the images in batches, in the order of the images."""
+    sources: Sequence[ImageSource],
+    extractor: Callable[[Content], Result | str],
+    n_jobs: int,
+    progress: ProgressCallback,
+    *,
+    what: str = "describing images",
+    batch_size: int = IMAGES_PER_BATCH,
+) -> Iterator[list[Result | str]]:
+    """Yield the results of the extractor in batches, in the order of the images.
+
+    A result is a str, the reason, if an image cannot be read. At most `batch_size` results are in memory
+    at a time. `what` names the work in progress reports.
+    """
     n = len(sources)
     if n < MIN_IMAGES_FOR_PROCESSES:
         n_jobs = 1
     with Parallel(n_jobs=n_jobs, return_as="generator") as pool:
-        for begin in range(0, n, IMAGES_PER_BATCH):
-            batch = [source.content for source in sources[begin : begin + IMAGES_PER_BATCH]]
+        for begin in range(0, n, batch_size):
+            batch = [source.content for source in sources[begin : begin + batch_size]]
             if n_jobs == 1:
                 found: Any = map(extractor, batch)
             else:
@@ -90,11 +103,11 @@ def extract(
             results = []
             for one in found:
                 results.append(one)
-                progress("describing images", begin + len(results), n)
+                progress(what, begin + len(results), n)
             yield results
 
 
-def _in_other_process(extractor: Extractor, content: Path | NDArray[np.uint8]) -> Descriptors | str:
+def _in_other_process(extractor: Callable[[Content], Result | str], content: Content) -> Result | str:
     with suppress(ImportError):  # only some keypoints need OpenCV
         import_opencv().setNumThreads(1)
     return extractor(content)

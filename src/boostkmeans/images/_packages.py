@@ -33,3 +33,15 @@ def import_hesaff() -> Any:
     except ImportError as error:
         raise ImportError("Hessian-Affine keypoints need pyhesaff: pip install pyhesaff") from error
     return pyhesaff
+
+
+def import_onnxruntime() -> Any:
+    """Import onnxruntime."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise ImportError(
+            "Features from an ONNX model need onnxruntime, which is part of the extra 'images-onnx': "
+            "pip install onnxruntime"
+        ) from error
+    return onnxruntime

@@ -176,16 +176,29 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Descriptor
         ndarray of shape (n_images, n_components_), float32
             One row per image: its vector of unit length, or zeros if it has none.
         """
+        vectors, _, report = self._fit_vectors(*list_images(X))
+        report.warn("Their rows are 0", stacklevel=WRAPPED)
+        return vectors
+
+    def fit_describe(self, X: Images, y: Any = None) -> ImageVectors:
+        """Fit the pipeline, and return the vectors of the images with their names, and the other images.
+
+        The result is that of `fit` and `describe`, but images are read only once.
+
+        Parameters
+        ----------
+        X : path of a folder, sequence of paths, or sequence of arrays
+            Images.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        ImageVectors
+            Vectors, names, images without keypoints, and images that cannot be read.
+        """
         sources, unreadable = list_images(X)
-        trained = self._fit_images(sources, unreadable)
-        result = np.zeros((len(sources), self.n_components_), dtype=np.float32)
-        for begin in range(0, len(trained.used), IMAGES_PER_BATCH):
-            batch = slice(begin, begin + IMAGES_PER_BATCH)
-            result[trained.used[batch]] = self._project(trained.vectors[batch])
-        others = np.setdiff1d(np.arange(len(sources)), trained.chosen)
-        result[others] = self._vectors([sources[i] for i in others], trained.report)[0]
-        trained.report.warn("Their rows are 0", stacklevel=WRAPPED)
-        return result
+        return self._image_vectors(sources, *self._fit_vectors(sources, unreadable))
 
     def transform(self, X: Images) -> Floats:
         """Return the vectors of images.
@@ -229,8 +242,33 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Descriptor
         sources, unreadable = list_images(X)
         report = Report(unreadable)
         vectors, used = self._vectors(sources, report)
+        return self._image_vectors(sources, vectors, used, report)
+
+    @staticmethod
+    def _image_vectors(
+        sources: Sequence[ImageSource], vectors: Floats, used: NDArray[np.bool_], report: Report
+    ) -> ImageVectors:
         names = [source.name for source, is_used in zip(sources, used, strict=True) if is_used]
-        return ImageVectors(names, vectors[used], report.without_keypoints, report.skipped)
+        # `fit` reads images in random order.
+        places = {source.name: place for place, source in enumerate(sources)}
+        without_keypoints = sorted(report.without_keypoints, key=places.__getitem__)
+        skipped = sorted(report.skipped, key=lambda one: places.get(one.name, -1))
+        return ImageVectors(names, vectors[used], without_keypoints, skipped)
+
+    def _fit_vectors(
+        self, sources: list[ImageSource], unreadable: list[SkippedImage]
+    ) -> tuple[Floats, NDArray[np.bool_], Report]:
+        """Fit, and return one row per image, which images have a vector, and the other images."""
+        trained = self._fit_images(sources, unreadable)
+        result = np.zeros((len(sources), self.n_components_), dtype=np.float32)
+        used = np.zeros(len(sources), dtype=bool)
+        for begin in range(0, len(trained.used), IMAGES_PER_BATCH):
+            batch = slice(begin, begin + IMAGES_PER_BATCH)
+            result[trained.used[batch]] = self._project(trained.vectors[batch])
+        used[trained.used] = True
+        others = np.setdiff1d(np.arange(len(sources)), trained.chosen)
+        result[others], used[others] = self._vectors([sources[i] for i in others], trained.report)
+        return result, used, trained.report
 
     def _fit_images(self, sources: list[ImageSource], unreadable: list[SkippedImage]) -> "Trained":
         """Fit to images."""

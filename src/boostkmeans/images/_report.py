@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Number of skipped images that a warning names.
@@ -26,6 +27,8 @@ class SkippedImage:
 @dataclass(frozen=True)
 class ImageVectors:
     """Vectors of images, and the images that have no vector."""
+
+    __repr__ = short_repr
 
     names: list[str]
     """Name of the image of each row."""

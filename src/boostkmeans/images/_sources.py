@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from boostkmeans.images._report import SkippedImage
 from boostkmeans.io._access.folder import files_below
 
-Images = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | ArrayLike]
-"""A folder, or a sequence of paths or of arrays."""
 Pixels = NDArray[np.uint8]
 
 # Numbers of channels: grey, RGB, and RGB with transparency.
@@ -28,12 +26,27 @@ class ImageSource:
     content: Path | Pixels
 
 
+@dataclass(frozen=True)
+class ListedImages:
+    """Images that were listed before. Several functions that receive it list a folder only once."""
+
+    sources: list[ImageSource]
+    unreadable: list[SkippedImage]
+    """Sub-folders that cannot be read."""
+
+
+Images = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | ArrayLike] | ListedImages
+"""A folder, or a sequence of paths or of arrays."""
+
+
 def list_images(images: Images) -> tuple[list[ImageSource], list[SkippedImage]]:
     """Return the images, and the sub-folders that cannot be read.
 
     The files of a folder are those below it, in the order of their paths. Names that begin with a dot
     are ignored.
     """
+    if isinstance(images, ListedImages):
+        return images.sources, images.unreadable
     if isinstance(images, str | os.PathLike):
         return _list_folder(Path(images))
     return [_source(image, number) for number, image in enumerate(images, start=1)], []

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.io import _formats
 from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._agreement import FileFacts, common_dtype, common_id_dtype
@@ -35,6 +36,8 @@ class InspectedFile:
 @dataclass(frozen=True)
 class InspectedFiles:
     """Properties of the files of a data set."""
+
+    __repr__ = short_repr
 
     name: str
     files: tuple[InspectedFile, ...]

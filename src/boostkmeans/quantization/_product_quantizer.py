@@ -19,7 +19,7 @@ from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
 from boostkmeans._runtime.errors import NotFiniteError, ParameterError, TooFewRowsError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
-from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger, visible_log
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._storage.model_format import ModelLayout, read_model, write_model
 from boostkmeans.quantization import _codes, _rotation
@@ -71,8 +71,9 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         Number of threads of each call. None uses all processors available to this process. Subspaces are
         trained in parallel if the clusterer is `BoostKMeans` or `BisectingBoostKMeans`.
     verbose : int, default=0
-        If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
-        configured.
+        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
+        configured, and are lines if stderr is a file.
 
     Attributes
     ----------
@@ -182,6 +183,12 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
                 # of X.
                 describe(array, None, threads)
                 raise
+            logger.info(
+                "%d codebooks of %d centroids, distortion %.8g, %.3f s",
+                *codebooks.shape[:2],
+                distortions.sum(),
+                time.perf_counter() - start,
+            )
         self.__dict__.update(
             codebooks_=codebooks,
             rotation_=rotation,

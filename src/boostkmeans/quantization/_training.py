@@ -1,6 +1,5 @@
 """Training of the codebooks of a product quantizer: one clustering per subspace."""
 
-import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,9 +12,8 @@ from sklearn.base import clone
 from boostkmeans._data.frame import Array, Floats
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._runtime.background import in_background
+from boostkmeans._runtime.progress import logger, stage
 from boostkmeans.quantization._codes import Codebooks
-
-logger = logging.getLogger("boostkmeans")
 
 
 class TrainedCodebooks(NamedTuple):
@@ -83,7 +81,8 @@ class SubspaceTrainer:
         m = len(self.seeds)
         width = array.shape[1] // m
         rows = _contiguous(array[:, subspace * width : (subspace + 1) * width])
-        model = self._fit_clusterer(rows, self.seeds[subspace], threads)
+        with stage(f"subspace {subspace + 1} of {m}"):
+            model = self._fit_clusterer(rows, self.seeds[subspace], threads)
         centroids = _centroids(model, rows, self.n_centroids)
         distortion = _distortion(model, rows, centroids)
         if self.on_trained is not None and not self.stop_requested.is_set():

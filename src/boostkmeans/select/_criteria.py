@@ -1,6 +1,5 @@
 """Criteria for the number of clusters: silhouette, Calinski-Harabasz index and gap statistic."""
 
-import logging
 import math
 from typing import Any, NamedTuple
 
@@ -10,10 +9,9 @@ from sklearn.preprocessing import normalize
 
 from boostkmeans._data.frame import Array, Floats
 from boostkmeans._data.rows import Rows
+from boostkmeans._runtime.progress import logger, stage
 from boostkmeans._steps.partition import Labels
 from boostkmeans.select._tree_cuts import TreeCuts
-
-logger = logging.getLogger("boostkmeans")
 
 # Number of sampled rows for the silhouette, which compares all pairs of rows.
 SILHOUETTE_ROWS = 2000
@@ -80,7 +78,8 @@ def gap_statistic(
     references = []
     for i in range(n_references):
         reference = rng.uniform(low, high, size=coordinates.shape) @ axes + centre
-        references.append(_log_distortions(reference, ks, rng, options))
+        with stage(f"gap, reference {i + 1} of {n_references}"):
+            references.append(_log_distortions(reference, ks, rng, options))
         logger.info("gap: reference %d of %d", i + 1, n_references)
     errors = np.std(references, axis=0) * math.sqrt(1 + 1 / n_references)
     return Gaps(np.mean(references, axis=0) - own, errors)

@@ -32,7 +32,7 @@ def plot_entries(entries: Sequence[Any], suggestion: int, reason: str, figure: A
 
 def _new_figure() -> Any:
     try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("Scan.plot needs matplotlib: pip install boostkmeans[plot]") from None
-    return Figure(figsize=(9, 6), layout="constrained")
+        from boostkmeans.select._notebook_figure import NotebookFigure
+    except ImportError as error:
+        raise ImportError("Scan.plot needs matplotlib: pip install boostkmeans[plot]") from error
+    return NotebookFigure(figsize=(9, 6), layout="constrained")

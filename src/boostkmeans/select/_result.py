@@ -1,11 +1,15 @@
 """Result of a scan over numbers of clusters."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from boostkmeans._data.frame import Floats
+from boostkmeans.select._html_table import html_table
 from boostkmeans.select._plot import plot_entries
+
+# Maximum number of numbers of clusters that the representation of a scan lists.
+MAX_SHOWN_KS = 10
 
 
 @dataclass(frozen=True)
@@ -31,13 +35,13 @@ class ScanEntry:
     """Standard error of the gap."""
     seconds: float
     """Time for this number of clusters, without the shared tree."""
-    centers: Floats
+    centers: Floats = field(repr=False)
     """Centres, of shape (n_clusters, n_features)."""
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Result of `scan`. Its string form is a table."""
+    """Result of `scan`. Its string form is a table, also in notebooks."""
 
     entries: list[ScanEntry]
     """Measures, one entry per number of clusters, in ascending order."""
@@ -54,6 +58,14 @@ class Scan:
             for e in self.entries
         ]
         return "\n".join([header, *lines, f"suggested: {self.suggestion} ({self.reason})"])
+
+    def __repr__(self) -> str:
+        ks = [entry.n_clusters for entry in self.entries]
+        shown = str(ks) if len(ks) <= MAX_SHOWN_KS else f"{len(ks)} numbers from {ks[0]} to {ks[-1]}"
+        return f"Scan(n_clusters={shown}, suggestion={self.suggestion}, reason={self.reason!r})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.entries, self.suggestion, self.reason)
 
     @property
     def table(self) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """`scan`: cluster with several numbers of clusters and suggest one."""
 
-import logging
 import math
 import time
 from collections.abc import Iterable
@@ -16,13 +15,11 @@ from boostkmeans._data.frame import METRICS, Array
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import int_range, one_of
-from boostkmeans._runtime.progress import visible_log
+from boostkmeans._runtime.progress import logger, stage, visible_log
 from boostkmeans.select._criteria import SilhouetteSample, calinski_harabasz, gap_statistic
 from boostkmeans.select._result import Scan, ScanEntry
 from boostkmeans.select._suggestion import suggest
 from boostkmeans.select._tree_cuts import TreeCuts
-
-logger = logging.getLogger("boostkmeans")
 
 
 def scan(
@@ -55,8 +52,9 @@ def scan(
     n_threads : int, default=None
         Number of threads. None uses all processors available to this process.
     verbose : int, default=0
-        If positive, progress is written to the logger "boostkmeans", and to stderr if logging is not
-        configured.
+        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
+        configured, and are lines if stderr is a file.
 
     Returns
     -------
@@ -71,6 +69,7 @@ def scan(
     >>> scan(X, range(2, 11), random_state=0).suggestion
     6
     """
+    began = time.perf_counter()
     array = check_array(X, dtype="numeric", ensure_min_samples=3)
     numbers = _check_ks(ks, len(array))
     _check_options(metric, n_references)
@@ -84,7 +83,9 @@ def scan(
                 replace(entry, gap=float(gap), gap_error=float(error))
                 for entry, gap, error in zip(entries, gaps.values, gaps.errors, strict=True)
             ]
-    suggestion, reason = suggest(entries)
+        suggestion, reason = suggest(entries)
+        seconds = time.perf_counter() - began
+        logger.info("%d numbers of clusters, suggested k=%d, %.3f s", len(numbers), suggestion, seconds)
     return Scan(entries, suggestion, reason)
 
 
@@ -120,7 +121,8 @@ def _measure(
     entries = []
     for k in ks:
         start = time.perf_counter()
-        model = cuts.refine(k)
+        with stage(f"k={k}"):
+            model = cuts.refine(k)
         entry = ScanEntry(
             n_clusters=k,
             inertia=model.inertia_,

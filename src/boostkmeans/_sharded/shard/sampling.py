@@ -1,6 +1,5 @@
 """Sample: rows of all shards on one worker, whose fit provides the first centres of all rows."""
 
-import logging
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +14,11 @@ from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.fit import FitContext, prepare_run, start_kway
 from boostkmeans._engine.plan import RequestedSettings
 from boostkmeans._engine.stopping import StoppingCriteria
+from boostkmeans._runtime.progress import stage
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem, stratified_indices
-
-logger = logging.getLogger("boostkmeans")
 
 # Relative gain of a sweep below which the fit of a sample ends. Rounds over all rows follow.
 TOL = 1e-4
@@ -110,9 +108,10 @@ def fit_sample(
         rng=np.random.RandomState(seed),
         began=began,
     )
-    run, schedule = prepare_run(problem, context, start_kway)
-    if schedule is not None:
-        schedule.execute()
+    with stage("sample"):
+        run, schedule = prepare_run(problem, context, start_kway)
+        if schedule is not None:
+            schedule.execute()
     return SampleFit(
         centres=run.partition.centres,
         labels=run.partition.labels,

@@ -10,12 +10,15 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from boostkmeans import metrics
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.baselines._methods import DEFAULT, METHODS, Method
 
 
 @dataclass(frozen=True)
 class MethodRun:
     """Result of one method with one seed."""
+
+    __repr__ = short_repr
 
     method: str
     """Name of the method."""
@@ -42,6 +45,8 @@ class MethodRun:
 @dataclass(frozen=True)
 class MethodSummary:
     """Summary of all runs of a method."""
+
+    __repr__ = short_repr
 
     method: str
     """Name of the method."""

@@ -7,10 +7,12 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.cli.command import command
 from boostkmeans.cli.corpus_options import CorpusOptions, TermOptions, read_documents, weighting_of
-from boostkmeans.cli.files.output import STDOUT, Output, check_outputs, output_to
+from boostkmeans.cli.files.output import STDOUT, Output, check_outputs, output_to, writing_to
+from boostkmeans.cli.files.page_output import check_page, command_line
 from boostkmeans.cli.files.row_writer import row_writer
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import Clusters, CommonOptions, Quality, RunOptions, value_of
@@ -39,6 +41,10 @@ def docs(
             "these lines only.",
         ),
     ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="File for a page that shows the clusters, e.g. page.html."),
+    ] = None,
     terms: Annotated[
         int, typer.Option(min=0, metavar="N", help="Number of terms to show for each cluster.")
     ] = 10,
@@ -65,11 +71,12 @@ def docs(
       boostkmeans docs examples/sentences.txt -k 3
       boostkmeans docs articles/ -k 20 --stop-words english --min-df 2
       boostkmeans docs tickets.csv -k 10 --text-column body --json
+      boostkmeans docs examples/sentences.txt -k 3 --page page.html
       boostkmeans docs sports.mat -k 7 --method refined --labels labels.tsv
       zcat posts.txt.gz | boostkmeans docs - -k 5
 
-    Cluster documents, and print for each cluster its size, the terms with the largest weight in its
-    centre, the terms that distinguish it from the other clusters, and the documents nearest to its
+    Cluster documents, and print for each cluster a name, its size, the terms with the largest weight in
+    its centre, the terms that distinguish it from the other clusters, and the documents nearest to its
     centre.
 
     PATH is a folder of text files (subfolders are classes), a text file with one document per line, a
@@ -80,7 +87,9 @@ def docs(
     with command(common) as run:
         result_to = Output(output, common.force)
         labels_to = output_to(labels, force=common.force)
-        check_outputs({"PATH": path}, {"--output": result_to, "--labels": labels_to})
+        page_to = output_to(page, force=common.force)
+        check_page("--page", page_to)
+        check_outputs({"PATH": path}, {"--output": result_to, "--labels": labels_to, "--page": page_to})
         if common.as_json and labels == output == STDOUT:
             raise ValueError(
                 "--json and --labels - both use standard output: write one of them to a file."
@@ -102,11 +111,35 @@ def docs(
                 progress=display.report,
                 verbose=display.verbose,
             )
+            if page_to is not None:
+                _write_page(page_to, found, run_options, display.report)
         if labels_to is not None:
             _write_labels(labels_to, found)
         if labels != STDOUT or output != STDOUT:
             as_json = common.as_json
             result_to.write(json.dumps(found.to_dict(), allow_nan=False) if as_json else found.table())
+
+
+def _write_page(
+    output: Output, found: DocumentClusters, options: RunOptions, progress: ProgressCallback
+) -> None:
+    from boostkmeans.explore import page  # slow to import, and not always needed
+
+    shown = page(
+        found.model,
+        found.documents.rows,
+        texts=found.corpus.texts,
+        ids=found.corpus.names,
+        names=[cluster.name for cluster in found.clusters],
+        random_state=options.seed,
+        n_threads=options.threads,
+        progress=progress,
+        command=command_line(
+            "docs", [found.corpus.source], {"-k": len(found.clusters), "--page": output.path}
+        ),
+    )
+    with writing_to(output.path):
+        shown.save(output.path, force=output.force)
 
 
 def _write_labels(output: Output, found: DocumentClusters) -> None:

@@ -24,17 +24,21 @@ WriteTable = Callable[[NDArray[Any], NDArray[Any] | None], bool]
 
 
 @contextmanager
-def table_writer(output: Output, id_dtype: np.dtype[Any] | None) -> Iterator[WriteTable]:
+def table_writer(
+    output: Output, id_dtype: np.dtype[Any] | None, label: str = LABEL
+) -> Iterator[WriteTable]:
     """Open an output for labels, which are written in batches.
 
-    `id_dtype` is None for labels without ids. A file appears only if the block ends without an error.
+    `id_dtype` is None for labels without ids. `label` is the name of the column of the labels. A file
+    appears only if the block ends without an error.
     """
+    names = [label] if id_dtype is None else [ID, label]
     if output.is_stdout:
-        is_open = print_part(_header(id_dtype is not None))
+        is_open = print_part(_header(names))
         yield lambda labels, ids: is_open and all(map(print_part, _lines(labels, ids)))
         return
     open_table = _parquet_table if output.ending == ".parquet" else _text_table
-    with output.open() as file, open_table(file, id_dtype) as write:
+    with output.open() as file, open_table(file, names, id_dtype) as write:
 
         def write_rows(labels: NDArray[Any], ids: NDArray[Any] | None) -> bool:
             with writing_to(output.path):
@@ -46,14 +50,14 @@ def table_writer(output: Output, id_dtype: np.dtype[Any] | None) -> Iterator[Wri
 
 @contextmanager
 def _text_table(
-    file: BinaryIO, id_dtype: np.dtype[Any] | None
+    file: BinaryIO, names: list[str], id_dtype: np.dtype[Any] | None
 ) -> Iterator[Callable[[NDArray[Any], NDArray[Any] | None], None]]:
-    file.write(_header(id_dtype is not None).encode())
+    file.write(_header(names).encode())
     yield lambda labels, ids: file.writelines(text.encode("utf-8") for text in _lines(labels, ids))
 
 
-def _header(has_ids: bool) -> str:
-    return f"{ID},{LABEL}\n" if has_ids else f"{LABEL}\n"
+def _header(names: list[str]) -> str:
+    return f"{','.join(names)}\n"
 
 
 def _lines(labels: NDArray[Any], ids: NDArray[Any] | None) -> Iterator[str]:
@@ -68,12 +72,12 @@ def _lines(labels: NDArray[Any], ids: NDArray[Any] | None) -> Iterator[str]:
 
 @contextmanager
 def _parquet_table(
-    file: BinaryIO, id_dtype: np.dtype[Any] | None
+    file: BinaryIO, names: list[str], id_dtype: np.dtype[Any] | None
 ) -> Iterator[Callable[[NDArray[Any], NDArray[Any] | None], None]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    fields = [pa.field(LABEL, pa.int32(), nullable=False)]
+    fields = [pa.field(names[-1], pa.int32(), nullable=False)]
     if id_dtype is not None:
         kind = pa.string() if id_dtype.kind == "O" else pa.from_numpy_dtype(id_dtype)
         fields.insert(0, pa.field(ID, kind, nullable=False))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.location import Location, other_format_remedy
 from boostkmeans.io._access.store import Store
@@ -22,6 +23,8 @@ from boostkmeans.io._readers.svmlight import read_svmlight
 @dataclass(frozen=True)
 class LabelledMatrix:
     """A sparse matrix, and the labels that its file stores."""
+
+    __repr__ = short_repr
 
     matrix: Any
     """SciPy sparse matrix of any layout."""

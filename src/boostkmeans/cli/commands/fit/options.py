@@ -54,6 +54,14 @@ class OutputOptions:
         str | None,
         typer.Option(metavar="FILE", help="File for the centres: .npy, .fvecs, .fbin or .parquet."),
     ] = None
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="File for a page that shows the clusters, e.g. page.html. `boostkmeans explore` adds "
+            "texts, images or a table.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from boostkmeans.cli.commands.fit.options import OutputOptions
 from boostkmeans.cli.commands.fit.request import Estimator
 from boostkmeans.cli.files.label_output import LabelOutput
 from boostkmeans.cli.files.output import Output, check_ending, output_to, require_file, writing_to
+from boostkmeans.cli.files.page_output import check_page, command_line
 from boostkmeans.cli.listing import format_measure, format_sizes, summarize_sizes, two_columns
 from boostkmeans.io import Vectors, write_vectors
 
@@ -29,6 +30,8 @@ class FitOutputs:
     model: Output | None
     labels: LabelOutput | None
     centers: Output | None
+    page: Output | None
+    has_ids: bool = False
 
     @classmethod
     def from_options(cls, options: OutputOptions, id_column: str | None, *, force: bool) -> "FitOutputs":
@@ -37,7 +40,10 @@ class FitOutputs:
             output_to(options.output, force=force),
             LabelOutput.from_options(options.labels, options.labels_format, id_column, force=force),
             output_to(options.centers, force=force),
+            output_to(options.page, force=force),
+            has_ids=id_column is not None,
         )
+        check_page("--page", outputs.page)
         require_file("--output", outputs.model)
         require_file("--centers", outputs.centers)
         check_ending("--centers", outputs.centers, CENTRE_ENDINGS, stdout=False)
@@ -49,12 +55,22 @@ class FitOutputs:
     def by_option(self, inputs: list[str]) -> dict[str, Output | list[Output] | None]:
         """Return the outputs for these input files, by option."""
         labels = None if self.labels is None else self.labels.outputs(inputs)
-        return {"--output": self.model, "--labels": labels, "--centers": self.centers}
+        return {
+            "--output": self.model,
+            "--labels": labels,
+            "--centers": self.centers,
+            "--page": self.page,
+        }
 
     @property
     def files(self) -> dict[str, str]:
         """Paths of the files by the names of the JSON output."""
-        found = {"model": self.model, "labels": self.labels, "centers": self.centers}
+        found = {
+            "model": self.model,
+            "labels": self.labels,
+            "centers": self.centers,
+            "page": self.page,
+        }
         return {name: one.path for name, one in found.items() if one is not None and not one.is_stdout}
 
     @property
@@ -71,6 +87,7 @@ class FitOutputs:
         writers: dict[str, Callable[[], None]] = {
             "model": partial(self._write_model, model),
             "centers": partial(self._write_centers, model),
+            "page": partial(self._write_page, model, vectors),
             "labels": partial(self._write_labels, model, vectors),
         }
         failures: dict[str, Exception] = {}
@@ -91,6 +108,23 @@ class FitOutputs:
         if self.centers is not None:
             with writing_to(self.centers.path):
                 write_vectors(self.centers.path, model.cluster_centers_, force=self.centers.force)
+
+    def _write_page(self, model: Estimator, vectors: Vectors) -> None:
+        if self.page is None:
+            return
+        from boostkmeans.explore import page  # slow to import, and not always needed
+
+        shown = page(
+            model,
+            vectors,
+            ids=vectors.ids if self.has_ids else None,
+            n_threads=model.n_threads,
+            command=command_line(
+                "fit", [vectors.name], {"-k": model.n_clusters, "--page": self.page.path}
+            ),
+        )
+        with writing_to(self.page.path):
+            shown.save(self.page.path, force=self.page.force)
 
     def _write_labels(self, model: Estimator, vectors: Vectors) -> None:
         if self.labels is not None:

@@ -56,6 +56,8 @@ class SweepReporter:
             moves = f"{format_count(record.moves)} moves"
             speed = [moves, f"{format_count(rows_per_second)} rows/s"]
         distortion = f"distortion {record.inertia / self._total_weight:.6g}"
+        if record.current_inertia > record.inertia:  # Annealing has raised it.
+            distortion += f" (current {record.current_inertia / self._total_weight:.6g})"
         parts = [name, *self._time_left(), distortion, *speed]
         self._display.describe(join_within(parts, self._display.width))
 

@@ -1,0 +1,137 @@
+"""Reading of tables and texts with one entry per row: CSV, TSV, JSON Lines, Parquet, Arrow, lines."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from boostkmeans import DataFormatError
+from boostkmeans._runtime.progress import ignore_progress
+from boostkmeans.io._access.byte_source import ByteSource
+from boostkmeans.io._access.choice import list_names
+from boostkmeans.io._readers.arrow.columns import import_pyarrow
+
+# Separators by the ending of the file name.
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+JSON_LINES = (".jsonl", ".ndjson")
+PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
+TABLE_ENDINGS = (*SEPARATORS, *JSON_LINES, *PARQUET, *ARROW)
+# Name of the column of texts, if the user does not name it.
+TEXT_COLUMN = "text"
+
+Columns = dict[str, list[Any]]
+"""Values of each column, in the order of the rows."""
+
+
+def read_table(path: str) -> Columns:
+    """Read all columns of a table. Columns of numbers in CSV files become numbers."""
+    ending = _ending(path)
+    if ending in SEPARATORS:
+        return {name: _as_numbers(cells) for name, cells in _read_separated(path, ending).items()}
+    if ending in JSON_LINES:
+        return _read_json_lines(path)
+    if ending in (*PARQUET, *ARROW):
+        return _read_arrow(path, is_parquet=ending in PARQUET)
+    raise DataFormatError(
+        f"This is not a table: its name must end in {', '.join(TABLE_ENDINGS)} (.csv, .tsv and .jsonl "
+        "also in .gz).",
+        file=path,
+    )
+
+
+def read_texts(path: str, column: str | None) -> list[str]:
+    """Read one text per row: a column of a table, or the lines of any other file.
+
+    Blank lines are rows, too, because the texts belong to vectors.
+    """
+    if _ending(path) not in TABLE_ENDINGS:
+        if column is not None:
+            raise ValueError(f"--text-column names a column of a table, but {path} has lines.")
+        return read_lines(path)
+    columns = read_table(path)
+    name = column or TEXT_COLUMN
+    if column is None and name not in columns and len(columns) == 1:
+        name = next(iter(columns))
+    if name not in columns:
+        raise DataFormatError(
+            f"There is no column {name!r}. The columns are: {list_names(list(columns))}.",
+            file=path,
+            remedy="Name the column with --text-column.",
+        )
+    return ["" if one is None else str(one) for one in columns[name]]
+
+
+def read_lines(path: str) -> list[str]:
+    """Read the lines of a file in UTF-8, which may be compressed."""
+    return [line.rstrip("\r\n") for line in ByteSource(path).lines("utf-8", "\n", ignore_progress)]
+
+
+def _ending(path: str) -> str:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _read_separated(path: str, ending: str) -> Columns:
+    lines: Iterator[str] = ByteSource(path).lines("utf-8", "", ignore_progress)
+    rows = csv.reader(lines, delimiter=SEPARATORS[ending])
+    header = next(rows, None)
+    if header is None:
+        raise DataFormatError("The table is empty. Expected a line of column names.", file=path)
+    columns: Columns = {name: [] for name in header}
+    if len(columns) < len(header):
+        raise DataFormatError("Two columns have the same name.", file=path, place="line 1")
+    try:
+        for row in rows:
+            if row and len(row) != len(header):
+                problem = f"Expected {len(header)} columns. Got {len(row)}."
+                raise DataFormatError(problem, file=path, place=f"line {rows.line_num}")
+            for name, cell in zip(header, row, strict=False):
+                columns[name].append(cell)
+    except csv.Error as error:
+        problem = f"The table cannot be read ({error})."
+        raise DataFormatError(problem, file=path, place=f"line {rows.line_num}") from None
+    return columns
+
+
+def _read_json_lines(path: str) -> Columns:
+    records = []
+    for number, line in enumerate(ByteSource(path).lines("utf-8", "\n", ignore_progress), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataFormatError(
+                f"This is not JSON ({error}).", file=path, place=f"line {number}"
+            ) from None
+        if not isinstance(record, dict):
+            raise DataFormatError(
+                "Expected one JSON object per line.", file=path, place=f"line {number}"
+            )
+        records.append(record)
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def _read_arrow(path: str, *, is_parquet: bool) -> Columns:
+    pa = import_pyarrow()
+    try:
+        if is_parquet:
+            table = pa.parquet.read_table(path)
+        else:
+            with pa.memory_map(path) as source:
+                table = pa.ipc.open_file(source).read_all()
+    except pa.ArrowException as error:
+        raise DataFormatError(f"The table cannot be read ({error}).", file=path) from None
+    return {name: table.column(name).to_pylist() for name in table.column_names}
+
+
+def _as_numbers(cells: list[str]) -> list[Any]:
+    """Return numbers if all cells are numbers or empty, and the cells otherwise."""
+    try:
+        return [float(cell) if cell.strip() else None for cell in cells]
+    except ValueError:
+        return list(cells)

@@ -1,0 +1,1 @@
+"""Layout: places of rows on a map, such that clusters and neighbours stay together."""

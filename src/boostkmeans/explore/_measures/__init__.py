@@ -1,0 +1,1 @@
+"""Measures of rows and clusters: distances, margins, tightness, separation and neighbours."""

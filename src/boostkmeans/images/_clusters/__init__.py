@@ -1,0 +1,1 @@
+"""Clustering of images: vectors, clusters, central images and near duplicates."""

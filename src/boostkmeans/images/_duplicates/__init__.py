@@ -1,0 +1,1 @@
+"""Groups of near-duplicate images: identical files, similar miniatures and similar vectors."""

@@ -1,0 +1,144 @@
+"""`boostkmeans explore`, and --page of other commands."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from PIL import Image
+
+from boostkmeans import BoostKMeans
+from boostkmeans.cli.files.page_output import command_line
+from command import ROOT, fail, succeed
+
+N = 60
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a model, vectors and contents of the rows."""
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(N, 3)) + 20 * np.eye(3)[np.arange(N) % 3]
+    np.save("X.npy", X)
+    np.save("xy.npy", X[:, :2])
+    BoostKMeans(3, random_state=0).fit(X).save("model.st")
+    words = ["green tea", "dark rum", "red wine"]
+    texts = [f"{words[i % 3]} no {i}" for i in range(N)]
+    Path("texts.txt").write_text("\n".join(["", *texts[1:]]) + "\n")
+    rows = "".join(f'{i},"{text}",{i % 3}\n' for i, text in enumerate(texts))
+    Path("table.csv").write_text(f"id,body,kind\n{rows}")
+    Path("table.jsonl").write_text(
+        "".join(json.dumps({"text": text, "size": i}) + "\n" for i, text in enumerate(texts))
+    )
+    Path("names.txt").write_text("A\nB\n<b>\n")
+    return tmp_path
+
+
+def payload(path: str) -> dict[str, Any]:
+    text = Path(path).read_text(encoding="utf-8")
+    (data,) = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
+    found = json.loads(data)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.usefixtures("folder")
+def test_texts_and_parquet() -> None:
+    out = succeed(
+        "explore", "model.st", "X.npy", "-o", "page.html", "--texts", "texts.txt", "--parquet",
+        "map.parquet", "--coordinates", "xy.npy", "--title", "Drinks",
+    )  # fmt: skip
+    assert "page.html" in out
+    found = payload("page.html")
+    assert (found["title"], found["kind"], found["n_rows"]) == ("Drinks", "text", N)
+    assert found["rows"]["text"][:2] == ["", "dark rum no 1"]
+    assert any("tea" in cluster["name"] for cluster in found["clusters"])
+    assert found["command"] == (
+        "boostkmeans explore model.st X.npy -o page.html --texts texts.txt --coordinates xy.npy "
+        "--parquet map.parquet"
+    )
+    table = pyarrow.parquet.read_table("map.parquet").to_pydict()
+    assert list(table) == ["x", "y", "cluster", "name", "text"]
+    assert table["text"][2] == "red wine no 2"
+    np.testing.assert_array_equal(np.load("xy.npy")[:, 0], table["x"])
+    assert "--force" in fail(2, "explore", "model.st", "X.npy", "-o", "page.html")
+    succeed("explore", "model.st", "X.npy", "-o", "page.html", "--coordinates", "xy.npy", "--force")
+    assert payload("page.html")["kind"] == "vector"
+
+
+@pytest.mark.usefixtures("folder")
+def test_tables_and_json() -> None:
+    common = ["explore", "model.st", "X.npy", "--coordinates", "xy.npy"]
+    result = json.loads(succeed(*common, "-o", "a.html", "--table", "table.csv", "--json"))
+    assert (result["n_rows"], result["n_clusters"], result["files"]) == (N, 3, {"page": "a.html"})
+    assert result["page_bytes"] == Path("a.html").stat().st_size
+    found = payload("a.html")
+    assert found["columns"] == ["id", "body", "kind"]
+    assert found["rows"]["values"][4] == ["4", "dark rum no 4", "1"]
+    succeed(*common, "-o", "b.html", "--texts", "table.csv", "--text-column", "body")
+    succeed(*common, "-o", "c.html", "--texts", "table.jsonl", "--names", "names.txt")
+    assert payload("b.html")["rows"]["text"] == payload("c.html")["rows"]["text"]
+    assert [cluster["name"] for cluster in payload("c.html")["clusters"]] == ["A", "B", "<b>"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_images_by_order_and_by_id() -> None:
+    Path("photos").mkdir()
+    for i in range(N):
+        Image.new("RGB", (8, 8), (4 * i, 0, 0)).save(f"photos/{i:02}.png")
+    common = ["explore", "model.st", "--coordinates", "xy.npy", "--images", "photos"]
+    succeed(*common, "X.npy", "-o", "a.html")
+    X = np.load("X.npy")
+    lines = [f"{N - 1 - i:02}.png,{','.join(map(str, X[i]))}" for i in range(N)]
+    Path("X.csv").write_text("\n".join(["file,a,b,c", *lines]))
+    succeed(*common, "X.csv", "--id", "file", "-o", "b.html")
+    first, second = payload("a.html")["rows"], payload("b.html")["rows"]
+    assert first["id"][:2] == ["00.png", "01.png"]
+    assert first["image"] == second["image"][::-1]
+    Path("X.csv").write_text("\n".join(["file,a,b,c", f"../x.png{lines[0][6:]}", *lines[1:]]))
+    assert "names of files in photos" in fail(2, *common, "X.csv", "--id", "file", "-o", "c.html")
+
+
+@pytest.mark.usefixtures("folder")
+def test_errors() -> None:
+    common = ["explore", "model.st", "X.npy", "-o", "a.html"]
+    assert "choose one" in fail(2, *common, "--texts", "texts.txt", "--table", "table.csv")
+    assert "--text-column" in fail(2, *common, "--text-column", "a")
+    assert "There is no column 'text'" in fail(3, *common, "--texts", "table.csv")
+    assert ".parquet or .pq" in fail(2, *common, "--parquet", "map.csv")
+    assert "must be a file" in fail(2, "explore", "model.st", "X.npy", "-o", "-")
+    assert "not a folder" in fail(2, *common, "--images", "X.npy").replace("is not one", "not a folder")
+    Path("short.txt").write_text("one\n")
+    assert "--texts has 1 entries, and there are 60 rows" in fail(2, *common, "--texts", "short.txt")
+    assert "--names has 1 entries" in fail(2, *common, "--names", "short.txt")
+    Path("bad.csv").write_text("a,b\n1\n")
+    assert "line 2: Expected 2 columns" in fail(3, *common, "--table", "bad.csv")
+    Path("bad.jsonl").write_text("[1]\n")
+    assert "one JSON object per line" in fail(3, *common, "--table", "bad.jsonl")
+    Path("bad.parquet").write_text("PAR1")
+    assert "cannot be read" in fail(3, *common, "--table", "bad.parquet")
+    assert "not a table" in fail(3, *common, "--table", "texts.txt")
+    assert not Path("a.html").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_fit_and_docs_write_pages() -> None:
+    out = json.loads(succeed("fit", "X.npy", "-k", "3", "--page", "fit.html", "--json"))
+    assert out["files"] == {"page": "fit.html"}
+    assert payload("fit.html")["command"] == "boostkmeans fit X.npy -k 3 --page fit.html"
+    sentences = str(ROOT / "examples" / "sentences.txt")
+    found = json.loads(succeed("docs", sentences, "-k", "3", "--page", "docs.html", "--json"))
+    page = payload("docs.html")
+    assert [one["name"] for one in page["clusters"]] == [one["name"] for one in found["clusters"]]
+    assert page["rows"]["id"][:2] == ["line 1", "line 2"]
+    assert page["tree"] is not None
+    assert "--force" in fail(2, "docs", sentences, "-k", "3", "--page", "docs.html")
+
+
+def test_commands_hide_passwords() -> None:
+    shown = command_line("fit", ["https://user:secret@host/x.npy?key=1"], {"-k": 3, "--a": None})
+    assert "secret" not in shown
+    assert "key" not in shown
