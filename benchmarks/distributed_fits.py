@@ -54,7 +54,7 @@ def compare_engines(X: data.Array, k: int) -> Json:
         shards = open_shards(folder, max_shard_bytes="4GB")
         contestants: dict[str, Callable[[], Json]] = {
             ORDINARY: lambda: ordinary(X, k),
-            "one process, 2 threads": lambda: distributed(shards, k, None),
+            "one process, 2 threads": lambda: distributed(shards, k, "local"),
             "Dask, 2 workers": lambda: distributed(shards, k, client),
             "Ray, 2 workers": lambda: distributed(shards, k, "ray"),
         }

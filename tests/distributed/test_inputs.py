@@ -212,6 +212,11 @@ def test_choice_of_the_engine(dask_client: Any, local_ray: Any) -> None:
     assert isinstance(choose_backend("ray", ROWS), RayBackend)
     assert isinstance(choose_backend(None, [local_ray.put(1)]), RayBackend)
     assert isinstance(choose_backend(None, ROWS), RayBackend), "only Ray has a default connection"
+    local = choose_backend("local", ROWS, n_threads=1)
+    assert isinstance(local, LocalBackend)
+    local.close()
+    with pytest.raises(ParameterError, match="None or 'dask', because X is on Dask"):
+        choose_backend("local", futures)
     with dask_client.as_current():
         assert choose_backend(None, da.zeros((3, 2))).name == "dask"
         assert choose_backend("dask", ROWS).name == "dask"
@@ -228,7 +233,9 @@ def test_choice_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("engine", ["spark", 3, object()])
 def test_other_engines_are_refused(engine: Any) -> None:
-    with pytest.raises(ParameterError, match="engine must be None, 'dask', 'ray' or a distributed"):
+    with pytest.raises(
+        ParameterError, match="engine must be None, 'dask', 'ray', 'local' or a distributed"
+    ):
         choose_backend(engine, ROWS)
 
 

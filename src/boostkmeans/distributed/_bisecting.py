@@ -73,7 +73,7 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
         As in `BoostKMeans`.
     verbose : int, default=0
         As in `boostkmeans.BoostKMeans`.
-    engine : {"dask", "ray"}, dask client or None, default=None
+    engine : {"dask", "ray", "local"}, dask client or None, default=None
         As in `BoostKMeans`.
 
     Attributes

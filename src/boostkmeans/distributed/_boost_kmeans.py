@@ -72,9 +72,9 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
         the sample. By default, all processors. Tasks of shards use one thread each.
     verbose : int, default=0
         As in `boostkmeans.BoostKMeans`.
-    engine : {"dask", "ray"}, dask client or None, default=None
-        Where to run. By default, the type of X decides, then a running cluster, and otherwise the fit
-        runs in this process.
+    engine : {"dask", "ray", "local"}, dask client or None, default=None
+        Where to run. "local" is this process. By default, the type of X decides, then a running cluster,
+        and otherwise the fit runs in this process.
 
     Attributes
     ----------

@@ -10,21 +10,20 @@ from boostkmeans.distributed._engines.packages import loaded
 from boostkmeans.distributed._engines.ray_backend import RayBackend
 from boostkmeans.distributed._input_kinds import InputKind, kind_of
 
+ENGINES = ("dask", "ray", "local")
 
-def choose_backend(
-    engine: Any, X: Any, *, address: str | None = None, n_threads: int | None = None
-) -> Backend:
+
+def choose_backend(engine: Any, X: Any, *, n_threads: int | None = None) -> Backend:
     """Return the backend for an engine; without an engine, for X or for the cluster that runs.
 
     Parameters
     ----------
-    engine : None, "dask", "ray" or distributed.Client
-        Engine, or a client of Dask. By default, the type of X decides. If it does not, a cluster decides
-        to which this process is connected. Otherwise, the tasks run in this process.
+    engine : None, "dask", "ray", "local" or distributed.Client
+        Engine, or a client of Dask. "local" is this process. By default, the type of X decides. If it
+        does not, a cluster decides to which this process is connected. Otherwise, the tasks run in this
+        process.
     X : object
         The data.
-    address : str, default=None
-        Address of a cluster to connect to, for `engine` "dask" or "ray".
     n_threads : int, default=None
         Number of threads of a fit in this process.
     """
@@ -33,18 +32,21 @@ def choose_backend(
         return DaskBackend(engine)
     name = engine or _engine_of(X)
     if name == "dask":
-        return _dask_backend(X, address)
+        return _dask_backend(X)
     if name == "ray":
-        return RayBackend(address)
+        return RayBackend()
+    needed = kind_of(X).engine
+    if needed is not None:
+        raise ParameterError("engine", f"None or {needed!r}, because X is on {needed.title()}", engine)
     return LocalBackend(resolve_threads(n_threads))
 
 
 def check_engine(engine: Any) -> None:
-    """Raise ParameterError unless `engine` is None, "dask", "ray" or a client of Dask."""
+    """Raise ParameterError unless `engine` is None, the name of an engine or a client of Dask."""
     distributed = loaded("distributed")
     is_client = distributed is not None and isinstance(engine, distributed.Client)
-    if not (engine is None or is_client or (isinstance(engine, str) and engine in ("dask", "ray"))):
-        raise ParameterError("engine", "None, 'dask', 'ray' or a distributed.Client", engine)
+    if not (engine is None or is_client or (isinstance(engine, str) and engine in ENGINES)):
+        raise ParameterError("engine", "None, 'dask', 'ray', 'local' or a distributed.Client", engine)
 
 
 def _engine_of(X: Any) -> str | None:
@@ -69,9 +71,7 @@ def _ray_runs() -> bool:
     return ray is not None and bool(ray.is_initialized())
 
 
-def _dask_backend(X: Any, address: str | None) -> DaskBackend:
-    if address is not None:
-        return DaskBackend.connect(address)
+def _dask_backend(X: Any) -> DaskBackend:
     if kind_of(X) is InputKind.DASK_FUTURES:
         return DaskBackend(X[0].client)
     return DaskBackend.from_running() or DaskBackend(None)

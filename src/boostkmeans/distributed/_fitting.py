@@ -43,6 +43,7 @@ ENGINE = any_of(
     None,
     "dask",
     "ray",
+    "local",
     satisfying(lambda x: hasattr(x, "submit") and not isinstance(x, str), "a dask client"),
 )
 """Allowed values of the parameter `engine`."""

@@ -66,12 +66,6 @@ class DaskBackend:
         except ValueError:  # no client and no worker
             return None
 
-    @classmethod
-    def connect(cls, address: str) -> "DaskBackend":
-        """Connect to the scheduler at an address. `close` ends the connection."""
-        client = import_engine("dask").Client(address, set_as_default=False)
-        return cls(client, is_private=True)
-
     @property
     def client(self) -> Any:
         """Return the client, or raise ClusterError if it is closed."""

@@ -48,21 +48,13 @@ class RayBackend:
     name = "ray"
     has_lineage = True
 
-    def __init__(self, address: str | None = None) -> None:
-        """Use the running Ray, connect to a cluster, or start Ray on this machine.
-
-        Parameters
-        ----------
-        address : str, default=None
-            Address of a cluster, or "auto" for the one that runs on this machine. By default, it is the
-            value of RAY_ADDRESS; without that, Ray starts on this machine. It is ignored if this process
-            is connected already.
-        """
+    def __init__(self) -> None:
+        """Use the Ray that this process is connected to, or that at RAY_ADDRESS, or start one here."""
         self._ray = import_engine("ray")
         self.is_private = not self._ray.is_initialized()
         """True if `close` ends the connection, and with it all results on the workers."""
         if self.is_private:
-            _initialize(self._ray, address or os.environ.get("RAY_ADDRESS"))
+            _initialize(self._ray, os.environ.get("RAY_ADDRESS"))
         self._functions: dict[Callable[..., Any], Any] = {}
         self._unfinished: dict[Any, str] = {}
         """Names of tasks that had not finished at the last check, by the references to their results."""
