@@ -72,6 +72,9 @@ def test_narrow_screen_does_not_scroll_sideways(open_payload: OpenPayload, thous
     assert stage is not None
     assert panel is not None
     assert panel["y"] >= stage["y"] + stage["height"]
+    body = page.locator(".detail").bounding_box()
+    assert body is not None
+    assert panel["y"] + panel["height"] >= body["y"] + body["height"]  # the panel contains its rows
 
 
 def test_images_and_tables_are_shown(open_payload: OpenPayload) -> None:
