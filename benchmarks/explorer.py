@@ -2,6 +2,7 @@
 
 import gzip
 import time
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -71,7 +72,7 @@ def explorer_layout() -> None:
     model = BoostKMeans(LAYOUT_CLUSTERS, random_state=0, n_threads=N_THREADS).fit(X)
     near = neighbours(X)
     rows = ExploredRows(model, X, N_THREADS)
-    layouts = {
+    layouts: dict[str, Callable[[], Array]] = {
         "PCA": lambda: PCA(2, random_state=0).fit_transform(X),
         "explorer": lambda: place_rows(rows, model.labels_, 0, lambda *_: None),
         "t-SNE of all rows": lambda: TSNE(2, random_state=0, n_jobs=N_THREADS).fit_transform(X),
