@@ -23,6 +23,7 @@ from boostkmeans import (
     DataFormatError,
     ProductQuantizer,
     QuantizerRecord,
+    SweepRecord,
     load_model,
 )
 from boostkmeans.baselines import (
@@ -281,6 +282,8 @@ def _fields(item: Any) -> dict[str, Any]:
     found = {field.name: _plain(getattr(item, field.name)) for field in dataclasses.fields(item)}
     if isinstance(item, MethodRun):  # Version 0.10 added two fields.
         assert (found.pop("n_clusters"), found.pop("scores")) == (0, None)
+    if isinstance(item, SweepRecord):  # Version 0.12 added a field, which older records do not have.
+        assert found.pop("current_inertia") == found["inertia"]
     return found
 
 

@@ -5,7 +5,8 @@ Forking would copy locks that threads of OpenCV or of this package hold. Threads
 share the number of OpenCV's threads, a global setting, with the user. Each process uses one thread.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,10 +102,22 @@ def extract(
             else:
                 found = pool(delayed(_in_other_process)(extractor, content) for content in batch)
             results = []
-            for one in found:
-                results.append(one)
-                progress(what, begin + len(results), n)
+            try:
+                for one in found:
+                    results.append(one)
+                    progress(what, begin + len(results), n)
+            except BaseException:
+                _cancel(found)
+                raise
             yield results
+
+
+def _cancel(results: Any) -> None:
+    """Cancel the tasks that are left. joblib would warn about them, and the caller knows."""
+    if isinstance(results, Generator):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.close()
 
 
 def _in_other_process(extractor: Callable[[Content], Result | str], content: Content) -> Result | str:

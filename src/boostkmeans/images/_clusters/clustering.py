@@ -22,6 +22,7 @@ from boostkmeans._runtime.errors import (
 )
 from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.images._clusters.description import ImageCluster, describe_clusters
 from boostkmeans.images._clusters.listing import listing
@@ -47,6 +48,8 @@ VLAD_THRESHOLD = 0.7
 @dataclass(frozen=True)
 class ImageClusters:
     """Result of `cluster_images`. Its string form is a listing for a terminal."""
+
+    __repr__ = short_repr
 
     source: str
     """The folder, or "images" for a sequence."""
