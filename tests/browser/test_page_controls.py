@@ -167,6 +167,33 @@ def test_labels_of_all_rows_are_downloaded(
     assert [row["id"] for row in rows] == [f"doc-{i}" if i in shown else "" for i in range(1000)]
 
 
+def test_ids_of_all_rows_are_found_and_downloaded(
+    open_payload: OpenPayload, thousand: Payload, tmp_path: Path
+) -> None:
+    ids = [f"doc-{row}" for row in range(1000)]
+    content = np.frombuffer("\n".join(ids).encode(), np.uint8)
+    page = open_payload({**thousand, "search": {"id": packed(content)}}).page
+    assert [row["id"] for row in download(page, "Labels of all", tmp_path)] == ids
+    hidden = min(set(range(100, 1000)) - set(thousand["rows"]["row"]))
+    page.locator("#search").fill(f"doc-{hidden}")
+    page.get_by_text("0 clusters, 1 row").wait_for()
+    assert f"doc-{hidden}" in page.locator(".row-meta").inner_text()
+    assert "the ids of all 1,000 rows" in page.locator("#panel-body .note").inner_text()
+
+
+def test_ids_do_not_turn_the_words_after_them(open_payload: OpenPayload, thousand: Payload) -> None:
+    ids = [f"\u202e{one}" for one in thousand["rows"]["id"]]
+    page = open_payload({**thousand, "rows": {**thousand["rows"], "id": ids}}).page
+    page.locator("table.clusters tbody .set-link").first.click()
+    assert page.locator(".row-meta bdi").first.inner_text() == ids[thousand_row(page, thousand)]
+
+
+def thousand_row(page: "Page", payload: Payload) -> int:
+    """Return the place of the first row that the panel shows."""
+    row = page.locator(".row-card").first.get_attribute("data-row")
+    return int(payload["rows"]["row"].index(int(row or -1)))
+
+
 def test_outliers_are_sorted_by_distance(open_payload: OpenPayload, thousand: Payload) -> None:
     page = open_payload(thousand).page
     page.get_by_role("tab", name="Outliers").click()

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 import pytest
+import typer
 from PIL import Image
+from typer.testing import CliRunner
 
 from boostkmeans import BoostKMeans
-from boostkmeans.cli.files.page_output import command_line
+from boostkmeans.cli.files.page_output import typed_command
 from command import ROOT, fail, succeed
 
 N = 60
@@ -58,7 +60,7 @@ def test_texts_and_parquet() -> None:
     assert any("tea" in cluster["name"] for cluster in found["clusters"])
     assert found["command"] == (
         "boostkmeans explore model.st X.npy -o page.html --texts texts.txt --coordinates xy.npy "
-        "--parquet map.parquet"
+        "--parquet map.parquet --title Drinks"
     )
     table = pyarrow.parquet.read_table("map.parquet").to_pydict()
     assert list(table) == ["x", "y", "cluster", "name", "text"]
@@ -79,6 +81,9 @@ def test_tables_and_json() -> None:
     assert found["columns"] == ["id", "body", "kind"]
     assert found["rows"]["values"][4] == ["4", "dark rum no 4", "1"]
     succeed(*common, "-o", "b.html", "--texts", "table.csv", "--text-column", "body")
+    Path("numbers.csv").write_text("text\n" + "".join(f"{i:03}\n" for i in range(N)))
+    succeed(*common, "-o", "d.html", "--texts", "numbers.csv")
+    assert payload("d.html")["rows"]["text"][:2] == ["000", "001"]
     succeed(*common, "-o", "c.html", "--texts", "table.jsonl", "--names", "names.txt")
     assert payload("b.html")["rows"]["text"] == payload("c.html")["rows"]["text"]
     assert [cluster["name"] for cluster in payload("c.html")["clusters"]] == ["A", "B", "<b>"]
@@ -138,7 +143,35 @@ def test_fit_and_docs_write_pages() -> None:
     assert "--force" in fail(2, "docs", sentences, "-k", "3", "--page", "docs.html")
 
 
+@pytest.mark.usefixtures("folder")
+def test_page_shows_the_whole_command() -> None:
+    sentences = str(ROOT / "examples" / "sentences.txt")
+    options = ["-k", "3", "--stop-words", "english", "--sublinear", "--seed", "4"]
+    succeed("docs", sentences, *options, "--page", "my docs.html", "--force", "--json")
+    typed = payload("my docs.html")["command"].replace("'my docs.html'", "--my docs.html--")
+    for word in ("--stop-words english", "--sublinear", "--seed 4", "--page --my docs.html--"):
+        assert word in typed
+    assert "--force" not in typed
+    assert "--json" not in typed
+    succeed("fit", "X.npy", "-k", "3", "--metric", "cosine", "--page", "fit.html")
+    assert payload("fit.html")["command"] == (
+        "boostkmeans fit X.npy -k 3 --page fit.html --metric cosine"
+    )
+
+
 def test_commands_hide_passwords() -> None:
-    shown = command_line("fit", ["https://user:secret@host/x.npy?key=1"], {"-k": 3, "--a": None})
-    assert "secret" not in shown
-    assert "key" not in shown
+    shown: list[str] = []
+    app = typer.Typer()
+
+    @app.command()
+    def fit(context: typer.Context, paths: list[str], texts: str | None = None, k: int = 3) -> None:
+        shown.append(typed_command(context))
+
+    @app.command()
+    def other() -> None:
+        """Make the first command a subcommand."""
+
+    url = "https://user:secret@host/x.npy?key=1"
+    result = CliRunner().invoke(app, ["fit", url, "b.npy", "--texts", url, "--k", "5"])
+    assert result.exit_code == 0, result.output
+    assert shown == ["boostkmeans fit https://host/x.npy b.npy --texts https://host/x.npy --k 5"]

@@ -50,6 +50,37 @@ def test_tables_of_all_libraries(convert: object) -> None:
     assert "id" not in summary
 
 
+def test_ids_of_all_rows_within_the_budget() -> None:
+    ids = [f"a\n{i}" for i in range(60)]
+    few = page(MODEL, X, ids=ids, coordinates=COORDINATES, max_bytes=2000)
+    found = payload_of(few)
+    assert len(found["rows"]["id"]) < 60
+    assert unpack(found["search"]["id"]).tobytes().decode() == "\n".join(f"a {i}" for i in range(60))
+    none = page(MODEL, X, ids=ids, coordinates=COORDINATES, max_bytes=200)
+    assert payload_of(none)["search"] is None
+    assert any("only the ids" in sentence for sentence in none.omitted)
+    everything = page(MODEL, X, ids=ids, coordinates=COORDINATES)
+    assert payload_of(everything)["search"] is None
+
+
+def test_cells_of_pandas() -> None:
+    frame = pd.DataFrame(
+        {
+            "date": pd.to_datetime(["2020-01-31", None, "2021-02-03"]),
+            "span": pd.to_timedelta(["5 days", None, "1 hour"]),
+            "whole": pd.array([1234567, None, 3], dtype="Int64"),
+            "text": pd.array(["a", None, "c"], dtype="string"),
+            "number": [1234567.0, 0.5, float("inf")],
+            "list": [np.array([1, 2]), None, [3]],
+        }
+    )
+    table = Table(frame, 3)
+    assert table.cells(0) == ["2020-01-31", "5 days 00:00:00", "1234567", "a", "1234567", "[1 2]"]
+    assert table.cells(1) == ["", "", "", "", "0.5", ""]
+    assert table.cells(2)[4:] == ["inf", "[3]"]
+    assert table.summaries(np.array([0, 0, 1]), 2)[0]
+
+
 def test_table_of_other_types_is_refused() -> None:
     with pytest.raises(ParameterError, match="data frame"):
         Table([1, 2], 2)

@@ -290,4 +290,4 @@ def test_page_receives_paths_and_names(photos: str, rows: str, monkeypatch: pyte
     assert given["ids"][-1] == "sub/copy.jpg"
     assert given["images"][-1] == Path(photos, "sub/copy.jpg")
     assert given["title"] == "Images of photos"
-    assert given["command"].startswith("boostkmeans images photos -k 2 --features rows.npy")
+    assert given["command"] == "boostkmeans images photos -k 2 --page page.html --features rows.npy"

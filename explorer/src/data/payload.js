@@ -26,7 +26,11 @@ async function readPoints(payload) {
   return new Points(points, k);
 }
 
-/** Return the checked payload with decoded `points` and the texts of all rows (or null) in `allTexts`. */
+async function readLines(packed, name) {
+  return packed ? new TextDecoder().decode(await unpack(packed, name)) : null;
+}
+
+/** Return the checked payload with decoded `points`, and texts and ids of all rows (or null) in `allTexts`, `allIds`. */
 export async function readPayload(text) {
   const payload = parse(text);
   check(payload && typeof payload === "object", "The data of this page are damaged: they are not an object.");
@@ -36,9 +40,7 @@ export async function readPayload(text) {
   );
   check(Array.isArray(payload.clusters) && payload.points && payload.rows, "The data of this page are incomplete.");
   const points = await readPoints(payload);
-  let allTexts = null;
-  if (payload.search?.text) {
-    allTexts = new TextDecoder().decode(await unpack(payload.search.text, "search.text"));
-  }
-  return { ...payload, points, allTexts };
+  const allTexts = await readLines(payload.search?.text, "search.text");
+  const allIds = await readLines(payload.search?.id, "search.id");
+  return { ...payload, points, allTexts, allIds };
 }

@@ -1,13 +1,14 @@
-// What the page knows about single rows: content of some rows, and short texts of all rows if they fit.
+// What the page knows about single rows: content of some rows, and short texts and ids of all rows if they fit.
 import { Lines } from "./lines.js";
 
 const SAFE_IMAGE = /^data:image\/(jpeg|png);base64,[A-Za-z0-9+/=]+$/;
 
 export class Rows {
-  constructor({ rows, allTexts, points }) {
+  constructor({ rows, allTexts, allIds, points }) {
     this.content = rows;
     this.points = points;
     this.allTexts = allTexts === null ? null : new Lines(allTexts);
+    this.allIds = allIds === null ? null : new Lines(allIds);
     this.place = new Map(rows.row.map((row, i) => [row, i]));
   }
 
@@ -26,7 +27,7 @@ export class Rows {
   }
 
   id(row) {
-    return this.#value("id", row);
+    return this.#value("id", row) || this.allIds?.line(row) || null;
   }
 
   values(row) {

@@ -16,16 +16,17 @@ export class Search {
     this.payload = payload;
     this.rows = rows;
     const { row, text, id, values } = payload.rows;
-    const oneLine = (i) => [rows.allTexts ? null : text?.[i], id?.[i], ...(values?.[i] ?? [])].filter(Boolean).join(" ");
+    const oneLine = (i) => [rows.allTexts ? null : text?.[i], rows.allIds ? null : id?.[i], ...(values?.[i] ?? [])].filter(Boolean).join(" ");
     this.shown = new Lines(row.map((_, i) => oneLine(i).replace(/\n/g, " ")).join("\n"));
-    this.hasContent = Boolean(text || id || values || rows.allTexts);
+    this.hasContent = Boolean(text || id || values || rows.allTexts || rows.allIds);
   }
 
   /** One sentence that says which rows the search covers. */
   get coverage() {
     const total = this.payload.n_rows.toLocaleString("en");
     const shown = this.payload.rows.row.length.toLocaleString("en");
-    if (this.rows.allTexts) return `Searches names and terms of clusters, and the beginning of the texts of all ${total} rows.`;
+    const whole = [this.rows.allTexts && "the beginning of the texts", this.rows.allIds && "the ids"].filter(Boolean).join(" and ");
+    if (whole) return `Searches names and terms of clusters, and ${whole} of all ${total} rows.`;
     if (!this.hasContent) return "Searches names and terms of clusters, and row numbers.";
     if (shown === total) return `Searches names and terms of clusters, and all ${total} rows.`;
     return `Searches names and terms of clusters, and the ${shown} of ${total} rows whose content this page contains.`;
@@ -40,7 +41,9 @@ export class Search {
     );
     const found = new Set(this.#rowNumber(words));
     if (this.hasContent) for (const i of this.shown.find(words)) found.add(this.payload.rows.row[i]);
-    if (this.rows.allTexts) for (const row of this.rows.allTexts.find(words)) if (row < this.payload.n_rows) found.add(row);
+    for (const lines of [this.rows.allTexts, this.rows.allIds]) {
+      for (const row of lines?.find(words) ?? []) if (row < this.payload.n_rows) found.add(row);
+    }
     return { sets: names, rows: [...found] };
   }
 

@@ -38,7 +38,7 @@ export class Tooltip {
         text && h("p", { class: "tooltip-text" }, text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text),
         ...this.#values(row),
         h("p", { class: "tooltip-set" }, h("span", { class: "swatch", vars: { swatch: this.explorer.colourOfSet(set.number) } }), set.name),
-        h("p", { class: "tooltip-meta" }, `Row ${count(row)}${id ? ` · ${id}` : ""}`),
+        h("p", { class: "tooltip-meta" }, `Row ${count(row)}`, id && [" · ", h("bdi", {}, id)]),
       ].filter(Boolean),
     );
   }

@@ -26,11 +26,11 @@ function meta(explorer, row, { showCluster, showSecond }) {
   const distance = rows.distance(row);
   const second = showSecond ? rows.second(row) : null;
   const set = showCluster ? explorer.setOfRow(row) : null;
-  const facts = [`Row ${count(row)}`, id, distance === null ? null : `distance ${number(distance)}`].filter(Boolean);
   return h(
     "div",
     { class: "row-meta" },
-    h("span", {}, facts.join(" · ")),
+    // <bdi>: characters of an id must not change the direction of the words after it.
+    h("span", {}, `Row ${count(row)}`, id && [" · ", h("bdi", {}, id)], distance === null ? null : ` · distance ${number(distance)}`),
     set && setLink(explorer, set),
     second !== null && h("span", { class: "also-near" }, "also near ", setLink(explorer, state.clustering.containing(second))),
   );

@@ -6,7 +6,7 @@ export function setLink(explorer, set) {
     "button",
     { class: "set-link", type: "button", on: { click: () => explorer.open(set.number) } },
     h("span", { class: "swatch", "aria-hidden": "true", vars: { swatch: explorer.colourOfSet(set.number) } }),
-    h("span", { class: "set-name" }, set.name || `Cluster ${set.number}`),
+    h("bdi", { class: "set-name" }, set.name || `Cluster ${set.number}`),
   );
 }
 

@@ -14,7 +14,7 @@ from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans.explore._contents.lengths import checked_coordinates
 from boostkmeans.explore._contents.row_contents import RowContents
-from boostkmeans.explore._contents.search_text import pack_texts
+from boostkmeans.explore._contents.search_text import pack_ids
 from boostkmeans.explore._contents.shown_rows import choose_rows
 from boostkmeans.explore._layout.placing import place_rows, places_of_clusters, to_square
 from boostkmeans.explore._measures.cluster_measures import measure_clusters
@@ -28,6 +28,7 @@ from boostkmeans.explore._payload.assembling import (
     clusters_payload,
     points_payload,
     rows_payload,
+    search_payload,
 )
 from boostkmeans.explore._payload.fit import facts_of, history_payload
 from boostkmeans.explore._payload.tree import tree_payload
@@ -36,6 +37,8 @@ from boostkmeans.explore._result import Page
 
 # Bytes of the page for texts, thumbnails and values of rows.
 MAX_BYTES = 20_000_000
+# Largest seed of scikit-learn's t-SNE.
+MAX_SEED = 2**32 - 1
 
 
 def page(
@@ -134,13 +137,16 @@ def page(
     described = Described(measures, clusters, square, at, naming, contents)
 
     report("writing the page", 0, None)
-    shown, omitted = choose_rows(contents, clusters, n, max_bytes, rows.n_threads, report)
+    ids_of_all, left_out = pack_ids(contents, n, max_bytes // 2)
+    reserved = 0 if ids_of_all is None else len(ids_of_all["data"])
+    shown, omitted = choose_rows(contents, clusters, n, max_bytes, rows.n_threads, report, reserved)
+    omitted += left_out if len(shown.rows) < n else []
     points, left_out = points_payload(described, shown, random_state)
     omitted += left_out
-    search = None
-    if contents.texts is not None:
-        search, left_out = pack_texts(contents.texts, max_bytes - shown.n_bytes)
-        omitted += left_out
+    search, left_out = search_payload(
+        contents, ids_of_all if len(shown.rows) < n else None, max_bytes - shown.n_bytes
+    )
+    omitted += left_out
     history, note = history_payload(model)
     title = title or _default_title(contents.kind, n, len(clusters.sizes))
     payload = {
@@ -154,7 +160,7 @@ def page(
         "clusters": clusters_payload(described, shown),
         "rows": rows_payload(described, shown),
         "columns": None if contents.table is None else contents.table.names,
-        "search": None if search is None else {"text": search},
+        "search": search,
         "tree": None
         if tree is None
         else tree_payload(
@@ -185,10 +191,13 @@ def _check_parameters(model: Any, max_bytes: Any, random_state: Any) -> None:
     for name, value in (("max_bytes", max_bytes), ("random_state", random_state)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
             raise ParameterError(name, int_range(0), value, owner="page")
+    if random_state > MAX_SEED:
+        raise ParameterError("random_state", f"at most {MAX_SEED}", random_state, owner="page")
 
 
 def _default_title(kind: str, n_rows: int, n_clusters: int) -> str:
-    things = {"text": "texts", "image": "images", "table": "rows", "vector": "vectors"}[kind]
+    thing = {"text": "text", "image": "image", "table": "row", "vector": "vector"}[kind]
+    things = thing if n_rows == 1 else f"{thing}s"
     clusters = "cluster" if n_clusters == 1 else "clusters"
     return f"{n_rows:,} {things} in {n_clusters:,} {clusters}"
 

@@ -10,7 +10,7 @@ from boostkmeans.baselines import _demo_page, demo_data, demo_page, demo_table, 
 from boostkmeans.cli.command import command
 from boostkmeans.cli.commands.comparison_listing import comparison_values
 from boostkmeans.cli.files.output import Output, check_matplotlib, writing_to
-from boostkmeans.cli.files.page_output import check_page, command_line
+from boostkmeans.cli.files.page_output import check_page, typed_command
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, Threads
 from boostkmeans.explore._demo import demo_explorer
@@ -24,6 +24,7 @@ EXPLORER = "explorer.html"
 
 @expand_option_groups
 def demo(
+    context: typer.Context,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the page.")
     ] = Path("demo"),
@@ -53,7 +54,7 @@ def demo(
                 data.X,
                 _demo_page.N_CLUSTERS,
                 title=data.title,
-                command=command_line("demo", [], {"--output": output}),
+                command=typed_command(context),
                 n_threads=threads,
                 progress=display.report,
             )

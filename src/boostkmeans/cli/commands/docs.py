@@ -12,7 +12,7 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.cli.command import command
 from boostkmeans.cli.corpus_options import CorpusOptions, TermOptions, read_documents, weighting_of
 from boostkmeans.cli.files.output import STDOUT, Output, check_outputs, output_to, writing_to
-from boostkmeans.cli.files.page_output import check_page, command_line
+from boostkmeans.cli.files.page_output import check_page, typed_command
 from boostkmeans.cli.files.row_writer import row_writer
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import Clusters, CommonOptions, Quality, RunOptions, value_of
@@ -24,6 +24,7 @@ Method = StrEnum("Method", ["bisecting", "refined", "k-way"])
 
 @expand_option_groups
 def docs(
+    context: typer.Context,
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="Folder or file of documents; - is standard input.")
     ],
@@ -112,7 +113,7 @@ def docs(
                 verbose=display.verbose,
             )
             if page_to is not None:
-                _write_page(page_to, found, run_options, display.report)
+                _write_page(page_to, found, run_options, typed_command(context), display.report)
         if labels_to is not None:
             _write_labels(labels_to, found)
         if labels != STDOUT or output != STDOUT:
@@ -121,7 +122,11 @@ def docs(
 
 
 def _write_page(
-    output: Output, found: DocumentClusters, options: RunOptions, progress: ProgressCallback
+    output: Output,
+    found: DocumentClusters,
+    options: RunOptions,
+    command_text: str,
+    progress: ProgressCallback,
 ) -> None:
     from boostkmeans.explore import page  # slow to import, and not always needed
 
@@ -134,9 +139,7 @@ def _write_page(
         random_state=options.seed,
         n_threads=options.threads,
         progress=progress,
-        command=command_line(
-            "docs", [found.corpus.source], {"-k": len(found.clusters), "--page": output.path}
-        ),
+        command=command_text,
     )
     with writing_to(output.path):
         shown.save(output.path, force=output.force)

@@ -1,6 +1,5 @@
 """`boostkmeans explore`: write a page that shows the clusters of a model."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +11,7 @@ from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.files.input import check_side_files, input_files
 from boostkmeans.cli.files.model_input import read_model
 from boostkmeans.cli.files.output import Output, check_ending, check_outputs, output_to, writing_to
-from boostkmeans.cli.files.page_output import check_page, command_line
+from boostkmeans.cli.files.page_output import check_page, typed_command
 from boostkmeans.cli.files.table_input import read_lines, read_table, read_texts
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
@@ -79,6 +78,7 @@ class ContentOptions:
 
 @expand_option_groups
 def explore(
+    context: typer.Context,
     model_path: ModelPath,
     paths: VectorsPaths,
     output: Annotated[
@@ -147,7 +147,7 @@ def explore(
                 random_state=run_options.seed,
                 n_threads=run_options.threads,
                 progress=display.counter("rows"),
-                command=_command(model_path, paths, output, contents, parquet, input_options),
+                command=typed_command(context),
             )
         with writing_to(page_to.path):
             found.save(page_to.path, force=page_to.force)
@@ -192,24 +192,6 @@ def _inside(folder: Path, name: str) -> Path:
 def _load(path: str) -> Any:
     with open_vectors(path) as vectors:
         return vectors.load() if not vectors.is_sparse else vectors.load().toarray()
-
-
-def _command(
-    model_path: str,
-    paths: Sequence[str],
-    output: str,
-    contents: ContentOptions,
-    parquet: str | None,
-    input_options: InputOptions,
-) -> str:
-    options = {
-        "-o": output,
-        **contents.files,
-        "--images": contents.images,
-        "--id": input_options.id_column,
-        "--parquet": parquet,
-    }
-    return command_line("explore", [model_path, *paths], options)
 
 
 def _result(

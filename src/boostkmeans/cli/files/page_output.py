@@ -1,11 +1,18 @@
 """The output of --page: an explorer page, and the command that it shows."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
+from enum import Enum
 from importlib.util import find_spec
+from typing import Any
+
+import typer
 
 from boostkmeans.cli.files.output import Output, require_file
-from boostkmeans.io._access.byte_source import ByteSource
+from boostkmeans.io._access.urls import public_name
+
+# Options that do not change the page.
+UNRELATED = ("--json", "--force", "--verbose", "--debug")
 
 
 def check_page(name: str, output: Output | None) -> None:
@@ -15,19 +22,25 @@ def check_page(name: str, output: Output | None) -> None:
         raise ImportError(f"{name} needs jinja2: pip install boostkmeans[explore]")
 
 
-def command_line(name: str, arguments: Sequence[str], options: Mapping[str, object | None]) -> str:
-    """Return a command as a user would type it, without passwords in URLs.
+def typed_command(context: typer.Context) -> str:
+    """Return the running command as the user typed it, without passwords in URLs."""
+    typed = [
+        one
+        for one in context.command.params
+        if getattr(context.get_parameter_source(one.name or ""), "name", "") == "COMMANDLINE"
+        and not set(one.opts).intersection(UNRELATED)
+    ]
+    typed.sort(key=lambda one: one.param_type_name == "option")  # arguments first
+    words = [word for one in typed for word in _words(one, context.params[one.name or ""])]
+    return shlex.join(["boostkmeans", context.info_name or "", *words])
 
-    Options that are None or False are left out.
 
-    >>> command_line("docs", ["my texts"], {"-k": 3, "--labels": None, "--sublinear": True})
-    "boostkmeans docs 'my texts' -k 3 --sublinear"
-    """
-    words = ["boostkmeans", name]
-    words += [one if one == "-" else ByteSource(one).name for one in arguments]
-    for option, value in options.items():
-        if value is True:
-            words.append(option)
-        elif value is not None and value is not False:
-            words += [option, str(value)]
-    return shlex.join(words)
+def _words(parameter: Any, value: Any) -> Iterator[str]:
+    is_option = parameter.param_type_name == "option"
+    if isinstance(value, bool):
+        yield (parameter.opts if value else parameter.secondary_opts)[0]
+        return
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if is_option:
+            yield min(parameter.opts, key=len)
+        yield public_name(str(one.value if isinstance(one, Enum) else one))

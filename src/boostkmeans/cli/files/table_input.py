@@ -49,7 +49,9 @@ def read_texts(path: str, column: str | None) -> list[str]:
         if column is not None:
             raise ValueError(f"--text-column names a column of a table, but {path} has lines.")
         return read_lines(path)
-    columns = read_table(path)
+    # Texts keep their spelling, even if all of them are numbers.
+    ending = _ending(path)
+    columns = _read_separated(path, ending) if ending in SEPARATORS else read_table(path)
     name = column or TEXT_COLUMN
     if column is None and name not in columns and len(columns) == 1:
         name = next(iter(columns))

@@ -33,7 +33,19 @@ def as_strings(name: str, values: Iterable[Any]) -> list[str]:
     """Return values as strings. None and NaN become empty."""
     if isinstance(values, str | bytes):
         raise ParameterError(name, "a sequence with one entry per row", values, owner="page")
-    return ["" if one is None or one != one else _printable(str(one)) for one in values]
+    return ["" if is_missing(one) else _printable(str(one)) for one in values]
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, or the NA or NaT of pandas.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing(0)
+    (True, True, False, False)
+    """
+    differs = value != value
+    # A comparison with NA is NA, and a comparison of arrays is an array.
+    is_na = type(differs).__name__ == "NAType"
+    return value is None or is_na or (isinstance(differs, bool | np.bool_) and bool(differs))
 
 
 def strings_of_rows(name: str, values: Iterable[Any], n_rows: int) -> list[str]:

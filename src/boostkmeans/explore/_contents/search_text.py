@@ -1,8 +1,9 @@
-"""Search text: the beginnings of all texts, in which the page searches."""
+"""Search text: the beginnings of all texts, and the ids of all rows, in which the page searches."""
 
 from typing import Any
 
-from boostkmeans.explore._contents.shown_rows import cut
+from boostkmeans.explore._contents.row_contents import RowContents
+from boostkmeans.explore._contents.shown_rows import MAX_ID_LENGTH, cut
 from boostkmeans.explore._packing import pack_bytes
 
 # Lengths of the beginnings, by preference. The first one that fits into the budget is used.
@@ -26,6 +27,23 @@ def pack_texts(texts: list[str], max_bytes: int) -> tuple[dict[str, Any] | None,
         return packed, [f"The search covers the first {length} characters of each text."]
     return None, [
         "The search covers names of clusters and the rows whose contents the page has: the texts of all "
+        "rows do not fit into it."
+    ]
+
+
+def pack_ids(
+    contents: RowContents, n_rows: int, max_bytes: int
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the ids of all rows, one per line, or a sentence if they exceed the budget."""
+    if not contents.has_ids:
+        return None, []
+    ids = (contents.id_of(row) or "" for row in range(n_rows))
+    lines = "\n".join(cut(one, MAX_ID_LENGTH).replace("\n", " ") for one in ids)
+    packed = pack_bytes(lines.encode("utf-8", "replace"))
+    if len(packed["data"]) <= max_bytes:
+        return packed, []
+    return None, [
+        "Search and downloads have only the ids of the rows whose contents the page has: the ids of all "
         "rows do not fit into it."
     ]
 

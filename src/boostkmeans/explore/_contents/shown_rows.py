@@ -57,14 +57,15 @@ def choose_rows(
     max_bytes: int,
     n_threads: int,
     progress: ProgressCallback,
+    reserved: int = 0,
 ) -> tuple[ShownRows, list[str]]:
     """Return the contents of rows within the budget, and sentences about those that are left out.
 
     Each cluster first gets its most central, borderline and outlying row, then the second of each, and
-    so on. Other rows follow if there are few.
+    so on. Other rows follow if there are few. `reserved` bytes of the budget are already used.
     """
     order = _by_priority(clusters, n_rows)
-    shown = ShownRows()
+    shown = ShownRows(n_bytes=reserved)
     for begin in range(0, len(order), THUMBNAILS_AT_ONCE):
         some = order[begin : begin + THUMBNAILS_AT_ONCE]
         if not _add(shown, some, contents, max_bytes, n_threads, progress):

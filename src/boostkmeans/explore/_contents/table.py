@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._steps.partition import Labels
-from boostkmeans.explore._contents.lengths import check_length
+from boostkmeans.explore._contents.lengths import check_length, is_missing
 
 # A column of strings with more distinct values, such as ids, is not summarised.
 MAX_CATEGORIES = 200
@@ -19,6 +19,8 @@ MAX_CATEGORIES = 200
 MIN_ROWS_PER_CATEGORY = 3
 # Maximum number of characters of a shown value.
 MAX_CELL_LENGTH = 120
+# Up to this value, whole numbers are shown with all digits, even if they are floats.
+MAX_WHOLE = 1e15
 # A name mentions a numeric column if the mean of the cluster differs from that of all rows by at least
 # this number of standard deviations.
 MIN_DEVIATIONS = 0.5
@@ -96,23 +98,29 @@ def _as_array(column: Any) -> NDArray[Any]:
         array = np.array([*map(str, array)], dtype=object)
     if array.dtype.kind in "iuf":
         return array
+    if array.dtype.kind == "M":  # as objects, they could become numbers of nanoseconds
+        dates = np.datetime_as_string(array, unit="auto").astype(object)
+        return np.where(np.isnat(array), None, dates)
+    if array.dtype.kind == "m":
+        return np.array([None if is_missing(one) else str(one) for one in column], dtype=object)
     if array.dtype.kind == "O" and all(_is_number(one) for one in array[:100]):
         try:  # numbers with missing values
-            return np.array([math.nan if one is None else float(one) for one in array])
+            return np.array([math.nan if is_missing(one) else float(one) for one in array])
         except (TypeError, ValueError):
             return array
     return array.astype(object)
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return is_missing(value) or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _cell(value: Any) -> str:
-    if value is None or value != value:
+    if is_missing(value):
         return ""
     if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
+        is_whole = value == np.rint(value) and abs(value) < MAX_WHOLE
+        return str(int(value)) if is_whole else f"{value:.6g}"
     text = str(value)
     return text if len(text) <= MAX_CELL_LENGTH else text[: MAX_CELL_LENGTH - 1] + "…"
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
 from boostkmeans.explore._contents.row_contents import RowContents
+from boostkmeans.explore._contents.search_text import pack_texts
 from boostkmeans.explore._contents.shown_rows import ShownRows, row_numbers
 from boostkmeans.explore._measures.cluster_measures import ClusterMeasures
 from boostkmeans.explore._measures.row_measures import RowMeasures
@@ -101,6 +102,15 @@ def rows_payload(described: Described, shown: ShownRows) -> dict[str, Any]:
         "image": None if contents.images is None else shown.images,
         "values": None if contents.table is None else shown.values,
     }
+
+
+def search_payload(
+    contents: RowContents, ids: dict[str, Any] | None, max_bytes: int
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the packed ids and the texts of all rows, and a sentence about texts that are left out."""
+    texts, omitted = (None, []) if contents.texts is None else pack_texts(contents.texts, max_bytes)
+    found = {name: packed for name, packed in (("id", ids), ("text", texts)) if packed is not None}
+    return found or None, omitted
 
 
 def distance_levels(distances: Floats) -> NDArray[np.uint8]:

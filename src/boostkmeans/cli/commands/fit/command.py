@@ -18,6 +18,7 @@ from boostkmeans.cli.exit_codes import FAILURE, INTERRUPTED
 from boostkmeans.cli.files.column_input import read_numbers
 from boostkmeans.cli.files.input import check_side_files, input_files, open_input
 from boostkmeans.cli.files.output import check_outputs, stdout_conflict
+from boostkmeans.cli.files.page_output import typed_command
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import Clusters, CommonOptions, InputOptions, RunOptions, VectorsPaths
 from boostkmeans.io import Vectors
@@ -25,6 +26,7 @@ from boostkmeans.io import Vectors
 
 @expand_option_groups
 def fit(
+    context: typer.Context,
     paths: VectorsPaths,
     clusters: Clusters,
     *,
@@ -64,7 +66,10 @@ def fit(
     with command(common) as run:
         checkpoint = CheckpointFile.from_options(checkpoint_options, force=common.force)
         outputs = FitOutputs.from_options(
-            output_options, input_options.id_column, force=common.force or checkpoint.continues
+            output_options,
+            input_options.id_column,
+            command=typed_command(context),
+            force=common.force or checkpoint.continues,
         )
         if common.as_json and outputs.prints_labels:
             raise stdout_conflict("--labels")

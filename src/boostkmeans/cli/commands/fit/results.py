@@ -13,7 +13,7 @@ from boostkmeans.cli.commands.fit.options import OutputOptions
 from boostkmeans.cli.commands.fit.request import Estimator
 from boostkmeans.cli.files.label_output import LabelOutput
 from boostkmeans.cli.files.output import Output, check_ending, output_to, require_file, writing_to
-from boostkmeans.cli.files.page_output import check_page, command_line
+from boostkmeans.cli.files.page_output import check_page
 from boostkmeans.cli.listing import format_measure, format_sizes, summarize_sizes, two_columns
 from boostkmeans.io import Vectors, write_vectors
 
@@ -32,9 +32,13 @@ class FitOutputs:
     centers: Output | None
     page: Output | None
     has_ids: bool = False
+    command: str = ""
+    """Command that the page shows."""
 
     @classmethod
-    def from_options(cls, options: OutputOptions, id_column: str | None, *, force: bool) -> "FitOutputs":
+    def from_options(
+        cls, options: OutputOptions, id_column: str | None, *, command: str, force: bool
+    ) -> "FitOutputs":
         """Return the outputs, and raise an error if a file name does not determine its format."""
         outputs = cls(
             output_to(options.output, force=force),
@@ -42,6 +46,7 @@ class FitOutputs:
             output_to(options.centers, force=force),
             output_to(options.page, force=force),
             has_ids=id_column is not None,
+            command=command,
         )
         check_page("--page", outputs.page)
         require_file("--output", outputs.model)
@@ -119,9 +124,7 @@ class FitOutputs:
             vectors,
             ids=vectors.ids if self.has_ids else None,
             n_threads=model.n_threads,
-            command=command_line(
-                "fit", [vectors.name], {"-k": model.n_clusters, "--page": self.page.path}
-            ),
+            command=self.command,
         )
         with writing_to(self.page.path):
             shown.save(self.page.path, force=self.page.force)

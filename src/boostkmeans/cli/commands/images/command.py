@@ -17,7 +17,7 @@ from boostkmeans.cli.commands.images.outputs import ImageOutputs
 from boostkmeans.cli.errors import message_of, print_message
 from boostkmeans.cli.exit_codes import FAILURE
 from boostkmeans.cli.files.output import check_outputs, check_stdout_conflict
-from boostkmeans.cli.files.page_output import command_line
+from boostkmeans.cli.files.page_output import typed_command
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import Without, expand_option_groups
 from boostkmeans.cli.options import Clusters, CommonOptions, Quality, RunOptions, value_of
@@ -29,6 +29,7 @@ LINE_INTERVAL = 5.0
 
 @expand_option_groups
 def images(
+    context: typer.Context,
     folder: Annotated[
         str, typer.Argument(metavar="FOLDER", help="Folder of images; subfolders are read, too.")
     ],
@@ -110,21 +111,7 @@ def images(
                 progress=report,
                 verbose=display.verbose,
             )
-            failures = outputs.write(
-                found,
-                command_line(
-                    "images",
-                    [folder],
-                    {
-                        "-k": clusters,
-                        **vector_options.as_typed(),
-                        "--duplicates": duplicates,
-                        "--method": method.value,
-                        "--seed": run_options.seed,
-                    },
-                ),
-                report,
-            )
+            failures = outputs.write(found, typed_command(context), threads, report)
         for error in failures.values():
             print_message(message_of(error))
         files = {name: path for name, path in outputs.files.items() if name not in failures}

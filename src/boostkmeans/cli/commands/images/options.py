@@ -107,16 +107,6 @@ class VectorOptions:
             "--pipeline": self.pipeline,
         }
 
-    def as_typed(self) -> dict[str, object | None]:
-        """Return the values by option, as a user would type them."""
-        return {
-            "--features": self.features,
-            "--pipeline": self.pipeline,
-            "--id": self.id_column,
-            **self._vlad(),
-            **self._onnx(),
-        }
-
     def build(self, seed: int, n_jobs: int | None, progress: ProgressCallback) -> Any:
         """Return the `features` argument of `cluster_images`."""
         from boostkmeans.images import OnnxFeatures, VLADPipeline

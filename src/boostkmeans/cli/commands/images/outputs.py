@@ -96,7 +96,7 @@ class ImageOutputs:
         return {name: one.path for name, one in found.items() if one is not None and not one.is_stdout}
 
     def write(
-        self, found: ImageClusters, command: str, progress: ProgressCallback
+        self, found: ImageClusters, command: str, n_threads: int | None, progress: ProgressCallback
     ) -> dict[str, Exception]:
         """Write all results, and return the errors by result.
 
@@ -106,7 +106,7 @@ class ImageOutputs:
         writers: dict[str, Callable[[], None]] = {
             "model": partial(self._save, self.model, partial(found.model.save, labels=False)),
             "vectors": partial(self._write_vectors, found),
-            "page": partial(self._write_page, found, command, progress),
+            "page": partial(self._write_page, found, command, n_threads, progress),
             "labels": partial(self._write_labels, found),
         }
         if found.pipeline is not None:
@@ -131,7 +131,9 @@ class ImageOutputs:
             with writing_to(self.vectors.path):
                 write_vectors(self.vectors.path, found.vectors, force=self.vectors.force)
 
-    def _write_page(self, found: ImageClusters, command: str, progress: ProgressCallback) -> None:
+    def _write_page(
+        self, found: ImageClusters, command: str, n_threads: int | None, progress: ProgressCallback
+    ) -> None:
         if self.page is None:
             return
         page = explore.page(
@@ -140,6 +142,7 @@ class ImageOutputs:
             images=found.paths,
             ids=found.names,
             title=f"Images of {found.source}",
+            n_threads=n_threads,
             progress=progress,
             command=command,
         )
