@@ -99,8 +99,9 @@ def _as_array(column: Any) -> NDArray[Any]:
     if array.dtype.kind in "iuf":
         return array
     if array.dtype.kind == "M":  # as objects, they could become numbers of nanoseconds
-        dates = np.datetime_as_string(array, unit="auto").astype(object)
-        return np.where(np.isnat(array), None, dates)
+        dates: NDArray[Any] = np.datetime_as_string(array, unit="auto").astype(object)
+        dates[np.isnat(array)] = None
+        return dates
     if array.dtype.kind == "m":
         return np.array([None if is_missing(one) else str(one) for one in column], dtype=object)
     if array.dtype.kind == "O" and all(_is_number(one) for one in array[:100]):
@@ -119,8 +120,9 @@ def _cell(value: Any) -> str:
     if is_missing(value):
         return ""
     if isinstance(value, float | np.floating):
-        is_whole = value == np.rint(value) and abs(value) < MAX_WHOLE
-        return str(int(value)) if is_whole else f"{value:.6g}"
+        number = float(value)
+        is_whole = number.is_integer() and abs(number) < MAX_WHOLE
+        return str(int(number)) if is_whole else f"{number:.6g}"
     text = str(value)
     return text if len(text) <= MAX_CELL_LENGTH else text[: MAX_CELL_LENGTH - 1] + "…"
 
