@@ -23,7 +23,7 @@ help:
 	@echo "  make demo         Cluster a real sample with boost k-means and k-means, draw a picture, and show the clusters."
 	@echo "  make docs         Build the documentation as a web site in build/docs/html."
 	@echo "For developers:"
-	@echo "  make test         Check style and types, then run all tests (about 5 minutes on 2 cores)."
+	@echo "  make test         Check style and types, then run all tests (about 10 minutes on 2 cores)."
 	@echo "  make test-cluster Fit on Dask and Ray while workers are killed (about 20 minutes; RESULTS=1 stores the counts)."
 	@echo "  make test-browser Open pages of up to 1,000,000 rows in a browser, and print times (about 2 minutes)."
 	@echo "  make browser      Install Chromium with apt-get, for the tests of the explorer's page."
@@ -83,7 +83,8 @@ demo: $(VENV)/.plot
 	$(PHASE) "Clustering the sample in examples/data (half a minute)" $(PY) examples/demo.py
 
 test: lint
-	$(PHASE) "Running all tests on 2 cores (about 4 minutes)" $(PYTEST)
+	$(PHASE) "Running all tests on 2 cores (about 8 minutes)" $(PYTEST)
+	$(PHASE) "Testing the explorer's page in a browser (about 1 minute)" $(PYTEST) tests/browser
 
 check: $(VENV)/.test
 	$(PHASE) "Running the quick tests on 2 cores (about 2 minutes)" $(PYTEST) -m "not slow"

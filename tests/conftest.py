@@ -36,12 +36,13 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = Path(__file__).parents[1] / "examples" / "data" / "siftsmall.npz"
 
 
-# `make test-cluster` and `make test-browser` name these folders, which take long.
-SEPARATE_FOLDERS = ("cluster", "browser_large")
+# The Makefile names these folders. Two of them take long. Playwright switches greenlets, which Python 3.11
+# confuses with recursion in other tests of the process.
+SEPARATE_FOLDERS = ("browser", "browser_large", "cluster")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Collect the folders with long tests only if the command line names them."""
+    """Collect separate folders only if the command line names them."""
     name = collection_path.name
     named = any(name in Path(argument).parts for argument in config.args)
     return True if name in SEPARATE_FOLDERS and not named else None
