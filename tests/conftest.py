@@ -36,8 +36,8 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 SAMPLE = Path(__file__).parents[1] / "examples" / "data" / "siftsmall.npz"
 
 
-# The Makefile names these folders. Two of them take long. Playwright switches greenlets, which Python 3.11
-# confuses with recursion in other tests of the process.
+# The Makefile names these folders. Two of them take long. Playwright switches greenlets, which Python
+# 3.11 confuses with recursion in other tests of the process.
 SEPARATE_FOLDERS = ("browser", "browser_large", "cluster")
 
 

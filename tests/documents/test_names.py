@@ -307,7 +307,8 @@ def test_names_do_not_depend_on_the_hash_seed() -> None:
     outputs = [
         subprocess.run(
             [sys.executable, "-c", code],
-            cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+            cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True,
         ).stdout
         for seed in ("1", "2")
     ]  # fmt: skip
