@@ -29,6 +29,34 @@ def fits_section(result: Json) -> str:
     )
 
 
+def peers_section(result: Json) -> str:
+    """Return the comparison with other distributed libraries."""
+    shape, rows = result["shape"], []
+    for name, of in result["peers"].items():
+        if "failure" in of:
+            rows.append([name, of["failure"], "", "", ""])
+            continue
+        ours = [_seconds_or_never(of["our_seconds"][engine]) for engine in ("Dask", "Ray")]
+        rows.append(
+            [f"{name} {of['version']}", f"{of['seconds']:.0f} s", f"{of['inertia']:,.0f}", *ours]
+        )
+    finals = ", ".join(
+        f"{engine} {of['seconds']:.0f} s and {of['inertia']:,.0f}"
+        for engine, of in result["final"].items()
+    )
+    header = ["library", "its time", "its inertia", "ours on Dask to this inertia", "ours on Ray"]
+    return (
+        "## Distributed fits against other libraries\n\nWordNet embeddings, "
+        f"{shape['n']:,} x {shape['d']}, k = {shape['k']:,}, {result['max_iter']} iterations from random "
+        "rows, with two single-threaded workers. {context(result)}\n{table(header, rows)}\n"
+        f"Our fits end at: {finals}.\n"
+    )
+
+
+def _seconds_or_never(seconds: float | None) -> str:
+    return "not reached" if seconds is None else f"{seconds:.1f} s"
+
+
 def memory_section(result: Json) -> str:
     """Return the memory and the traffic of a large fit."""
     sizes = result["sizes"]
@@ -85,6 +113,7 @@ def conformance_section(result: Json) -> str:
 
 SECTIONS = {
     "distributed_fits": fits_section,
+    "distributed_peers": peers_section,
     "distributed_memory": memory_section,
     "cluster_simulation": simulation_section,
     "cluster_conformance": conformance_section,

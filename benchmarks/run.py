@@ -10,6 +10,7 @@ import cluster_names
 import cluster_simulation
 import distributed_fits
 import distributed_memory
+import distributed_peers
 import explorer
 import few_clusters
 import figures
@@ -29,7 +30,8 @@ BENCHMARKS = [
     *few_clusters.BENCHMARKS, *small.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
     *cluster_names.BENCHMARKS, *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
-    *distributed_fits.BENCHMARKS, *distributed_memory.BENCHMARKS, *cluster_simulation.BENCHMARKS,
+    *distributed_fits.BENCHMARKS, *distributed_peers.BENCHMARKS, *distributed_memory.BENCHMARKS,
+    *cluster_simulation.BENCHMARKS,
 ]  # fmt: skip
 
 
