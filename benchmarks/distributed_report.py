@@ -47,8 +47,8 @@ def peers_section(result: Json) -> str:
     header = ["library", "its time", "its inertia", "ours on Dask to this inertia", "ours on Ray"]
     return (
         "## Distributed fits against other libraries\n\nWordNet embeddings, "
-        f"{shape['n']:,} x {shape['d']}, k = {shape['k']:,}, {result['max_iter']} iterations from random "
-        "rows, with two single-threaded workers. {context(result)}\n{table(header, rows)}\n"
+        f"{shape['n']:,} x {shape['d']}, k = {shape['k']:,}, {result['max_iter']} iterations from "
+        f"random rows, with two single-threaded workers. {context(result)}\n{table(header, rows)}\n"
         f"Our fits end at: {finals}.\n"
     )
 
