@@ -17,8 +17,8 @@ from boostkmeans._steps.term_partition import TermPartition, UnitRows
 
 METHODS = ("k-way", "bisecting", "refined")
 
-# After a sweep that moves at most this share of the rows, composites are summed again: the next sweep may
-# be the last one, and it certifies the result only with fresh composites.
+# After a sweep that moves at most this share of the rows, composites are summed again: the next sweep
+# may be the last one, and it certifies the result only with fresh composites.
 FEW_MOVES = 1 / 100
 
 
