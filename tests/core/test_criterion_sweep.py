@@ -145,11 +145,14 @@ def test_no_cluster_becomes_empty(criterion: str) -> None:
 
 
 def test_a_cluster_that_shrinks_keeps_its_precision() -> None:
-    # All but one row leave the large cluster 0, whose numbers are updated by each move.
-    X = np.vstack([np.tile([1.0, 1e-3, 0.0], (5000, 1)), [[0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0]]])
-    labels = np.zeros(5002, dtype=np.int32)
-    labels[-1] = 1
-    partition, found = native_sweep(sparse.csr_array(X), labels, 2, "i2", np.arange(5002), 64)
-    fresh = TermPartition.from_labels(partition.labels.copy(), 2, UnitRows.of(X, None, 1))
-    assert found.moves > 4000
-    assert found.within == pytest.approx(fresh.value("i2"), rel=1e-12)
+    # Cluster 0 has 2,000 rows of the kind of cluster 1, which leave it, and a few others, which stay.
+    kinds = np.array([[1.0, 0.2, 0.0], [0.1, 0.0, 1.0]])
+    X = kinds[np.repeat([0, 1, 0], [2000, 30, 2000])]
+    labels = np.repeat([0, 0, 1], [2000, 30, 2000]).astype(np.int32)
+    partition, found = native_sweep(sparse.csr_array(X), labels, 2, "h2", np.arange(4030), 64)
+    assert found.moves == 2000
+    composites = np.array([reference.unit(X)[partition.labels == c].sum(axis=0) for c in (0, 1)])
+    lengths = np.linalg.norm(composites, axis=1)
+    assert found.within == pytest.approx(lengths.sum(), rel=1e-13)
+    products = composites @ composites.sum(axis=0)
+    assert found.between == pytest.approx((partition.weights * products / lengths).sum(), rel=1e-13)

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from boostkmeans._storage.fields import Fields, encode_number
 from boostkmeans._storage.state import State
 
-# Kind of the record of a split.
-SPLIT = "split"
+# Kinds of records.
+SPLIT, SWEEP = "split", "sweep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class CriterionRecord:
     """Value of the criterion after it, for all clusters at that time."""
     evaluations: int
     """Number of comparisons of a row with a cluster."""
-    kind: str = "sweep"
+    kind: str = SWEEP
     """"sweep" over all clusters, or "split" of a cluster of a tree."""
 
     def state(self) -> State:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from boostkmeans._engine.criterion_history import SPLIT, CriterionRecord
+from boostkmeans._engine.criterion_history import SPLIT, SWEEP, CriterionRecord
 from boostkmeans._engine.stopping import StopReason
 from boostkmeans._runtime.progress import logger, stage_prefix
 from boostkmeans._steps.criteria import improvement
@@ -139,10 +139,11 @@ class CriterionRun:
         return StopReason.MAX_ITER
 
     def _record_sweep(self, moves: int, evaluations: int, value: float) -> None:
-        self._note(moves, evaluations, value, "sweep")
+        self._note(moves, evaluations, value, SWEEP)
+        number = sum(record.kind == SWEEP for record in self.history)
         logger.info(
             "%ssweep %d: %s %.8g, %d moves",
-            stage_prefix(), len(self.history), self.settings.criterion, value, moves,
+            stage_prefix(), number, self.settings.criterion, value, moves,
         )  # fmt: skip
 
     def _note(self, moves: int, evaluations: int, value: float, kind: str) -> None:
