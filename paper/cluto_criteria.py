@@ -1,7 +1,7 @@
 """CLUTO's criteria and methods on CLUTO's document sets, as in the study of Zhao and Karypis (2004).
 
 `python paper/cluto_criteria.py` runs this experiment; see `experiment.py`. A run is one method with one
-criterion on one set, for all numbers of clusters and seeds.
+criterion on one set, with one number of clusters and all seeds.
 """
 
 import sys
@@ -29,7 +29,7 @@ METHODS = {"k-way": "k-way (direct)", "bisecting": "bisecting (rb)", "refined": 
 # Stands for the number of classes of a set.
 CLASSES = "classes"
 # Numbers of clusters at the study's size and at the small size.
-KS = [CLASSES, 5, 10, 15, 20]
+KS = [CLASSES, 10, 20, 5, 15]
 FEWER_KS = [CLASSES]
 # Runs per method and criterion at the small size.
 FEWER_RUNS = 2
@@ -38,10 +38,11 @@ GOOD, POOR = ("i2", "h2"), ("i1", "g1")
 
 
 def plan(full: bool) -> list[Json]:
-    """Return one run per set, method and criterion, with all numbers of clusters and seeds."""
+    """Return one run per set, method, criterion and number of clusters, with all seeds."""
     sets, ks, runs = (CLUTO_SETS, KS, N_RUNS) if full else (SMALLER_SETS, FEWER_KS, FEWER_RUNS)
     return [
-        {"set": name, "method": method, "criterion": criterion, "ks": ks, "seeds": list(range(runs))}
+        {"set": name, "method": method, "criterion": criterion, "k": k, "seeds": list(range(runs))}
+        for k in ks
         for name in sets
         for method in METHODS
         for criterion in CRITERIA
@@ -50,7 +51,12 @@ def plan(full: bool) -> list[Json]:
 
 def cost(run: Json) -> float:
     """Return the estimated seconds of a run."""
-    return 0.3 * len(run["ks"]) * len(run["seeds"])
+    return 0.3 * len(run["seeds"])
+
+
+def priority(run: Json) -> float:
+    """Return the place of a number of clusters in `KS`: the first ones are measured first."""
+    return float(KS.index(run["k"]))
 
 
 @lru_cache(maxsize=1)
@@ -65,17 +71,15 @@ def weighted(name: str) -> tuple[Any, list[str], str] | None:
 
 
 def measure(run: Json) -> Json:
-    """Return entropy and criterion of each fit of one method on one set, by number of clusters."""
+    """Return entropy and criterion of each fit of one method on one set."""
     loaded = weighted(run["set"])
     if loaded is None:
         return {"missing": True}
     rows, classes, source = loaded
     n_classes = len(set(classes))
-    figures = {
-        str(k): fit_seeds(run, n_classes if k == CLASSES else k, rows, classes) for k in run["ks"]
-    }
+    k = n_classes if run["k"] == CLASSES else run["k"]
     return {"data": source, "documents": rows.shape[0], "terms": rows.shape[1], "classes": n_classes,
-            "figures": figures}  # fmt: skip
+            **fit_seeds(run, k, rows, classes)}  # fmt: skip
 
 
 def fit_seeds(run: Json, k: int, rows: Any, classes: list[str]) -> Json:
@@ -96,35 +100,35 @@ def fit_seeds(run: Json, k: int, rows: Any, classes: list[str]) -> Json:
 
 # --- Page ----------------------------------------------------------------------------------------------
 
+Sets = dict[str, dict[tuple[str, str], Json]]
+"""Runs with one number of clusters by set, and by method and criterion."""
 Entropies = dict[tuple[str, str], list[float]]
 """Entropies by method and criterion, one per set."""
 
 
-def complete_sets(runs: list[Json]) -> dict[str, dict[tuple[str, str], Json]]:
-    """Return the figures by set, and by method and criterion, of sets with all runs."""
-    found: dict[str, dict[tuple[str, str], Json]] = {}
+def complete_sets(runs: list[Json], k: Any) -> Sets:
+    """Return the sets for which all methods and criteria have run with k clusters."""
+    found: Sets = {}
     for one in runs:
-        if "figures" in one:
-            run = one["run"]
+        run = one["run"]
+        if "entropy" in one and run["k"] == k:
             found.setdefault(run["set"], {})[run["method"], run["criterion"]] = one
     n_runs = len(METHODS) * len(CRITERIA)
     return {name: figures for name, figures in found.items() if len(figures) == n_runs}
 
 
 def chosen(figures: Json, criterion: str, choice: str) -> float:
-    """Return the mean entropy of all runs, or that of the run with the best criterion."""
+    """Return the mean entropy of all seeds, or that of the seed with the best criterion."""
     entropies, values = np.array(figures["entropy"]), np.array(figures["objective"])
     if choice == "mean":
         return float(entropies.mean())
     return float(entropies[values.argmin() if criterion in MINIMISED else values.argmax()])
 
 
-def entropies(sets: dict[str, dict[tuple[str, str], Json]], k: Any, choice: str) -> Entropies:
-    """Return the entropies with k clusters."""
+def entropies(sets: Sets, choice: str) -> Entropies:
+    """Return the entropies of all methods and criteria."""
     return {
-        (method, criterion): [
-            chosen(one[method, criterion]["figures"][str(k)], criterion, choice) for one in sets.values()
-        ]
+        (method, criterion): [chosen(one[method, criterion], criterion, choice) for one in sets.values()]
         for method in METHODS
         for criterion in CRITERIA
     }
@@ -135,6 +139,11 @@ def relative(values: Entropies, method: str) -> dict[str, float]:
     rows = np.array([values[method, criterion] for criterion in CRITERIA])
     means = (rows / rows.min(axis=0)).mean(axis=1)
     return dict(zip(CRITERIA, means.tolist(), strict=True))
+
+
+def absolute(values: Entropies, method: str) -> dict[str, float]:
+    """Return the mean over the sets of the entropy."""
+    return {criterion: float(np.mean(values[method, criterion])) for criterion in CRITERIA}
 
 
 def criteria_table(rows: dict[str, dict[str, float]], digits: int = 3) -> str:
@@ -149,40 +158,28 @@ def criteria_table(rows: dict[str, dict[str, float]], digits: int = 3) -> str:
     return table(["", *CRITERIA], lines)
 
 
-def relative_table(sets: dict[str, dict[tuple[str, str], Json]], ks: list[Any], choice: str) -> str:
-    """Return the average relative entropies by method and number of clusters."""
+def by_method_and_k(by_k: dict[Any, Sets], choice: str, combine: Any) -> str:
+    """Return a table of entropies, combined over the sets, by method and number of clusters."""
     return criteria_table(
         {
-            f"{METHODS[method]}, {k_text(k)}": relative(entropies(sets, k, choice), method)
+            f"{METHODS[method]}, {k_text(k)}": combine(entropies(sets, choice), method)
             for method in METHODS
-            for k in ks
+            for k, sets in by_k.items()
         }
     )
 
 
 def k_text(k: Any) -> str:
     """Return the number of clusters for a table."""
-    return "k = number of classes" if k == CLASSES else f"k = {k}"
+    return "one cluster per class" if k == CLASSES else f"k = {k}"
 
 
-def mean_table(sets: dict[str, dict[tuple[str, str], Json]], ks: list[Any]) -> str:
-    """Return the mean entropies over the sets, by method and number of clusters."""
-    lines = {}
-    for method in METHODS:
-        for k in ks:
-            values = entropies(sets, k, "mean")
-            lines[f"{METHODS[method]}, {k_text(k)}"] = {
-                criterion: float(np.mean(values[method, criterion])) for criterion in CRITERIA
-            }
-    return criteria_table(lines)
-
-
-def set_table(sets: dict[str, dict[tuple[str, str], Json]], method: str) -> str:
-    """Return the mean entropies of each set with one cluster per class."""
-    values = entropies(sets, CLASSES, "mean")
+def set_table(sets: Sets, method: str) -> str:
+    """Return the mean entropies of each set."""
+    values = entropies(sets, "mean")
     return criteria_table(
         {
-            f"{name} (k = {next(iter(one.values()))['classes']})": {
+            f"{name} ({some_run(one)['classes']} classes)": {
                 criterion: values[method, criterion][i] for criterion in CRITERIA
             }
             for i, (name, one) in enumerate(sets.items())
@@ -190,12 +187,11 @@ def set_table(sets: dict[str, dict[tuple[str, str], Json]], method: str) -> str:
     )
 
 
-def seconds_table(sets: dict[str, dict[tuple[str, str], Json]]) -> str:
-    """Return the mean seconds of a fit with one cluster per class."""
+def seconds_table(sets: Sets) -> str:
+    """Return the mean seconds of a fit."""
 
     def seconds(method: str, criterion: str) -> float:
-        found = [one[method, criterion]["figures"][CLASSES]["seconds"] for one in sets.values()]
-        return float(np.mean(found))
+        return float(np.mean([one[method, criterion]["seconds"] for one in sets.values()]))
 
     rows = {
         METHODS[method]: {criterion: seconds(method, criterion) for criterion in CRITERIA}
@@ -204,11 +200,11 @@ def seconds_table(sets: dict[str, dict[tuple[str, str], Json]]) -> str:
     return criteria_table(rows, digits=2)
 
 
-def ranking(sets: dict[str, dict[tuple[str, str], Json]], ks: list[Any]) -> list[str]:
-    """Return one line per method: the criteria from the best to the worst, over all `ks`."""
+def ranking(by_k: dict[Any, Sets]) -> list[str]:
+    """Return one line per method: the criteria from the best to the worst, over all `by_k`."""
     lines = []
     for method in METHODS:
-        found = [relative(entropies(sets, k, "mean"), method) for k in ks]
+        found = [relative(entropies(sets, "mean"), method) for sets in by_k.values()]
         means = {criterion: float(np.mean([one[criterion] for one in found])) for criterion in CRITERIA}
         order = sorted(means, key=lambda criterion: means[criterion])
         text = ", ".join(f"{criterion} ({means[criterion]:.3f})" for criterion in order)
@@ -216,31 +212,38 @@ def ranking(sets: dict[str, dict[tuple[str, str], Json]], ks: list[Any]) -> list
     return lines
 
 
+def some_run(runs: dict[tuple[str, str], Json]) -> Json:
+    """Return one of the runs of a set, which describes the set."""
+    return next(iter(runs.values()))
+
+
 def page(result: Json) -> str:
-    """Return the page: entropies by method and criterion."""
-    sets = complete_sets(result["runs"])
-    if not sets:
+    """Return the page: entropies by method and criterion, for numbers of clusters with all sets."""
+    found = {k: complete_sets(result["runs"], k) for k in KS}
+    n_sets = max(len(sets) for sets in found.values())
+    if n_sets == 0:
         return "No set was measured with all methods. `paper/public_data.py` explains the data."
-    first = next(iter(next(iter(sets.values())).values()))
-    ks, n_seeds = first["run"]["ks"], len(first["run"]["seeds"])
-    described = [next(iter(one.values())) for one in sets.values()]
+    by_k = {k: sets for k, sets in found.items() if len(sets) == n_sets}
+    first = next(iter(by_k.values()))
+    described = [some_run(one) for one in first.values()]
     return TEXT.format(
         sets=", ".join(
             f"{one['run']['set']} ({one['documents']:,} x {one['terms']:,}, {one['classes']} classes)"
             for one in described
         ),
         sources=", ".join(sorted({one["data"] for one in described})),
-        n=len(sets),
+        n=n_sets,
         n_paper=N_PAPER_SETS,
-        n_seeds=n_seeds,
+        n_seeds=len(described[0]["run"]["seeds"]),
         good=" and ".join(GOOD),
         poor=" and ".join(POOR),
-        ranking="\n".join(ranking(sets, ks)),
-        relative=relative_table(sets, ks, "mean"),
-        best=relative_table(sets, ks, "best"),
-        means=mean_table(sets, ks),
-        by_set=set_table(sets, "refined"),
-        seconds=seconds_table(sets),
+        ranking="\n".join(ranking(by_k)),
+        relative=by_method_and_k(by_k, "mean", relative),
+        best=by_method_and_k(by_k, "best", relative),
+        means=by_method_and_k(by_k, "mean", absolute),
+        k=k_text(next(iter(by_k))),
+        by_set=set_table(first, "refined"),
+        seconds=seconds_table(first),
     )
 
 
@@ -259,7 +262,7 @@ on every set.
 ## Ranking
 
 The study recommends {good}, and finds {poor} worse than the others. Here the criteria have this order,
-by the average relative entropy over the sets and all numbers of clusters:
+by the relative entropy, averaged over the sets and the numbers of clusters below:
 
 {ranking}
 
@@ -277,13 +280,13 @@ CLUTO makes ten trials, and returns the one with the best value of the criterion
 
 {means}
 
-## Entropy of each set, refined, one cluster per class
+## Entropy of each set, refined, {k}
 
 {by_set}
 
 ## Seconds per fit
 
-Mean processor time of a fit with one thread and one cluster per class.
+Mean processor time of a fit with one thread, {k}. Other programs were running.
 
 {seconds}
 """

@@ -30,8 +30,8 @@ def test_miniature_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     result = json.loads(json.dumps({"size": "small", "runs": runs}))
     page = cluto_criteria.page(result)
     assert "hitech (40 x 12, 3 classes), re0 (40 x 12, 3 classes)" in page
-    assert "| refined (rbr), k = number of classes |" in page
-    assert "| re0 (k = 3) |" in page
+    assert "| refined (rbr), one cluster per class |" in page
+    assert "| re0 (3 classes) |" in page
     # A set without all runs is left out.
     shorter = cluto_criteria.page({**result, "runs": result["runs"][:-1]})
     assert "hitech (40" in shorter

@@ -142,10 +142,7 @@ class CriterionSweep {
   const double* dots_of(const typename Rows::Row& x, double weight, int thread) {
     std::vector<double>& dots = dots_[static_cast<std::size_t>(thread)];
     std::fill(dots.begin(), dots.end(), 0.0);
-    const Kernel& kernel = rows_.kernel();
-    for_each_term(rows_, x, [&](std::int64_t column, double value) {
-      kernel.add(dots.data(), composites_.term(column), weight * value, composites_.n_clusters);
-    });
+    add_dots(rows_, x, weight, composites_, dots.data());
     return dots.data();
   }
 

@@ -23,6 +23,14 @@ struct TermComposites {
   std::int64_t n_features;
 
   double* term(std::int64_t column) const { return by_term + column * n_clusters; }
+  // Prefetches the values of a term that will be read soon.
+  void prefetch(std::int64_t column) const {
+    // Values per cache line, and the number of lines after which the processor prefetches by itself.
+    constexpr std::int64_t kLine = 8, kMaxLines = 4;
+    const double* values = term(column);
+    for (std::int64_t c = 0; c < std::min(n_clusters, kMaxLines * kLine); c += kLine)
+      __builtin_prefetch(values + c);
+  }
 };
 
 // Calls visit(column, value) for the values of a row that are not zero.
@@ -34,6 +42,24 @@ template <class Visit>
 void for_each_term(const DenseRows& rows, const DenseRows::Row& x, Visit visit) {
   for (std::int64_t j = 0; j < rows.n_features(); ++j)
     if (x.values[j] != 0.0) visit(j, x.values[j]);
+}
+
+// Adds w x . D_r to the dots of all clusters.
+inline void add_dots(const SparseRows& rows, const SparseRows::Row& x, double weight,
+                     const TermComposites& composites, double* dots) {
+  // Number of terms by which prefetching runs ahead. The terms of a row are scattered in memory.
+  constexpr std::int64_t kTermsAhead = 8;
+  for (std::int64_t t = 0; t < std::min(kTermsAhead, x.count); ++t) composites.prefetch(x.columns[t]);
+  for (std::int64_t t = 0; t < x.count; ++t) {
+    if (t + kTermsAhead < x.count) composites.prefetch(x.columns[t + kTermsAhead]);
+    rows.kernel().add(dots, composites.term(x.columns[t]), weight * x.values[t], composites.n_clusters);
+  }
+}
+inline void add_dots(const DenseRows& rows, const DenseRows::Row& x, double weight,
+                     const TermComposites& composites, double* dots) {
+  for_each_term(rows, x, [&](std::int64_t column, double value) {
+    rows.kernel().add(dots, composites.term(column), weight * value, composites.n_clusters);
+  });
 }
 
 // Computes by_term, weights and counts from the labels, in the order of the rows. The arrays are
