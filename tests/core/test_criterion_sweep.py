@@ -23,7 +23,9 @@ def documents(n: int, d: int, k: int, seed: int) -> tuple[Floats, Labels]:
     rng = np.random.default_rng(seed)
     topics = rng.integers(0, k, n)
     X = rng.exponential(size=(n, d)) * (rng.random((n, d)) < 0.5)
-    X[np.arange(n), topics % d] += 2
+    X[np.arange(n), topics % (d - 1)] += 2
+    # No two rows have the same direction, which would make gains equal up to rounding.
+    X[:, -1] = 0.1 + rng.random(n)
     labels = np.where(rng.random(n) < 0.5, topics, rng.integers(0, k, n)).astype(np.int32)
     labels[:k] = np.arange(k)
     return X, labels
