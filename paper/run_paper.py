@@ -7,6 +7,7 @@ from experiment import Experiment, main
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported.
 import claims
+import cluto_criteria
 import fast_moves
 import fig1_iterations
 import fig2_lloyd_condition
@@ -43,7 +44,7 @@ EXPERIMENTS: list[Experiment] = [
     photos,
 ]
 # Experiments about results of other papers.
-RELATED: list[Experiment] = [lloyd_fixed_points]
+RELATED: list[Experiment] = [lloyd_fixed_points, cluto_criteria]
 
 if __name__ == "__main__":
     code = main(*EXPERIMENTS, *RELATED)

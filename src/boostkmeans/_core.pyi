@@ -3,6 +3,7 @@ Compiled core of boostkmeans. Private. Functions check dtypes and shapes of thei
 """
 
 from collections.abc import Sequence
+import enum
 from typing import Annotated, overload
 
 import numpy
@@ -187,6 +188,59 @@ def nearest_in_groups(rows: Rows, centres: Annotated[NDArray[numpy.float64], dic
 def plus_plus(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_clusters: int, n_trials: int, seed: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
     """
     Choose rows by greedy k-means++. Return (chosen rows, label of each row).
+    """
+
+class Criterion(enum.Enum):
+    """A criterion of CLUTO."""
+
+    i1 = 0
+
+    i2 = 1
+
+    e1 = 2
+
+    g1 = 3
+
+    h1 = 4
+
+    h2 = 5
+
+class TermComposites:
+    """
+    A partition: labels, composites by term (one row per feature, one column per cluster), and weights and counts of the clusters.
+    """
+
+    def __init__(self, *, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], by_term: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None: ...
+
+class CriterionSweepResult:
+    """Summary of a sweep."""
+
+    @property
+    def moves(self) -> int:
+        """Number of rows that moved."""
+
+    @property
+    def evaluations(self) -> int:
+        """Number of products of rows and composites."""
+
+    @property
+    def within(self) -> float:
+        """Sum of the terms that are maximised."""
+
+    @property
+    def between(self) -> float:
+        """Sum of the terms that are minimised."""
+
+    @property
+    def late(self) -> bool:
+        """True if the sweep ran out of time."""
+
+def sum_by_term(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, composites: TermComposites, n_threads: int = 1) -> None:
+    """Compute composites, weights and counts from the labels, in place."""
+
+def criterion_sweep(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, composites: TermComposites, *, criterion: Criterion, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: int, seconds_left: float = float('inf'), n_threads: int = 1) -> CriterionSweepResult:
+    """
+    Visit rows in the given order and move each to a better cluster, in place.
     """
 
 class SplitOptions:

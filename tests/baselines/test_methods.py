@@ -21,9 +21,10 @@ from boostkmeans.baselines import (
     summarize_scores,
 )
 from boostkmeans.baselines._comparison import class_scores
+from boostkmeans.documents import CriterionKMeans
 from conftest import blobs
 
-DISJOINT = ("boostkmeans", "k-way", "trees", "refined-trees", "scikit-learn")
+DISJOINT = ("boostkmeans", "k-way", "trees", "refined-trees", "criteria", "scikit-learn")
 PLAIN = {"n_candidates": None, "repair": False, "annealing": 0}
 
 
@@ -64,6 +65,27 @@ def test_settings_of_table_1(start: str) -> None:
     )
     assert f"BsBKM({start})" in METHOD_GROUPS["table-1"]
     assert f"BKM({start})" in METHOD_GROUPS["table-1"]
+
+
+def test_criteria_are_those_of_cluto() -> None:
+    model = METHODS["rbr(h2)"](6, 9)
+    assert isinstance(model, CriterionKMeans)
+    assert (model.criterion, model.method, model.n_clusters) == ("h2", "refined", 6)
+    assert len(METHOD_GROUPS["criteria"]) == 3 * 6
+
+
+def test_run_with_the_best_objective_is_chosen_by_the_criterion() -> None:
+    X = np.random.default_rng(0).exponential(size=(80, 6))
+    classes = np.arange(80) % 3
+    for name in ("direct(e1)", "direct(i2)"):
+        runs = list(compare(X, 4, {name: METHODS[name]}, seeds=range(4), classes=classes))
+        models = [METHODS[name](4, seed).fit(X) for seed in range(4)]
+        values = [model.objective_ for model in models]
+        best = int(np.argmin(values) if name == "direct(e1)" else np.argmax(values))
+        assert len(set(values)) > 1
+        assert runs[0].curve == []
+        [summary] = summarize_scores(runs)
+        assert summary.by_objective == class_scores(classes.tolist(), models[best].labels_)
 
 
 # ---- refinement

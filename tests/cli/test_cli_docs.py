@@ -46,11 +46,22 @@ def test_json_result() -> None:
     assert len(result["clusters"][0]["central"]) == 5
 
 
+def test_criterion() -> None:
+    options = ("-k", "3", "--stop-words", "english", "--method", "refined", "--criterion", "h2")
+    result = json.loads(succeed("docs", SENTENCES, *options, "--json"))
+    assert same_partition(np.array(result["labels"]), THEMES)
+    assert result["criterion"] == "h2"
+    assert f"(refined), criterion h2 {result['objective']:.6g}" in succeed("docs", SENTENCES, *options)
+    message = fail("docs", SENTENCES, *options, "--quality", "best", code=2)
+    assert "--quality has no effect with --criterion" in message
+
+
 @pytest.mark.parametrize(
     "options",
     [
         ["--method", "refined"],
         ["--method", "k-way", "--quality", "fast"],
+        ["--method", "k-way", "--criterion", "e1"],
         ["--ngrams", "1-2", "--min-df", "2", "--max-df", "0.5"],
         ["--max-terms", "40", "--sublinear", "--idf", "plain"],
         ["--threads", "1", "--seed", "7", "--n-init", "3"],

@@ -15,6 +15,7 @@
 #include "assign/nearest.hpp"
 #include "assign/neighbours.hpp"
 #include "baselines/online.hpp"
+#include "criteria/criterion_sweep.hpp"
 #include "partition/partition.hpp"
 #include "projection/project.hpp"
 #include "rows/describe.hpp"
@@ -204,6 +205,27 @@ void exercise_whole_splits(const Rows& rows, RowWeights w, ThreadPool& pool) {
     }
 }
 
+// Sweeps of all criteria. Values may be negative, so that only the sums are checked.
+template <class Rows>
+void exercise_criteria(const Rows& rows, RowWeights w, std::int64_t k, ThreadPool& pool) {
+  const std::int64_t n = rows.n_rows(), d = rows.n_features();
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> order, counts(static_cast<std::size_t>(k)), fresh(counts.size());
+  for (std::int64_t i = 0; i < n; ++i) {
+    labels.push_back(static_cast<std::int32_t>(i % k));
+    order.push_back(n - 1 - i);
+  }
+  std::vector<double> by_term(static_cast<std::size_t>(d * k)), weights(counts.size());
+  const TermComposites composites{labels.data(), by_term.data(), weights.data(), counts.data(), k, d};
+  sum_by_term(rows, w, composites, pool);
+  for (const CriterionName criterion : {CriterionName::i1, CriterionName::i2, CriterionName::e1,
+                                        CriterionName::g1, CriterionName::h1, CriterionName::h2})
+    criterion_sweep(rows, w, composites, criterion, {order.data(), n, 37}, pool);
+  const TermComposites again{labels.data(), by_term.data(), weights.data(), fresh.data(), k, d};
+  sum_by_term(rows, w, again, pool);
+  check(fresh == counts, "counts follow the moves");
+}
+
 // All functions that work on both kinds of rows.
 template <class Rows>
 void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& pool) {
@@ -232,6 +254,7 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& p
   exercise_candidates(rows, w, partition, pool);
   exercise_whole_splits(rows, w, pool);
   exercise_split(rows, w, partition, pool);
+  exercise_criteria(rows, w, k, pool);
   std::vector<double> distances_found(labels.size()), all(static_cast<std::size_t>(n * k));
   nearest(rows, composites.data(), k, nullptr, near.data(), distances_found.data(), pool);
   distances_to_assigned(rows, composites.data(), k, near.data(), distances_found.data(), norms.data(),

@@ -12,9 +12,11 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError
+from boostkmeans._runtime.errors import ParameterError
 from boostkmeans.documents import (
     CentralDocument,
     Corpus,
+    CriterionKMeans,
     DocumentClusters,
     Skipped,
     Weighting,
@@ -30,6 +32,19 @@ ROOT = Path(__file__).parents[2]
 SENTENCES = ROOT / "examples" / "sentences.txt"
 TEXTS = ["red rose", "a rose is red", "blue sea", "the deep blue sea"]
 COUNTS = np.array([[3.0, 4, 0], [4, 3, 0], [0, 0, 5], [0, 0, 2]])
+
+
+@pytest.mark.parametrize("method", ["bisecting", "refined", "k-way"])
+def test_criterion_of_documents(method: str) -> None:
+    found = cluster_documents(TEXTS, 2, method=method, criterion="i2", random_state=0)
+    assert same_partition(found.labels, np.array([0, 0, 1, 1]))
+    assert isinstance(found.model, CriterionKMeans)
+    assert (found.model.criterion, found.model.method) == ("i2", method)
+    assert found.to_dict()["objective"] == found.model.objective_
+    with pytest.raises(ParameterError, match="criterion"):
+        cluster_documents(TEXTS, 2, criterion="i3")
+    with pytest.raises(ValueError, match="quality has no effect with criterion"):
+        cluster_documents(TEXTS, 2, method="k-way", criterion="i1", quality="fast")
 
 
 # Corpora from Python

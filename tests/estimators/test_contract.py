@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer
+from boostkmeans.documents import CriterionKMeans
 from conftest import blobs
 from sklearn_checks import expected_failures
 
@@ -22,6 +23,8 @@ from sklearn_checks import expected_failures
         BoostKMeans(n_clusters=3, init="bisecting", n_candidates=1),
         BisectingBoostKMeans(n_clusters=3),
         BisectingBoostKMeans(n_clusters=4, n_sections=3, init="k-means++", split="inertia", refine=True),
+        CriterionKMeans(n_clusters=3),
+        CriterionKMeans(n_clusters=2, criterion="h2", method="k-way"),
         ProductQuantizer(n_subspaces=1, n_centroids=3),
         ProductQuantizer(n_subspaces=1, n_centroids=2, rotation=2, clusterer=BisectingBoostKMeans()),
     ],

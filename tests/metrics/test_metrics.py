@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.cluster import contingency_matrix
 
+import criterion_reference
 from boostkmeans import BoostKMeans, metrics
 from boostkmeans.metrics import _labelled_rows
 from conftest import blobs
@@ -31,6 +32,33 @@ def random_case(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDAr
     rows = rng.normal(size=(60, 9)) * (rng.random((60, 9)) < 0.3)
     labels = rng.choice([0, 1, 2, 4, 7], size=60)
     return rows, labels, rng.integers(0, 4, size=60).astype(float)
+
+
+# ---- criteria
+
+
+@pytest.mark.parametrize("criterion", ["i1", "i2", "e1", "g1", "h1", "h2"])
+def test_document_criterion(criterion: str) -> None:
+    rows, labels, weights = random_case(3)
+    rows = abs(rows)
+    kept = rows.any(axis=1)  # Rows of zeros do not count.
+    assert not kept.all()
+    expected = criterion_reference.value(
+        criterion_reference.unit(rows[kept]), labels[kept], criterion, weights[kept]
+    )
+    for X in (rows, sparse.csr_array(rows)):
+        found = metrics.document_criterion(X, labels, criterion, sample_weight=weights)
+        assert found == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match="'criterion' parameter of document_criterion"):
+        metrics.document_criterion(rows, labels, "i3")
+
+
+def test_i1_of_unit_rows_is_the_criterion_i1() -> None:
+    rows = abs(random_case(4)[0]) + 0.1
+    unit = criterion_reference.unit(rows)
+    labels = np.arange(60) % 4
+    value = metrics.document_criterion(rows, labels, "i1")
+    assert value == pytest.approx(metrics.i1(unit, labels), rel=1e-12)
 
 
 # ---- distortion

@@ -14,6 +14,7 @@ from safetensors import safe_open
 from scipy import sparse
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, baselines, load_model
+from boostkmeans.documents import CriterionKMeans
 from conftest import blobs
 
 X = blobs(200, 4, 6, spread=1.0)[0]
@@ -55,6 +56,7 @@ FITS: dict[str, Callable[[], Any]] = {
     "ScikitLearnBisectingKMeans": lambda: baselines.ScikitLearnBisectingKMeans(6, random_state=0).fit(
         X, None, WEIGHTS
     ),
+    "CriterionKMeans": lambda: CriterionKMeans(6, random_state=0).fit(X, sample_weight=WEIGHTS),
     "RBK": lambda: baselines.RBK(6, random_state=0).fit(X),
     "OnlineKMeans": lambda: baselines.OnlineKMeans(6, random_state=0, max_iter=3).fit(X),
 }  # fmt: skip

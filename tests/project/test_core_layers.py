@@ -16,7 +16,7 @@ LAYERS = [
     ["scoring"],
     ["projection"],
     ["sections"],
-    ["sweep", "tree", "assign", "baselines"],
+    ["sweep", "tree", "assign", "baselines", "criteria"],
     ["fit"],
     ["bindings"],
 ]

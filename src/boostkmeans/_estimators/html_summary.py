@@ -37,7 +37,7 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     sizes = model.cluster_sizes_
     facts = [
         ("clusters", f"{len(model.cluster_centers_):,}"),
-        ("inertia", f"{model.inertia_:.8g}"),
+        _objective(model),
         ("cluster sizes", f"{_drawing(sizes)}<br>{_range(sizes)}"),
         ("iterations", f"{model.n_iter_:,}"),
     ]
@@ -47,9 +47,17 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     if hasattr(model, "stop_reason_"):
         facts.append(("stop reason", html.escape(str(model.stop_reason_))))
     if hasattr(model, "converged_"):
-        proved = "yes: no single move lowers the inertia" if model.converged_ else "no"
+        improves = "improves the criterion" if hasattr(model, "objective_") else "lowers the inertia"
+        proved = f"yes: no single move {improves}" if model.converged_ else "no"
         facts.append(("certified", proved))
     return facts
+
+
+def _objective(model: Any) -> tuple[str, str]:
+    """Return the name and the value of what the fit optimised."""
+    if hasattr(model, "objective_"):
+        return f"criterion {html.escape(str(model.criterion))}", f"{model.objective_:.8g}"
+    return "inertia", f"{model.inertia_:.8g}"
 
 
 def _range(sizes: NDArray[np.int64]) -> str:

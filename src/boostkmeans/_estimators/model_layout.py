@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.frame import METRICS, Frame
 from boostkmeans._engine.checkpoints.tree_checks import check_tree
+from boostkmeans._engine.criterion_history import CriterionRecord
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.tree_builder import UNKNOWN_PASSES
@@ -77,6 +78,8 @@ class CentreModelLayout(ModelLayout):
     """Attributes that are stored in the header, with the methods of `Fields` that read them."""
     has_tree: bool = False
     """True if the estimator has a `tree_`."""
+    record: type[SweepRecord] | type[CriterionRecord] = SweepRecord
+    """Class of the records in `history_`."""
 
     def content(self, model: Any, *, labels: bool) -> Content:
         """Return the content of the file of a fitted model, with or without values per row."""
@@ -114,7 +117,7 @@ class CentreModelLayout(ModelLayout):
             "n_features_in_": tensors["cluster_centers"].shape[1],
             **{one.attribute: tensors[name] for name, one in self.arrays.items() if name in tensors},
             **{name: getattr(fitted, kind)(name) for name, kind in self.values.items()},
-            "history_": [SweepRecord.restored(record) for record in header.children("history")],
+            "history_": [self.record.restored(record) for record in header.children("history")],
         }
         if "n_samples_seen_" in found:
             fitted.integer("n_samples_seen_", header.integer("n_rows"))
@@ -189,3 +192,15 @@ CLUSTERER = replace(
 
 TREE_CLUSTERER = replace(CLUSTERER, has_tree=True)
 """Layout of the estimators that build a tree of clusters."""
+
+CRITERION_MODEL = replace(
+    CENTRE_MODEL,
+    values={
+        **CENTRE_MODEL.values,
+        "objective_": "number",
+        "stop_reason_": "string",
+        "converged_": "boolean",
+    },
+    record=CriterionRecord,
+)
+"""Layout of the estimator that optimises one of CLUTO's criteria."""

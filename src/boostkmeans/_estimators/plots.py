@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostkmeans._engine.criterion_history import SPLIT, CriterionRecord
 from boostkmeans._engine.history import ANNEALING, START, SweepRecord
 
 # Colour and marker of each phase, from the palette of Okabe and Ito, which colour-blind readers can tell
@@ -19,6 +20,7 @@ STYLES = {
     "extrapolation": ("#CC79A7", ">"),
     START: ("#000000", "*"),
     "tree": ("#000000", "P"),
+    SPLIT: ("#000000", "P"),
 }
 OTHER_STYLE = ("#0072B2", "o")
 # Sizes are shown on a logarithmic scale if the largest is this many times the smallest positive one.
@@ -55,6 +57,20 @@ def draw_history(ax: Any, history: Sequence[SweepRecord], total_weight: float) -
         own = phases == phase
         ax.scatter(seconds[own], current[own], color=colour, marker=marker, s=25, label=phase, zorder=2)
     ax.set(xlabel="seconds", ylabel="distortion (mean squared distance)")
+    ax.legend()
+
+
+def draw_criterion(ax: Any, history: Sequence[CriterionRecord], criterion: str) -> None:
+    """Draw the value of a criterion after each sweep and split, over the seconds."""
+    seconds = np.array([record.seconds for record in history])
+    values = np.array([record.objective for record in history])
+    kinds = np.array([record.kind for record in history])
+    ax.step(seconds, values, where="post", color="0.5", zorder=1)
+    for kind in dict.fromkeys(kinds.tolist()):
+        colour, marker = STYLES.get(kind, OTHER_STYLE)
+        own = kinds == kind
+        ax.scatter(seconds[own], values[own], color=colour, marker=marker, s=25, label=kind, zorder=2)
+    ax.set(xlabel="seconds", ylabel=f"criterion {criterion}")
     ax.legend()
 
 

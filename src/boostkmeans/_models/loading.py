@@ -7,6 +7,7 @@ from boostkmeans import baselines
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans._storage import format_names
 from boostkmeans._storage.model_format import open_model, read_model, restore_model
 from boostkmeans._storage.tensors import peek
@@ -16,6 +17,7 @@ from boostkmeans.quantization._product_quantizer import ProductQuantizer
 CLASSES: tuple[type[CentreModel], ...] = (
     BoostKMeans,
     BisectingBoostKMeans,
+    CriterionKMeans,
     baselines.KMeans,
     baselines.MiniBatchKMeans,
     baselines.BisectingKMeans,
@@ -43,7 +45,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     -------
     model : estimator
         The fitted estimator, of the class that was saved: `BoostKMeans`, `BisectingBoostKMeans`,
-        `ProductQuantizer`, `boostkmeans.images.VLADPipeline` or a class of `boostkmeans.baselines`.
+        `ProductQuantizer`, `boostkmeans.images.VLADPipeline`, `boostkmeans.documents.CriterionKMeans`
+        or a class of `boostkmeans.baselines`.
 
     Raises
     ------

@@ -6,6 +6,8 @@ from typing import Any
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
+from boostkmeans._steps.criteria import CRITERIA
 from boostkmeans.baselines._bisecting import BisectingKMeans
 from boostkmeans.baselines._kmeans import KMeans
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans
@@ -79,8 +81,16 @@ _SCIKIT_LEARN: dict[str, Method] = {
     "BsKM (scikit-learn)": _method(ScikitLearnBisectingKMeans, init="random"),
     "BsKM++ (scikit-learn)": _method(ScikitLearnBisectingKMeans, init="k-means++"),
 }
+# CLUTO's names of its methods: direct, repeated bisecting, and repeated bisecting with refinement.
+_CRITERIA: dict[str, Method] = {
+    f"{name}({criterion})": _method(CriterionKMeans, criterion=criterion, method=method)
+    for name, method in (("direct", "k-way"), ("rb", "bisecting"), ("rbr", "refined"))
+    for criterion in CRITERIA
+}
 
-METHODS: dict[str, Method] = {**_OURS, **_K_WAY, **_TREES, **_REFINED_TREES, **_SCIKIT_LEARN}
+METHODS: dict[str, Method] = {
+    **_OURS, **_K_WAY, **_TREES, **_REFINED_TREES, **_CRITERIA, **_SCIKIT_LEARN
+}  # fmt: skip
 """All methods by name. Each is a function of `(n_clusters, random_state)` that returns an unfitted
 estimator."""
 
@@ -107,13 +117,15 @@ METHOD_GROUPS: dict[str, tuple[str, ...]] = {
     "k-way": tuple(_K_WAY),
     "trees": tuple(_TREES),
     "refined-trees": tuple(_REFINED_TREES),
+    "criteria": tuple(_CRITERIA),
     "scikit-learn": tuple(_SCIKIT_LEARN),
     "default": DEFAULT,
     "paper": _TABLE_3,
     "table-1": _TABLE_1,
     "all": tuple(METHODS),
 }
-"""Names of methods by group. The first five groups contain each method once: this package's own
-settings, the direct k-way methods and the trees of the paper, the trees refined by its Algorithm 1, and
-the implementations of scikit-learn. The others are selections: the default of `compare`, the ten methods
-of the paper's Table 3, those of its Table 1, and all methods."""
+"""Names of methods by group. The first six groups contain each method once: this package's own settings,
+the direct k-way methods and the trees of the paper, the trees refined by its Algorithm 1, CLUTO's
+methods with its criteria for documents, and the implementations of scikit-learn. The others are
+selections: the default of `compare`, the ten methods of the paper's Table 3, those of its Table 1, and
+all methods."""

@@ -16,6 +16,7 @@ DISJOINT_GROUPS = {
     "k-way": "direct k-way methods of the paper",
     "trees": "trees of the paper; the sampled ones are the default of this package",
     "refined-trees": "trees, refined by the paper's Algorithm 1",
+    "criteria": "CLUTO's methods with its criteria, for documents (by cosine)",
     "scikit-learn": "implementations of scikit-learn",
 }
 # Other groups, which select some of the methods above.

@@ -6,6 +6,8 @@
 2
 """
 
+from boostkmeans._engine.criterion_history import CriterionRecord
+from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans.documents._clusters import DocumentClusters, cluster_documents
 from boostkmeans.documents._comparison import compare_documents
 from boostkmeans.documents._corpus import Corpus, Skipped
@@ -19,6 +21,8 @@ __all__ = [
     "CentralDocument",
     "ClusterNames",
     "Corpus",
+    "CriterionKMeans",
+    "CriterionRecord",
     "DocumentCluster",
     "DocumentClusters",
     "Skipped",

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import normalized_mutual_info_score
 
 from boostkmeans import metrics
-from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.short_repr import short_repr
+from boostkmeans._steps.criteria import CRITERIA
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing
@@ -29,6 +30,8 @@ from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
 METHODS = ("bisecting", "refined", "k-way")
 # Methods with sweeps after the initialization, which `quality` controls.
 SWEEPING_METHODS = ("refined", "k-way")
+
+Estimator = BoostKMeans | BisectingBoostKMeans | CriterionKMeans
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class DocumentClusters:
     scores: dict[str, float] | None
     """Agreement with the classes: "entropy" (0 is best), "purity" and "nmi" (1 is best). None if the
     classes are unknown."""
-    model: BoostKMeans | BisectingBoostKMeans
+    model: Estimator
     """Fitted estimator."""
     documents: WeightedDocuments
     """Unit rows that the model was fitted to, and their terms."""
@@ -71,6 +74,7 @@ class DocumentClusters:
         return {
             "source": self.corpus.source,
             "method": self.method,
+            "criterion": getattr(self.model, "criterion", None),
             "n_documents": len(self.labels),
             "n_terms": len(self.documents.terms),
             "n_nonzeros": int(self.documents.rows.nnz),
@@ -78,6 +82,7 @@ class DocumentClusters:
             "skipped": [asdict(document) for document in self.corpus.skipped],
             "empty": self.empty,
             "inertia": float(self.model.inertia_),
+            "objective": getattr(self.model, "objective_", None),
             "scores": self.scores,
             "clusters": [asdict(cluster) for cluster in self.clusters],
             "names": self.corpus.names,
@@ -103,6 +108,7 @@ def cluster_documents(
     n_clusters: int,
     *,
     method: str = "bisecting",
+    criterion: str | None = None,
     weighting: Weighting | None = None,
     n_terms: int = 10,
     n_central: int = 5,
@@ -125,6 +131,9 @@ def cluster_documents(
     method : {"bisecting", "refined", "k-way"}, default="bisecting"
         "bisecting" uses `BisectingBoostKMeans`, which is the fastest. "refined" adds sweeps of boost
         k-means to it. "k-way" uses `BoostKMeans`.
+    criterion : {"i1", "i2", "e1", "g1", "h1", "h2"}, default=None
+        One of CLUTO's criteria, which `CriterionKMeans` optimises by the same methods. None uses boost
+        k-means as described above, which minimises the inertia.
     weighting : Weighting, default=None
         Selection and weights of the terms. None means ``Weighting()``.
     n_terms : int, default=10
@@ -135,9 +144,11 @@ def cluster_documents(
         Function called as ``namer(texts, terms)`` for each cluster, with central texts and descriptive
         terms. It returns the name, as in `name_clusters`. None generates the names.
     n_init : int, default=1
-        Number of runs with different random numbers. The result is the run with the lowest inertia.
+        Number of runs with different random numbers. The result is the run with the lowest inertia, or
+        with the best value of the criterion.
     quality : {"fast", "balanced", "best"}, default=None
-        Quality of `BoostKMeans`, only for the methods "refined" and "k-way". None means "balanced".
+        Quality of `BoostKMeans`, only for the methods "refined" and "k-way" without a criterion. None
+        means "balanced".
     random_state : int, RandomState or None, default=None
         Seed. With an int, results are reproducible and do not depend on the number of threads.
     n_threads : int, default=None
@@ -166,10 +177,10 @@ def cluster_documents(
     """
     documents = corpus if isinstance(corpus, Corpus) else Corpus.from_texts(corpus)
     _check_parameters(documents, n_clusters, method, n_terms, n_central)
-    _check_quality(method, quality)
+    _check_quality(method, criterion, quality)
     check_namer(namer, "cluster_documents")
     report = progress or ignore_progress
-    model = _estimator(method, n_clusters, n_init, quality, random_state, n_threads, verbose)
+    model = _estimator(method, criterion, n_clusters, n_init, quality, random_state, n_threads, verbose)
     with visible_log(verbose):
         weighted = tfidf(documents, weighting, progress=report)
         fitted = _fit(model, weighted, report)
@@ -236,7 +247,18 @@ def _check_parameters(
         )
 
 
-def _check_quality(method: str, quality: str | None) -> None:
+def _check_quality(method: str, criterion: str | None, quality: str | None) -> None:
+    if criterion is not None and criterion not in CRITERIA:
+        raise ParameterError("criterion", one_of(CRITERIA), criterion, owner="cluster_documents")
+    if quality is not None and criterion is not None:
+        raise ParameterConflictError(
+            Message(
+                "{quality} has no effect with {criterion}.",
+                quality=Parameter("quality"),
+                criterion=Parameter("criterion"),
+            ),
+            remedy="Omit one of them.",
+        )
     if quality is not None and method not in SWEEPING_METHODS:
         raise ParameterConflictError(
             Message(
@@ -250,32 +272,32 @@ def _check_quality(method: str, quality: str | None) -> None:
 
 def _estimator(
     method: str,
+    criterion: str | None,
     n_clusters: int,
     n_init: int,
     quality: str | None,
     random_state: int | np.random.RandomState | None,
     n_threads: int | None,
     verbose: int,
-) -> BoostKMeans | BisectingBoostKMeans:
+) -> Estimator:
     common: dict[str, Any] = {
-        "metric": "cosine",
         "n_init": n_init,
-        "quality": "balanced" if quality is None else quality,
         "random_state": random_state,
         "n_threads": n_threads,
         "verbose": verbose,
     }
+    if criterion is not None:
+        return CriterionKMeans(n_clusters, criterion=criterion, method=method, **common)
+    common |= {"metric": "cosine", "quality": "balanced" if quality is None else quality}
     if method == "k-way":
         return BoostKMeans(n_clusters, **common)
     return BisectingBoostKMeans(n_clusters, refine=method == "refined", **common)
 
 
-def _fit(
-    model: BoostKMeans | BisectingBoostKMeans, documents: WeightedDocuments, progress: ProgressCallback
-) -> BoostKMeans | BisectingBoostKMeans:
+def _fit(model: Estimator, documents: WeightedDocuments, progress: ProgressCallback) -> Estimator:
     n_sweeps = 0
 
-    def count(record: SweepRecord) -> None:
+    def count(record: Any) -> None:
         nonlocal n_sweeps
         n_sweeps += 1
         progress(f"clustering: sweep {n_sweeps}", n_sweeps, None)

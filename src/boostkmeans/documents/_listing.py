@@ -23,8 +23,7 @@ def _summary(result: dict[str, Any]) -> str:
     lines = [
         f"{escape_untrusted(result['source'])}: {_counted(result['n_documents'], 'document')}, "
         f"{_counted(result['n_terms'], 'term')}, {_counted(result['n_nonzeros'], 'non-zero')}",
-        f"{_counted(len(result['clusters']), 'cluster')} ({result['method']}), "
-        f"inertia {result['inertia']:.6g}",
+        f"{_counted(len(result['clusters']), 'cluster')} ({result['method']}), {_objective(result)}",
     ]
     skipped = [f"{document['name']} ({document['reason']})" for document in result["skipped"]]
     lines += _name_documents("skipped", skipped)
@@ -35,6 +34,12 @@ def _summary(result: dict[str, Any]) -> str:
         entropy, purity, nmi = (result["scores"][name] for name in ("entropy", "purity", "nmi"))
         lines.append(f"entropy {entropy:.4f}, purity {purity:.4f}, NMI {nmi:.4f}")
     return "\n".join(lines)
+
+
+def _objective(result: dict[str, Any]) -> str:
+    if result["criterion"] is None:
+        return f"inertia {result['inertia']:.6g}"
+    return f"criterion {result['criterion']} {result['objective']:.6g}"
 
 
 def _counted(number: int, what: str) -> str:

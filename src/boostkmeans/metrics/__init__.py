@@ -1,6 +1,7 @@
 """Measures of clusterings and of searches, for dense arrays and SciPy's sparse matrices.
 
-Without classes: `average_distortion`, and the objectives `i1` and `i2`. With classes: `entropy` and
+Without classes: `average_distortion`, the objectives `i1` and `i2`, and CLUTO's criteria for documents
+(`document_criterion`). With classes: `entropy` and
 `purity`; normalized mutual information and the adjusted Rand index are in `sklearn.metrics`
 (`normalized_mutual_info_score`, `adjusted_rand_score`). For searches: `recall_at`; `exact_neighbors`,
 which computes the ground truth; `evaluate_search`, which runs and measures a search among codes; and
@@ -14,6 +15,7 @@ which computes the ground truth; `evaluate_search`, which runs and measures a se
 """
 
 from boostkmeans.metrics._classes import entropy, purity
+from boostkmeans.metrics._criteria import document_criterion
 from boostkmeans.metrics._objectives import average_distortion, i1, i2, size_imbalance
 from boostkmeans.metrics._recall import recall_at
 from boostkmeans.metrics._search_evaluation import SearchEvaluation, evaluate_search
@@ -23,6 +25,7 @@ __all__ = [
     "Neighbors",
     "SearchEvaluation",
     "average_distortion",
+    "document_criterion",
     "entropy",
     "evaluate_search",
     "exact_neighbors",

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   bind_rows(m);
   bind_sweep(m);
   bind_assign(m);
+  bind_criteria(m);
   bind_tree(m);
   bind_search(m);
   bind_fit(m);

@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from boostkmeans import metrics
+from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.short_repr import short_repr
+from boostkmeans._steps.criteria import MINIMISED
 from boostkmeans.baselines._methods import DEFAULT, METHODS, Method
 
 
@@ -40,6 +42,9 @@ class MethodRun:
     scores: dict[str, float] | None = None
     """Agreement with the classes: "entropy" (0 is best), "purity", "nmi" and "ari" (1 is best). None
     without classes, or after an error."""
+    cost: float | None = None
+    """What the method minimises, if this is not the distortion: the value of a criterion, negative if it
+    is maximised."""
 
 
 @dataclass(frozen=True)
@@ -190,8 +195,9 @@ class _Task:
         curve = [*_curve(model), (seconds, distortion)] if _is_euclidean(model) else []
         scores = None if self.classes is None else class_scores(self.classes, model.labels_)
         return MethodRun(
-            name, seed, distortion, seconds, model.n_iter_, curve, None, self.n_clusters, scores
-        )
+            name, seed, distortion, seconds, model.n_iter_, curve, None, self.n_clusters, scores,
+            _cost(model),
+        )  # fmt: skip
 
 
 def class_scores(classes: Sequence[Any], labels: Any) -> dict[str, float]:
@@ -207,6 +213,13 @@ def class_scores(classes: Sequence[Any], labels: Any) -> dict[str, float]:
         "nmi": float(normalized_mutual_info_score(truth, found)),
         "ari": float(adjusted_rand_score(truth, found)),
     }
+
+
+def _cost(model: Any) -> float | None:
+    """Return the value of the criterion of a `CriterionKMeans`, negative if it is maximised."""
+    if not isinstance(model, CriterionKMeans):
+        return None
+    return model.objective_ if model.criterion in MINIMISED else -model.objective_
 
 
 def _is_euclidean(model: Any) -> bool:

@@ -24,8 +24,11 @@ class ScoreSummary:
 
     @property
     def by_objective(self) -> Mapping[str, float]:
-        """Scores of the run with the lowest distortion. A user can choose this run without classes."""
-        return _scores(min(self.runs, key=lambda run: run.distortion))
+        """Scores of the run with the lowest distortion, or the best criterion if the method has one.
+
+        A user can choose this run without classes.
+        """
+        return _scores(min(self.runs, key=_cost))
 
     @property
     def by_entropy(self) -> Mapping[str, float]:
@@ -86,6 +89,10 @@ def summarize_scores(runs: Iterable[MethodRun]) -> list[ScoreSummary]:
         )
         for (method, n_clusters), some in groups.items()
     ]
+
+
+def _cost(run: MethodRun) -> float:
+    return run.distortion if run.cost is None else run.cost
 
 
 def _scores(run: MethodRun) -> Mapping[str, float]:

@@ -18,8 +18,9 @@ from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import Clusters, CommonOptions, Quality, RunOptions, value_of
 from boostkmeans.documents import DocumentClusters, cluster_documents
 
-# Values of a parameter of `cluster_documents`.
+# Values of parameters of `cluster_documents`.
 Method = StrEnum("Method", ["bisecting", "refined", "k-way"])
+Criterion = StrEnum("Criterion", ["i1", "i2", "e1", "g1", "h1", "h2"])
 
 
 @expand_option_groups
@@ -30,6 +31,12 @@ def docs(
     ],
     clusters: Clusters,
     method: Annotated[Method, typer.Option(help="Clustering method.")] = Method.bisecting,
+    criterion: Annotated[
+        Criterion | None,
+        typer.Option(
+            help="CLUTO's criterion to optimise (default: none; boost k-means minimises the inertia)."
+        ),
+    ] = None,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="FILE", help="File for the description; - prints it."),
@@ -61,7 +68,8 @@ def docs(
     quality: Annotated[
         Quality | None,
         typer.Option(
-            help="Trade-off between speed and distortion, for refined and k-way (default: balanced)."
+            help="Trade-off between speed and distortion, for refined and k-way without a criterion "
+            "(default: balanced)."
         ),
     ] = None,
     run_options: RunOptions,
@@ -74,6 +82,7 @@ def docs(
       boostkmeans docs tickets.csv -k 10 --text-column body --json
       boostkmeans docs examples/sentences.txt -k 3 --page page.html
       boostkmeans docs sports.mat -k 7 --method refined --labels labels.tsv
+      boostkmeans docs sports.mat -k 7 --method refined --criterion i2
       zcat posts.txt.gz | boostkmeans docs - -k 5
 
     Cluster documents, and print for each cluster a name, its size, the terms with the largest weight in
@@ -102,6 +111,7 @@ def docs(
                 corpus,
                 clusters,
                 method=method.value,
+                criterion=value_of(criterion),
                 weighting=weighting,
                 n_terms=terms,
                 n_central=central,

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -86,6 +86,7 @@ def _describe_model(path: str, found: FileDescription) -> tuple[Result, Pairs]:
         "feature_names": found.feature_names,
         "distortion": model.distortion_,
         "inertia": model.inertia_,
+        "objective": getattr(model, "objective_", None),
         "sizes": sizes,
         "cluster_sizes": model.cluster_sizes_,
         "n_sweeps": model.n_iter_,
@@ -101,10 +102,17 @@ def _describe_model(path: str, found: FileDescription) -> tuple[Result, Pairs]:
         ("rows", f"{found.n_rows:,} in the fit, labels {'' if found.has_labels else 'not '}included"),
         ("distortion", format_measure(model.distortion_)),
         ("inertia", format_measure(model.inertia_)),
+        *_objective_pair(model),
         ("sizes", format_sizes(sizes)),
         *_history_pair(model.history_, model.n_iter_, result["stop_reason"]),
     ]
     return result, pairs
+
+
+def _objective_pair(model: Any) -> Pairs:
+    if not hasattr(model, "objective_"):
+        return []
+    return [("criterion", f"{model.criterion} {format_measure(model.objective_)}")]
 
 
 def _history_pair(history: list[SweepRecord], n_sweeps: int, stop_reason: str | None) -> Pairs:

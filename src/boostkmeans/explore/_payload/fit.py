@@ -30,6 +30,8 @@ REPAIR_NOTE = "A repair merges two clusters and splits a third one where this lo
 def history_payload(model: CentreModel) -> tuple[dict[str, Any] | None, str]:
     """Return the convergence curve, or None, and a note that explains it."""
     history = getattr(model, "history_", None) or []
+    if hasattr(model, "objective_"):  # Its records have the value of a criterion, not the inertia.
+        return None, ""
     total = _total_weight(model)
     points = [
         (
@@ -60,6 +62,7 @@ def facts_of(model: CentreModel, n_rows: int, distortion: float) -> list[list[st
         ["distortion of these rows", f"{distortion:.6g}"],
     ]
     for name, attribute in (
+        ("value of the criterion", "objective_"),
         ("distortion of the fit", "distortion_"),
         ("rows of the fit", "n_samples_seen_"),
         ("iterations", "n_iter_"),
