@@ -29,7 +29,7 @@ from boostkmeans._sharded.fit import (
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedRun
 from boostkmeans._sharded.shard.placing import count_labels, nearest_in_shard
-from boostkmeans._sharded.shard.sums import has_equal_centres
+from boostkmeans._steps.coincident import are_distinguishable
 
 
 @dataclass
@@ -130,6 +130,8 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
     centres = rows.frame.leave(in_frame)
     labels, inertia = run.partition.labels, run.inertia_in_user_units
     k = len(centres)
+    if outcome.reason is StopReason.CERTIFIED and not are_distinguishable(in_frame):
+        outcome = Outcome(StopReason.TOL, complete=outcome.complete)
     if relabel:
         snapshot = run.partition.snapshot
         found = [
@@ -148,19 +150,11 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
 
 
 def needs_relabelling(run: ShardedRun) -> bool:
-    """Return True if rows may have another label than that of their nearest centre.
+    """Return True if all rows are assigned to their nearest centres at the end, as `predict` does.
 
-    After rounds over candidates, finding the nearest of all centres would take longer than the fit.
+    In a certified partition, only ties and rounding make a difference. After rounds over candidates,
+    finding the nearest of all centres would take longer than the fit. By design, the leaf of a row in a
+    tree is not always the nearest one.
     """
     assert run.outcome is not None
-    if run.outcome.reason is StopReason.TREE:  # By design, a leaf is not always the nearest one.
-        return False
-    certified = run.outcome.reason is StopReason.CERTIFIED
-    weighted = run.rows.weights.n_positive < run.rows.n_rows
-    return run.candidates is None and (not certified or weighted or _has_equal_centres(run))
-
-
-def _has_equal_centres(run: ShardedRun) -> bool:
-    """Return True if two clusters have the same centre. Their rows then belong to the first of them."""
-    tasks = run.rows.tasks
-    return bool(tasks.get(tasks.submit(has_equal_centres, run.partition.snapshot))[0])
+    return run.candidates is None and run.outcome.reason is not StopReason.TREE
