@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+
 SMALLER_SHARDS = (
     "Use smaller shards (max_shard_bytes of open_shards, or smaller chunks of X), or workers with more "
     "memory."
@@ -10,7 +12,17 @@ SMALLER_SHARDS = (
 
 
 class ClusterError(RuntimeError):
-    """A cluster cannot run the tasks of a fit."""
+    """A cluster cannot run the tasks of a fit.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem. It may contain text of workers, in which control characters are
+        escaped: a terminal would obey them.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(escape_untrusted(message))
 
 
 class WorkerDiedError(ClusterError):
