@@ -339,14 +339,17 @@ class Run(ScheduledRun):
         self._invalidate_lists()
         return moved
 
-    def is_as_good_with(self, labels: Labels) -> bool:
-        """Return True if other labels have the inertia of this run, up to rounding."""
+    def is_inertia_of(self, labels: Labels) -> bool:
+        """Return True if labels have the inertia of this run, up to rounding.
+
+        For the labels of the run itself, this is False if the rows have changed in the meantime.
+        """
         problem = self.problem
         _, inertia = Partition.from_labels(
             labels, self.partition.n_clusters, problem.rows, problem.row_weights, problem.n_threads
         )
         slack = ROW_ROUNDING**2 * problem.rows.n_features * float(self.partition.weights.sum())
-        return inertia <= self.inertia * (1 + INERTIA_ROUNDING) + slack
+        return abs(inertia - self.inertia) <= INERTIA_ROUNDING * self.inertia + slack
 
     def take_centres(self) -> Floats:
         """Return the centres of the finished run, in the frame.

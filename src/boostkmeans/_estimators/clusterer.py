@@ -20,6 +20,7 @@ from boostkmeans._data.frame import METRICS, Array
 from boostkmeans._data.row_source import memory_left, source_to_stream
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.streamed_rows import StreamedRows
+from boostkmeans._data.user_input import check_still_finite
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.checkpoints.checkpoint import Checkpoint, identity_of
 from boostkmeans._engine.core_times import CoreClock
@@ -244,7 +245,13 @@ class Clusterer(CentreModel):
 
     def _open_checkpoint(self, rows: RowSet, weights: RowWeights) -> Checkpoint:
         assert self.checkpoint is not None
-        identity = identity_of(self._checkpoint_name, self.get_params(deep=False), rows, weights)
+        identity = identity_of(
+            self._checkpoint_name,
+            self.get_params(deep=False),
+            rows,
+            weights,
+            resolve_threads(self.n_threads),
+        )
         return Checkpoint(self.checkpoint, identity)
 
     def _result(
@@ -267,15 +274,17 @@ class Clusterer(CentreModel):
             found, total = assign_nearest(
                 rows, weights, in_frame, own.n_threads, projection=projection, guesses=labels
             )
-            certified = reason is StopReason.CERTIFIED
-            if not certified or not np.array_equal(found, labels):
+            check_still_finite(total)
+            if reason is not StopReason.CERTIFIED or not np.array_equal(found, labels):
                 labels, inertia = found, rows.frame.inertia(total)
-                if certified and rows is own.rows and not run.is_as_good_with(labels):
-                    reason = StopReason.TOL
         elif weights.values is not None and self._may_assign_zero_weight_rows(
             run, outcome, rows, weights
         ):
             assign_zero_weight_rows(labels, rows, weights.values, in_frame, own.n_threads)
+        if outcome.reason is not StopReason.INTERRUPTED:
+            check_still_finite(run.inertia)
+        if reason is StopReason.CERTIFIED and rows is own.rows and not run.is_inertia_of(labels):
+            reason = StopReason.TOL
         if not are_distinguishable(in_frame):
             reason = StopReason.TOL if reason is StopReason.CERTIFIED else reason
             warnings.warn(

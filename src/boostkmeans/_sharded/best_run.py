@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.user_input import check_still_finite
 from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StopReason
@@ -130,6 +131,8 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
     centres = rows.frame.leave(in_frame)
     labels, inertia = run.partition.labels, run.inertia_in_user_units
     k = len(centres)
+    if outcome.reason is not StopReason.INTERRUPTED:
+        check_still_finite(run.inertia)
     if outcome.reason is StopReason.CERTIFIED and not are_distinguishable(in_frame):
         outcome = Outcome(StopReason.TOL, complete=outcome.complete)
     if relabel:
@@ -141,6 +144,7 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
         labels = tuple(one[0] for one in found)
         figures = tasks.get(*[one[1] for one in found])
         total = reduce(lambda a, b: a + b, [one[0] for one in figures])
+        check_still_finite(total)
         inertia = rows.frame.inertia(total) * rows.weights.unit
         sizes = sum((one[1] for one in figures), np.zeros(k, dtype=np.int64))
     else:
