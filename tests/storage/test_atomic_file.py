@@ -99,9 +99,7 @@ def test_permissions_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
-def test_new_file_respects_the_umask(
-    tmp_path: Path, mask: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_file_respects_the_umask(tmp_path: Path, mask: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before = os.umask(mask)
     try:
         with monkeypatch.context() as patch:
