@@ -102,7 +102,8 @@ class StreamedRows:
     def checksum(self, n_threads: int) -> int:
         """See `RowSet`."""
         found = (
-            array_checksum(array, n_threads, begin) for begin, array in self._arrays(range(self.n_blocks))
+            array_checksum(array, n_threads, begin)
+            for begin, array in self._arrays(range(self.n_blocks))
         )
         return sum(found) % CHECKSUM_MODULUS
 

@@ -59,9 +59,10 @@ def check_total(total: float) -> None:
     if math.isinf(total):
         raise InvalidValuesError(
             Message(
-                "The sum of sample_weight is too large for float64. Divide all weights by a large number.",
-                shell="The sum of the weights of {parameter} is too large for float64. Divide all weights "
-                "by a large number.",
+                "The sum of sample_weight is too large for float64. Divide all weights by a large "
+                "number.",
+                shell="The sum of the weights of {parameter} is too large for float64. Divide all "
+                "weights by a large number.",
                 parameter=Parameter("sample_weight"),
             )
         )

@@ -288,8 +288,8 @@ class Clusterer(CentreModel):
         if not are_distinguishable(in_frame):
             reason = StopReason.TOL if reason is StopReason.CERTIFIED else reason
             warnings.warn(
-                "The values of X differ by more than 150 orders of magnitude. Float64 cannot represent the "
-                "squared distances between some of the centres. Remove outliers, or scale the columns.",
+                "The values of X differ by more than 150 orders of magnitude. Float64 cannot represent "
+                "the squared distances between some of the centres. Remove outliers, or scale columns.",
                 RuntimeWarning,
                 stacklevel=2,
             )

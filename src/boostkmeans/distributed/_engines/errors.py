@@ -26,11 +26,23 @@ class ClusterError(RuntimeError):
 
 
 class WorkerDiedError(ClusterError):
-    """Workers died repeatedly while they ran a task, or results of tasks are lost for good."""
+    """Workers died repeatedly while they ran a task, or results of tasks are lost for good.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    """
 
 
 class WorkerVersionError(ClusterError):
-    """A worker has no boostkmeans, or another version than the driver."""
+    """A worker has no boostkmeans, or another version than the driver.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    """
 
 
 def died_error(task: str, problem: str, memory_limit: int | None) -> WorkerDiedError:
