@@ -16,7 +16,7 @@ DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
 .PHONY: help demo test test-browser browser page-bundle screenshots test-cluster check lint tidy coverage stub layers hooks bench bench-parts docs paper paper-data paper-full \
-  paper-estimate paper-seconds fuzz crash sanitize clean
+  paper-estimate paper-seconds fuzz crash hostile sanitize sanitize-python clean
 
 help:
 	@echo "For users:"
@@ -38,7 +38,9 @@ help:
 	@echo "  make layers       Redraw the diagram of the layers in CONTRIBUTING.md."
 	@echo "  make fuzz         Read damaged files of every format for five minutes."
 	@echo "  make crash        Kill saves and fits at random moments, and check what is left."
+	@echo "  make hostile      Attack the library in many ways, and count failures: docs/reliability.md (about 10 minutes)."
 	@echo "  make sanitize     Run the core under AddressSanitizer, UBSan and ThreadSanitizer."
+	@echo "  make sanitize-python  Run part of the Python tests under AddressSanitizer (about 10 minutes)."
 	@echo "Measurements:"
 	@echo "  make bench        Compare with other libraries: docs/peers.md (about 2 hours; TORCH=1 adds fastkmeans)."
 	@echo "  make bench-parts  Measure the parts of the library: docs/benchmarks.md (about 2 hours)."
@@ -176,6 +178,13 @@ fuzz: $(VENV)/.test
 
 crash: $(VENV)/.test
 	$(PHASE) "Killing saves and fits (a few minutes)" $(PY) tests/crash.py --saves 200 --fits 50
+
+# Flipped bits, signals, changing rows, damaged files and more. A crash is counted, too.
+hostile: $(VENV)/.test
+	$(PHASE) "Attacking the library (about 10 minutes)" $(PY) tests/hostile.py --store
+
+sanitize-python: $(VENV)/.test
+	$(PHASE) "Running Python tests under AddressSanitizer (about 10 minutes)" tools/sanitize_python.sh $(PY)
 
 sanitize: $(PY)
 	$(QUIET) "Installing CMake" $(PIP_INSTALL) cmake

@@ -18,6 +18,7 @@ from unittest import mock
 from typer.testing import CliRunner
 
 from boostkmeans.cli.app import app
+from processes import spawn
 
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "boostkmeans"]
@@ -76,7 +77,7 @@ def run_on_terminal(*arguments: object, columns: int = 80) -> tuple[int, str, st
 def start(*arguments: object, **settings: Any) -> subprocess.Popen[bytes]:
     """Start a command in a process of its own, by default with pipes."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], **settings)
+    return spawn([*COMMAND, *map(str, arguments)], **settings)
 
 
 def read_until(descriptor: int, wanted: bytes) -> bytes:

@@ -2,9 +2,9 @@
 
 import importlib
 import os
-import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -18,11 +18,10 @@ from hypothesis import settings
 from numpy.typing import NDArray
 
 import boostkmeans
+from processes import PATIENCE, end_processes, restore_signals
 from warm_interpreter import run_warm
 
-# In a shell, background processes and their children ignore Ctrl-C: tests need it.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+restore_signals()
 
 # The time of an example depends on the load of the machine, so that it must not fail a test.
 settings.register_profile("default", deadline=None, print_blob=True)
@@ -51,6 +50,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run slow tests first, so that no worker waits for one of them at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture(autouse=True)
+def _end_processes() -> Iterator[None]:
+    """Kill processes that a failing test has left running."""
+    yield
+    end_processes()
 
 
 @pytest.fixture(params=boostkmeans.instruction_sets())
@@ -84,7 +90,7 @@ def same_partition(a: NDArray[Any], b: NDArray[Any]) -> bool:
 
 
 def run_python(
-    code: str, timeout: float = 120.0, *, fresh: bool = False, **env: str
+    code: str, timeout: float = PATIENCE, *, fresh: bool = False, **env: str
 ) -> subprocess.CompletedProcess[str]:
     """Run code in a new interpreter, in which warnings are errors.
 

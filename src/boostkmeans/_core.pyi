@@ -66,6 +66,11 @@ def describe(rows: Rows, n_threads: int) -> tuple[Annotated[NDArray[numpy.float6
 def row_norms(rows: Rows, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """Return the Euclidean length of each row."""
 
+def row_checksum(rows: Rows, first_row: int, n_threads: int) -> int:
+    """
+    Return the checksum of the values of all rows, whose numbers begin with first_row. The sum of the checksums of blocks, modulo 2**64, is that of all rows.
+    """
+
 def recompute(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, partition: PartitionView, inertias: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None, n_threads: int) -> tuple[float, float]:
     """
     Recompute composites, weights and counts (and the inertia of each cluster) from the labels, in place. Return (inertia, drift).

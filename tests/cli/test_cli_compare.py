@@ -26,6 +26,7 @@ from boostkmeans.cli.commands import demo
 from boostkmeans.cli.method_names import chosen_methods
 from command import fail, read_until, run, start, succeed
 from conftest import SAMPLE, blobs
+from processes import PATIENCE
 
 ROWS = blobs(400, 4, 10, spread=2.0)[0]
 
@@ -167,7 +168,7 @@ def test_interrupt_prints_the_runs_so_far(tmp_path: Path) -> None:
     os.close(theirs)
     seen = read_until(ours, b"seed 2")
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     with suppress(OSError):
         while piece := os.read(ours, 1 << 16):
             seen += piece

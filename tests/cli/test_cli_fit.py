@@ -19,6 +19,7 @@ from boostkmeans._data import memory
 from boostkmeans.io import open_vectors, write_vectors
 from command import fail, run, start, succeed
 from conftest import blobs
+from processes import PATIENCE
 
 pytest_plugins = ("fit_fixtures",)
 
@@ -119,7 +120,7 @@ def test_reads_standard_input(small_file: Path, small_rows: NDArray[np.float32])
     with small_file.open("rb") as stdin:
         colour = {**os.environ, "FORCE_COLOR": "1"}
         process = start("fit", "-", "-k", str(K), "--labels", "-", stdin=stdin, env=colour)
-        out, error = process.communicate(timeout=60)
+        out, error = process.communicate(timeout=PATIENCE)
     assert (out.decode(), error) == (expected, b""), "no bar without a terminal"
     compressed = gzip.compress(small_file.read_bytes())
     assert succeed("fit", "-", "-k", str(K), "--labels", "-", stdin=compressed) == expected

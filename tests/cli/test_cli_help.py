@@ -25,6 +25,7 @@ from boostkmeans.images import VLADPipeline
 from boostkmeans.io import write_vectors
 from command import ROOT, examples_of, run, run_example, start, succeed
 from conftest import run_python
+from processes import PATIENCE
 
 PAGE = ROOT / "docs" / "command_line.md"
 COMMANDS = [
@@ -225,6 +226,6 @@ def test_demo_runs_without_the_cli_extra() -> None:
 def test_help_on_a_full_disk(option: str) -> None:
     with Path("/dev/full").open("wb") as full:
         process = start(option, stdout=full)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert error == b"boostkmeans: standard output: No space left on device\n"

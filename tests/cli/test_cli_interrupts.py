@@ -14,6 +14,7 @@ import pytest
 
 from boostkmeans import BoostKMeans, load_model
 from command import read_until, run, start
+from processes import PATIENCE
 
 pytest_plugins = ("fit_fixtures",)
 
@@ -32,7 +33,7 @@ def test_hangup_writes_the_best_partition(large_file: Path, tmp_path: Path) -> N
     assert process.stderr is not None
     read_until(process.stderr.fileno(), b"sweep 3")
     process.send_signal(signal.SIGHUP)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     last = error.decode().splitlines()[-1]
     assert last.startswith("boostkmeans: interrupted: the best partition so far was written to")
@@ -56,7 +57,7 @@ def test_bar_and_interrupt_on_a_terminal(large_file: Path, tmp_path: Path) -> No
     try:
         seen = read_until(ours, b"rows/s")
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=PATIENCE)
         with suppress(OSError):  # the other side is closed
             while piece := os.read(ours, 1 << 16):
                 seen += piece
@@ -92,7 +93,7 @@ def test_second_interrupt_quits(large_file: Path, tmp_path: Path) -> None:
     read_until(process.stderr.fileno(), b"sweep 2")
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert b"Traceback" not in error
     assert {one.name for one in tmp_path.iterdir()} <= {"l.npy"}
@@ -106,7 +107,7 @@ def test_interrupt_before_the_first_partition(tmp_path: Path) -> None:
     process = start("fit", pipe, "-k", "3", "--labels", tmp_path / "l.npy")
     with pipe.open("wb"):  # opening waits until the command reads
         process.send_signal(signal.SIGINT)
-        out, error = process.communicate(timeout=60)
+        out, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, b"")
     assert b"interrupted" in error
     assert b"Traceback" not in error
@@ -120,7 +121,7 @@ def test_closed_pipe_does_not_affect_files(small_file: Path, tmp_path: Path) -> 
     assert process.stdout is not None
     process.stdout.close()
     process.stdout = None
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, error) == (0, b"")
     assert (tmp_path / "m").exists(), "the file is complete"
 
@@ -131,7 +132,7 @@ def test_closed_pipe_does_not_affect_files(small_file: Path, tmp_path: Path) -> 
 def test_full_disk(small_file: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         process = start("fit", small_file, "-k", str(K), stdout=full)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert error == b"boostkmeans: standard output: No space left on device\n"
     assert b"Traceback" not in error
@@ -146,7 +147,7 @@ def test_file_that_becomes_too_large(large_file: Path, tmp_path: Path) -> None:
 
     options = ["-k", "3", "--labels", tmp_path / "l.npy", "--max-iter", "1"]
     process = start("fit", large_file, *options, preexec_fn=limit)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert b"distortion" in out
     assert b"l.npy: File too large" in error

@@ -19,6 +19,7 @@ from boostkmeans.io import open_vectors, write_vectors
 from boostkmeans.quantization import _batch_search, _product_quantizer
 from command import fail, read_until, run, start, succeed
 from conftest import blobs
+from processes import PATIENCE
 
 N, D, M, K = 2_000, 16, 4, 32
 N_QUERIES = 60
@@ -181,7 +182,7 @@ def test_interrupted_training_leaves_no_file(tmp_path: Path) -> None:
     assert process.stderr is not None
     read_until(process.stderr.fileno(), b"sweep 1")
     process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, b"")
     assert error.endswith(b"boostkmeans: interrupted\n")
     assert [one.name for one in tmp_path.iterdir()] == ["x.npy"]
@@ -248,7 +249,7 @@ def test_sigterm_leaves_no_file(folder: Path, tmp_path: Path) -> None:
     assert process.stdin is not None
     process.stdin.write((b",".join([b"1"] * D) + b"\n") * 100_000)  # waits until most of it is read
     process.send_signal(signal.SIGTERM)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, error) == (130, b"boostkmeans: interrupted\n")
     assert list(tmp_path.iterdir()) == []
 

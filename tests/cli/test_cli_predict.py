@@ -15,6 +15,7 @@ from boostkmeans._data import row_source
 from boostkmeans.io import write_vectors
 from command import fail, run, start, succeed
 from conftest import blobs
+from processes import PATIENCE
 
 K = 6
 
@@ -140,7 +141,7 @@ def test_sigterm_leaves_no_file(folder: Path, tmp_path: Path) -> None:
     assert process.stdin is not None
     process.stdin.write(b"1,2,3,4,5\n" * 200_000)  # writing waits until most of it is read
     process.send_signal(signal.SIGTERM)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, error) == (130, b"boostkmeans: interrupted\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -303,7 +303,8 @@ void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::
                      bool weighted) {
   std::mt19937 random(7);
   std::vector<Value> values;
-  std::vector<Index> columns, starts{0};
+  std::vector<Index> columns;
+  std::vector<std::int64_t> starts{0};
   std::vector<double> factors(static_cast<std::size_t>(n), 0.5), row_weights;
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = static_cast<std::int64_t>(random() % 3); i % 17 != 0 && j < d;
@@ -311,11 +312,11 @@ void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::
       columns.push_back(static_cast<Index>(j));
       values.push_back(static_cast<Value>(random() % 100) / Value(100));
     }
-    starts.push_back(static_cast<Index>(values.size()));
+    starts.push_back(static_cast<std::int64_t>(values.size()));
     row_weights.push_back(static_cast<double>(random() % 4));
   }
-  const CsrSource source{values.data(),      columns.data(),     starts.data(),
-                         sizeof(Value) == 8, sizeof(Index) == 8, sizeof(Index) == 8};
+  const CsrSource source{values.data(), columns.data(), starts.data(), sizeof(Value) == 8,
+                         sizeof(Index) == 8};
   const RowWeights w{weighted ? row_weights.data() : nullptr};
   const double* by_row = weighted ? factors.data() : nullptr;
   StopToken stop_token([] { return false; }, 1e9);

@@ -17,6 +17,7 @@ from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.errors import ClusterError, WorkerDiedError
 from boostkmeans.distributed._engines.ray_backend import RayBackend
 from conftest import run_python
+from processes import PATIENCE
 
 pytest_plugins = ("cluster_fixtures",)
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -67,7 +68,7 @@ def import_other() -> None:
 def run_until(stop: str, mark: str) -> None:
     """Report the start of a task in a file, and run until another file exists."""
     Path(mark).touch()
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while not Path(stop).exists() and time.monotonic() < deadline:
         time.sleep(0.01)
 
@@ -227,7 +228,7 @@ def check(backend):
     started = psutil.Process().children(recursive=True)
     assert started
     backend.close()
-    gone, alive = psutil.wait_procs(started, timeout=20)
+    gone, alive = psutil.wait_procs(started, timeout=60)
     alive = [one for one in alive if "resource_tracker" not in " ".join(one.cmdline())]
     assert not alive, alive
     try:

@@ -1,12 +1,13 @@
 """The check of the versions and instruction sets of workers."""
 
+import pickle
 from typing import Any
 
 import cloudpickle
 import pytest
 
 import boostkmeans
-from boostkmeans.distributed._engines.errors import ClusterError, WorkerVersionError
+from boostkmeans.distributed._engines.errors import ClusterError, WorkerVersionError, died_error
 from boostkmeans.distributed._engines.workers import common_instruction_sets, run_task, worker_probe
 from conftest import run_python
 
@@ -42,6 +43,16 @@ def test_different_versions_are_listed() -> None:
     assert f"The driver has boostkmeans {VERSION}" in str(error.value)
     assert "tcp://b: boostkmeans 0.1; tcp://c: no boostkmeans" in str(error.value)
     assert "tcp://a" not in str(error.value)
+
+
+def test_messages_escape_texts_of_workers() -> None:
+    reports = {"tcp://a\x1b[2J": report(version=None, problem="\x1b]0;title\x07\nmore")}
+    with pytest.raises(WorkerVersionError) as error:
+        common_instruction_sets(reports)
+    assert str(error.value).isprintable()
+    assert "x1b[2J" in str(error.value)
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+    assert str(died_error("task\r", "\x9b31m", None)).isprintable()
 
 
 def test_probe_runs_without_boostkmeans() -> None:

@@ -13,6 +13,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, DataFormatError, SweepRecord
+from boostkmeans._data import rows as rows_module
+from boostkmeans._data.rows import Rows, array_checksum
 from boostkmeans._engine import schedule
 from boostkmeans._engine.candidate_strategy import MISSING_BEFORE_0_7
 from boostkmeans._engine.checkpoints import checkpoint
@@ -274,7 +276,7 @@ def test_resumed_history_continues_the_seconds(tmp_path: Path) -> None:
         (lambda m, x: x.__setitem__(0, 0.0), "its data is"),
         (
             lambda m, x: x.__setitem__(slice(1, 4), x[5:8]),
-            "its cluster sums differ from those of the rows",
+            "its checksum of X is",
         ),
     ],
 )
@@ -489,3 +491,64 @@ def test_splitting_and_joining_arrays_restores_a_state() -> None:
     assert (back["a"], back["b"]["f"], back["g"]) == (1, None, [1.5, "x"])
     with pytest.raises(ValueError, match="inside a field that is not an object"):
         join_arrays({"a": 1}, {"a.b": np.zeros(1)})
+
+
+def test_rejects_rows_that_differ_in_the_last_bit_of_one_value(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state")
+    model.fit(X)
+    for row, column in zip(
+        rng.integers(len(X), size=20), rng.integers(X.shape[1], size=20), strict=True
+    ):
+        other = X.copy()
+        other[row, column] = np.nextafter(other[row, column], np.inf)
+        with pytest.raises(ValueError, match=r"its (checksum of X|data) is"):
+            model.fit(other)
+    assert result_of(model.fit(np.asfortranarray(X))) == result_of(model.fit(X))
+
+
+def test_old_checkpoints_identify_rows_by_their_sums(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Rows, "checksum", lambda *_: 0)
+        patch.setattr(checkpoint, "VALUES", "not compared")
+        BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state").fit(X)
+    model = BoostKMeans(12, random_state=0, checkpoint=tmp_path / "state")
+    other = X.copy()
+    other[1:4] = other[5:8]
+    with pytest.raises(ValueError, match="its cluster sums differ from those of the rows"):
+        model.fit(other)
+    model.fit(X)
+
+
+class TestChecksum:
+    """The checksum of all values."""
+
+    def test_depends_on_the_values_only(self) -> None:
+        small = X.astype(np.float32)
+        expected = array_checksum(small, 1)
+        assert array_checksum(small.astype(np.float64), 3) == expected
+        assert array_checksum(np.asfortranarray(small), 2) == expected
+        assert array_checksum(np.repeat(small, 2, axis=0)[::2], 1) == expected
+        assert array_checksum(sparse.csr_array(small), 1) == expected
+
+    def test_is_the_sum_over_blocks(self) -> None:
+        parts = [array_checksum(X[a:b], 1, a) for a, b in ((0, 7), (7, 100), (100, len(X)))]
+        assert sum(parts) % 2**64 == array_checksum(X, 2)
+
+    def test_depends_on_the_order_of_rows_and_columns(self) -> None:
+        found = {array_checksum(array, 1) for array in (X, X[::-1], X[:, ::-1], -X, X[:-1])}
+        assert len(found) == 5
+
+    def test_ignores_the_sign_of_zero_and_stored_zeros(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        zeros = np.zeros((3, 2))
+        assert array_checksum(zeros, 1) == array_checksum(-zeros, 1)
+        monkeypatch.setattr(rows_module, "MAX_EXPANDED_CELLS", 0)
+        monkeypatch.setattr(rows_module, "MIN_EXPANDED_DENSITY", 2)
+        matrix = sparse.csr_array(np.eye(4))
+        stored = matrix.copy()
+        stored.data[2] = 0
+        removed = stored.copy()
+        removed.eliminate_zeros()
+        assert array_checksum(stored, 1) == array_checksum(removed, 1) != array_checksum(matrix, 1)

@@ -13,6 +13,7 @@ from boostkmeans._engine.schedule import Schedule
 from boostkmeans._estimators import boost_kmeans, clusterer
 from boostkmeans._runtime.threads import resolve_threads
 from conftest import blobs, run_python
+from processes import PATIENCE
 
 
 @pytest.mark.process
@@ -149,7 +150,7 @@ X = np.random.default_rng(0).normal(size=(60_000, 8))
 a, b = (BoostKMeans(8, random_state=0, max_iter=5).fit(Y) for Y in (X, np.asfortranarray(X)))
 assert (a.labels_ == b.labels_).all()
 """,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert result.returncode == 0, result.stderr
 

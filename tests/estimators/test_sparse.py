@@ -39,6 +39,42 @@ TREES = [{}, {"init": "random"}, {"init": "k-means++"}, {"split": "inertia"}, {"
          {"refine": True}, {"metric": "cosine"}]  # fmt: skip
 
 
+# Values of the settings that are combined in pairs.
+COMBINED: dict[str, list[Any]] = {
+    "init": ["random", "k-means++", "bisecting", "random-partition"],
+    "moves": ["best", "first"],
+    "repair": [0, 2],
+    "annealing": [0, (0.1, 4), "auto"],
+    "metric": ["euclidean", "cosine"],
+    "max_size": [None, 40],
+    "n_candidates": [None, 4],
+    "weighted": [False, True],
+    "tol": [0.0, 1e-4],
+}
+
+
+def in_pairs(values: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return combinations that contain every pair of values of two settings."""
+    pairs = {
+        ((a, i), (b, j))
+        for a, b in itertools.combinations(values, 2)
+        for i in range(len(values[a]))
+        for j in range(len(values[b]))
+    }
+    found = []
+    while pairs:
+        chosen = dict(min(pairs))  # every combination contains at least one new pair
+        for name in values:
+            if name not in chosen:
+                chosen[name] = max(
+                    range(len(values[name])),
+                    key=lambda i: sum(pair <= {*chosen.items(), (name, i)} for pair in map(set, pairs)),
+                )
+        pairs -= {pair for pair in pairs if set(pair) <= set(chosen.items())}
+        found.append({name: values[name][i] for name, i in chosen.items()})
+    return found
+
+
 def noise(n: int = 400, d: int = 60, density: float = 0.15, seed: int = 0) -> Any:
     return sparse.random_array((n, d), density=density, format="csr", rng=np.random.default_rng(seed))
 
@@ -81,6 +117,20 @@ class TestSmallMatrices:
         assert found.inertia_ == dense.inertia_
         np.testing.assert_array_equal(found.predict(X), dense.predict(X.toarray()))
         np.testing.assert_array_equal(found.transform(X), dense.transform(X.toarray()))
+
+    def test_all_pairs_of_settings_equal_dense_rows(self) -> None:
+        X = noise(200, 20, 0.3)
+        combinations = in_pairs(COMBINED)
+        assert len(combinations) < 30
+        for number, setting in enumerate(combinations):
+            weights = np.random.default_rng(1).uniform(0.5, 2, 200) if setting.pop("weighted") else None
+            models = [
+                BoostKMeans(8, random_state=number, n_threads=1, **setting).fit(data, None, weights)
+                for data in (X.toarray(), X)
+            ]
+            np.testing.assert_array_equal(models[1].labels_, models[0].labels_, str(setting))
+            temperatures = [[record.temperature for record in one.history_] for one in models]
+            assert temperatures[0] == temperatures[1], setting
 
     @pytest.mark.parametrize("setting", TREES)
     def test_tree_equals_that_of_dense_rows(self, setting: dict[str, Any]) -> None:
@@ -647,6 +697,21 @@ class TestLargeCentres:
         other = BoostKMeans(20, random_state=0).fit(X)
         assert same_partition(model.labels_, planted)
         assert same_partition(other.labels_, planted)
+
+
+@pytest.mark.usefixtures("keep_sparse")
+@pytest.mark.parametrize(
+    "setting", [{}, {"moves": "first"}, {"n_candidates": 4}, {"annealing": (0.1, 3)}]
+)
+def test_plain_sweeps_of_sparse_rows_equal_those_of_dense_rows(setting: dict[str, Any]) -> None:
+    """Splits of sparse rows have another order of arithmetic, so that repairs and trees may differ."""
+    X = noise(1500, 200, 0.05)  # too large for the rules of small fits
+    setting = {"annealing": 0, "repair": 0, "init": "random", "random_state": 0, **setting}
+    dense, found = (BoostKMeans(8, **setting).fit(data) for data in (X.toarray(), X))
+    np.testing.assert_array_equal(found.labels_, dense.labels_)
+    assert [one.temperature for one in found.history_] == pytest.approx(
+        [one.temperature for one in dense.history_], rel=1e-9
+    )
 
 
 def test_fit_of_documents_is_as_good_as_a_dense_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from explored import blobs
 
 from boostkmeans import BoostKMeans
 from boostkmeans.explore import page
+from processes import PATIENCE
 
 X = blobs(200, 8, 4)
 TEXTS = [f"text {i} about topic {label}" for i, label in enumerate(BoostKMeans(4).fit_predict(X))]
@@ -50,7 +51,7 @@ def test_embedding_atlas_accepts_the_map(exported: Path) -> None:
         pytest.skip("The test needs embedding-atlas: pip install embedding-atlas")
     archive = exported.with_suffix(".zip")
     command = [program, str(exported), "--text", "text", "--x", "x", "--y", "y"]
-    subprocess.run([*command, "--export-application", str(archive)], check=True, timeout=120)
+    subprocess.run([*command, "--export-application", str(archive)], check=True, timeout=PATIENCE)
     assert archive.stat().st_size > 1000
 
 

@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from boostkmeans.cli.commands.images import outputs as outputs_module
 from boostkmeans.cli.commands.images.command import _log_steps
 from boostkmeans.images import VLADPipeline
 from command import fail, run, run_on_terminal, start, succeed
+from processes import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -252,13 +252,17 @@ def test_interrupt_stops_the_processes(tmp_path: Path) -> None:
     children = psutil.Process(process.pid).children(recursive=True)
     assert len(children) >= 2
     process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (130, b"")
     assert error == b"boostkmeans: interrupted\n"
-    end = time.monotonic() + 20
-    while any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in children):
-        assert time.monotonic() < end, children
-        time.sleep(0.05)
+
+    def is_running(one: Any) -> bool:
+        try:
+            return bool(one.is_running() and one.status() != psutil.STATUS_ZOMBIE)
+        except psutil.NoSuchProcess:
+            return False
+
+    assert wait_until(lambda: not any(map(is_running, children))), children
 
 
 def test_page(photos: str) -> None:

@@ -19,6 +19,7 @@ from vector_samples import written
 from boostkmeans import DataFormatError
 from boostkmeans.io import open_vectors, write_vectors
 from boostkmeans.io._access.spool import Spool
+from processes import PATIENCE
 
 X = np.random.default_rng(0).random((200, 4)).astype(np.float32)
 
@@ -155,6 +156,6 @@ def test_every_thread_gets_the_error(tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=10)
+        thread.join(timeout=PATIENCE)
     assert len(errors) == 4
     assert len(set(errors)) == 1

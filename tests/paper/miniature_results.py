@@ -2,12 +2,12 @@
 
 import json
 import subprocess
-import time
 from typing import Any
 
 import numpy as np
 
 import fig5_scalability
+from processes import wait_until
 from scalability_methods import BISECTING
 
 Json = dict[str, Any]
@@ -19,15 +19,15 @@ def stored(runs: list[Json], size: str = "small") -> Json:
 
 
 def group_ends(group: int) -> bool:
-    """Return whether all processes of a group end within some seconds, apart from zombies."""
-    for _ in range(200):
+    """Return whether all processes of a group end, apart from zombies."""
+
+    def has_ended() -> bool:
         lines = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True,
                                check=True).stdout.splitlines()  # fmt: skip
         found = [line.split() for line in lines]
-        if not any(one == str(group) and not state.startswith("Z") for one, state in found):
-            return True
-        time.sleep(0.05)
-    return False
+        return not any(one == str(group) and not state.startswith("Z") for one, state in found)
+
+    return wait_until(has_ended)
 
 
 def scalability_result(full: bool = False) -> Json:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import experiment
 import provenance
 import run_files
 import run_state
+from processes import PATIENCE, spawn, wait_until
 
 Json = dict[str, Any]
 
@@ -254,7 +254,7 @@ experiment.PAGES = experiment.IMAGES = Path({folder!r})
 
 def wait(path):
     Path(path).touch()
-    time.sleep(60)
+    time.sleep(3600)
 
 class Slow:
     NAME = TITLE = "slow"
@@ -279,14 +279,12 @@ def test_signals_leave_finished_runs_and_no_process(tmp_path: Path, number: sign
     script = tmp_path / "slow_script.py"
     paths = [str(tmp_path), *[one for one in sys.path if one]]
     script.write_text(SLOW.format(paths=paths, folder=str(tmp_path)))
-    process = subprocess.Popen([sys.executable, script], start_new_session=True, text=True,
-                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)  # fmt: skip
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "began").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    process = spawn([sys.executable, script], start_new_session=True, text=True,
+                    stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)  # fmt: skip
+    assert wait_until((tmp_path / "began").exists)
     # Ctrl-C reaches all processes of the terminal, `kill` only one.
     os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "The same command continues here." in errors
     content = json.loads((tmp_path / "results" / "slow.json").read_text())

@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ import trace_runs
 import traces
 from all_contenders import CONTENDERS
 from isolated import Outcome
+from processes import spawn, wait_until
 from public_data import fingerprint, sift
 
 Json = dict[str, Any]
@@ -324,7 +323,7 @@ def test_trace_continues_after_its_process_was_killed(tmp_path: Path, folder: Pa
     paths = [one for one in sys.path if one]
     script.write_text(SLOW.format(paths=paths, folder=str(tmp_path), run=KILLED))
     path = folder / "BKM_non.json"
-    process = subprocess.Popen([sys.executable, script], start_new_session=True)
+    process = spawn([sys.executable, script], start_new_session=True)
     wait_for_iterations(path, 3)
     os.kill(process.pid, signal.SIGKILL)  # Its own process notices this after an iteration, and ends.
     process.wait()
@@ -341,9 +340,10 @@ def test_trace_continues_after_its_process_was_killed(tmp_path: Path, folder: Pa
 
 def wait_for_iterations(path: Path, number: int) -> Json:
     """Return a trace as soon as it has some iterations."""
-    for _ in range(1200):
+
+    def has_iterations() -> bool:
         trace = traces.read_trace(path)
-        if trace is not None and len(trace["iterations"]) >= number:
-            return trace
-        time.sleep(0.05)
-    raise TimeoutError
+        return trace is not None and len(trace["iterations"]) >= number
+
+    assert wait_until(has_iterations)
+    return traces.read_trace(path) or {}

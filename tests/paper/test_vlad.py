@@ -13,6 +13,7 @@ import pytest
 import vlad
 import vlad_file
 from boostkmeans.io import write_vectors
+from processes import PATIENCE, spawn
 
 
 @pytest.fixture(autouse=True)
@@ -116,11 +117,11 @@ def test_processes_write_a_file_once(tmp_path: Path) -> None:
     )
     folders = os.pathsep.join(sys.path)
     some = [
-        subprocess.Popen([sys.executable, "-c", counted], stdout=subprocess.PIPE,
+        spawn([sys.executable, "-c", counted], stdout=subprocess.PIPE,
                          env={**os.environ, "PYTHONPATH": folders})
         for _ in range(2)
     ]  # fmt: skip
-    outputs = sorted(int(one.communicate(timeout=60)[0]) for one in some)
+    outputs = sorted(int(one.communicate(timeout=PATIENCE)[0]) for one in some)
     assert outputs == [0, 2]
     assert [path.name for path in tmp_path.iterdir()] == ["vlad_float32_seed0_5000.npy"]
 

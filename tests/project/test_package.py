@@ -13,6 +13,7 @@ import yaml
 
 import boostkmeans
 from conftest import run_python
+from processes import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,7 +102,7 @@ def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.Mo
         script = tmp_path / "script.py"
         script.write_text(code)
         command = [sys.executable, str(script)]
-        subprocess.run(command, check=True, capture_output=True, timeout=120)
+        subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Examples leave files open.

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from processes import PATIENCE
+
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
@@ -26,10 +28,10 @@ X = np.random.default_rng(0).normal(size=(2000, 8))
     "figures": "print(plt.get_fignums())",
     "tree": "BisectingBoostKMeans(200, random_state=0).fit(X).tree_",
     "interrupt": """
-import os, signal, threading
+import os, signal
 big = np.random.default_rng(0).normal(size=(100_000, 32))
 slow = BoostKMeans(64, tol=0, init="random", annealing=0, random_state=0, verbose=1)
-threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+slow.set_params(callback=lambda record: os.kill(os.getpid(), signal.SIGINT))
 try:
     slow.fit(big)
 except KeyboardInterrupt:
@@ -43,7 +45,7 @@ def outputs() -> dict[str, list[Any]]:
     """Return the outputs of each cell."""
     cells = [nbformat.v4.new_code_cell(code) for code in CELLS.values()]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=int(PATIENCE), kernel_name="python3").execute()
     return {name: cell.outputs for name, cell in zip(CELLS, notebook.cells, strict=True)}
 
 

@@ -11,6 +11,7 @@ from boostkmeans._runtime.background import in_background
 from boostkmeans._runtime.progress import logger, visible_log
 from boostkmeans._runtime.threads import MAX_THREADS, resolve_threads
 from boostkmeans._runtime.untrusted_text import escape_untrusted
+from processes import PATIENCE
 
 
 def test_results_of_background_calls_are_in_order() -> None:
@@ -29,7 +30,7 @@ def test_failed_background_call_stops_the_others() -> None:
     noticed = threading.Event()
 
     def wait() -> None:
-        if stopped.wait(10):
+        if stopped.wait(PATIENCE):
             noticed.set()
 
     def fail() -> None:
@@ -37,7 +38,7 @@ def test_failed_background_call_stops_the_others() -> None:
 
     with pytest.raises(OSError, match="broken"):
         in_background([wait, fail], 2, stopped)
-    assert noticed.wait(10)
+    assert noticed.wait(PATIENCE)
 
 
 def test_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,6 +97,35 @@ def test_permissions_are_kept(tmp_path: Path) -> None:
     assert (tmp_path / "m").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_new_file_respects_the_umask(tmp_path: Path, mask: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = os.umask(mask)
+    try:
+        with monkeypatch.context() as patch:
+            patch.delattr(os, "umask")  # changing it would affect other threads
+            with atomic_write(tmp_path / "new") as file:
+                part = next(tmp_path.glob(".new.*.part"))
+                assert part.stat().st_mode & 0o777 == 0o666 & ~mask
+                file.write(b"a")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_replaced_file_is_never_more_open(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "old"
+    path.write_bytes(b"secret")
+    path.chmod(mode)
+    with atomic_write(path, force=True) as file:
+        part = next(tmp_path.glob(".old.*.part"))
+        assert part.stat().st_mode & 0o777 == 0o600
+        file.write(b"new")
+    assert path.stat().st_mode & 0o777 == mode
+
+
 def test_abandoned_temporary_files_are_removed(tmp_path: Path) -> None:
     name = "m" * 240
     of_dead_process = tmp_path / f".{name[:40]}.999999999-abc.part"

@@ -18,6 +18,8 @@ METRICS = ("euclidean", "cosine")
 ROWS_FOR_MEDIAN = 256
 # Below this exponent, both 2**exponent and its inverse are normal numbers.
 MAX_FACTOR_EXPONENT = 1000
+# Points of frames with larger exponents may be rounded to subnormal numbers when they leave the frame.
+MAX_EXACT_EXPONENT = 500
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Frame:
     @property
     def is_exact(self) -> bool:
         """True if `leave` and `enter` do not round points."""
-        return not self.shift.any()
+        return not self.shift.any() and self.exponent < MAX_EXACT_EXPONENT
 
     def inertia(self, in_frame: float) -> float:
         """Convert a sum of squared distances to the user's unit; inf if float64 cannot hold it."""

@@ -31,6 +31,9 @@ MAX_EXPANDED_CELLS = 2**22
 # Minimum share of nonzero cells for which a large sparse matrix is expanded while it is read.
 MIN_EXPANDED_DENSITY = 1 / 4
 
+# Checksums of blocks of rows are added modulo this number.
+CHECKSUM_MODULUS = 2**64
+
 # Rows that NumPy copies at a time.
 ROWS_AT_ONCE = 4096
 
@@ -75,6 +78,9 @@ class RowSet(Protocol):
 
     def fingerprint(self, indices: NDArray[np.int64]) -> list[Array]:
         """Return arrays that identify the data, from some rows given by ascending indices."""
+
+    def checksum(self, n_threads: int) -> int:
+        """Return a checksum of the values of all rows, which takes a pass over them."""
 
 
 class Rows:
@@ -175,6 +181,10 @@ class Rows:
             some.indptr.astype(np.int64),
         ]
 
+    def checksum(self, n_threads: int) -> int:
+        """See `RowSet`."""
+        return array_checksum(self._array, n_threads)
+
     def scaled(self) -> Any:
         """Copy all rows as float64 in the user's space, scaled to unit length for metric "cosine"."""
         points = self._array.astype(np.float64)
@@ -252,6 +262,15 @@ def describe(
         column, value = _not_finite_at(array, bad_row)
         raise NotFiniteError(value, first_row + bad_row, column)
     return low, high
+
+
+def array_checksum(array: Array, n_threads: int, first_row: int = 0) -> int:
+    """Return a checksum of the values of rows, whose numbers begin with `first_row`.
+
+    It does not depend on the memory order and the type of the array. The checksum of several blocks is
+    the sum of their checksums, modulo 2**64.
+    """
+    return _core.row_checksum(_unframed(array, None), first_row, n_threads)
 
 
 def _core_rows(

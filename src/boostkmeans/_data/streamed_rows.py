@@ -14,7 +14,15 @@ from boostkmeans._data.row_source import (
     memory_limit,
     read_type,
 )
-from boostkmeans._data.rows import Indices, RowBlock, Rows, describe, unit_factors
+from boostkmeans._data.rows import (
+    CHECKSUM_MODULUS,
+    Indices,
+    RowBlock,
+    Rows,
+    array_checksum,
+    describe,
+    unit_factors,
+)
 
 # Bytes per read when single rows are selected.
 BYTES_TO_PICK_FROM = 2**23
@@ -90,6 +98,14 @@ class StreamedRows:
     def fingerprint(self, indices: NDArray[np.int64]) -> list[Array]:
         """See `RowSet`."""
         return [self.take(indices)]
+
+    def checksum(self, n_threads: int) -> int:
+        """See `RowSet`."""
+        found = (
+            array_checksum(array, n_threads, begin)
+            for begin, array in self._arrays(range(self.n_blocks))
+        )
+        return sum(found) % CHECKSUM_MODULUS
 
     def _points(self, indices: NDArray[np.int64]) -> Floats:
         """Return some rows in the user's space, scaled to unit length for metric "cosine"."""

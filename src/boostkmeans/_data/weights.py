@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.user_input import accepted_weights
 from boostkmeans._runtime.errors import (
     InvalidValuesError,
     Message,
@@ -33,7 +34,7 @@ class RowWeights:
         """Check and scale the user's weights. Equal weights are represented by `unit` alone."""
         if sample_weight is None:
             return cls(None, 1.0, float(n_rows), n_rows)
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = accepted_weights(sample_weight)
         if weights.ndim == 0:
             weights = np.full(n_rows, float(weights))
         _check(weights, n_rows)
@@ -51,6 +52,20 @@ class RowWeights:
         """Return the sum of `values`, weighted with the user's weights."""
         total = values.sum() if self.values is None else values @ self.values[where]
         return float(total) * self.unit
+
+
+def check_total(total: float) -> None:
+    """Raise InvalidValuesError if the sum of all weights is too large for float64."""
+    if math.isinf(total):
+        raise InvalidValuesError(
+            Message(
+                "The sum of sample_weight is too large for float64. Divide all weights by a large "
+                "number.",
+                shell="The sum of the weights of {parameter} is too large for float64. Divide all "
+                "weights by a large number.",
+                parameter=Parameter("sample_weight"),
+            )
+        )
 
 
 def _check(weights: Floats, n_rows: int) -> None:
@@ -83,6 +98,8 @@ def _check(weights: Floats, n_rows: int) -> None:
                 weight=weights[row], row=row, parameter=parameter,
             )
         )  # fmt: skip
+    with np.errstate(over="ignore"):
+        check_total(float(weights.sum()))
     if not weights.any():
         raise InvalidValuesError(
             Message(

@@ -39,11 +39,8 @@ RECOMPUTE_AFTER_MOVES = 1
 RECOMPUTE_AFTER_FALL = 1 / 2
 # Maximum relative difference of two float64 sums over all rows in different order.
 INERTIA_ROUNDING = 1e-9
-# A move must gain more than 1e-12 of its terms. Rows with a smaller share of their cluster's weight than
-# this may therefore stay although another centre is nearer.
-MIN_WEIGHT_SHARE = 1e-9
-# For the same reason, rows may stay if the centres are rounded by more than this in the frame.
-MAX_CENTRE_ROUNDING = 1e-13
+# Maximum rounding error of a value in the frame, where values are at most 1.
+ROW_ROUNDING = 1e-15
 
 # A run that sees only some dimensions measures the inertia in all of them when its own has fallen by
 # this share. A measurement takes about as long as half a sweep.
@@ -342,25 +339,17 @@ class Run(ScheduledRun):
         self._invalidate_lists()
         return moved
 
-    def labels_are_nearest(self) -> bool:
-        """Return True if every row certainly has the label of its nearest centre.
+    def is_inertia_of(self, labels: Labels) -> bool:
+        """Return True if labels have the inertia of this run, up to rounding.
 
-        A certified partition has this property except for rows with little or no weight, for rows that
-        lie on several equal centres, and for data so far from 0 that its centres are rounded.
+        For the labels of the run itself, this is False if the rows have changed in the meantime.
         """
-        partition, values = self.partition, self.problem.row_weights
-        frame = self.problem.rows.frame
-        if self.outcome is None or self.outcome.reason is not StopReason.CERTIFIED:
-            return False
-        if values is not None and values.min() < MIN_WEIGHT_SHARE * partition.weights.max():
-            return False
-        if not frame.is_exact:
-            centres = partition.centres
-            rounded = np.abs(frame.enter(frame.leave(centres)) - centres).max()
-            if rounded > MAX_CENTRE_ROUNDING:
-                return False
-        first = first_at_same_place(partition)
-        return bool((first == np.arange(len(first))).all())
+        problem = self.problem
+        _, inertia = Partition.from_labels(
+            labels, self.partition.n_clusters, problem.rows, problem.row_weights, problem.n_threads
+        )
+        slack = ROW_ROUNDING**2 * problem.rows.n_features * float(self.partition.weights.sum())
+        return abs(inertia - self.inertia) <= INERTIA_ROUNDING * self.inertia + slack
 
     def take_centres(self) -> Floats:
         """Return the centres of the finished run, in the frame.

@@ -20,6 +20,7 @@ from boostkmeans._data.frame import METRICS, Array
 from boostkmeans._data.row_source import memory_left, source_to_stream
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.streamed_rows import StreamedRows
+from boostkmeans._data.user_input import check_still_finite
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.checkpoints.checkpoint import Checkpoint, identity_of
 from boostkmeans._engine.core_times import CoreClock
@@ -43,6 +44,7 @@ from boostkmeans._runtime.parameter_checks import (
 )
 from boostkmeans._runtime.progress import logger, stage_prefix, visible_log
 from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._steps.coincident import are_distinguishable
 from boostkmeans._steps.nearest import assign_nearest, assign_zero_weight_rows
 from boostkmeans._steps.problem import Problem
 from boostkmeans._storage.atomic_file import check_target
@@ -192,7 +194,6 @@ class Clusterer(CentreModel):
             # After sweeps over candidates, finding the nearest of all centres would take longer than the
             # fit. With limits, the nearest centre may be full.
             relabel = run.candidates is None and run.problem.limits is None
-            relabel = relabel and not run.labels_are_nearest()
             assert run.outcome is not None
             result = self._result(run, run.outcome, rows, weights, relabel=relabel)
         except KeyboardInterrupt:
@@ -244,7 +245,13 @@ class Clusterer(CentreModel):
 
     def _open_checkpoint(self, rows: RowSet, weights: RowWeights) -> Checkpoint:
         assert self.checkpoint is not None
-        identity = identity_of(self._checkpoint_name, self.get_params(deep=False), rows, weights)
+        identity = identity_of(
+            self._checkpoint_name,
+            self.get_params(deep=False),
+            rows,
+            weights,
+            resolve_threads(self.n_threads),
+        )
         return Checkpoint(self.checkpoint, identity)
 
     def _result(
@@ -252,10 +259,11 @@ class Clusterer(CentreModel):
     ) -> dict[str, Any]:
         """Return the fitted attributes: centres of the run, labels and inertia of these rows.
 
-        If the run ended early, some rows are nearer to another centre than to their own. `relabel`
-        assigns all rows to their nearest centres.
+        `relabel` assigns all rows to their nearest centres, as `predict` does. If the run ended early,
+        some rows are nearer to another centre than to their own. In a certified partition, only ties and
+        rounding make a difference. If it is a larger one, the result is not certified.
         """
-        own = run.problem
+        own, reason = run.problem, outcome.reason
         labels, inertia = run.partition.labels, run.inertia_in_user_units
         in_frame = run.take_centres()
         centres = own.rows.frame.leave(in_frame)
@@ -263,14 +271,28 @@ class Clusterer(CentreModel):
             in_frame = rows.frame.enter(centres)
         if relabel:
             projection = own.projection if rows is own.rows else None
-            labels, total = assign_nearest(
+            found, total = assign_nearest(
                 rows, weights, in_frame, own.n_threads, projection=projection, guesses=labels
             )
-            inertia = rows.frame.inertia(total)
+            check_still_finite(total)
+            if reason is not StopReason.CERTIFIED or not np.array_equal(found, labels):
+                labels, inertia = found, rows.frame.inertia(total)
         elif weights.values is not None and self._may_assign_zero_weight_rows(
             run, outcome, rows, weights
         ):
             assign_zero_weight_rows(labels, rows, weights.values, in_frame, own.n_threads)
+        if outcome.reason is not StopReason.INTERRUPTED:
+            check_still_finite(run.inertia)
+        if reason is StopReason.CERTIFIED and rows is own.rows and not run.is_inertia_of(labels):
+            reason = StopReason.TOL
+        if not are_distinguishable(in_frame):
+            reason = StopReason.TOL if reason is StopReason.CERTIFIED else reason
+            warnings.warn(
+                "The values of X differ by more than 150 orders of magnitude. Float64 cannot represent "
+                "the squared distances between some of the centres. Remove outliers, or scale columns.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return {
             "_frame": rows.frame,
             "_cluster_weights": run.partition.weights * own.weights.unit,
@@ -282,8 +304,8 @@ class Clusterer(CentreModel):
             "history_": run.history,
             "n_iter_": sum(record.kind != START for record in run.history),
             "n_samples_seen_": len(labels),
-            "stop_reason_": str(outcome.reason),
-            "converged_": outcome.reason is StopReason.CERTIFIED,
+            "stop_reason_": str(reason),
+            "converged_": reason is StopReason.CERTIFIED,
         }
 
     @staticmethod

@@ -17,7 +17,7 @@ KINDS = {
     checkpoint.FORMAT: "checkpoint",
 }
 # Entries of a checkpoint's identity that describe the data, not the parameters.
-DATA_ENTRIES = ("estimator", "shape", "data", "parts", "sample_weight")
+DATA_ENTRIES = ("estimator", "shape", "data", "checksum of X", "parts", "sample_weight")
 
 
 @dataclass(frozen=True)

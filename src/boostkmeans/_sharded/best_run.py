@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.user_input import check_still_finite
 from boostkmeans._engine.checkpoints.checkpoint import Checkpoint
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StopReason
@@ -29,7 +30,7 @@ from boostkmeans._sharded.fit import (
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedRun
 from boostkmeans._sharded.shard.placing import count_labels, nearest_in_shard
-from boostkmeans._sharded.shard.sums import has_equal_centres
+from boostkmeans._steps.coincident import are_distinguishable
 
 
 @dataclass
@@ -130,6 +131,10 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
     centres = rows.frame.leave(in_frame)
     labels, inertia = run.partition.labels, run.inertia_in_user_units
     k = len(centres)
+    if outcome.reason is not StopReason.INTERRUPTED:
+        check_still_finite(run.inertia)
+    if outcome.reason is StopReason.CERTIFIED and not are_distinguishable(in_frame):
+        outcome = Outcome(StopReason.TOL, complete=outcome.complete)
     if relabel:
         snapshot = run.partition.snapshot
         found = [
@@ -139,6 +144,7 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
         labels = tuple(one[0] for one in found)
         figures = tasks.get(*[one[1] for one in found])
         total = reduce(lambda a, b: a + b, [one[0] for one in figures])
+        check_still_finite(total)
         inertia = rows.frame.inertia(total) * rows.weights.unit
         sizes = sum((one[1] for one in figures), np.zeros(k, dtype=np.int64))
     else:
@@ -148,19 +154,11 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
 
 
 def needs_relabelling(run: ShardedRun) -> bool:
-    """Return True if rows may have another label than that of their nearest centre.
+    """Return True if all rows are assigned to their nearest centres at the end, as `predict` does.
 
-    After rounds over candidates, finding the nearest of all centres would take longer than the fit.
+    In a certified partition, only ties and rounding make a difference. After rounds over candidates,
+    finding the nearest of all centres would take longer than the fit. By design, the leaf of a row in a
+    tree is not always the nearest one.
     """
     assert run.outcome is not None
-    if run.outcome.reason is StopReason.TREE:  # By design, a leaf is not always the nearest one.
-        return False
-    certified = run.outcome.reason is StopReason.CERTIFIED
-    weighted = run.rows.weights.n_positive < run.rows.n_rows
-    return run.candidates is None and (not certified or weighted or _has_equal_centres(run))
-
-
-def _has_equal_centres(run: ShardedRun) -> bool:
-    """Return True if two clusters have the same centre. Their rows then belong to the first of them."""
-    tasks = run.rows.tasks
-    return bool(tasks.get(tasks.submit(has_equal_centres, run.partition.snapshot))[0])
+    return run.candidates is None and run.outcome.reason is not StopReason.TREE

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Array, Floats, Frame, exponent_for, fit_frame
-from boostkmeans._data.rows import MAX_EXPANDED_CELLS, MIN_EXPANDED_DENSITY
-from boostkmeans._data.weights import RowWeights
+from boostkmeans._data.rows import CHECKSUM_MODULUS, MAX_EXPANDED_CELLS, MIN_EXPANDED_DENSITY
+from boostkmeans._data.weights import RowWeights, check_total
 from boostkmeans._runtime.errors import (
     DataFormatError,
     EmptyDataError,
@@ -19,7 +19,12 @@ from boostkmeans._runtime.errors import (
     Parameter,
 )
 from boostkmeans._sharded.backend import Reference
-from boostkmeans._sharded.shard.block import BlockDescription, describe_block, take_rows
+from boostkmeans._sharded.shard.block import (
+    BlockDescription,
+    block_checksum,
+    describe_block,
+    take_rows,
+)
 from boostkmeans._sharded.shard.view import view_shard
 from boostkmeans._sharded.tasks import Tasks
 
@@ -124,6 +129,17 @@ class ShardedRows:
         totals = [[one.n_rows, one.total_weight] for one in self.descriptions]
         return [*parts, np.array(totals)]
 
+    def checksum(self, n_threads: int) -> int:
+        """Return a checksum of the values of all rows, which takes a pass over them on the workers."""
+        firsts = np.cumsum([0, *self.lengths[:-1]]).tolist()
+        found: list[int] = self.tasks.get(
+            *[
+                self.tasks.submit(block_checksum, block, first)
+                for block, first in zip(self.blocks, firsts, strict=True)
+            ]
+        )
+        return sum(found) % CHECKSUM_MODULUS
+
     @property
     def row_bytes(self) -> int:
         """Bytes of a row, on average for sparse rows."""
@@ -220,10 +236,12 @@ def _common_weights(found: Sequence[BlockDescription], given: bool) -> RowWeight
     if largest == 0:
         text = "Sample weights must contain at least one non-zero number."
         raise InvalidValuesError(Message(text, parameter=Parameter("sample_weight")))
+    with np.errstate(over="ignore"):
+        total = float(np.sum([one.total_weight for one in found]))
+    check_total(total)
     if smallest == largest:
         return RowWeights(None, largest, largest * n, n)
     unit = RowWeights.of(np.array([smallest, largest]), 2).unit
-    total = float(np.sum([one.total_weight for one in found]))
     return RowWeights(np.empty(0), unit, total, sum(one.n_positive for one in found))
 
 

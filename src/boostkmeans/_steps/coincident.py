@@ -10,6 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from boostkmeans import _core
+from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.instruction_set import instruction_set
 from boostkmeans._steps.partition import Partition
 
@@ -18,6 +19,31 @@ from boostkmeans._steps.partition import Partition
 SAME_PLACE = 1e-9
 # Up to this number of clusters, comparing all pairs is faster than sorting.
 MAX_CLUSTERS_FOR_PAIRS = 64
+# Values of a centre in the frame below this number are lost in float64 arithmetic: the squares of their
+# differences are below the smallest float64, or below the rounding error of a difference.
+MIN_VALUE = 1e-134
+# Number of values of centres that are compared at a time.
+VALUES_AT_ONCE = 2**20
+
+
+def are_distinguishable(centres: Floats) -> bool:
+    """Return False if two different centres are so close that their squared distance is rounded to 0.
+
+    This happens if the values of the data differ by more than 150 orders of magnitude.
+    """
+    if not any(_is_tiny(some).any() for some in np.array_split(centres, _n_parts(centres))):
+        return True
+    n_different = len(np.unique(centres, axis=0))
+    return len(np.unique(np.where(_is_tiny(centres), 0.0, centres), axis=0)) == n_different
+
+
+def _n_parts(centres: Floats) -> int:
+    """Return the number of parts in which to look at the centres, which may fill most of the memory."""
+    return 1 + centres.size // VALUES_AT_ONCE
+
+
+def _is_tiny(values: Floats) -> NDArray[np.bool_]:
+    return (values != 0) & (np.abs(values) < MIN_VALUE)
 
 
 def first_at_same_place(partition: Partition) -> NDArray[np.int64]:

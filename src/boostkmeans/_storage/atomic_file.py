@@ -2,7 +2,7 @@
 
 import glob
 import os
-import tempfile
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +14,11 @@ ABANDONED_SECONDS = 60.0
 # Number of characters of the target's name in the name of its temporary file. Most file systems allow
 # names of at most 255 bytes.
 MAX_NAME_LENGTH = 40
+# Number of random bytes in the name of a temporary file.
+NAME_BYTES = 6
+# Permissions of a file that only its owner can read, and those of a new file before the umask.
+PRIVATE = 0o600
+NEW_FILE = 0o666
 
 
 def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
@@ -76,28 +81,40 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False) -> Iterat
         return
     prefix = f".{target.name[:MAX_NAME_LENGTH]}."
     _remove_abandoned(target.parent, prefix)
-    # mkstemp creates a file that only its owner can read. It gets its final permissions at the end.
-    descriptor, name = tempfile.mkstemp(".part", f"{prefix}{os.getpid()}-", target.parent)
-    temporary = Path(name)
+    permissions = _permissions_of(target)
+    temporary, descriptor = _create(target.parent, prefix, private=permissions is not None)
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(_permissions_for(target))
+        if permissions is not None:
+            temporary.chmod(permissions)
         _move_into_place(temporary, target, force)
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(target.parent)
 
 
-def _permissions_for(target: Path) -> int:
-    """Return the permissions of the file that is replaced, or those of a new file."""
+def _permissions_of(target: Path) -> int | None:
+    """Return the permissions of the file that is replaced, or None for a new file."""
     with suppress(FileNotFoundError):
         return target.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    return None
+
+
+def _create(folder: Path, prefix: str, *, private: bool) -> tuple[Path, int]:
+    """Create a temporary file, and open it. A private file can be read only by its owner.
+
+    Otherwise the system applies the umask, as to every new file. Python could only ask for the umask by
+    changing it for a moment, in which other threads would create files that everybody can change.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    flags |= getattr(os, "O_BINARY", 0)  # Windows
+    while True:
+        path = folder / f"{prefix}{os.getpid()}-{secrets.token_hex(NAME_BYTES)}.part"
+        with suppress(FileExistsError):
+            return path, os.open(path, flags, PRIVATE if private else NEW_FILE)
 
 
 def _remove_abandoned(folder: Path, prefix: str) -> None:

@@ -1,8 +1,8 @@
 """Files of a JSON header and named arrays, in the safetensors format.
 
 Reading such a file never executes anything in it. Files are written atomically. The `__metadata__` of a
-file holds "format", "format_version" and "header", which is a JSON text. The safetensors library reads
-the arrays; the functions of this module check the file before and after that.
+file holds "checksum", "format", "format_version" and "header", which is a JSON text. The safetensors
+library reads the arrays; the functions of this module check the file before and after that.
 """
 
 import os
@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.untrusted_text import escape_untrusted
-from boostkmeans._storage import strict_json
+from boostkmeans._storage import head_checksum, strict_json
 from boostkmeans._storage.atomic_file import atomic_write
 
 # NumPy's types by their names in safetensors, which stores little-endian numbers.
@@ -36,6 +36,9 @@ LENGTH_BYTES = 8
 MAX_HEADER_BYTES = 100_000_000
 # The JSON text is padded to a multiple of the widest type, so that the tensors are aligned.
 ALIGNMENT = 8
+
+# Entries of `__metadata__`. Files of version 0.13 and earlier have no checksum.
+ENTRIES = (head_checksum.ENTRY, "format", "format_version", "header")
 
 # Format versions as text: 1 to 9 digits, which Python converts quickly.
 VERSION = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
@@ -76,14 +79,15 @@ def write_tensors(
     """Write a file atomically, replacing an existing one.
 
     The header is stored as JSON. The fields "library_version" and "checksums" (the CRC-32 of each
-    tensor) are added to it.
+    tensor) are added to it. `head_checksum` covers the rest of the file.
     """
     # The widest types come first: then all tensors are aligned without gaps, which the format forbids.
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     head = _head(format_name, version, header, ordered)
+    length = len(head).to_bytes(LENGTH_BYTES, "little")
     with atomic_write(path, force=True) as file:
-        file.write(len(head).to_bytes(LENGTH_BYTES, "little"))
-        file.write(head)
+        file.write(length)
+        file.write(head_checksum.sealed(length, head))
         for _, tensor in ordered:
             file.write(_little_endian(tensor))
 
@@ -94,11 +98,12 @@ def read_tensors(path: str | os.PathLike[str], format_name: str, newest: int) ->
     Raises DataFormatError if the file is damaged, has another format or a newer version, and OSError if
     it cannot be read.
     """
-    _check_length(Path(path))
+    checksum = _check_head(Path(path))
     shown = escape_untrusted(os.fspath(path))
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
+            _check_entries(shown, metadata, checksum)
             version, header = _checked_header(shown, metadata, format_name, newest)
             names = list(file.keys())
             _check_tensors(shown, file, names, Path(path).stat().st_size)
@@ -121,7 +126,7 @@ def peek(path: str | os.PathLike[str]) -> FileSummary | None:
         length, first = int.from_bytes(file.read(LENGTH_BYTES), "little"), file.read(1)
     if length > MAX_HEADER_BYTES or first != b"{":
         return None
-    _check_length(Path(path))
+    checksum = _check_head(Path(path))
     shown = escape_untrusted(os.fspath(path))
     try:
         with safe_open(path, framework="numpy") as opened:
@@ -130,6 +135,7 @@ def peek(path: str | os.PathLike[str]) -> FileSummary | None:
         _fail_to_parse(shown, error)
     if "format" not in metadata:
         return None
+    _check_entries(shown, metadata, checksum)
     version, header = _checked_header(shown, metadata, metadata["format"], ANY_VERSION)
     return FileSummary(metadata["format"], version, header)
 
@@ -145,11 +151,16 @@ def _head(
     header: Mapping[str, Any],
     tensors: list[tuple[str, NDArray[Any]]],
 ) -> bytes:
-    """Return the JSON text of a file, padded with blanks."""
+    """Return the JSON text of a file, padded with blanks, with a checksum of zeros."""
     checksums = {name: zlib.crc32(_little_endian(tensor)) for name, tensor in tensors}
     text = strict_json.write({**header, "library_version": _library_version(), "checksums": checksums})
     whole: dict[str, Any] = {
-        "__metadata__": {"format": format_name, "format_version": str(version), "header": text}
+        "__metadata__": {
+            head_checksum.ENTRY: head_checksum.BLANK,
+            "format": format_name,
+            "format_version": str(version),
+            "header": text,
+        }
     }
     begin = 0
     for name, tensor in tensors:
@@ -178,14 +189,20 @@ def _native(tensor: NDArray[Any]) -> NDArray[Any]:
     return np.require(tensor, tensor.dtype.newbyteorder("="), ["C", "A", "W"])
 
 
-def _check_length(path: Path) -> None:
-    """Raise if the file is shorter than its first bytes declare, before memory is allocated for it."""
+def _check_head(path: Path) -> str | None:
+    """Raise if the head of a file is damaged. Return its checksum, or None if it has none.
+
+    A file that is shorter than its first bytes declare is refused before memory is allocated for it.
+    """
     shown = escape_untrusted(os.fspath(path))
     if path.exists() and not path.is_file() and not path.is_dir():
         _fail(shown, "This is not a regular file.")
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+        field = file.read(LENGTH_BYTES)
+        length = int.from_bytes(field, "little")
+        readable = length <= min(size - LENGTH_BYTES, MAX_HEADER_BYTES)
+        text = file.read(length) if readable else b""
     if size < LENGTH_BYTES or length > size - LENGTH_BYTES:
         _fail(
             shown,
@@ -197,6 +214,21 @@ def _check_length(path: Path) -> None:
             shown,
             f"The header has {length:,} bytes. The format allows at most {MAX_HEADER_BYTES:,}.",
         )
+    checksum = head_checksum.stored_checksum(text)
+    if checksum is not None and not head_checksum.is_intact(field, text):
+        _fail(
+            shown, "The header does not match its checksum: the file has changed since it was written."
+        )
+    return checksum
+
+
+def _check_entries(path: str, metadata: Mapping[str, str], checksum: str | None) -> None:
+    """Raise if `__metadata__` has unknown entries, or a checksum that was not verified."""
+    for name in metadata:
+        if name not in ENTRIES:
+            _fail(path, f"The metadata has an unknown entry {escape_untrusted(repr(name))}.")
+    if metadata.get(head_checksum.ENTRY) != checksum:
+        _fail(path, "The checksum is not the first entry of the file: another program has changed it.")
 
 
 def _checked_header(

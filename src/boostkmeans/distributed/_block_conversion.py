@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from boostkmeans._data.user_input import accepted_rows, accepted_weights
 from boostkmeans._runtime.errors import InvalidValuesError, Message
 from boostkmeans._sharded.shard.block import core_array
 from boostkmeans.io._access.location import Location
@@ -47,6 +48,7 @@ def to_block(raw: Any, name: str, column: Column = None) -> Any:
             f"A column was named, but the block is a {type(raw).__name__}, not a table.",
             "Omit the column.",
         )
+    raw = accepted_rows(raw, name)
     block = raw.tocsr() if sparse.issparse(raw) else _from_array(np.asarray(raw))
     if block.ndim != 2:
         raise where.error(
@@ -60,7 +62,7 @@ def to_block(raw: Any, name: str, column: Column = None) -> Any:
 
 def to_weights(raw: Any, name: str, n_rows: int) -> NDArray[np.float64]:
     """Convert the weights of one block of `n_rows` rows to float64, and check them."""
-    weights = np.asarray(raw, dtype=np.float64)
+    weights = accepted_weights(raw, f"sample_weight of {name}")
     if weights.shape != (n_rows,):
         raise InvalidValuesError(
             Message(

@@ -196,7 +196,7 @@ class DistributedClusterer(Clusterer):
         del parameters["engine"]  # It does not change the result.
         described: Any = rows
         name = f"distributed.{type(self).__name__}"
-        identity_values = identity_of(name, parameters, described, rows.weights)
+        identity_values = identity_of(name, parameters, described, rows.weights, n_threads=1)
         identity_values["instruction set"] = rows.tasks.isa
         return Checkpoint(self.checkpoint, identity_values)
 

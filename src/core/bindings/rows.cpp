@@ -8,6 +8,7 @@
 #include "partition/rows_by_cluster.hpp"
 #include "projection/project.hpp"
 #include "rows/describe.hpp"
+#include "rows/row_checksum.hpp"
 
 namespace boostkmeans {
 namespace {
@@ -30,6 +31,14 @@ auto norms_of_rows(const Rows& rows, int n_threads) {
     run(n_threads, rows.size(), kNoDeadline,
         [&](ThreadPool& pool) { rows.visit([&](const auto& x) { row_norms(x, norms, pool); }); });
   });
+}
+
+std::uint64_t checksum_of_rows(const Rows& rows, std::int64_t first_row, int n_threads) {
+  std::uint64_t found = 0;
+  run(n_threads, rows.size(), kNoDeadline, [&](ThreadPool& pool) {
+    found = rows.visit([&](const auto& x) { return row_checksum(x, first_row, pool); });
+  });
+  return found;
 }
 
 auto recompute_partition(const Rows& rows, const Weights& row_weights, const PartitionView& view,
@@ -117,6 +126,9 @@ void bind_rows(nb::module_& m) {
         "not finite, or -1.");
   m.def("row_norms", &norms_of_rows, "rows"_a, "n_threads"_a,
         "Return the Euclidean length of each row.");
+  m.def("row_checksum", &checksum_of_rows, "rows"_a, "first_row"_a, "n_threads"_a,
+        "Return the checksum of the values of all rows, whose numbers begin with first_row. The sum of "
+        "the checksums of blocks, modulo 2**64, is that of all rows.");
   m.def("recompute", &recompute_partition, "rows"_a, "row_weights"_a.none(), "partition"_a,
         "inertias"_a.noconvert().none(), "n_threads"_a,
         "Recompute composites, weights and counts (and the inertia of each cluster) from the labels, "

@@ -67,29 +67,27 @@ inline const Kernel& kernel_named(const std::string& name) {
 // A one-dimensional array of any dtype. The function that uses it must check the dtype.
 using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A CSR matrix whose indices were checked when it was constructed.
+// A CSR matrix whose indices were checked when it was constructed. It has its own copy of the starts: if
+// the caller changes them later, the core must not read beyond the values.
 class CsrMatrix {
  public:
   CsrMatrix(nb::handle values, nb::handle columns, nb::handle starts, std::int64_t n_features,
             int n_threads)
       : values_(nb::cast<AnyVector>(values)),
         columns_(nb::cast<AnyVector>(columns)),
-        starts_(nb::cast<AnyVector>(starts)),
+        starts_(copy_of(nb::cast<AnyVector>(starts))),
         n_features_(n_features),
-        source_{values_.data(),
-                columns_.data(),
-                starts_.data(),
+        source_{values_.data(), columns_.data(), starts_->data(),
                 is_wide<double, float>(values_, "values must be float64 or float32"),
-                is_wide<std::int64_t, std::int32_t>(columns_, "columns must be int64 or int32"),
-                is_wide<std::int64_t, std::int32_t>(starts_, "starts must be int64 or int32")} {
-    require(starts_.size() > 0, "starts must have one value more than there are rows");
+                is_wide<std::int64_t, std::int32_t>(columns_, "columns must be int64 or int32")} {
+    require(!starts_->empty(), "starts must have one value more than there are rows");
     require(n_features > 0 && n_features <= std::numeric_limits<std::int32_t>::max(),
             "n_features must be positive and fit into 32 bits");
     check_indices(n_threads);
   }
 
   const CsrSource& source() const { return source_; }
-  std::int64_t n_rows() const { return static_cast<std::int64_t>(starts_.size()) - 1; }
+  std::int64_t n_rows() const { return static_cast<std::int64_t>(starts_->size()) - 1; }
   std::int64_t n_features() const { return n_features_; }
 
  private:
@@ -99,6 +97,16 @@ class CsrMatrix {
     if (array.dtype() == nb::dtype<Wide>()) return true;
     if (array.dtype() != nb::dtype<Narrow>()) throw nb::type_error(message);
     return false;
+  }
+
+  using Starts = std::vector<std::int64_t>;
+  static std::shared_ptr<const Starts> copy_of(const AnyVector& array) {
+    const auto copied = [&](const auto* from) {
+      return std::make_shared<const Starts>(from, from + array.size());
+    };
+    return is_wide<std::int64_t, std::int32_t>(array, "starts must be int64 or int32")
+               ? copied(static_cast<const std::int64_t*>(array.data()))
+               : copied(static_cast<const std::int32_t*>(array.data()));
   }
 
   void check_indices(int n_threads) const {
@@ -111,7 +119,8 @@ class CsrMatrix {
     require(fault != CsrFault::columns, "the columns of a row must ascend and lie in [0, n_features)");
   }
 
-  AnyVector values_, columns_, starts_;
+  AnyVector values_, columns_;
+  std::shared_ptr<const Starts> starts_;  // shared by copies of the matrix
   std::int64_t n_features_;
   CsrSource source_;
 };

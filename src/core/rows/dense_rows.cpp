@@ -28,7 +28,8 @@ Buffer<char> expand(const CsrSource& csr, const std::int64_t* rows, std::int64_t
     for (std::int64_t r = 0; r < count; ++r) {
       auto* to = reinterpret_cast<Value*>(array.get() + r * bytes);
       const std::int64_t end = csr.start(rows[r] + 1);
-      for (std::int64_t t = csr.start(rows[r]); t < end; ++t) to[columns[t]] = values[t];
+      for (std::int64_t t = csr.start(rows[r]); t < end; ++t)
+        to[CsrSource::column(columns[t], n_features)] = values[t];
     }
   });
   return array;

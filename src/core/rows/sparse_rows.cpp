@@ -27,7 +27,8 @@ SparseRows::SparseRows(const Kernel& kernel, const CsrSource& source, std::int64
   constexpr std::int32_t kMax = std::numeric_limits<std::int32_t>::max();
   source.as_typed([&](const auto*, const auto* columns) {
     for (std::int64_t t = 0; t < n_values(); ++t) {
-      std::int32_t& frequency = frequencies_[static_cast<std::size_t>(columns[t])];
+      const std::int64_t column = CsrSource::column(columns[t], n_features_);
+      std::int32_t& frequency = frequencies_[static_cast<std::size_t>(column)];
       if (frequency < kMax) ++frequency;
     }
   });
@@ -45,7 +46,7 @@ void SparseRows::load_terms(std::int64_t row, std::int32_t* columns, Value* valu
   const double factor = factors_ == nullptr ? 1.0 : factors_[row];
   source_.as_typed([&](const auto* from, const auto* from_columns) {
     for (std::int64_t t = 0; t < count; ++t)
-      columns[t] = static_cast<std::int32_t>(from_columns[begin + t]);
+      columns[t] = static_cast<std::int32_t>(CsrSource::column(from_columns[begin + t], n_features_));
     for (std::int64_t t = 0; t < count; ++t)
       values[t] =
           static_cast<Value>(static_cast<double>(from[begin + t]) * factor * scale_[0] * scale_[1]);
@@ -87,7 +88,7 @@ double SparseRows::small_distance(const Row& x, const Centre& centre) const {
     for (; j < end; ++j)
       sum += centre.composite[j] * centre.inverse * centre.composite[j] * centre.inverse;
   };
-  for (std::int64_t t = 0; t < x.count; ++t) {
+  for (std::int64_t t = 0; t < x.count && j < n_features_; ++t) {  // columns may have changed
     add_centre_up_to(x.columns[t]);
     const double difference = x.values[t] - centre.composite[j] * centre.inverse;
     sum += difference * difference;

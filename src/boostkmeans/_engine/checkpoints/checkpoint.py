@@ -42,7 +42,10 @@ OLD_SAMPLE = "sample"
 DIMENSIONS = "dimensions"
 # Parameters that version 0.9 did not have, with the value of its fits.
 SINCE_0_10 = {"sample": "auto", "max_passes": "auto"}
-# Number of rows that identify a data set, in addition to its shape and frame.
+# Entry of the identity with a checksum of all values, which files of version 0.13 and earlier lack.
+VALUES = "checksum of X"
+# Number of rows that identify a data set, in addition to its shape, its frame and the checksum of its
+# values. They alone identified it until version 0.13.
 ROWS_TO_COMPARE = 256
 # The generator of `RandomState`, and the length of its state.
 GENERATOR = "MT19937"
@@ -185,7 +188,7 @@ class Checkpoint:
             self._identity = {what: own for what, own in self._identity.items() if what != DIMENSIONS}
         for what, own in self._identity.items():
             other = found.values.get(what, SINCE_0_10.get(what))
-            if other != own:
+            if other != own and not (what == VALUES and other is None):
                 raise ValueError(
                     f"{name} is the checkpoint of another fit: its {what} is {_shown(other)}, but this "
                     f"fit has {_shown(own)}. Remove the file to start over, or choose another file."
@@ -193,9 +196,16 @@ class Checkpoint:
 
 
 def identity_of(
-    estimator: str, parameters: Mapping[str, Any], rows: RowSet, row_weights: RowWeights
+    estimator: str,
+    parameters: Mapping[str, Any],
+    rows: RowSet,
+    row_weights: RowWeights,
+    n_threads: int,
 ) -> State:
-    """Return everything on which the result of a fit depends, as plain values."""
+    """Return everything on which the result of a fit depends, as plain values.
+
+    A checksum represents the values of the rows. Computing it takes a pass over all rows.
+    """
     identity: State = {"estimator": estimator, "shape": [rows.n_rows, rows.n_features]}
     for name, value in parameters.items():
         if name not in WITHOUT_INFLUENCE:
@@ -203,6 +213,7 @@ def identity_of(
     some = np.unique(np.linspace(0, rows.n_rows - 1, ROWS_TO_COMPARE).astype(np.int64))
     frame = rows.frame
     identity["data"] = _digest(*rows.fingerprint(some), frame.shift, np.int64(frame.exponent))
+    identity[VALUES] = f"{rows.checksum(n_threads):016x}"
     identity["parts"] = rows.n_blocks
     values = row_weights.values
     identity["sample_weight"] = None if values is None else _digest(values)

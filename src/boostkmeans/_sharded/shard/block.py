@@ -11,6 +11,7 @@ from boostkmeans._data.frame import Array, Floats
 from boostkmeans._data.rows import (
     DTYPES,
     SPARSE_DTYPES,
+    array_checksum,
     canonical,
     check_finite,
     describe,
@@ -87,10 +88,16 @@ def describe_block(
         low=low,
         high=high,
         n_positive=int(np.count_nonzero(values)),
-        total_weight=float(values.sum()),
+        total_weight=_sum_of(values),
         min_weight=float(values.min(initial=np.inf)),
         max_weight=float(values.max(initial=0.0)),
     )
+
+
+def _sum_of(weights: Floats) -> float:
+    """Return the sum of weights, which may be infinite. The driver then refuses all weights."""
+    with np.errstate(over="ignore"):
+        return float(weights.sum())
 
 
 def _range(block: Any, metric: str) -> tuple[Floats | None, Floats | None]:
@@ -121,6 +128,11 @@ def checked_weights(weights: Any, n_rows: int, name: str) -> Floats:
     else:
         return values
     raise DataFormatError(problem, file=name)
+
+
+def block_checksum(block: Any, first_row: int) -> int:
+    """Return a checksum of the values of a block, whose rows are numbered from `first_row`."""
+    return array_checksum(block, 1, first_row) if block.shape[0] else 0
 
 
 def take_rows(block: Any, indices: NDArray[np.int64]) -> Any:

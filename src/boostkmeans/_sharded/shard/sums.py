@@ -10,7 +10,6 @@ from boostkmeans._data.cluster_sums import ClusterSums
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
 from boostkmeans._sharded.shard.view import ShardView
-from boostkmeans._steps.coincident import first_at_same_place
 from boostkmeans._steps.partition import Labels, Partition
 
 # First holder of an empty cluster.
@@ -135,12 +134,6 @@ def _objective_of_one_cluster(partition: Partition, empty: NDArray[np.bool_]) ->
 def unchanged_clusters(snapshot: Snapshot) -> NDArray[np.uint8]:
     """Return the number of snapshots since each cluster changed."""
     return snapshot.unchanged_for
-
-
-def has_equal_centres(snapshot: Snapshot) -> bool:
-    """Return True if two clusters have the same centre, up to rounding."""
-    first = first_at_same_place(snapshot.view())
-    return bool((first != np.arange(len(first))).any())
 
 
 def total_inertia(total: ShardSums) -> float:

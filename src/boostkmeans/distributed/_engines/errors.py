@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+
 SMALLER_SHARDS = (
     "Use smaller shards (max_shard_bytes of open_shards, or smaller chunks of X), or workers with more "
     "memory."
@@ -10,15 +12,37 @@ SMALLER_SHARDS = (
 
 
 class ClusterError(RuntimeError):
-    """A cluster cannot run the tasks of a fit."""
+    """A cluster cannot run the tasks of a fit.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem. It may contain text of workers, in which control characters are
+        escaped: a terminal would obey them.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(escape_untrusted(message))
 
 
 class WorkerDiedError(ClusterError):
-    """Workers died repeatedly while they ran a task, or results of tasks are lost for good."""
+    """Workers died repeatedly while they ran a task, or results of tasks are lost for good.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    """
 
 
 class WorkerVersionError(ClusterError):
-    """A worker has no boostkmeans, or another version than the driver."""
+    """A worker has no boostkmeans, or another version than the driver.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    """
 
 
 def died_error(task: str, problem: str, memory_limit: int | None) -> WorkerDiedError:

@@ -1,0 +1,166 @@
+"""Checks of arrays from users that NumPy and SciPy do not make, before any of them is converted.
+
+SciPy trusts the indices of a sparse matrix, and reads beyond its arrays if they are wrong. NumPy ignores
+masks, and converts dates to numbers.
+"""
+
+import copy
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from boostkmeans._runtime.errors import InvalidValuesError, Message
+
+# Kinds of NumPy's types that hold dates and durations.
+TIME_KINDS = "mM"
+# Beginnings of the names of the types of polars for them.
+TIME_NAMES = ("Date", "Time", "Duration")
+
+
+def accepted_rows(X: Any, name: str = "X") -> Any:
+    """Return rows that can be converted safely: X itself, or a view with indices that nobody changes.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or table
+        Rows from the user.
+    name : str, default="X"
+        Name of the rows in messages.
+
+    Returns
+    -------
+    array-like, sparse matrix or table
+        X, without a copy of its values.
+
+    Raises
+    ------
+    InvalidValuesError
+        If X has masked values, holds dates, or is a sparse matrix with invalid indices.
+    """
+    if sparse.issparse(X):
+        return _with_valid_indices(X, name)
+    if isinstance(X, np.ma.MaskedArray):
+        X = _without_mask(X, name)
+    for kind in _type_kinds(X):
+        if kind in TIME_KINDS:
+            raise _invalid(
+                name, "holds dates or durations", "Convert them to numbers of a unit that you choose."
+            )
+    return X
+
+
+def accepted_weights(sample_weight: Any, name: str = "sample_weight") -> NDArray[np.float64]:
+    """Return weights as float64. Raise InvalidValuesError unless they are real numbers.
+
+    Parameters
+    ----------
+    sample_weight : array-like
+        Weights from the user.
+    name : str, default="sample_weight"
+        Name of the weights in messages.
+
+    Returns
+    -------
+    ndarray of float64
+        The weights. Their values are not checked.
+    """
+    if isinstance(sample_weight, np.ma.MaskedArray):
+        sample_weight = _without_mask(sample_weight, name)
+    weights = np.asarray(sample_weight)
+    if weights.dtype.kind not in "biufO":
+        raise _invalid(name, f"holds values of type {weights.dtype}", "Weights must be real numbers.")
+    return np.asarray(weights, dtype=np.float64)
+
+
+def check_still_finite(inertia: float) -> None:
+    """Raise ValueError if the inertia of rows is not finite in their frame.
+
+    All rows were finite when they were checked, so their owner has changed them since.
+    """
+    if not math.isfinite(inertia):
+        raise ValueError(
+            "X contains NaN or infinity, which it did not contain when the fit began. Do not change X "
+            "until the fit has ended."
+        )
+
+
+def _invalid(name: str, problem: str, remedy: str) -> InvalidValuesError:
+    return InvalidValuesError(
+        Message("{name} {problem}. {remedy}", name=name, problem=problem, remedy=remedy)
+    )
+
+
+def _without_mask(array: Any, name: str) -> NDArray[Any]:
+    n_masked = int(np.ma.count_masked(array))
+    if n_masked:
+        raise _invalid(
+            name,
+            f"is a masked array with {n_masked} masked values",
+            "Remove their rows, or fill them with numbers (numpy.ma.filled).",
+        )
+    return np.asarray(array)
+
+
+def _type_kinds(X: Any) -> Iterable[str]:
+    """Return the kinds of the types in an array, a table, or the first row of a list."""
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind
+    if isinstance(X, list | tuple):
+        first = X[0] if len(X) else []
+        return () if isinstance(first, str | bytes) else np.asarray(first).dtype.kind
+    types = getattr(X, "dtypes", ())
+    return [_kind(one) for one in (types if isinstance(types, Iterable) else (types,))]
+
+
+def _kind(dtype: Any) -> str:
+    """Return the kind of a type of NumPy, pandas or polars."""
+    if str(dtype).startswith(TIME_NAMES):
+        return TIME_KINDS[0]
+    return str(getattr(dtype, "kind", ""))
+
+
+def _with_valid_indices(matrix: Any, name: str) -> Any:
+    """Return a sparse matrix with its own row starts, after a check of its indices.
+
+    Row starts that change during a fit could make the core or SciPy read beyond the arrays.
+    """
+    if matrix.format == "coo":
+        for axis, indices in enumerate(matrix.coords):
+            _check_range(indices, matrix.shape[axis], name)
+        return matrix
+    if matrix.format not in ("csr", "csc", "bsr"):  # built from Python objects, or without indices
+        return matrix
+    matrix = copy.copy(matrix)
+    matrix.indptr = np.array(matrix.indptr)
+    rows, columns = matrix.shape[::-1] if matrix.format == "csc" else matrix.shape
+    if matrix.format == "bsr":
+        rows, columns = rows // matrix.blocksize[0], columns // matrix.blocksize[1]
+    starts, n_values = matrix.indptr, min(len(matrix.data), len(matrix.indices))
+    valid = (
+        starts.shape == (rows + 1,)
+        and starts[0] == 0
+        and starts[-1] <= n_values
+        and bool((starts[1:] >= starts[:-1]).all())
+    )
+    if not valid:
+        raise _invalid(
+            name,
+            f"is a {matrix.format.upper()} matrix with an invalid indptr",
+            f"Expected {rows + 1} ascending values from 0 to at most {n_values}.",
+        )
+    _check_range(matrix.indices[: starts[-1]], columns, name)
+    return matrix
+
+
+def _check_range(indices: NDArray[Any], length: int, name: str) -> None:
+    if len(indices) and not (indices.min() >= 0 and indices.max() < length):
+        wrong = int(indices.min()) if indices.min() < 0 else int(indices.max())
+        raise _invalid(
+            name,
+            f"is a sparse matrix with the index {wrong}",
+            f"Expected indices from 0 to {length - 1}.",
+        )

@@ -1,0 +1,1 @@
+"""Attacks on the library for `tests/hostile.py`. An attempt returns a failure as text, or ""."""

@@ -1,0 +1,113 @@
+"""Fits of rows that change during the fit. A crash would end the process, so tests start one.
+
+    python tests/attacks/changing_rows.py SEED NUMBER
+
+prints one line per fit: what changed, and how the fit ended.
+"""
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
+
+WRONG_INDICES = (-1, -(2**31), 2**31 - 1, 10**6, 0)
+WRONG_VALUES = (np.nan, np.inf, 1e300, -np.inf)
+# Settings that use different parts of the core.
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"init": "k-means++", "annealing": 0},
+    {"moves": "first"},
+    {"n_candidates": 4},
+    {"repair": 3, "annealing": (0.2, 4)},
+    {"min_size": 2},
+    {"metric": "cosine"},
+)
+
+
+def rows_of(kind: str, rng: np.random.Generator) -> Any:
+    """Return dense rows, sparse rows that are expanded, or rows that stay sparse."""
+    if kind == "dense":
+        return rng.normal(size=(400, 8))
+    shape = (400, 30) if kind == "expanded" else (3000, 1500)
+    return sparse.random_array(shape, density=0.1 if kind == "expanded" else 0.01, format="csr", rng=rng)
+
+
+def spoil(X: Any, what: str, rng: np.random.Generator) -> None:
+    """Write wrong values into the arrays of X, in place."""
+    array = X if isinstance(X, np.ndarray) else getattr(X, what)
+    places = rng.integers(array.size, size=max(1, array.size // 10))
+    wrong = WRONG_VALUES if array.dtype.kind == "f" else WRONG_INDICES
+    array.reshape(-1)[places] = rng.choice(wrong, size=len(places)).astype(array.dtype)
+
+
+def spoiling_callback(X: Any, what: str, rng: np.random.Generator, at: int) -> Callable[[Any], None]:
+    """Return a callback that spoils X after some steps."""
+    steps = iter(range(10**9))
+
+    def callback(_: Any) -> None:
+        if next(steps) == at:
+            spoil(X, what, rng)
+
+    return callback
+
+
+def fit(seed: int) -> str:
+    """Fit rows that change, by a callback or by another thread. Return how the fit ended."""
+    rng = np.random.default_rng(seed)
+    kind = ("dense", "expanded", "sparse")[seed % 3]
+    what = "" if kind == "dense" else ("data", "indices", "indptr")[seed // 3 % 3]
+    settings = SETTINGS[seed // 9 % len(SETTINGS)]
+    X = rows_of(kind, rng)
+    k = int(rng.choice([3, 20, 40]))
+    threads = int(rng.integers(1, 4))
+    common: dict[str, Any] = {"random_state": seed, "tol": 0, "max_iter": 30, "n_threads": threads}
+    model: Any = BoostKMeans(k, **common, **settings)
+    if seed % 11 == 5:
+        model = BisectingBoostKMeans(k, refine=True, **common)
+    stop, ended = threading.Event(), ""
+    by_thread = seed % 2 == 1
+
+    def disturb() -> None:
+        while not stop.wait(0.001):
+            spoil(X, what, np.random.default_rng(seed))
+
+    thread = threading.Thread(target=disturb)
+    if by_thread:
+        thread.start()
+    else:
+        model.set_params(callback=spoiling_callback(X, what, rng, int(rng.integers(0, 6))))
+    try:
+        model.fit(X)
+        ended = "certified" if model.converged_ else "not certified"
+        if not np.isfinite(model.inertia_) and model.converged_:
+            ended = "FAULT: certified with inertia NaN"
+        values = X if kind == "dense" else X.data
+        if model.converged_ and not by_thread and not np.isfinite(values).all():
+            ended = "FAULT: certified with values that are not finite"
+    except ValueError as error:
+        ended = f"ValueError: {error}"
+    except IndexError as error:  # of SciPy or NumPy, for a row that is copied
+        ended = f"IndexError: {error}"
+    finally:
+        stop.set()
+        if by_thread:
+            thread.join()
+    return f"{kind} {what} {'thread' if by_thread else 'callback'} {settings}: {ended}"
+
+
+def main() -> None:
+    """Print the outcome of some fits, each before the next one begins."""
+    first, count = map(int, sys.argv[1:])
+    warnings.simplefilter("ignore")
+    for seed in range(first, first + count):
+        print(seed, fit(seed), flush=True)
+
+
+if __name__ == "__main__":
+    main()

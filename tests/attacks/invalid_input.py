@@ -1,0 +1,63 @@
+"""Rows and weights that must be refused, with the expected message."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from scipy import sparse
+
+ROWS = np.array([[0.0, 1], [0, 2], [5, 5], [6, 5], [5, 6], [1, 1]])
+DATES = np.array([["2020-01-01", "2021-01-01"]] * 6, dtype="datetime64[D]")
+
+
+def damaged(kind: str, change: Callable[[Any], None]) -> Any:
+    """Return a sparse matrix with damaged indices."""
+    matrix = getattr(sparse, f"{kind}_array")(ROWS)
+    change(matrix)
+    return matrix
+
+
+def set_item(attribute: str, at: int, value: int) -> Callable[[Any], None]:
+    """Return a function that changes one index."""
+
+    def change(matrix: Any) -> None:
+        getattr(matrix, attribute)[at] = value
+
+    return change
+
+
+def cut(matrix: Any) -> None:
+    """Remove the end of the row starts."""
+    matrix.indptr = matrix.indptr[:-1]
+
+
+REFUSED = {
+    "starts that descend": (damaged("csr", set_item("indptr", 2, 9)), "invalid indptr"),
+    "starts beyond the values": (damaged("csr", set_item("indptr", -1, 99)), "invalid indptr"),
+    "a negative start": (damaged("csr", set_item("indptr", 1, -5)), "invalid indptr"),
+    "starts not from 0": (damaged("csr", set_item("indptr", 0, 1)), "invalid indptr"),
+    "too few starts": (damaged("csr", cut), r"invalid indptr. Expected 7"),
+    "a large column": (damaged("csr", set_item("indices", 3, 2)), "the index 2. Expected .* 0 to 1"),
+    "a negative column": (damaged("csr", set_item("indices", 0, -1)), "the index -1"),
+    "CSC with a large row": (damaged("csc", set_item("indices", 0, 6)), "the index 6"),
+    "CSC with bad starts": (damaged("csc", set_item("indptr", 1, 99)), "CSC matrix with an invalid"),
+    "BSR": (damaged("bsr", set_item("indices", 0, 7)), "the index 7"),
+    "COO": (damaged("coo", lambda matrix: matrix.coords[0].__setitem__(0, 100)), "the index 100"),
+    "masked values": (np.ma.masked_equal(ROWS, 5), "masked array with 4 masked values"),
+    "dates": (DATES, "holds dates"),
+    "durations": (DATES - DATES[0, 0], "holds dates or durations"),
+    "a list of dates": (list(map(list, DATES)), "holds dates"),
+    "a table of dates": (pd.DataFrame({"a": ROWS[:, 0], "b": DATES[:, 0]}), "holds dates"),
+    "a table of polars": (pl.DataFrame({"a": ROWS[:, 0], "b": DATES[:, 0]}), "holds dates"),
+}
+
+WEIGHTS = {
+    "complex": (np.ones(6) + 1j, "type complex128. Weights must be real"),
+    "dates": (DATES[:, 0], "type datetime64"),
+    "texts": (["1"] * 6, "type <U1"),
+    "masked": (np.ma.masked_equal([1.0, 2, 3, 4, 5, 6], 3), "masked array with 1 masked"),
+    "a sum that overflows": (np.linspace(1e308, 1.5e308, 6), "sum of sample_weight is too large"),
+    "equal weights that overflow": (np.full(6, 1e308), "sum of sample_weight is too large"),
+}

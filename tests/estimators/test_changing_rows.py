@@ -1,0 +1,74 @@
+"""Rows that change during a fit crash nothing, and their result is never certified with NaN."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from attacks import changing_rows
+from boostkmeans import BoostKMeans
+from conftest import run_python
+
+SCRIPT = Path(changing_rows.__file__)
+# Number of fits. Each combination of rows and changed arrays occurs, with all settings for most.
+N_FITS = 45
+
+
+@pytest.mark.process
+def test_fits_of_changing_rows_end() -> None:
+    arguments = [str(SCRIPT), "0", str(N_FITS)]
+    result = run_python(f"""
+import runpy, sys
+sys.argv = {arguments}
+runpy.run_path({str(SCRIPT)!r}, run_name="__main__")
+""")
+    assert result.returncode == 0, result.stdout[-500:] + result.stderr
+    lines = result.stdout.splitlines()
+    assert len(lines) == N_FITS
+    assert not [line for line in lines if "FAULT" in line]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("settings", [{}, {"max_size": 90}, {"n_candidates": 4}])
+def test_nan_is_an_error(kind: str, settings: dict[str, int]) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    rows = X if kind == "dense" else sparse.csr_array(X)
+    values = X if kind == "dense" else rows.data
+
+    def spoil(_: object) -> None:
+        values[:10] = np.nan
+
+    model = BoostKMeans(5, random_state=0, tol=0, callback=spoil, **settings)
+    with pytest.raises(ValueError, match="NaN or infinity, which it did not contain when the fit began"):
+        model.fit(rows)
+    assert not hasattr(model, "labels_")
+
+
+def test_other_values_are_not_certified() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    seen = []
+
+    def spoil(record: object) -> None:
+        seen.append(record)
+        if len(seen) == len(plain.history_):  # after the last sweep
+            X[:] = X[::-1].copy()
+
+    plain = BoostKMeans(5, random_state=0, tol=0).fit(X)
+    assert plain.converged_
+    model = BoostKMeans(5, random_state=0, tol=0, callback=spoil).fit(X)
+    assert len(seen) == len(plain.history_)
+    assert not model.converged_
+
+
+def test_core_has_its_own_row_starts() -> None:
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((200, 30), density=0.2, format="csr", rng=rng)
+    expected = BoostKMeans(4, random_state=0).fit(X).labels_
+    starts = X.indptr
+
+    def spoil(_: object) -> None:
+        starts[:] = rng.integers(-(10**6), 10**6, size=len(starts))
+
+    found = BoostKMeans(4, random_state=0, callback=spoil).fit(X).labels_
+    assert np.array_equal(found, expected)
