@@ -19,6 +19,7 @@ from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.run import Run
 from boostkmeans._engine.schedule import Schedule
+from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer, real, satisfying
 from boostkmeans._runtime.progress import visible_log
@@ -37,8 +38,12 @@ class BoostKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters, k.
+    n_clusters : int or None, default=8
+        Number of clusters, k. None if `leaf_size` sets it.
+    leaf_size : float, default=None
+        Average number of rows of a cluster, or their weight if there are weights. It sets the number of
+        clusters instead of `n_clusters`: the total weight divided by `leaf_size`, rounded, and at least
+        1. `n_clusters` must then be None or its default, 8.
     init : str, array or callable, default="auto"
         How to start:
 
@@ -134,6 +139,8 @@ class BoostKMeans(Clusterer):
         ended with candidates, or has limits on sizes.
     cluster_centers_ : ndarray of shape (k, n_features), float64
         Means of the clusters after the last sweep.
+    n_clusters_ : int
+        Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
     inertia_ : float
@@ -191,8 +198,9 @@ class BoostKMeans(Clusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = DEFAULT_N_CLUSTERS,
         *,
+        leaf_size: float | None = None,
         init: Init = "auto",
         moves: str = "best",
         n_candidates: int | str | None = "auto",
@@ -214,6 +222,7 @@ class BoostKMeans(Clusterer):
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.leaf_size = leaf_size
         self.init = init
         self.moves = moves
         self.n_candidates = n_candidates
@@ -276,11 +285,11 @@ class BoostKMeans(Clusterer):
     def _start(self) -> Start:
         return start_kway
 
-    def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
+    def _problem(self, rows: RowSet, weights: RowWeights, n_clusters: int, n_threads: int) -> Problem:
         limits = None
         if self.min_size is not None or self.max_size is not None:
-            limits = Limits.from_sizes(self.min_size, self.max_size, weights, self.n_clusters)
-        return Problem(rows, weights, self.n_clusters, n_threads, limits)
+            limits = Limits.from_sizes(self.min_size, self.max_size, weights, n_clusters)
+        return Problem(rows, weights, n_clusters, n_threads, limits)
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, n_threads: int) -> None:
         """Fit the centres, as rows that never move, together with the rows of the batch."""
