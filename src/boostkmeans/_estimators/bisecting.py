@@ -271,6 +271,26 @@ class BisectingBoostKMeans(Clusterer):
         check_is_fitted(self, "_frame")
         return self.tree_.cut(n_clusters)
 
+    def update(self, X_new: Any = None, **changes: Any) -> Any:
+        """Raise NotImplementedError: the tree would not describe the updated clusters.
+
+        Parameters
+        ----------
+        X_new : array-like, default=None
+            Rows to add.
+        **changes : dict
+            Other arguments of `BoostKMeans.update`.
+
+        Returns
+        -------
+        self : object
+            Never.
+        """
+        raise NotImplementedError(
+            "The tree of BisectingBoostKMeans would not describe updated clusters. Continue from its "
+            "clusters with BoostKMeans(n_clusters, init=model.labels_).fit(X), which can be updated."
+        )
+
     @property
     def _refines(self) -> bool:
         return not isinstance(self.refine, bool | np.bool_) or bool(self.refine)

@@ -197,6 +197,23 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
         """
         raise NotImplementedError("Use to_local().partial_fit(X) to add a batch on one machine.")
 
+    def update(self, X_new: Any = None, **changes: Any) -> Any:
+        """Raise NotImplementedError: the ordinary estimator is updated.
+
+        Parameters
+        ----------
+        X_new : array, default=None
+            Rows to add.
+        **changes : dict
+            Other arguments of `boostkmeans.BoostKMeans.update`.
+
+        Returns
+        -------
+        self : object
+            Never.
+        """
+        raise NotImplementedError("Use to_local().update(X_new) to update the model on one machine.")
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         owner = type(self).__name__
