@@ -32,11 +32,11 @@ def updates_section(result: Json) -> str:
     header = ["", "time", "share of a refit", "inertia", "old rows in the same cluster"]
     update = parts["update"]
     return (
-        f"## Updates\n\nk = {result['k']:,}; 10 % of the rows are added, from other photographs, and 5 % "
-        f"are removed. {context(result)}\n{table(header, rows)}\n"
-        f"The update splits {update['split']} clusters and removes {update['removed']}. Targets: at most "
-        "10 % of the time of a refit, an inertia within 0.3 %, and 95 % of the old rows in the same "
-        "cluster. The inertia is that of all remaining rows; for models that do not know the old rows, "
+        f"## Updates\n\nk = {result['k']:,}; 10 % of the rows are added, from other photographs, and "
+        f"5 % are removed. {context(result)}\n{table(header, rows)}\n"
+        f"The update splits {update['split']} clusters and removes {update['removed']}. Targets: at "
+        "most 10 % of the time of a refit, an inertia within 0.3 %, and 95 % of the old rows in the "
+        "same cluster. The inertia is that of all remaining rows; for models that do not know the old rows, "
         f"that of the nearest centres.\n{_ten_updates(parts)}"
     )
 
@@ -45,12 +45,12 @@ def _ten_updates(parts: Json) -> str:
     ten, refit = parts.get("ten updates"), parts.get("refit after ten updates")
     if ten is None or refit is None:
         return ""
+    change = f"{ten['inertia'] / refit['inertia'] - 1:+.2%}"
     return (
-        f"\nAfter ten updates in a row, each with 10 % more and 5 % fewer rows ({ten['n_rows']:,} rows "
-        f"at the end), the inertia differs by **{ten['inertia'] / refit['inertia'] - 1:+.2%}** from that "
-        f"of a new fit (target: within 0.6 %). The ten updates take {ten['seconds']:.1f} s together, and "
-        f"the new fit {refit['seconds']:.1f} s. In each of them, at least {ten['kept']:.2%} of the old "
-        "rows stay in their cluster.\n"
+        f"\nAfter ten updates in a row, each with 10 % more and 5 % fewer rows ({ten['n_rows']:,} rows at "
+        f"the end), the inertia differs by **{change}** from that of a new fit (target: within 0.6 %). "
+        f"The ten updates take {ten['seconds']:.1f} s together, and the new fit {refit['seconds']:.1f} s. "
+        f"In each of them, at least {ten['kept']:.2%} of the old rows stay in their cluster.\n"
     )
 
 

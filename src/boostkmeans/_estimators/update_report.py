@@ -54,20 +54,6 @@ class UpdateReport:
 
     __repr__ = short_repr
 
-    @classmethod
-    def of_ledger(cls, ledger: ClusterLedger, **values: Any) -> "UpdateReport":
-        """Return the report of an update with this ledger. `values` are the other fields."""
-        return cls(
-            n_clusters_before=len(ledger.successors),
-            n_clusters_after=len(ledger.origins),
-            split=np.flatnonzero(ledger.is_split),
-            merged=np.flatnonzero(ledger.is_merged),
-            created=ledger.created,
-            removed=np.flatnonzero(~ledger.survives),
-            successors=ledger.successors,
-            **values,
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values for JSON, without those that have one value per row.
 
@@ -78,3 +64,17 @@ class UpdateReport:
         """
         values = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in PER_ROW}
         return {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in values.items()}
+
+
+def report_of(ledger: ClusterLedger, **values: Any) -> UpdateReport:
+    """Return the report of an update with this ledger. `values` are the other fields."""
+    return UpdateReport(
+        n_clusters_before=len(ledger.successors),
+        n_clusters_after=len(ledger.origins),
+        split=np.flatnonzero(ledger.is_split),
+        merged=np.flatnonzero(ledger.is_merged),
+        created=ledger.created,
+        removed=np.flatnonzero(~ledger.survives),
+        successors=ledger.successors,
+        **values,
+    )

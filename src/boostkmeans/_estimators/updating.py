@@ -14,7 +14,7 @@ from boostkmeans._engine.run import Run
 from boostkmeans._engine.stopping import StoppingCriteria
 from boostkmeans._engine.updates.update import Placement, Update
 from boostkmeans._estimators.cluster_count import cluster_count
-from boostkmeans._estimators.update_report import UpdateReport
+from boostkmeans._estimators.update_report import report_of
 from boostkmeans._estimators.updated_rows import (
     Changes,
     UpdatedRows,
@@ -118,7 +118,7 @@ def _row_attributes(model: Any, updated: UpdatedRows, run: Run, update: Update) 
         n_kept, n_moved = int(whole.sizes.sum()), int(whole.sizes[has_moved].sum())
         if has_all_labels(model) and updated.n_removed == 0:
             all_labels = np.concatenate([labels[:n_old][model.labels_], labels[n_old:]])
-    report = UpdateReport.of_ledger(
+    report = report_of(
         ledger,
         n_added=updated.n_new,
         n_removed=updated.n_removed,
