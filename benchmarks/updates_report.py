@@ -36,8 +36,8 @@ def updates_section(result: Json) -> str:
         f"5 % are removed. {context(result)}\n{table(header, rows)}\n"
         f"The update splits {update['split']} clusters and removes {update['removed']}. Targets: at "
         "most 10 % of the time of a refit, an inertia within 0.3 %, and 95 % of the old rows in the "
-        "same cluster. The inertia is that of all remaining rows; for models that do not know the old rows, "
-        f"that of the nearest centres.\n{_ten_updates(parts)}"
+        "same cluster. The inertia is that of all remaining rows; for models that do not know the old "
+        f"rows, that of the nearest centres.\n{_ten_updates(parts)}"
     )
 
 
@@ -47,10 +47,11 @@ def _ten_updates(parts: Json) -> str:
         return ""
     change = f"{ten['inertia'] / refit['inertia'] - 1:+.2%}"
     return (
-        f"\nAfter ten updates in a row, each with 10 % more and 5 % fewer rows ({ten['n_rows']:,} rows at "
-        f"the end), the inertia differs by **{change}** from that of a new fit (target: within 0.6 %). "
-        f"The ten updates take {ten['seconds']:.1f} s together, and the new fit {refit['seconds']:.1f} s. "
-        f"In each of them, at least {ten['kept']:.2%} of the old rows stay in their cluster.\n"
+        f"\nAfter ten updates in a row, each with 10 % more and 5 % fewer rows ({ten['n_rows']:,} rows "
+        f"at the end), the inertia differs by **{change}** from that of a new fit (target: within "
+        f"0.6 %). The ten updates take {ten['seconds']:.1f} s together, and the new fit "
+        f"{refit['seconds']:.1f} s. In each of them, at least {ten['kept']:.2%} of the old rows stay in "
+        "their cluster.\n"
     )
 
 
