@@ -258,6 +258,16 @@ def test_adding_and_removing_the_same_rows_restores_the_sums(seed: int, cosine: 
     assert model.n_samples_seen_ == 400
 
 
+def test_kept_rows_that_move_are_counted() -> None:
+    rows = np.array([[0.0], [1], [2], [3.4], [5], [5], [5]])
+    model = BoostKMeans(2, init=np.array([0, 0, 0, 0, 1, 1, 1]), max_iter=1, repair=False).fit(rows)
+    before = model.labels_[2:]
+    model.update(X_removed=[0, 1], X=rows)  # 3.4 is now nearer to the other cluster.
+    check_consistent(model, rows[2:])
+    check_report(model.update_report_, before, model.labels_)
+    assert model.update_report_.n_moved == np.count_nonzero(before != model.labels_)
+
+
 def test_failed_and_interrupted_updates_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted()
     before = dict(model.__dict__)
@@ -316,6 +326,21 @@ def test_a_cluster_without_rows_is_filled_by_a_split() -> None:
     assert (report.removed.tolist(), report.created.tolist()) == ([empty], [empty])
     assert report.successors[empty] == -1
     assert model.cluster_sizes_.min() == 1
+
+
+def test_few_clusters() -> None:
+    for k in (1, 2):
+        model = fitted(k).update(NEW, X=X)
+        check_consistent(model, np.concatenate([X, NEW]))
+    model = fitted(2).set_params(n_clusters=1).update(NEW[:1])
+    assert model.n_clusters_ == 1
+    np.testing.assert_allclose(model.cluster_centers_[0], np.vstack([X, NEW[:1]]).mean(axis=0))
+    assert model.inertia_ == pytest.approx(401 * np.vstack([X, NEW[:1]]).var(axis=0).sum())
+    with pytest.raises(ValueError, match="can only be separated if they are given"):
+        fitted().set_params(max_size=20).update(NEW)
+    divided = fitted().set_params(max_size=20).update(NEW, X=X)
+    assert divided.n_clusters_ == 24
+    assert divided.cluster_sizes_.max() == 20
 
 
 def test_batches_can_be_updated() -> None:

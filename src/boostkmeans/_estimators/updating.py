@@ -22,6 +22,7 @@ from boostkmeans._estimators.updated_rows import (
     has_all_labels,
     rows_of_update,
 )
+from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.limits import ROUNDING, Limits
 from boostkmeans._steps.neighbours import assign_by_candidates
@@ -44,6 +45,7 @@ def updated_attributes(
     target = target_count(model, weights)
     limits = None
     if model.min_size is not None or model.max_size is not None:
+        _check_represented(model, updated)
         limits = Limits.from_sizes(model.min_size, model.max_size, weights, target)
     problem = Problem(
         updated.rows, weights, target, resolve_threads(model.n_threads), limits, updated.n_pinned
@@ -81,6 +83,25 @@ def target_count(model: Any, weights: RowWeights) -> int:
     if model.min_size:
         target = min(target, max(1, math.floor(total / model.min_size * (1 + ROUNDING))))
     return min(target, weights.n_positive)
+
+
+def _check_represented(model: Any, updated: UpdatedRows) -> None:
+    """Raise an error if old rows that stay together exceed the limit on sizes."""
+    whole = updated.represented
+    if whole is None or model.max_size is None:
+        return
+    heaviest = int(np.argmax(whole.weights))
+    if whole.weights[heaviest] > model.max_size * (1 + ROUNDING):
+        raise ParameterConflictError(
+            Message(
+                "Cluster {cluster} has a size of {size:g}, which is more than {max_size}. Its rows can "
+                "only be separated if they are given ({rows}).",
+                cluster=heaviest,
+                size=float(whole.weights[heaviest]),
+                max_size=Parameter("max_size", model.max_size),
+                rows=Parameter("X"),
+            )
+        )
 
 
 def _plan(requested: RequestedSettings, problem: Problem) -> Plan:

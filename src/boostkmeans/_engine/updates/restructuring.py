@@ -67,11 +67,11 @@ class Restructuring:
 
     def _split(self, n_splits: int, respects_limits: bool) -> bool:
         """Make the splits with the highest gains. Return False if no cluster can be split."""
-        repair = self.plan(respects_limits=respects_limits)
+        repair = self.plan(self._seed(), respects_limits=respects_limits)
         divisible = int(np.count_nonzero(repair.gains > 0))
         if divisible < n_splits and not self.touched.all():
             self.touched[:] = True
-            repair = self.plan(respects_limits=respects_limits)
+            repair = self.plan(self._seed(), respects_limits=respects_limits)
         order = np.argsort(-repair.gains, kind="stable")
         split = order[repair.gains[order] > 0][:n_splits]
         if len(split) == 0:
@@ -89,12 +89,14 @@ class Restructuring:
         self.touched[split] = self.touched[created] = True
         return True
 
-    def plan(self, *, respects_limits: bool = True) -> Repair:
+    def plan(self, seed: int, *, respects_limits: bool = True) -> Repair:
         """Split the touched clusters on trial. The larger part of the old rows keeps the number."""
         problem = self.problem if respects_limits else replace(self.problem, limits=None)
-        seed = int(self.rng.randint(2**31 - 1))
         repair = Repair.plan(problem, self.partition, seed, only=self.touched)
         return repair.preserving(self._worth(repair.halves.labels, 2 * self.partition.n_clusters))
+
+    def _seed(self) -> int:
+        return int(self.rng.randint(2**31 - 1))
 
     def _worth(self, labels: NDArray[np.int32], n_clusters: int) -> Floats:
         """Return the weight of the old rows of each cluster."""

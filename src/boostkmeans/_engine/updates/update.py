@@ -26,6 +26,8 @@ from boostkmeans._steps.sweep import FullPolicy, VisitPolicy, sweep
 MAX_REPAIR_ROUNDS = 1
 # Maximum length of the lists of candidates, if the plan compares rows with all clusters.
 MAX_CANDIDATES = AUTO_FROM_CLUSTERS
+# A swap merges two clusters and splits a third one.
+MIN_CLUSTERS_TO_SWAP = 3
 # With fewer clusters, rows are compared with all clusters, because all are neighbours.
 MIN_CLUSTERS_FOR_LISTS = 3
 
@@ -54,7 +56,7 @@ class TrackedRepairs(RepairRounds):
     def _plan_repair(self, seed: int) -> Repair:
         state = self._state
         state.partition = self.run.partition
-        return state.plan()
+        return state.plan(seed)
 
     def _swap(self, repair: Repair, swaps: Swaps, record_below: float = math.inf) -> None:
         super()._swap(repair, swaps, record_below)
@@ -115,7 +117,7 @@ class Update:
         placed, problem = self.placement, self.placement.problem
         k = len(placed.centres)
         partition, _ = Partition.from_labels(
-            placed.labels,
+            placed.labels.copy(),  # Sweeps change the labels of a partition.
             k,
             problem.rows,
             problem.row_weights,
@@ -206,6 +208,8 @@ class Update:
     def _repair(self, run: Run, state: Restructuring) -> StopReason:
         """Swap clusters where this lowers the inertia. Return the reason to stop."""
         rounds = min(self.plan.repair_rounds, MAX_REPAIR_ROUNDS)
+        if run.n_clusters < MIN_CLUSTERS_TO_SWAP:
+            return StopReason.TOL
         repairs = TrackedRepairs(run, self.criteria, rounds, 0, restructuring=state)
         while repairs.rounds_left > 0 and run.n_sweeps < self.criteria.max_iter:
             if not repairs.perform(try_swaps=False):
