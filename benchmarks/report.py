@@ -11,6 +11,7 @@ import optima_report
 import projected_report
 import quantization_report
 import text_report
+import updates_report
 from environment import Json
 from page import DOCS, IMAGES, context, table
 from result_files import RESULTS, read_result
@@ -38,6 +39,7 @@ def page_text(results: dict[str, Json]) -> str:
         **projected_report.SECTIONS,
         **optima_report.SECTIONS,
         **few_clusters_report.SECTIONS,
+        **updates_report.SECTIONS,
         **text_report.SECTIONS,
         **cluster_names_report.SECTIONS,
         **files_report.SECTIONS,

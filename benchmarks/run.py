@@ -23,11 +23,12 @@ import projected
 import quantization
 import small
 import text
+import updates
 from report import write_report
 
 BENCHMARKS = [
     *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
-    *few_clusters.BENCHMARKS, *small.BENCHMARKS,
+    *few_clusters.BENCHMARKS, *updates.BENCHMARKS, *small.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
     *cluster_names.BENCHMARKS, *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
     *distributed_fits.BENCHMARKS, *distributed_peers.BENCHMARKS, *distributed_memory.BENCHMARKS,

@@ -82,9 +82,9 @@ class BoundedBoostKMeans(BoostKMeans):
     def _checkpoint_name(self) -> str:
         return "BoostKMeans"
 
-    def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
-        problem = super()._problem(rows, weights, n_threads)
-        return replace(problem, projection=projection_of(rows, self.n_clusters, n_threads))
+    def _problem(self, rows: RowSet, weights: RowWeights, n_clusters: int, n_threads: int) -> Problem:
+        problem = super()._problem(rows, weights, n_clusters, n_threads)
+        return replace(problem, projection=projection_of(rows, n_clusters, n_threads))
 
 
 class BoundedKMeans(KMeans):

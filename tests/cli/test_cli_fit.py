@@ -111,6 +111,8 @@ def test_labels_as_text(small_file: Path, tmp_path: Path, ending: str) -> None:
     target = tmp_path / f"l.{ending}"
     succeed("fit", small_file, "-k", str(K), "--labels", target)
     assert target.read_text() == succeed("fit", small_file, "-k", str(K), "--labels", "-")
+    by_size = succeed("fit", small_file, "--leaf-size", str(600 / K), "--labels", "-")
+    assert target.read_text() == by_size
 
 
 @pytest.mark.process
@@ -219,6 +221,9 @@ def test_rejects_the_same_file_twice(small_file: Path, tmp_path: Path) -> None:
     ("options", "what"),
     [
         (["-k", "0"], "-k"),
+        ([], "Use -k K, or --leaf-size ROWS"),
+        (["-k", "5", "--leaf-size", "9"], "-k and --leaf-size both set the number of clusters"),
+        (["--leaf-size", "0.1"], "--leaf-size 0.1 gives 6000 clusters for 600 rows"),
         (["-k", "601"], "-k 601 is more than the 600 rows of"),
         (["-k", "5", "--labels", "l.fvecs"], ".npy, .txt, .csv or .parquet"),
         (["-k", "5", "--centers", "c.bvecs"], ".npy, .fvecs"),

@@ -442,6 +442,11 @@ print((kilobytes("VmHWM") - before) * 1024 / limit)
     assert 0 < float(result.stdout) < 1
 
 
+def test_leaf_size_counts_all_rows(little_memory: int) -> None:
+    model = BoostKMeans(leaf_size=250, max_iter=1, random_state=0).fit(source(X, little_memory))
+    assert model.n_clusters_ == 12
+
+
 def test_centres_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(5000, 64)).astype(np.float32)
     np.save(tmp_path / "x.npy", rows)

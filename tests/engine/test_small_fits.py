@@ -112,7 +112,7 @@ def test_certified_partitions_are_optimal(seed: int) -> None:
     assert model.converged_
     labels = model.labels_
     assert model.inertia_ == pytest.approx(reference.inertia(X, labels), rel=1e-9, abs=1e-9)
-    assert reference.improving_move(X, labels, model.n_clusters) is None
+    assert reference.improving_move(X, labels, model.n_clusters_) is None
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def was_projected(model: BoostKMeans) -> bool:
 
 def assert_consistent(model: BoostKMeans, rows: NDArray[Any], weights: Any = None) -> None:
     """Check centres, sizes and inertia against the labels."""
-    k, w = model.n_clusters, np.ones(len(rows)) if weights is None else weights
+    k, w = model.n_clusters_, np.ones(len(rows)) if weights is None else weights
     np.testing.assert_array_equal(model.cluster_sizes_, np.bincount(model.labels_, minlength=k))
     gaps = np.square(rows - model.cluster_centers_[model.labels_]).sum(axis=1)
     assert model.inertia_ == pytest.approx(w @ gaps)

@@ -25,7 +25,7 @@ def test_loaded_model_equals_saved_model(name: str, tmp_path: Path) -> None:
     if isinstance(model, BisectingBoostKMeans):
         loaded = load_model(path)
         assert bits(loaded.predict(rows, tree=True)) == bits(model.predict(rows, tree=True))
-        cut = len(model.tree_.children[0]) if model.n_clusters > 1 else 1
+        cut = len(model.tree_.children[0]) if model.n_clusters_ > 1 else 1
         assert bits(loaded.cut(cut)) == bits(model.cut(cut))
         assert bits(loaded.tree_.to_linkage()) == bits(model.tree_.to_linkage())
 

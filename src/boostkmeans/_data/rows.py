@@ -163,6 +163,11 @@ class Rows:
         factors = None if self._factors is None else self._factors[indices]
         return Rows(self._array[indices], self.frame, factors, stays_sparse=self.stays_sparse)
 
+    def after(self, n_rows: int) -> "Rows":
+        """Return all rows but the first ones. A dense array is not copied."""
+        factors = None if self._factors is None else self._factors[n_rows:]
+        return Rows(self._array[n_rows:], self.frame, factors, stays_sparse=self.stays_sparse)
+
     def take(self, indices: Indices) -> Floats:
         """See `RowSet`. The indices may come in any order."""
         points = _dense(self._array[indices])

@@ -68,7 +68,7 @@ class RepairRounds:
             return False
         self.rounds_left -= 1
         seed = int(run.rng.randint(2**31 - 1))
-        repair = Repair.plan(run.problem, run.partition, seed, self._known_lists())
+        repair = self._plan_repair(seed)
         min_gain = max(MIN_REPAIR_GAIN * criteria.tol, INERTIA_ROUNDING) * run.inertia
         swaps = repair.improving_swaps(min_gain)
         self.last_swaps = 0 if swaps is None else len(swaps)
@@ -87,6 +87,11 @@ class RepairRounds:
         if changed and self.run.candidates is not None:
             self.run.candidates.invalidate()
         return changed
+
+    def _plan_repair(self, seed: int) -> Repair:
+        """Split all clusters on trial, and compute the costs of merges."""
+        run = self.run
+        return Repair.plan(run.problem, run.partition, seed, self._known_lists())
 
     def _known_lists(self) -> Lists | None:
         """Return neighbour lists that a repair can use; None if it has to search for neighbours."""

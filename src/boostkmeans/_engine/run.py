@@ -142,7 +142,9 @@ class Run(ScheduledRun):
         )  # fmt: skip
         if problem.limits is not None:
             logger.info("moving rows until all clusters are within the size limits")
-            run.partition = Balancing(partition, problem, run._balancing_policy, rng, deadline).run()
+            run.partition = Balancing(
+                partition, problem, run._balancing_policy, rng, deadline=deadline
+            ).run()
             run.on_course = run.on_course and time.perf_counter() < deadline
             run._invalidate_lists()
             run.recompute()
@@ -150,6 +152,24 @@ class Run(ScheduledRun):
         if make_tree is not None and inertias is not None:
             run.tree, n_rows, note = make_tree(partition, inertias)
             run.record(n_rows, 0, "tree", note=note)
+        return run
+
+    @classmethod
+    def of_partition(
+        cls,
+        problem: Problem,
+        plan: Plan,
+        partition: Partition,
+        rng: np.random.RandomState,
+        *,
+        began: float,
+    ) -> "Run":
+        """Return a run that starts from a partition, which may have empty clusters."""
+        run = cls(
+            problem=problem, plan=plan, partition=partition, inertia=0.0, rng=rng, began=began,
+            note=str(plan),
+        )  # fmt: skip
+        run.recompute()
         return run
 
     def _balancing_policy(self, partition: Partition) -> VisitPolicy:

@@ -78,7 +78,7 @@ def _probe(
     share = candidates.probe_share(problem.rows, partition.n_clusters)
     if share == 0 or problem.limits is not None:
         return result
-    policy = FullPolicy(problem.n_pinned, share)
+    policy = FullPolicy(share)
     probed = sweep(problem, partition, policy=policy, options=options, rng=run.rng)
     candidates.after_probe(probed, problem.rows, partition, run.inertia)
     return result.plus(probed)
@@ -88,7 +88,7 @@ def _sweep_all(run: Run, options: SweepOptions) -> SweepResult:
     """Compare rows with all clusters."""
     problem, partition = run.problem, run.partition
     _update_bounds(run, options.temperature)
-    policy = FullPolicy(problem.n_pinned, bounds=run.bounds)
+    policy = FullPolicy(bounds=run.bounds)
     result = sweep(
         problem, partition, policy=policy, options=options, rng=run.rng, progress=run.progress
     )

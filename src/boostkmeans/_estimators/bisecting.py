@@ -16,6 +16,7 @@ from boostkmeans._engine.fit import Start, start_tree
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.run import Run
 from boostkmeans._engine.stopping import Outcome, StopReason
+from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._estimators.model_layout import TREE_CLUSTERER
 from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer
@@ -40,8 +41,12 @@ class BisectingBoostKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters, k.
+    n_clusters : int or None, default=8
+        Number of clusters, k. None if `leaf_size` sets it.
+    leaf_size : float, default=None
+        Average number of rows of a cluster, or their weight if there are weights. It sets the number of
+        clusters instead of `n_clusters`: the total weight divided by `leaf_size`, rounded, and at least
+        1. `n_clusters` must then be None or its default, 8.
     n_sections : int, default=2
         Number of clusters into which a cluster is split. The last split makes only as many as are
         needed.
@@ -105,6 +110,8 @@ class BisectingBoostKMeans(Clusterer):
         Cluster of each row: its leaf, or its cluster after refinement.
     cluster_centers_ : ndarray of shape (k, n_features), float64
         Means of the clusters.
+    n_clusters_ : int
+        Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
     inertia_ : float
@@ -156,8 +163,9 @@ class BisectingBoostKMeans(Clusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = DEFAULT_N_CLUSTERS,
         *,
+        leaf_size: float | None = None,
         n_sections: int = 2,
         init: str = "random-partition",
         split: str = "largest",
@@ -181,6 +189,7 @@ class BisectingBoostKMeans(Clusterer):
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.leaf_size = leaf_size
         self.n_sections = n_sections
         self.init = init
         self.split = split
@@ -262,6 +271,26 @@ class BisectingBoostKMeans(Clusterer):
         check_is_fitted(self, "_frame")
         return self.tree_.cut(n_clusters)
 
+    def update(self, X_new: Any = None, **changes: Any) -> Any:
+        """Raise NotImplementedError: the tree would not describe the updated clusters.
+
+        Parameters
+        ----------
+        X_new : array-like, default=None
+            Rows to add.
+        **changes : dict
+            Other arguments of `BoostKMeans.update`.
+
+        Returns
+        -------
+        self : object
+            Never.
+        """
+        raise NotImplementedError(
+            "The tree of BisectingBoostKMeans would not describe updated clusters. Continue from its "
+            "clusters with BoostKMeans(n_clusters, init=model.labels_).fit(X), which can be updated."
+        )
+
     @property
     def _refines(self) -> bool:
         return not isinstance(self.refine, bool | np.bool_) or bool(self.refine)
@@ -274,8 +303,8 @@ class BisectingBoostKMeans(Clusterer):
         rules = SplitRules(self.n_sections, self.init, self.split, self.sample, self.max_passes)
         return start_tree(rules, refine=self._refines)
 
-    def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
-        return Problem(rows, weights, self.n_clusters, n_threads)
+    def _problem(self, rows: RowSet, weights: RowWeights, n_clusters: int, n_threads: int) -> Problem:
+        return Problem(rows, weights, n_clusters, n_threads)
 
     def _result(
         self, run: Run, outcome: Outcome, rows: RowSet, weights: RowWeights, *, relabel: bool

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans._data.frame import Array, Frame
-from boostkmeans._data.rows import Rows, RowSet, canonical
+from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.core_times import CoreClock
 from boostkmeans._engine.fit import Start, start_kway
@@ -19,7 +19,12 @@ from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.run import Run
 from boostkmeans._engine.schedule import Schedule
+from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._estimators.clusterer import Clusterer
+from boostkmeans._estimators.pinned_rows import with_pinned_centres
+from boostkmeans._estimators.update_report import UpdateReport
+from boostkmeans._estimators.updated_rows import Changes
+from boostkmeans._estimators.updating import updated_attributes
 from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer, real, satisfying
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans._runtime.threads import resolve_threads
@@ -37,8 +42,12 @@ class BoostKMeans(Clusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters, k.
+    n_clusters : int or None, default=8
+        Number of clusters, k. None if `leaf_size` sets it.
+    leaf_size : float, default=None
+        Average number of rows of a cluster, or their weight if there are weights. It sets the number of
+        clusters instead of `n_clusters`: the total weight divided by `leaf_size`, rounded, and at least
+        1. `n_clusters` must then be None or its default, 8.
     init : str, array or callable, default="auto"
         How to start:
 
@@ -134,6 +143,8 @@ class BoostKMeans(Clusterer):
         ended with candidates, or has limits on sizes.
     cluster_centers_ : ndarray of shape (k, n_features), float64
         Means of the clusters after the last sweep.
+    n_clusters_ : int
+        Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
     inertia_ : float
@@ -154,6 +165,8 @@ class BoostKMeans(Clusterer):
     serial_share_ : float
         Share of the single-threaded time of the fit in which only one thread can work, between 0 and 1.
         It limits the speed-up on many processors. A loaded model does not have this attribute.
+    update_report_ : UpdateReport
+        What the last `update` changed. A loaded model does not have this attribute.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -189,10 +202,13 @@ class BoostKMeans(Clusterer):
         "max_size": any_of(None, real(positive=True)),
     }
 
+    update_report_: UpdateReport
+
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = DEFAULT_N_CLUSTERS,
         *,
+        leaf_size: float | None = None,
         init: Init = "auto",
         moves: str = "best",
         n_candidates: int | str | None = "auto",
@@ -214,6 +230,7 @@ class BoostKMeans(Clusterer):
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.leaf_size = leaf_size
         self.init = init
         self.moves = moves
         self.n_candidates = n_candidates
@@ -273,30 +290,90 @@ class BoostKMeans(Clusterer):
         self.__dict__.update(clock.attributes())
         return self
 
+    def update(
+        self,
+        X_new: ArrayLike | None = None,
+        *,
+        X_removed: ArrayLike | None = None,
+        X: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        removed_weight: ArrayLike | None = None,
+        X_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Add rows to the clusters and remove rows from them, and optimise only what changed.
+
+        New rows join their nearest clusters. Sweeps over the clusters that gained or lost rows, and over
+        their neighbours, follow. Clusters are split and merged where that lowers the inertia, where the
+        limits on sizes require it, and, with `leaf_size`, so that the number of clusters follows the
+        number of rows. Otherwise there are `n_clusters` clusters. Clusters that survive keep their
+        numbers; `update_report_` tells the exceptions.
+
+        Without X, each cluster is represented by its sums. Its old rows then stay together, and removed
+        rows are subtracted from the cluster with the nearest centre. With X, the old rows move, too.
+
+        Afterwards, `labels_` describe the old rows that remain, in their order, followed by the new
+        rows. If they are not known, because rows were removed without X or the model was saved without
+        labels, there are no `labels_`. `inertia_` and `cluster_sizes_` describe all rows; without X,
+        `inertia_` is the sum of squared distances if no old row changes its cluster. An update that
+        fails or is interrupted leaves the model unchanged.
+
+        Parameters
+        ----------
+        X_new : array-like or sparse matrix of shape (n_new, n_features), default=None
+            Rows to add.
+        X_removed : array-like, default=None
+            Rows to remove: their values, of shape (n_removed, n_features). With X, also their numbers in
+            X, an integer array of shape (n_removed,). With X, each removed row must equal a different
+            row of X.
+        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+            All rows of the model, in the order of `labels_`. They must fit into memory.
+        sample_weight : array-like of shape (n_new,), default=None
+            Weight of each new row. By default all weights are 1.
+        removed_weight : array-like of shape (n_removed,), default=None
+            Weight of each removed row, if X is not given. By default all weights are 1.
+        X_weight : array-like of shape (n_samples,), default=None
+            Weight of each row of X. By default all weights are 1.
+
+        Returns
+        -------
+        self : object
+            The updated estimator.
+        """
+        check_is_fitted(self, "_frame")
+        if self.checkpoint is not None:
+            raise ValueError("update does not support checkpoint. Save the model after each update.")
+        began, clock = time.perf_counter(), CoreClock()
+        self._check_parameters()
+        changes = Changes(X_new, X_removed, X, sample_weight, removed_weight, X_weight)
+        with visible_log(self.verbose):
+            requested, criteria = self._requested_settings(), self._criteria(began)
+            result = updated_attributes(self, changes, requested, criteria, began)
+            known = {name: value for name, value in result.items() if value is not None}
+            self.__dict__.update(known, **clock.attributes())
+            for name in result.keys() - known.keys():
+                self.__dict__.pop(name, None)
+            self._log_result(began)
+        return self
+
     def _start(self) -> Start:
         return start_kway
 
-    def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
+    def _problem(self, rows: RowSet, weights: RowWeights, n_clusters: int, n_threads: int) -> Problem:
         limits = None
         if self.min_size is not None or self.max_size is not None:
-            limits = Limits.from_sizes(self.min_size, self.max_size, weights, self.n_clusters)
-        return Problem(rows, weights, self.n_clusters, n_threads, limits)
+            limits = Limits.from_sizes(self.min_size, self.max_size, weights, n_clusters)
+        return Problem(rows, weights, n_clusters, n_threads, limits)
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, n_threads: int) -> None:
         """Fit the centres, as rows that never move, together with the rows of the batch."""
         k = len(self.cluster_centers_)
         batch = Rows.in_frame(array, self._frame, n_threads)
         labels, _ = nearest(batch, batch.frame.enter(self.cluster_centers_), n_threads)
-        new = batch.scaled()
-        if sparse.issparse(new):
-            together = canonical(sparse.vstack([sparse.csr_array(self.cluster_centers_), new], "csr"))
-        else:
-            together = np.concatenate([self.cluster_centers_, new])
-        new_weights = np.ones(batch.n_rows) if weights.values is None else weights.values
-        all_weights = np.concatenate([self._cluster_weights, new_weights * weights.unit])
-        rows = Rows.in_own_frame(together, "euclidean", n_threads)
+        rows, all_weights = with_pinned_centres(
+            self.cluster_centers_, self._cluster_weights, batch, weights, n_threads
+        )
         run = Run.start(
-            Problem(rows, RowWeights.of(all_weights, k + batch.n_rows), k, n_threads, n_pinned=k),
+            Problem(rows, all_weights, k, n_threads, n_pinned=k),
             Plan(moves=self.moves),
             np.concatenate([np.arange(k, dtype=np.int32), labels]),
             check_random_state(self.random_state),

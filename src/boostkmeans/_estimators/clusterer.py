@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from boostkmeans._data.frame import METRICS, Array
 from boostkmeans._data.row_source import memory_left, source_to_stream
@@ -30,12 +31,17 @@ from boostkmeans._engine.plan import QUALITIES, RequestedSettings
 from boostkmeans._engine.run import Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._estimators.cluster_count import (
+    N_CLUSTERS,
+    check_cluster_count,
+    check_rows_for_clusters,
+    cluster_count,
+)
 from boostkmeans._estimators.model_layout import CLUSTERER
 from boostkmeans._runtime.errors import Message, OptionName, Parameter, ParameterError
 from boostkmeans._runtime.parameter_checks import (
     Allowed,
     any_of,
-    check_n_clusters,
     check_parameters,
     choice,
     integer,
@@ -70,7 +76,8 @@ class Clusterer(CentreModel):
 
     _layout = CLUSTERER
     _allowed: ClassVar[Mapping[str, Allowed]] = {
-        "n_clusters": integer(1),
+        "n_clusters": N_CLUSTERS,
+        "leaf_size": any_of(None, real(positive=True)),
         "moves": choice(MOVES),
         "metric": choice(METRICS),
         "n_init": integer(1),
@@ -92,7 +99,8 @@ class Clusterer(CentreModel):
         "verbose": any_of(bool, integer(0)),
     }
 
-    n_clusters: int
+    n_clusters: int | None
+    leaf_size: float | None
     moves: str
     n_candidates: int | str | None
     repair: bool | int | str
@@ -137,9 +145,9 @@ class Clusterer(CentreModel):
         if self.checkpoint is not None:
             check_target(self.checkpoint, force=True)
         with self._restore_input_on_failure(), visible_log(self.verbose):
-            self._fit(X, sample_weight, began)
+            n_clusters = self._fit(X, sample_weight, began)
             self._log_result(began)
-        self._warn_about_result()
+        self._warn_about_result(n_clusters)
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -148,12 +156,17 @@ class Clusterer(CentreModel):
         defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
         super().__setstate__({**defaults, **state})
 
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters of the fitted model."""
+        return len(self.cluster_centers_)
+
     @abstractmethod
     def _start(self) -> Start:
         """Return the function that starts a run."""
 
     @abstractmethod
-    def _problem(self, rows: RowSet, weights: RowWeights, n_threads: int) -> Problem:
+    def _problem(self, rows: RowSet, weights: RowWeights, n_clusters: int, n_threads: int) -> Problem:
         """Return the problem to solve."""
 
     @property
@@ -166,29 +179,33 @@ class Clusterer(CentreModel):
         """Maximum number of sweeps and repair rounds per run."""
         return self.max_iter
 
-    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, began: float) -> None:
-        """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far."""
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, began: float) -> int:
+        """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far.
+
+        Return the number of clusters that was requested.
+        """
         clock = CoreClock()
         n_threads = resolve_threads(self.n_threads)
-        source = source_to_stream(X, self.n_clusters, weighted=sample_weight is not None)
+        k = self._requested_clusters(X, sample_weight)
+        source = source_to_stream(X, k, weighted=sample_weight is not None)
         rows: RowSet
         array = None
         if source is None:
             array = self._validate(X, reset=True)
             weights = RowWeights.of(sample_weight, array.shape[0])
-            check_n_clusters(self.n_clusters, array.shape[0], weights.n_positive)
+            check_rows_for_clusters(k, self.leaf_size, array.shape[0], weights)
             rows = Rows.in_own_frame(array, self.metric, n_threads)
         else:
             self._validate_source(source, reset=True, whole=False)
             weights = RowWeights.of(sample_weight, source.shape[0])
-            check_n_clusters(self.n_clusters, source.shape[0], weights.n_positive)
+            check_rows_for_clusters(k, self.leaf_size, source.shape[0], weights)
             rows = StreamedRows.within_memory(
-                source, self.metric, self.n_clusters, n_threads, weighted=sample_weight is not None
+                source, self.metric, k, n_threads, weighted=sample_weight is not None
             )
             logger.info("the rows do not fit into memory and are read in %d blocks", rows.n_blocks)
-        left = memory_left(X, self.n_clusters, weighted=sample_weight is not None)
+        left = memory_left(X, k, weighted=sample_weight is not None)
         context = self._context(rows, weights, array, began, left)
-        best = BestRun(self._problem(rows, weights, n_threads), context, self._start())
+        best = BestRun(self._problem(rows, weights, k, n_threads), context, self._start())
         try:
             run = best.find(self.n_init)
             # After sweeps over candidates, finding the nearest of all centres would take longer than the
@@ -204,6 +221,14 @@ class Clusterer(CentreModel):
                 self._log_result(began)
             raise
         self.__dict__.update(result, **clock.attributes())
+        return k
+
+    def _requested_clusters(self, X: Any, sample_weight: ArrayLike | None) -> int:
+        """Return the number of clusters that the parameters request for these rows."""
+        total = 0.0
+        if self.leaf_size is not None:
+            total = RowWeights.of(sample_weight, _num_samples(X)).total
+        return cluster_count(self.n_clusters, self.leaf_size, total)
 
     def _context(
         self,
@@ -325,6 +350,7 @@ class Clusterer(CentreModel):
     def _check_parameters(self) -> None:
         """Raise ParameterError for an invalid parameter."""
         check_parameters(self, self._allowed)
+        check_cluster_count(self.n_clusters, self.leaf_size, type(self).__name__)
         annealing = self.annealing
         if isinstance(annealing, tuple) and annealing[1] > self._max_sweeps:
             expected = f"a tuple of a temperature and at most {self._max_sweeps} sweeps (max_iter)"
@@ -344,10 +370,10 @@ class Clusterer(CentreModel):
             time.perf_counter() - began,
         )
 
-    def _warn_about_result(self) -> None:
+    def _warn_about_result(self, n_clusters: int) -> None:
         n_found = np.count_nonzero(self.cluster_sizes_)
-        if n_found < self.n_clusters:
-            warnings.warn(FewerClustersWarning(int(n_found), int(self.n_clusters)), stacklevel=3)
+        if n_found < n_clusters:
+            warnings.warn(FewerClustersWarning(int(n_found), n_clusters), stacklevel=3)
         if math.isinf(self.inertia_):
             warnings.warn(
                 "The inertia is too large for float64 and is reported as infinite. Labels and centres "

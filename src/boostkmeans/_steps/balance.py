@@ -43,6 +43,8 @@ class Balancing:
     policy: Callable[[Partition], VisitPolicy]
     """Returns the visit policy of the next sweep, with lists for the current centres."""
     rng: np.random.RandomState
+    restructures: bool = True
+    """True if clusters may also move to regions with many rows."""
     deadline: float = math.inf
     """Time after which optional work is skipped, as a value of `time.perf_counter()`."""
 
@@ -56,7 +58,7 @@ class Balancing:
             return self.partition
         start = self.partition
         found = []
-        for restructure in (False, True):
+        for restructure in (False, True) if self.restructures else (False,):
             self.partition = start.copy()
             if restructure:
                 self._restructure()

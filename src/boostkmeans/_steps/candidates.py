@@ -64,16 +64,19 @@ class NeighbourLists:
     def around(
         cls,
         partition: Partition,
-        touched: NDArray[np.int64],
+        touched: NDArray[np.int64] | NDArray[np.bool_],
         n_threads: int,
         known: Lists | None = None,
+        *,
+        n_candidates: int = REPAIR_CANDIDATES,
     ) -> "NeighbourLists":
         """Return lists for sweeps that visit only the touched clusters and what changes around them.
 
-        `known` are lists of any length that need not be searched again.
+        `touched` has numbers of clusters, or a mask. `known` are lists of any length that need not be
+        searched again.
         """
         k = partition.n_clusters
-        n_candidates = min(REPAIR_CANDIDATES, k - 1)
+        n_candidates = min(n_candidates, k - 1)
         if known is None:
             lists = cls.build(partition, n_candidates, 1, n_threads)
         else:

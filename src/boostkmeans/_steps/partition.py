@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from boostkmeans import _core
 from boostkmeans._data.cluster_sums import ClusterSums
@@ -93,6 +94,25 @@ class Partition:
         return Partition(
             self.labels.copy(), self.composites.copy(), self.weights.copy(), self.counts.copy()
         )
+
+    def joined(self, becomes: Labels, n_clusters: int) -> "Partition":
+        """Return a partition in which cluster c is a part of cluster `becomes[c]`.
+
+        A cluster to which no rows belong has a composite of 0.
+        """
+        # The composite of an empty cluster is not a sum.
+        filled = np.flatnonzero(self.weights > 0)
+        shape = (n_clusters, self.n_clusters)
+        joins = csr_array((np.ones(len(filled)), (becomes[filled], filled)), shape=shape)
+        new = Partition(
+            labels=becomes[self.labels],
+            composites=np.ascontiguousarray(joins @ self.composites),
+            weights=np.zeros(n_clusters),
+            counts=np.zeros(n_clusters, dtype=np.int64),
+        )
+        np.add.at(new.weights, becomes, self.weights)
+        np.add.at(new.counts, becomes, self.counts)
+        return new
 
     @property
     def n_clusters(self) -> int:

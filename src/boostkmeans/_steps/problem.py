@@ -22,7 +22,7 @@ class Problem:
     n_threads: int
     limits: Limits | None = None
     n_pinned: int = 0
-    """Number of leading rows that contribute to the sums but never move (see `partial_fit`)."""
+    """Number of leading rows that contribute to the sums but never move (see `pinned_rows.py`)."""
     projection: Projection | None = None
     """The rows in a few dimensions, from which sweeps derive lower bounds of distances."""
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
@@ -84,6 +83,30 @@ class Halves:
     composites: Floats | None
     """Sums of the halves; None if they would be very large."""
 
+    def joined(self, becomes: Labels, n_clusters: int, problem: Problem) -> Partition:
+        """Return the partition in which half h is a part of cluster `becomes[h]`."""
+        if self.composites is None:
+            new, _ = Partition.from_labels(
+                becomes[self.labels], n_clusters, problem.rows, problem.row_weights, problem.n_threads
+            )
+            return new
+        halves = Partition(self.labels, self.composites, self.weights, self.counts)
+        return halves.joined(becomes, n_clusters)
+
+    def exchanged(self, clusters: NDArray[np.bool_]) -> "Halves":
+        """Return the halves with first and second half exchanged in the masked clusters."""
+        k = len(clusters)
+        order = np.arange(2 * k, dtype=np.int32)
+        first = np.flatnonzero(clusters)
+        order[first], order[first + k] = first + k, first
+        return Halves(
+            labels=order[self.labels],
+            weights=self.weights[order],
+            counts=self.counts[order],
+            gains=self.gains,
+            composites=None if self.composites is None else self.composites[order],
+        )
+
 
 @dataclass(frozen=True)
 class Repair:
@@ -98,13 +121,19 @@ class Repair:
 
     @classmethod
     def plan(
-        cls, problem: Problem, partition: Partition, seed: int, lists: Lists | None = None
+        cls,
+        problem: Problem,
+        partition: Partition,
+        seed: int,
+        lists: Lists | None = None,
+        *,
+        only: NDArray[np.bool_] | None = None,
     ) -> "Repair":
-        """Split every cluster, and compute the costs of merging neighbours.
+        """Split every cluster, or only some of them, and compute the costs of merging neighbours.
 
         `lists` are neighbours from an earlier search; None to search for them.
         """
-        halves = split_clusters(problem, partition, seed)
+        halves = split_clusters(problem, partition, seed, only)
         return cls.of_halves(partition, halves, problem.n_threads, limits=problem.limits, lists=lists)
 
     @classmethod
@@ -123,12 +152,25 @@ class Repair:
         if limits is not None:
             allowed &= limits.at_least_min(halves.weights[:k]) & limits.at_least_min(halves.weights[k:])
         gains = np.where(allowed, halves.gains, -np.inf)
-        a, b = _neighbouring_pairs(partition, n_threads, lists)
-        costs = merge_costs(partition.composites, partition.weights, a, b, n_threads)
+        a, b, costs = neighbouring_merges(partition, n_threads, lists)
         if limits is not None:
             gains, costs = _apply_limits(limits, partition.weights, gains, a, b, costs)
         order = np.argsort(costs, kind="stable")
         return cls(partition, halves, gains, (a[order], b[order], costs[order]))
+
+    def preserving(self, owned: Floats) -> "Repair":
+        """Return a repair in which the part of a cluster that is worth more keeps the number.
+
+        `owned` is the worth of each half. A split moves the half that is worth less, and so does a merge
+        of two clusters.
+        """
+        k = self.partition.n_clusters
+        halves = self.halves.exchanged(owned[k:] > owned[:k])
+        a, b, costs = self.merges
+        whole = owned[:k] + owned[k:]
+        swap = whole[b] > whole[a]
+        merges = np.where(swap, b, a), np.where(swap, a, b), costs
+        return replace(self, halves=halves, merges=merges)
 
     def improving_swaps(self, min_gain: float) -> Swaps | None:
         """Pair the best splits with the cheapest merges of other clusters, as long as a pair is a gain.
@@ -182,24 +224,16 @@ class Repair:
             self.partition.stale = True
             new.recompute(problem.rows, problem.row_weights, problem.n_threads)
             return new
-        # The composite of an empty half is not a sum.
-        filled = np.flatnonzero(halves.weights > 0)
-        joins = csr_array((np.ones(len(filled)), (becomes[filled], filled)), shape=(k, 2 * k))
-        new = Partition(
-            labels=becomes[halves.labels],
-            composites=np.ascontiguousarray(joins @ halves.composites),
-            weights=np.zeros(k),
-            counts=np.zeros(k, dtype=np.int64),
-        )
-        np.add.at(new.weights, becomes, halves.weights)
-        np.add.at(new.counts, becomes, halves.counts)
+        new = halves.joined(becomes, k, problem)
         empty = new.counts == 0
         new.composites[empty] = self.partition.composites[empty]
         return new
 
 
-def split_clusters(problem: Problem, partition: Partition, seed: int) -> Halves:
-    """Split each cluster by 2-way boost k-means."""
+def split_clusters(
+    problem: Problem, partition: Partition, seed: int, only: NDArray[np.bool_] | None = None
+) -> Halves:
+    """Split each cluster, or those in the mask `only`, by 2-way boost k-means."""
     k, labels, row_weights = partition.n_clusters, partition.labels, problem.row_weights
     rows = problem.rows_in_memory
     if row_weights is None:
@@ -209,7 +243,8 @@ def split_clusters(problem: Problem, partition: Partition, seed: int) -> Halves:
         order, starts = _core.members(labels[weighted], k, problem.n_threads)
         members = weighted[order]
     begins, ends = starts[:-1], starts[1:]
-    large = np.flatnonzero(ends - begins >= 2)
+    divisible = ends - begins >= 2
+    large = np.flatnonzero(divisible if only is None else divisible & only)
     light = 2 * k * rows.n_features > MAX_HALVES_VALUES
     middles, weights, inertias, _ = _core.split(
         rows.core,
@@ -258,9 +293,18 @@ def _light_halves(
     partition.recompute(problem.rows, problem.row_weights, problem.n_threads, inertias=whole)
     gains, all_weights = np.zeros(k), np.zeros(2 * k)
     gains[large] = np.maximum(whole[large] - inertias.sum(axis=1), 0.0)
+    all_weights[:k] = partition.weights
     all_weights[large], all_weights[large + k] = weights.T
     members = labels if problem.row_weights is None else labels[problem.row_weights > 0]
     return Halves(labels, all_weights, np.bincount(members, minlength=2 * k), gains, None)
+
+
+def neighbouring_merges(
+    partition: Partition, n_threads: int, lists: Lists | None = None
+) -> tuple[Ints, Ints, Floats]:
+    """Return distinct pairs of neighbouring clusters, and the cost of merging each pair."""
+    a, b = _neighbouring_pairs(partition, n_threads, lists)
+    return a, b, merge_costs(partition.composites, partition.weights, a, b, n_threads)
 
 
 def _neighbouring_pairs(partition: Partition, n_threads: int, lists: Lists | None) -> tuple[Ints, Ints]:

@@ -96,8 +96,6 @@ class VisitPolicy(Protocol):
 class FullPolicy:
     """Compare rows with all clusters, in random order."""
 
-    n_pinned: int = 0
-    """Number of leading rows that are not visited."""
     share: float = 1.0
     """Share of the rows that are visited, drawn at random."""
     bounds: RowBounds | None = None
@@ -108,11 +106,8 @@ class FullPolicy:
     ) -> _core.FullVisit:
         """See `VisitPolicy`."""
         n = block.rows.n_rows
-        if self.n_pinned:
-            order, run_rows = self.n_pinned + rng.permutation(n - self.n_pinned), 1
-        else:
-            run_rows = neighbouring_rows(n, block.rows.row_bytes)
-            order = rng.permutation(-(-n // run_rows))
+        run_rows = neighbouring_rows(n, block.rows.row_bytes)
+        order = rng.permutation(-(-n // run_rows))
         order = order[: math.ceil(self.share * len(order))]
         return _core.FullVisit(
             order=order,
@@ -172,13 +167,14 @@ def sweep(
 ) -> SweepResult:
     """Visit rows in the order of the policy, and move those that gain. Change the partition in place.
 
-    `block_rows` is the number of rows that propose before the first move is decided; by default it
-    depends on the number of rows.
+    Pinned rows contribute to the sums of the partition, but are not visited. `block_rows` is the number
+    of rows that propose before the first move is decided; by default it depends on the number of rows.
     """
     progress = progress or SweepProgress()
     limits, row_weights = problem.limits, problem.row_weights
     block_rows = block_rows or proposing_rows(problem.rows.n_rows)
-    for block in progress.blocks(problem.rows, rng):
+    blocks = progress.blocks(problem.rows, rng) if problem.n_pinned == 0 else _unpinned(problem)
+    for block in blocks:
         visit = policy.visit(block, partition.n_clusters, block_rows, rng)
         found = _core.sweep(
             block.rows.core,
@@ -205,6 +201,13 @@ def sweep(
             SweepResult(found.moves, found.gain, found.evaluations, found.late)
         )
     return progress.result
+
+
+def _unpinned(problem: Problem) -> Iterator[RowBlock]:
+    """Yield the rows that are not pinned, unless there are none."""
+    first = problem.n_pinned
+    if first < problem.rows.n_rows:
+        yield RowBlock(0, slice(first, None), problem.rows_in_memory.after(first))
 
 
 def _projection(problem: Problem, options: SweepOptions) -> _core.Projection | None:

@@ -11,6 +11,7 @@ from boostkmeans.cli.stdout import print_result
 COMMANDS: Commands = {
     "fit": ("commands.fit", "fit", "Cluster vectors; write a model, labels or centres."),
     "predict": ("commands.predict", "predict", "Assign new vectors to the clusters of a model."),
+    "update": ("commands.update", "update", "Add vectors to a model, and remove vectors from it."),
     "info": ("commands.info", "info", "Describe a file: model, quantizer, checkpoint or vectors."),
     "evaluate": (
         "commands.evaluate",
@@ -56,6 +57,7 @@ def root(
     Examples:
       boostkmeans fit vectors.fvecs -k 10000 -o model.st --labels labels.npy
       boostkmeans predict model.safetensors new.fvecs --labels labels.npy
+      boostkmeans update model.safetensors new.fvecs -o model.safetensors
       boostkmeans explore model.safetensors vectors.fvecs -o page.html
       boostkmeans compare vectors.fvecs -k 100 --max-rows 20000
       boostkmeans pq train vectors.fvecs quantizer.st

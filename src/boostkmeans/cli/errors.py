@@ -35,6 +35,11 @@ OPTIONS = {
     "n_jobs": "--threads",
     "n_words": "--words",
     "n_components": "--components",
+    "X_new": "NEW",
+    "X_removed": "--removed",
+    "X": "--rows",
+    "X_weight": "--row-weights",
+    "removed_weight": "--removed-weights",
 }
 # Number of characters of a repeated warning that are shown with its count.
 MAX_REPEATED_SHOWN = 40

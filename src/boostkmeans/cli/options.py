@@ -40,6 +40,9 @@ ModelPath = Annotated[
 Clusters = Annotated[
     int, typer.Option("--clusters", "-k", min=1, metavar="K", help="Number of clusters.")
 ]
+ClustersIfGiven = Annotated[
+    int | None, typer.Option("--clusters", "-k", min=1, metavar="K", help="Number of clusters.")
+]
 Threads = Annotated[
     int | None,
     typer.Option(

@@ -9,6 +9,7 @@ import numpy as np
 
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans as LocalBisectingBoostKMeans
+from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import Allowed
 from boostkmeans._sharded.best_run import ShardedResult
@@ -29,8 +30,12 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters, k.
+    n_clusters : int or None, default=8
+        Number of clusters, k. None if `leaf_size` sets it.
+    leaf_size : float, default=None
+        Average number of rows of a cluster, or their weight if there are weights. It sets the number of
+        clusters instead of `n_clusters`: the total weight divided by `leaf_size`, rounded, and at least
+        1. `n_clusters` must then be None or its default, 8.
     n_sections : int, default=2
         As in `boostkmeans.BisectingBoostKMeans`.
     init : {"random-partition", "random", "k-means++"}, default="random-partition"
@@ -85,6 +90,8 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
         Cluster of each row, in the order and chunks of X. They stay on the workers.
     cluster_centers_ : ndarray of shape (k, n_features), float64
         Means of the clusters.
+    n_clusters_ : int
+        Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
     inertia_ : float
@@ -122,8 +129,9 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = DEFAULT_N_CLUSTERS,
         *,
+        leaf_size: float | None = None,
         n_sections: int = 2,
         init: str = "random-partition",
         split: str = "largest",
@@ -149,6 +157,7 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
     ) -> None:
         super().__init__(
             n_clusters,
+            leaf_size=leaf_size,
             n_sections=n_sections,
             init=init,
             split=split,

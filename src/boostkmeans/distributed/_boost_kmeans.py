@@ -8,6 +8,7 @@ import numpy as np
 
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.boost_kmeans import BoostKMeans as LocalBoostKMeans
+from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import Allowed
 from boostkmeans._steps.seeding import Init
@@ -27,8 +28,12 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters, k.
+    n_clusters : int or None, default=8
+        Number of clusters, k. None if `leaf_size` sets it.
+    leaf_size : float, default=None
+        Average number of rows of a cluster, or their weight if there are weights. It sets the number of
+        clusters instead of `n_clusters`: the total weight divided by `leaf_size`, rounded, and at least
+        1. `n_clusters` must then be None or its default, 8.
     init : str or array, default="auto"
         As in `boostkmeans.BoostKMeans`. A name is the start of the sample with which the fit begins. An
         array has the centres or the initial labels of all rows. A callable is not supported.
@@ -82,6 +87,8 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
         Cluster of each row, in the order and chunks of X. They stay on the workers.
     cluster_centers_ : ndarray of shape (k, n_features), float64
         Means of the clusters after the last round.
+    n_clusters_ : int
+        Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
     inertia_ : float
@@ -122,8 +129,9 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = DEFAULT_N_CLUSTERS,
         *,
+        leaf_size: float | None = None,
         init: Init = "auto",
         moves: str = "best",
         n_candidates: int | str | None = "auto",
@@ -147,6 +155,7 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
     ) -> None:
         super().__init__(
             n_clusters,
+            leaf_size=leaf_size,
             init=init,
             moves=moves,
             n_candidates=n_candidates,
@@ -187,6 +196,23 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
             Never.
         """
         raise NotImplementedError("Use to_local().partial_fit(X) to add a batch on one machine.")
+
+    def update(self, X_new: Any = None, **changes: Any) -> Any:
+        """Raise NotImplementedError: the ordinary estimator is updated.
+
+        Parameters
+        ----------
+        X_new : array, default=None
+            Rows to add.
+        **changes : dict
+            Other arguments of `boostkmeans.BoostKMeans.update`.
+
+        Returns
+        -------
+        self : object
+            Never.
+        """
+        raise NotImplementedError("Use to_local().update(X_new) to update the model on one machine.")
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from boostkmeans._engine.checkpoints.checkpoint import Checkpoint, identity_of
 from boostkmeans._engine.history import START
 from boostkmeans._engine.stopping import Outcome, StopReason
+from boostkmeans._estimators.cluster_count import check_rows_for_clusters, cluster_count
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.instruction_set import VARIABLE
-from boostkmeans._runtime.parameter_checks import any_of, check_n_clusters, satisfying
+from boostkmeans._runtime.parameter_checks import any_of, satisfying
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans._sharded.backend import Backend, Reference, identity
 from boostkmeans._sharded.best_run import (
@@ -81,9 +82,9 @@ class DistributedClusterer(Clusterer):
         if self.checkpoint is not None:
             check_target(self.checkpoint, force=True)
         with visible_log(self.verbose):
-            self._fit_shards(X, sample_weight, began)
+            n_clusters = self._fit_shards(X, sample_weight, began)
             self._log_result(began)
-        self._warn_about_result()
+        self._warn_about_result(n_clusters)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
@@ -105,11 +106,14 @@ class DistributedClusterer(Clusterer):
         """
         return self.fit(X, **kwargs).labels_
 
-    def _fit_shards(self, X: Any, sample_weight: Any, began: float) -> None:
-        """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far."""
+    def _fit_shards(self, X: Any, sample_weight: Any, began: float) -> int:
+        """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far.
+
+        Return the number of clusters that was requested.
+        """
         backend = choose_backend(self.engine, X, n_threads=self.n_threads)
         try:
-            self._fit_on(backend, X, sample_weight, began)
+            return self._fit_on(backend, X, sample_weight, began)
         finally:
             backend.close()
 
@@ -121,7 +125,7 @@ class DistributedClusterer(Clusterer):
         lengths = backend.get([backend.submit(n_rows_of, one) for one in blocks.references])
         return weight_references(sample_weight, blocks, lengths, backend)
 
-    def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> None:
+    def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> int:
         tasks = Tasks(backend, chosen_instruction_set(backend), self.n_threads)
         blocks = as_blocks(X, backend)
         weights = self._weights(sample_weight, blocks, backend)
@@ -130,9 +134,10 @@ class DistributedClusterer(Clusterer):
             tasks, blocks.references, blocks.names, weights, self.metric, owner, blocks.first_rows
         )
         logger.info("%d rows in %d shards, on %s", rows.n_rows, rows.n_shards, backend.name)
-        check_n_clusters(self.n_clusters, rows.n_rows, rows.weights.n_positive)
+        k = cluster_count(self.n_clusters, self.leaf_size, rows.weights.total)
+        check_rows_for_clusters(k, self.leaf_size, rows.n_rows, rows.weights)
         settings = ShardedSettings(
-            self.n_clusters,
+            k,
             self._requested_settings(),
             self._criteria(began),
             began,
@@ -156,6 +161,7 @@ class DistributedClusterer(Clusterer):
                 self._log_result(began)
             raise
         self._set_result(run, result, X, blocks, backend)
+        return k
 
     def _tree_settings(self) -> TreeSettings | None:
         """Return the settings of a bisecting fit; None for a k-way fit."""

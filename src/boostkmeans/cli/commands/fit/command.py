@@ -20,7 +20,13 @@ from boostkmeans.cli.files.input import check_side_files, input_files, open_inpu
 from boostkmeans.cli.files.output import check_outputs, stdout_conflict
 from boostkmeans.cli.files.page_output import typed_command
 from boostkmeans.cli.option_groups import expand_option_groups
-from boostkmeans.cli.options import Clusters, CommonOptions, InputOptions, RunOptions, VectorsPaths
+from boostkmeans.cli.options import (
+    ClustersIfGiven,
+    CommonOptions,
+    InputOptions,
+    RunOptions,
+    VectorsPaths,
+)
 from boostkmeans.io import Vectors
 
 
@@ -28,7 +34,7 @@ from boostkmeans.io import Vectors
 def fit(
     context: typer.Context,
     paths: VectorsPaths,
-    clusters: Clusters,
+    clusters: ClustersIfGiven = None,
     *,
     output_options: OutputOptions,
     settings: FitSettings,
@@ -49,6 +55,7 @@ def fit(
       boostkmeans fit table.parquet --key embedding -k 100 --metric cosine
       boostkmeans fit 'emb-*.parquet' -k 100 --key embedding --id id --labels out/
       boostkmeans fit huge.bvecs -k 1000 --checkpoint fit.ckpt --resume -o model.st
+      boostkmeans fit vectors.npy --leaf-size 1000 -o model.st
       boostkmeans fit points.csv -k 10 --min-size 20 --weights weights.csv
       boostkmeans fit 'emb-*.parquet' -k 10000 --key embedding --engine dask
       zcat points.csv.gz | boostkmeans fit - -k 5

@@ -86,6 +86,13 @@ class FitSettings:
             "plain-k-means++, sampled-k-means++, bisecting, or a file of centres.",
         ),
     ] = None
+    leaf_size: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ROWS",
+            help="Average number of rows of a cluster, instead of the number of clusters.",
+        ),
+    ] = None
     metric: Annotated[
         Metric | None,
         typer.Option(help="Distance (default: euclidean); cosine compares directions only."),

@@ -28,7 +28,8 @@ UNSUPPORTED: dict[Method, tuple[str, ...]] = {
 class FitRequest:
     """The options that determine the estimator."""
 
-    n_clusters: int
+    n_clusters: int | None
+    """Number of clusters; None if `leaf_size` of the settings determines it."""
     settings: FitSettings
     run: RunOptions
     checkpoint: str | None
@@ -42,6 +43,7 @@ class FitRequest:
         """
         method = self.settings.method
         parameters = self._given()
+        self._check_clusters()
         for name in parameters:
             if name in UNSUPPORTED[method]:
                 other = Method.BISECTING if method is Method.K_WAY else Method.K_WAY
@@ -71,6 +73,15 @@ class FitRequest:
         _check_bisecting_init(parameters.get("init"), method)
         refine = method is Method.REFINED
         return partial(self._classes()[1], self.n_clusters, refine=refine, **parameters)
+
+    def _check_clusters(self) -> None:
+        """Raise an error unless exactly one option determines the number of clusters."""
+        if self.n_clusters is None and self.settings.leaf_size is None:
+            raise ValueError("The number of clusters is missing. Use -k K, or --leaf-size ROWS.")
+        if self.n_clusters is not None and self.settings.leaf_size is not None:
+            raise ValueError(
+                "-k and --leaf-size both set the number of clusters. Leave out one of them."
+            )
 
     def _classes(self) -> tuple[type[BoostKMeans], type[BisectingBoostKMeans]]:
         """Return the estimators of one machine or of many, whose parameters are the same."""
