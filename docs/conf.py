@@ -21,6 +21,7 @@ PROJECT_PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CODE_OF_CONDUCT.md": "code_of_conduct.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
 }
 
 # Keep progress messages out of the pages, even if another handler is installed during the build.
