@@ -15,41 +15,14 @@ DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 # Two workers: many tests wait for processes that they start.
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test test-browser browser page-bundle screenshots test-cluster check lint tidy coverage stub layers hooks bench bench-parts docs paper paper-data paper-full \
-  paper-estimate paper-seconds fuzz crash hostile sanitize sanitize-python clean
+.PHONY: help demo test check test-browser test-cluster browser lint hooks tidy coverage sanitize sanitize-python fuzz crash hostile docs \
+  linkcheck docs-site stub layers page-bundle screenshots page-outputs bench bench-parts paper paper-data \
+  paper-estimate paper-full paper-seconds clean
 
+# `make help` prints the text after ## of each target, under the headings after ##@.
 help:
-	@echo "For users:"
-	@echo "  make demo         Cluster a real sample with boost k-means and k-means, draw a picture, and show the clusters."
-	@echo "  make docs         Build the documentation as a web site in build/docs/html."
-	@echo "For developers:"
-	@echo "  make test         Check style and types, then run all tests (about 10 minutes on 2 cores)."
-	@echo "  make test-cluster Fit on Dask and Ray while workers are killed (about 20 minutes; RESULTS=1 stores the counts)."
-	@echo "  make test-browser Open pages of up to 1,000,000 rows in a browser, and print times (about 2 minutes)."
-	@echo "  make browser      Install Chromium with apt-get, for the tests of the explorer's page."
-	@echo "  make page-bundle  Bundle the explorer's page from explorer/ (needs npm)."
-	@echo "  make screenshots  Take the screenshots of the explorer in docs/images."
-	@echo "  make check        Run the tests without the slow ones (about 2 minutes)."
-	@echo "  make lint         Check style, types, layers, spelling and docstrings (about 1 minute)."
-	@echo "  make tidy         Run clang-tidy on the C++ core (several minutes)."
-	@echo "  make coverage     Measure the line coverage of Python and C++ (about 15 minutes)."
-	@echo "  make hooks        Install the pre-commit hooks into this clone."
-	@echo "  make stub         Regenerate src/boostkmeans/_core.pyi from the compiled core."
-	@echo "  make layers       Redraw the diagram of the layers in CONTRIBUTING.md."
-	@echo "  make fuzz         Read damaged files of every format for five minutes."
-	@echo "  make crash        Kill saves and fits at random moments, and check what is left."
-	@echo "  make hostile      Attack the library in many ways, and count failures: docs/reliability.md (about 10 minutes)."
-	@echo "  make sanitize     Run the core under AddressSanitizer, UBSan and ThreadSanitizer."
-	@echo "  make sanitize-python  Run part of the Python tests under AddressSanitizer (about 10 minutes)."
-	@echo "Measurements:"
-	@echo "  make bench        Compare with other libraries: docs/peers.md (about 2 hours; TORCH=1 adds fastkmeans)."
-	@echo "  make bench-parts  Measure the parts of the library: docs/benchmarks.md (about 2 hours)."
-	@echo "  make paper        Run the experiments of the paper at a small size: docs/paper (less than 1 hour)."
-	@echo "  make paper-data   Download the public data sets of the paper."
-	@echo "  make paper-estimate: Show what is stored at the paper's size, and how long the rest takes."
-	@echo "  make paper-full   Run the experiments at the paper's size (about a day; continues where it stopped)."
-	@echo "  make paper-seconds: Time a few iterations of each method at the paper's size, on a quiet machine (1 hour)."
-	@echo "  make clean        Remove everything that these commands created."
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "%s%s:\n", n++ ? "\n" : "", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit("boostkmeans needs Python 3.11 or later, but $(PYTHON) is %d.%d. Use make PYTHON=..." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -81,38 +54,36 @@ $(VENV)/.dev: $(VENV)/.test
 	$(QUIET) "Installing pre-commit and clang-tidy" $(PIP_INSTALL) '.[dev]'
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
-demo: $(VENV)/.plot
+##@ For users
+
+demo: $(VENV)/.plot ## Cluster a real sample with boost k-means and k-means, draw a picture, and show the clusters.
 	$(PHASE) "Clustering the sample in examples/data (half a minute)" $(PY) examples/demo.py
 
-test: lint
+##@ Tests
+
+test: lint ## Check style and types, then run all tests (about 10 minutes on 2 cores).
 	$(PHASE) "Running all tests on 2 cores (about 8 minutes)" $(PYTEST)
 	$(PHASE) "Testing the explorer's page in a browser (about 1 minute)" $(PYTEST) tests/browser
 
-check: $(VENV)/.test
+check: $(VENV)/.test ## Run the tests without the slow ones (about 2 minutes).
 	$(PHASE) "Running the quick tests on 2 cores (about 2 minutes)" $(PYTEST) -m "not slow"
 
 # One million rows in a browser: how long the page takes to open, and how long a frame takes.
-test-browser: $(VENV)/.test browser
+test-browser: $(VENV)/.test browser ## Open pages of up to 1,000,000 rows in a browser, and print times (about 2 minutes).
 	$(PHASE) "Testing the explorer's page in a browser (about 2 minutes)" $(PY) -m pytest tests/browser tests/browser_large -s
 
-# Where apt-get is missing or not allowed, the tests that need a browser are skipped.
-browser:
-	@tools/install_browser.sh
-
-# The sources are in explorer/. The bundle is checked in, so that users need no npm.
-page-bundle:
-	$(QUIET) "Installing esbuild" npm --prefix explorer ci
-	$(PHASE) "Bundling the explorer's page" npm --prefix explorer run --silent build
-
-screenshots: $(VENV)/.test browser
-	$(PHASE) "Taking screenshots for the documentation" env BOOSTKMEANS_SCREENSHOTS=1 $(PY) -m pytest tests/browser/test_page_screenshots.py
-
 # Tests start and kill clusters of their own, so they run one after the other.
-test-cluster: $(VENV)/.test
+test-cluster: $(VENV)/.test ## Fit on Dask and Ray while workers are killed (about 20 minutes; RESULTS=1 stores the counts).
 	$(PHASE) "Comparing labels on Dask and Ray, and killing workers (about 20 minutes)" \
 	  env $(if $(RESULTS),BOOSTKMEANS_CLUSTER_RESULTS=1) $(PY) -m pytest tests/cluster --durations=10
 
-lint: $(VENV)/.test
+# Where apt-get is missing or not allowed, the tests that need a browser are skipped.
+browser: ## Install Chromium with apt-get, for the tests of the explorer's page.
+	@tools/install_browser.sh
+
+##@ Checks
+
+lint: $(VENV)/.test ## Check style, types, layers, spelling and docstrings (about 1 minute).
 	$(QUIET) "Checking style with ruff" $(PY) -m ruff check .
 	$(QUIET) "Checking the format of the Python code" $(PY) -m ruff format --check .
 	$(QUIET) "Checking the format of the C++ code" $(BIN)/clang-format --dry-run --Werror $(CPP)
@@ -121,8 +92,11 @@ lint: $(VENV)/.test
 	$(QUIET) "Checking public docstrings with numpydoc" $(PY) tools/check_docstrings.py
 	$(QUIET) "Checking types with mypy (half a minute the first time)" $(PY) -m mypy
 
+hooks: $(VENV)/.dev ## Install the pre-commit hooks into this clone.
+	$(BIN)/pre-commit install
+
 # clang-tidy reads how each file is compiled from build/tidy. Two processes at a time.
-tidy: $(VENV)/.dev
+tidy: $(VENV)/.dev ## Run clang-tidy on the C++ core (several minutes).
 	$(QUIET) "Configuring build/tidy" $(BIN)/cmake -G Ninja -S . -B build/tidy -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(PY)) \
 	  -Dnanobind_DIR="$$($(PY) -m nanobind --cmake_dir)"
@@ -130,63 +104,10 @@ tidy: $(VENV)/.dev
 	  xargs -P 2 -n 1 $(BIN)/clang-tidy -p build/tidy --quiet'
 
 # Line coverage of both languages, from one run of the tests against a core that counts its lines.
-coverage: $(VENV)/.coverage
+coverage: $(VENV)/.coverage ## Measure the line coverage of Python and C++ (about 15 minutes).
 	$(PHASE) "Measuring coverage (about 15 minutes)" $(PY) tools/measure_coverage.py
 
-hooks: $(VENV)/.dev
-	$(BIN)/pre-commit install
-
-stub: $(VENV)/.test
-	$(PY) -m nanobind.stubgen -q -m boostkmeans._core -o src/boostkmeans/_core.pyi
-
-layers: $(VENV)/.test
-	env PYTHONPATH=src $(PY) tools/draw_layers.py
-
-# A broken link or a name without a page is an error.
-docs: $(VENV)/.docs
-	$(PHASE) "Building the site (2-3 minutes)" $(PY) -m sphinx -q -n -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
-	@echo "Open build/docs/html/index.html"
-
-# With TORCH=1, fastkmeans is compared, too. It needs PyTorch, which is large. The first run installs 0.7.0 from the git
-# history into an environment of its own; BOOSTKMEANS_BASELINE_PYTHON=PATH uses an existing one.
-bench: $(VENV)/.bench
-	$(if $(TORCH),$(QUIET) "Installing PyTorch and fastkmeans" $(PIP_INSTALL) '.[bench-torch]')
-	$(PHASE) "Comparing with other libraries and 0.7.0 (about 2 hours)" $(PY) benchmarks/arena.py
-
-bench-parts: $(VENV)/.bench
-	$(PHASE) "Measuring the parts of the library (about 2 hours)" $(PY) benchmarks/run.py
-
-paper: $(VENV)/.plot
-	$(PHASE) "Running the experiments at a small size (less than 1 hour)" $(PY) paper/run_paper.py
-
-# Data sets that cannot be downloaded are replaced by generated ones; the pages say so.
-paper-data: $(VENV)/.plot
-	-$(PHASE) "Downloading public data sets" $(PY) paper/public_data.py siftsmall sift cluto
-
-paper-estimate: $(VENV)/.plot
-	@$(PY) paper/run_paper.py --full --estimate
-
-# It may run in the background, because it measures distortions. `make paper-seconds` measures times.
-paper-full: paper-data
-	$(PHASE) "Running the experiments at the paper's size (about a day)" $(PY) paper/run_paper.py --full $(if $(SYNTHETIC),--synthetic)
-
-paper-seconds: paper-data
-	$(PHASE) "Timing a few iterations of each method (about 1 hour)" $(PY) paper/run_paper.py --seconds
-
-fuzz: $(VENV)/.test
-	$(PHASE) "Reading damaged files (5 minutes)" $(PY) tests/fuzz.py --seconds 300
-
-crash: $(VENV)/.test
-	$(PHASE) "Killing saves and fits (a few minutes)" $(PY) tests/crash.py --saves 200 --fits 50
-
-# Flipped bits, signals, changing rows, damaged files and more. A crash is counted, too.
-hostile: $(VENV)/.test
-	$(PHASE) "Attacking the library (about 10 minutes)" $(PY) tests/hostile.py --store
-
-sanitize-python: $(VENV)/.test
-	$(PHASE) "Running Python tests under AddressSanitizer (about 10 minutes)" tools/sanitize_python.sh $(PY)
-
-sanitize: $(PY)
+sanitize: $(PY) ## Run the core under AddressSanitizer, UBSan and ThreadSanitizer.
 	$(QUIET) "Installing CMake" $(PIP_INSTALL) cmake
 	for kind in address,undefined thread; do \
 	  $(BIN)/cmake -S . -B build/$$kind -DBOOSTKMEANS_BINDINGS=OFF -DBOOSTKMEANS_WERROR=ON \
@@ -194,5 +115,83 @@ sanitize: $(PY)
 	  $(BIN)/cmake --build build/$$kind --parallel && build/$$kind/exercise || exit 1; \
 	done
 
-clean:
+sanitize-python: $(VENV)/.test ## Run part of the Python tests under AddressSanitizer (about 10 minutes).
+	$(PHASE) "Running Python tests under AddressSanitizer (about 10 minutes)" tools/sanitize_python.sh $(PY)
+
+fuzz: $(VENV)/.test ## Read damaged files of every format for five minutes.
+	$(PHASE) "Reading damaged files (5 minutes)" $(PY) tests/fuzz.py --seconds 300
+
+crash: $(VENV)/.test ## Kill saves and fits at random moments, and check what is left.
+	$(PHASE) "Killing saves and fits (a few minutes)" $(PY) tests/crash.py --saves 200 --fits 50
+
+# Flipped bits, signals, changing rows, damaged files and more. A crash is counted, too.
+hostile: $(VENV)/.test ## Attack the library in many ways, and count failures: docs/reliability.md (about 10 minutes).
+	$(PHASE) "Attacking the library (about 10 minutes)" $(PY) tests/hostile.py --store
+
+##@ Documentation
+
+# A broken link or a name without a page is an error.
+docs: $(VENV)/.docs ## Build the documentation as a web site in build/docs/html.
+	$(PHASE) "Building the site (2-3 minutes)" $(PY) -m sphinx -q -n -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
+	@echo "Open build/docs/html/index.html"
+
+linkcheck: docs ## Check all links within the site; EXTERNAL=1 also those to other sites.
+	$(PHASE) "Checking links and anchors" $(PY) tools/check_links.py build/docs/html
+	$(if $(EXTERNAL),$(PHASE) "Checking links to other sites" $(PY) -m sphinx -q -b linkcheck -d build/docs/doctrees docs build/docs/linkcheck)
+
+# Readers can switch between the versions in this folder.
+docs-site: docs ## Add the site of this version to the folder SITE, which has one site per version.
+	$(if $(SITE),,$(error Name the folder: make docs-site SITE=FOLDER))
+	@$(PY) tools/publish_docs.py '$(SITE)'
+
+##@ Files that are generated and checked in
+
+stub: $(VENV)/.test ## Regenerate src/boostkmeans/_core.pyi from the compiled core.
+	$(PY) -m nanobind.stubgen -q -m boostkmeans._core -o src/boostkmeans/_core.pyi
+
+layers: $(VENV)/.test ## Redraw the diagram of the layers in CONTRIBUTING.md.
+	env PYTHONPATH=src $(PY) tools/draw_layers.py
+
+# The sources are in explorer/. The bundle is checked in, so that users need no npm.
+page-bundle: ## Bundle the explorer's page from explorer/ (needs npm).
+	$(QUIET) "Installing esbuild" npm --prefix explorer ci
+	$(PHASE) "Bundling the explorer's page" npm --prefix explorer run --silent build
+
+screenshots: $(VENV)/.test browser ## Take the screenshots of the explorer in docs/images.
+	$(PHASE) "Taking screenshots for the documentation" env BOOSTKMEANS_SCREENSHOTS=1 $(PY) -m pytest tests/browser/test_page_screenshots.py
+
+page-outputs: $(VENV)/.test ## Run the tutorial and the page on embeddings; store what they print and draw.
+	$(PHASE) "Running the examples of pages" $(PY) tools/update_page_outputs.py
+
+##@ Measurements
+
+# With TORCH=1, fastkmeans is compared, too. It needs PyTorch, which is large. The first run installs 0.7.0 from the git
+# history into an environment of its own; BOOSTKMEANS_BASELINE_PYTHON=PATH uses an existing one.
+bench: $(VENV)/.bench ## Compare with other libraries: docs/peers.md (about 2 hours; TORCH=1 adds fastkmeans).
+	$(if $(TORCH),$(QUIET) "Installing PyTorch and fastkmeans" $(PIP_INSTALL) '.[bench-torch]')
+	$(PHASE) "Comparing with other libraries and 0.7.0 (about 2 hours)" $(PY) benchmarks/arena.py
+
+bench-parts: $(VENV)/.bench ## Measure the parts of the library: docs/benchmarks.md (about 2 hours).
+	$(PHASE) "Measuring the parts of the library (about 2 hours)" $(PY) benchmarks/run.py
+
+paper: $(VENV)/.plot ## Run the experiments of the paper at a small size: docs/paper (less than 1 hour).
+	$(PHASE) "Running the experiments at a small size (less than 1 hour)" $(PY) paper/run_paper.py
+
+# Data sets that cannot be downloaded are replaced by generated ones; the pages say so.
+paper-data: $(VENV)/.plot ## Download the public data sets of the paper.
+	-$(PHASE) "Downloading public data sets" $(PY) paper/public_data.py siftsmall sift cluto
+
+paper-estimate: $(VENV)/.plot ## Show what is stored at the paper's size, and how long the rest takes.
+	@$(PY) paper/run_paper.py --full --estimate
+
+# It may run in the background, because it measures distortions. `make paper-seconds` measures times.
+paper-full: paper-data ## Run the experiments at the paper's size (about a day; continues where it stopped).
+	$(PHASE) "Running the experiments at the paper's size (about a day)" $(PY) paper/run_paper.py --full $(if $(SYNTHETIC),--synthetic)
+
+paper-seconds: paper-data ## Time a few iterations of each method at the paper's size, on a quiet machine (1 hour).
+	$(PHASE) "Timing a few iterations of each method (about 1 hour)" $(PY) paper/run_paper.py --seconds
+
+##@ Other
+
+clean: ## Remove everything that these commands created.
 	rm -rf $(VENV) build demo docs/gallery .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

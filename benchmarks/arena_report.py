@@ -1,27 +1,31 @@
 """The page `docs/peers.md` and its plot, written from `results/peers.json`."""
 
 import math
-from collections.abc import Callable
 
 import small_fits
 from arena import RESULT
 from arena_plots import draw_problems
+from arena_tables import (
+    equal_time_cell,
+    error_list,
+    example,
+    memory_tables,
+    of_kind,
+    ratio_cell,
+    short_setting,
+    tables_by_library,
+)
 from comparison import (
-    BASELINE,
     DEFAULTS,
     OWN,
-    PEERS,
     best_ratio,
     finished_peers,
     finished_runs,
-    gap_at_equal_time,
     is_first,
     median_figure,
     n_never,
     n_won,
-    peak_megabytes,
     seconds_to_inertia,
-    short_failure,
     stopped_peers,
 )
 from cores import cores_table
@@ -67,44 +71,38 @@ def known_problems(result: Json) -> Problems:
 def page_text(result: Json) -> str:
     """Return the page as Markdown."""
     problems = known_problems(result)
-    parts = {
-        "machine": machine(result), "versions": versions(result),
-        "summary": summary_table(problems), "nearest": nearest_table(problems),
-        "reasons": reasons(problems), "growth": growth_table(problems),
-        "separately": measured_separately(result, problems), "targets": targets_table(result, problems),
-        "cores": cores_by_problem(problems), "small": small_table(result),
-    }  # fmt: skip
-    for kind in ("dense", "sparse"):
-        parts[kind] = by_peer(problems, kind, ratio_cell)
-        parts[f"{kind}_equal_time"] = by_peer(problems, kind, equal_time_cell)
-        parts[f"{kind}_memory"] = memory_table(problems, kind)
-    return TEXT.format(**parts)
-
-
-def of_kind(problems: Problems, kind: str) -> Problems:
-    """Return the problems with dense or with sparse rows."""
-    return {name: problem for name, problem in problems.items() if problem["kind"] == kind}
+    return TEXT.format(
+        machine=machine(result), versions=versions(result), example=example(problems),
+        summary=summary_table(problems), nearest=nearest_table(problems), data=data_table(problems),
+        reasons=reasons(problems), growth=growth_table(problems), errors=error_list(problems),
+        separately=measured_separately(result, problems), targets=targets_table(result, problems),
+        cores=cores_by_problem(problems), small=small_table(result),
+        ratios=tables_by_library(problems, ratio_cell),
+        equal_time=tables_by_library(problems, equal_time_cell), memory=memory_tables(problems),
+    )  # fmt: skip
 
 
 def summary_table(problems: Problems) -> str:
     """Return how often boostkmeans is first, by pairs of problem and peer, and by problems."""
-    rows = []
-    for kind in ("dense", "sparse"):
-        some = list(of_kind(problems, kind).values())
-        n_pairs = sum(len(finished_peers(problem)) for problem in some)
-        n_stopped = sum(len(stopped_peers(problem)) for problem in some)
-        shares = [
-            f"{n_won(some, own)} ({100 * n_won(some, own) / max(1, n_pairs):.0f} %)"
-            for own in (*([one] for one in OWN), OWN)
-        ]
-        never = f"{n_never(some, OWN)} ({n_never(some, [DEFAULTS])} by the defaults)"
-        n_first = sum(is_first(problem, OWN) for problem in some)
-        rows.append([kind, str(n_pairs), *shares[:-1], f"**{shares[-1]}**", never,
-                     f"{n_first} of {len(some)}", str(n_stopped)])  # fmt: skip
-    header = ["rows", "comparisons", *OWN, "any of these", "never",
-              "problems on which boostkmeans wins all comparisons",
-              "peers stopped by the time limit"]  # fmt: skip
-    return table(header, rows)
+    kinds = [list(of_kind(problems, kind).values()) for kind in ("dense", "sparse")]
+    n_pairs = [sum(len(finished_peers(problem)) for problem in some) for some in kinds]
+
+    def won(own: list[str]) -> list[str]:
+        counts = [n_won(some, own) for some in kinds]
+        return [f"{n} ({100 * n / max(1, of):.0f} %)" for n, of in zip(counts, n_pairs, strict=True)]
+
+    rows = [
+        ["comparisons", *map(str, n_pairs)],
+        *([f"won by {short_setting(one)}", *won([one])] for one in OWN),
+        ["**won by any of these settings**", *(f"**{cell}**" for cell in won(OWN))],
+        ["never by any of these settings", *(str(n_never(some, OWN)) for some in kinds)],
+        ["never by the defaults", *(str(n_never(some, [DEFAULTS])) for some in kinds)],
+        ["problems on which boostkmeans wins all comparisons",
+         *(f"{sum(is_first(one, OWN) for one in some)} of {len(some)}" for some in kinds)],
+        ["peers stopped by the time limit",
+         *(str(sum(len(stopped_peers(one)) for one in some)) for some in kinds)],
+    ]  # fmt: skip
+    return table(["", "dense rows", "sparse rows"], rows)
 
 
 def nearest_table(problems: Problems) -> str:
@@ -113,66 +111,28 @@ def nearest_table(problems: Problems) -> str:
     for name, problem in problems.items():
         peer = min(finished_peers(problem), key=lambda p: best_ratio(problem, p), default=None)
         if peer is None:
-            rows.append([name, problem["data"], "no peer within the limit", "", "", "", ""])
+            rows.append([name, "no peer within the limit", "", "", "", ""])
             continue
         target = median_figure(problem, peer, "inertia")
         gap = 100 * (median_figure(problem, DEFAULTS, "inertia") / target - 1)
         rows.append([
-            name, problem["data"], peer, f"{median_figure(problem, peer, 'seconds'):.3g} s",
+            name, peer, f"{median_figure(problem, peer, 'seconds'):.3g} s",
             fastest_cell(problem, target), ratio_cell(problem, peer), f"{gap:+.2f} %",
         ])  # fmt: skip
-    header = ["problem", "data", "nearest peer", "time of the peer",
-              "time of boostkmeans to the same inertia", "ratio",
-              "final inertia of the defaults relative to the peer"]  # fmt: skip
+    header = ["problem", "nearest peer", "its time", "boostkmeans", "ratio", "final inertia"]
     return table(header, rows)
+
+
+def data_table(problems: Problems) -> str:
+    """Return the data of each problem."""
+    return table(["problem", "data"], [[name, problem["data"]] for name, problem in problems.items()])
 
 
 def fastest_cell(problem: Json, target: float) -> str:
     """Return the shortest time of boostkmeans to an inertia, and the setting."""
     own = min(OWN, key=lambda one: seconds_to_inertia(problem, one, target))
     seconds = seconds_to_inertia(problem, own, target)
-    return "never" if math.isinf(seconds) else f"{seconds:.3g} s ({own})"
-
-
-def by_peer(problems: Problems, kind: str, cell: Callable[[Json, str], str]) -> str:
-    """Return a table with one row per problem and one column per peer."""
-    peers = [peer for peer in PEERS if kind in CONTESTANTS[peer].kinds]
-    rows = [
-        [name, *(cell(problem, peer) for peer in peers)]
-        for name, problem in of_kind(problems, kind).items()
-    ]
-    return table(["", *peers], rows)
-
-
-def ratio_cell(problem: Json, peer: str) -> str:
-    """Return the best time ratio, in bold if the peer is first."""
-    value = best_ratio(problem, peer)
-    if math.isnan(value):
-        return short_failure(problem, peer)
-    return f"{value:.3g} x" if value > 1 else f"**{value:.2g} x**" if value > 0 else "**never**"
-
-
-def equal_time_cell(problem: Json, peer: str) -> str:
-    """Return the relative inertia of the defaults at the time at which a peer ends."""
-    if not finished_runs(problem, peer):
-        return short_failure(problem, peer)
-    gap = gap_at_equal_time(problem, peer)
-    return "no result yet" if math.isinf(gap) else f"{100 * gap:+.2f} %"
-
-
-def memory_table(problems: Problems, kind: str) -> str:
-    """Return the peak memory above the input."""
-    names = [name for name in (DEFAULTS, BASELINE, *PEERS) if kind in CONTESTANTS[name].kinds]
-
-    def cell(problem: Json, name: str) -> str:
-        value = peak_megabytes(problem, name)
-        return short_failure(problem, name) if math.isnan(value) else f"{value:,.0f}"
-
-    rows = [
-        [title, *(cell(problem, name) for name in names)]
-        for title, problem in of_kind(problems, kind).items()
-    ]
-    return table(["MB", *names], rows)
+    return "never" if math.isinf(seconds) else f"{seconds:.3g} s ({short_setting(own)})"
 
 
 def growth_table(problems: Problems) -> str:
@@ -280,10 +240,107 @@ def commits(problem: Json) -> set[str]:
 
 TEXT = """# Comparison with other libraries
 
-This page is written by `benchmarks/arena_report.py` from `benchmarks/results/peers.json`; `make bench`
-measures and writes both. Machine: {machine}. Versions: {versions}.
+This page compares the time and the inertia of boostkmeans with those of other libraries, the *peers*, on
+real and synthetic data. It is written by `benchmarks/arena_report.py` from
+`benchmarks/results/peers.json`; `make bench` measures and writes both.
 
-How the comparison works:
+## How to read this page
+
+A fast fit with a high inertia cannot be compared with a slow fit with a low inertia. This page
+therefore asks: when does boostkmeans reach the inertia at which a peer ends? *Time to equal inertia* is a
+ratio: the time of the peer divided by that time of boostkmeans.
+
+{example}
+
+| cell | meaning |
+| --- | --- |
+| 4 x | boostkmeans reaches the inertia of the peer in a quarter of the time of the peer |
+| **0.5 x** | the peer is first: boostkmeans needs twice the time of the peer |
+| **never** | no setting of boostkmeans reaches the inertia of the peer |
+| > 30 s | the peer exceeded the time limit of 30 s, so its inertia is unknown and it is not compared |
+| > 30 s (k=256) | the same peer exceeded the limit with k=256, so this larger problem was not tried |
+| no result yet | the peer ends before boostkmeans has a first result |
+| error | the library raised an error, listed under [Errors](#errors) |
+
+The name of a problem has the numbers of rows, features and clusters: *SIFT 100,000 x 128, k=256*.
+[Problems](#problems) describes the data.
+
+## How often boostkmeans is first
+
+Each comparison is between boostkmeans and one setting of a peer on one problem, by time to equal
+inertia:
+
+{summary}
+A peer that exceeded the time limit is not compared. "Any of these settings" counts a comparison as won
+if at least one setting of boostkmeans reaches the inertia of the peer earlier than the peer.
+
+## The nearest peer on each problem
+
+The peer with the lowest ratio. The column boostkmeans is the shortest time to the inertia of the peer,
+with the setting. The last column is the final inertia of the defaults of boostkmeans, relative to the
+peer: negative values are lower.
+
+{nearest}
+## Where boostkmeans is not first
+
+{reasons}
+
+## Time to equal inertia
+
+Each cell is the time of a peer divided by the shortest time of boostkmeans to the same inertia. Bold
+cells are comparisons that the peer wins. There is one table per library.
+
+{ratios}
+## Inertia at equal time
+
+Each cell is the inertia that the defaults of boostkmeans have reached when a peer ends, relative to the
+inertia of the peer. Negative values mean that boostkmeans has the lower inertia.
+
+{equal_time}
+## Fits that take milliseconds
+
+Median of 100 fits with different seeds, in ten rounds of ten fits in a row for each setting. boostkmeans
+and scikit-learn share a process. 0.7.0 and scikit-learn share another process, which runs in turn with
+the first. The percentages are the mean inertia relative to scikit-learn.
+
+{small}
+## Speed-up on more processors
+
+`serial_share_` is the share of the single-threaded time of a fit in which only one thread can work.
+Amdahl's law predicts the speed-up on 8, 32 and 128 processors from it. The simulation uses the measured
+times of all tasks: a parallel section takes at least as long as its longest task. All figures are for
+the defaults, relative to one thread. Problems that were measured with a version that does not report
+these figures are left out.
+
+{cores}
+## Peak memory above the input
+
+Megabytes. There is one table per library.
+
+{memory}
+## Growth
+
+Factor by which the time of a whole fit grows if n or k alone increases (SIFT; n = 100,000 and k = 256
+unless stated otherwise in the column):
+
+{growth}
+## Curves
+
+Inertia in percent above the lowest inertia of all settings, against seconds. Lines show boostkmeans
+during the fit, and points show the final results of peers.
+
+![Inertia against time](images/peers.svg)
+
+## Goals
+
+The goals of release 0.9.0. The column 0.7.0 is measured in the same run. Figures in parentheses were
+published with 0.7.0, and are not measured in this run. d' is the number of dimensions in which a fit
+works: all of them, or the leading principal components.
+
+{targets}
+## How it is measured
+
+Machine: {machine}. Versions: {versions}.
 
 - All libraries get the same rows (float32 or CSR), the same number of threads, a separate process and a
   time limit. All of them return labels for all rows, and this is part of their time.
@@ -292,99 +349,23 @@ How the comparison works:
   longer than 5 seconds runs once. The defaults of boostkmeans, boostkmeans 0.7.0 and superkmeans run
   three times if they take less than a minute.
 - The inertia is computed from these labels in float64, with the means of the clusters as centres.
+- The time after which boostkmeans is at or below an inertia is taken from `history_`, counted from the
+  call of `fit`. The time after the last record, for final sums and labels, is added.
 - boostkmeans 0.7.0 runs with its defaults, in an environment of its own with the same NumPy, SciPy and
   scikit-learn. It is not one of the settings of boostkmeans in the tables of comparisons.
-- Other libraries, the *peers*, run with the settings that their documentation recommends, or with their
-  defaults. If these use a sample of the rows, a second entry uses all rows.
-- *Time to equal inertia* is a ratio: the time of a peer divided by the time after which boostkmeans is
-  at or below the inertia of the peer. The latter is taken from `history_`, counted from the call of
-  `fit`. The time after the last record, for final sums and labels, is added.
+- Peers run with the settings that their documentation recommends, or with their defaults. If these use a
+  sample of the rows, a second entry uses all rows.
+- A peer is not tried if it exceeded the limit on the same data with so few rows and clusters that it
+  would need more than twice the limit.
 - To add a peer, write one function in `benchmarks/peers.py`.
 
 {separately}
-## Goals
+### Problems
 
-The goals of release 0.9.0. The column 0.7.0 is measured in the same run. Figures in parentheses were
-published with 0.7.0, and are not measured in this run.
+{data}
+### Errors
 
-{targets}
+Messages of libraries that could not cluster the rows of a problem:
 
-A comparison is "never" if no setting of boostkmeans reaches the inertia of the peer. d' is the number of
-dimensions in which a fit works: all of them, or the leading principal components.
-
-## How often boostkmeans is first
-
-Each comparison is between boostkmeans and one setting of a peer on one problem, by time to equal
-inertia:
-
-{summary}
-
-"Any of these" counts a comparison as won if at least one of the four settings of boostkmeans reaches the
-inertia of the peer earlier than the peer. A peer that exceeded the time limit is not compared, because
-its inertia is unknown. A peer is not tried if it exceeded the limit on the same data with so few rows
-and clusters that it would need more than twice the limit. "Never" counts the comparisons in which no
-setting reaches the inertia of the peer.
-
-## The nearest peer on each problem
-
-{nearest}
-
-## Where boostkmeans is not first
-
-{reasons}
-
-## Time to equal inertia
-
-Each cell is the time of a peer divided by the shortest time of boostkmeans to the same inertia. Bold
-cells are comparisons that the peer wins.
-
-{dense}
-
-{sparse}
-
-## Inertia at equal time
-
-Each cell is the inertia that the defaults of boostkmeans have reached when a peer ends, relative to the
-inertia of the peer. Negative values mean that boostkmeans has the lower inertia.
-
-{dense_equal_time}
-
-{sparse_equal_time}
-
-## Fits that take milliseconds
-
-Median of 100 fits with different seeds, in ten rounds of ten fits in a row for each setting. boostkmeans
-and scikit-learn share a process. 0.7.0 and scikit-learn share another process, which runs in turn with
-the first. The percentages are the mean inertia relative to scikit-learn.
-
-{small}
-
-## Speed-up on more processors
-
-`serial_share_` is the share of the single-threaded time of a fit in which only one thread can work.
-Amdahl's law predicts the speed-up on 8, 32 and 128 processors from it. The simulation uses the measured
-times of all tasks: a parallel section takes at least as long as its longest task. All figures are for
-the defaults, relative to one thread. A dash means that the measured version does not report the figure.
-
-{cores}
-
-## Peak memory above the input
-
-{dense_memory}
-
-{sparse_memory}
-
-## Growth
-
-Factor by which the time of a whole fit grows if n or k alone increases (SIFT; n = 100,000 and k = 256
-unless stated otherwise in the column):
-
-{growth}
-
-## Curves
-
-Inertia in percent above the lowest inertia of all settings, against seconds. Lines show boostkmeans
-during the fit, and points show the final results of peers.
-
-![Inertia against time](images/peers.svg)
+{errors}
 """

@@ -26,12 +26,6 @@ def failure(problem: Json, name: str) -> str:
     return str(runs[0]["failure"]) if runs else "not measured"
 
 
-def short_failure(problem: Json, name: str) -> str:
-    """Return the failure in a few words, for a cell of a table."""
-    text = failure(problem, name)
-    return text if len(text) < 40 else text.split(":")[-1].strip()[:60]
-
-
 def median_figure(problem: Json, name: str, figure: str) -> float:
     """Return the median of a figure over the finished runs, or NaN without any."""
     runs = finished_runs(problem, name)

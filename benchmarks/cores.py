@@ -56,16 +56,17 @@ def simulated(runs: list[Json], n: int) -> float | None:
 
 
 def cores_table(runs_by_problem: dict[str, list[Json]]) -> str:
-    """Return the serial share and the speed-ups of the defaults on each problem."""
+    """Return the serial share and the speed-ups of the problems whose runs report them."""
     rows = []
     for name, runs in runs_by_problem.items():
-        seconds = f"{median([run['seconds'] for run in runs]):.3g} s" if runs else "-"
         share = serial_share(runs)
-        cells = [shown(speed_up(runs, n)) for speed_up in (predicted, simulated) for n in PROCESSORS]
-        rows.append([name, seconds, "-" if share is None else f"{share:.3f}", *cells])
-    header = ["", "time", "`serial_share_`", *(f"Amdahl, {n}" for n in PROCESSORS),
-              *(f"simulated, {n}" for n in PROCESSORS)]  # fmt: skip
-    return table(header, rows)
+        if share is None:
+            continue
+        seconds = f"{median([run['seconds'] for run in runs]):.3g} s"
+        cells = [f"{shown(predicted(runs, n))}; {shown(simulated(runs, n))}" for n in PROCESSORS]
+        rows.append([name, seconds, f"{share:.3f}", *cells])
+    processors = [f"{n} processors: Amdahl; simulated" for n in PROCESSORS]
+    return table(["", "time", "`serial_share_`", *processors], rows)
 
 
 def shown(value: float | None) -> str:

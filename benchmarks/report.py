@@ -55,7 +55,7 @@ def page_text(results: dict[str, Json]) -> str:
 HEAD = """# Benchmarks
 
 This page shows the cost of single parts (a sweep, a start, a tree, a search) and the measurements
-behind the defaults. The comparison with other libraries is in [peers.md](peers.md).
+behind the defaults. [Comparison with other libraries](peers.md) has a page of its own.
 
 The page is written by `benchmarks/report.py` from the files in `benchmarks/results/`, which
 `make bench-parts` measures. All alternatives of a section ran in one session, interleaved, with 2

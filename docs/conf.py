@@ -1,12 +1,28 @@
 """Configuration of the documentation site, which `make docs` builds without network access."""
 
 import logging
+import os
 import re
+import tomllib
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[1]
+# Address of the repository. As long as pyproject.toml names none, pages have no link to it.
+REPOSITORY: str | None = (
+    tomllib.loads((ROOT / "pyproject.toml").read_text()).get("project", {}).get("urls", {}).get("Repository")
+)
+# Files outside docs/ that are pages of the site, too.
+PROJECT_PAGES = {
+    "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "code_of_conduct.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+}
 
 # Keep progress messages out of the pages, even if another handler is installed during the build.
 logging.getLogger("boostkmeans").setLevel(logging.WARNING)
@@ -60,13 +76,36 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = f"boostkmeans {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_favicon = "_static/logo_light.svg"
+templates_path = ["_templates"]
+html_theme_options: dict[str, Any] = {"light_logo": "logo_light.svg", "dark_logo": "logo_dark.svg"}
+if REPOSITORY is not None:
+    html_theme_options |= {
+        "source_repository": REPOSITORY,
+        "source_branch": "main",
+        "source_directory": "docs/",
+        "footer_icons": [{"name": "Repository", "url": REPOSITORY, "html": "Repository", "class": ""}],
+    }
+# The sidebar of the theme, with a list of versions.
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_copy_source = False
 html_show_sphinx = False
 
 # Inline code, in which no character is escaped.
 CODE = re.compile(r"(``.*?``|`[^`]*`)")
-# Links from a page to a Markdown file above docs/.
-UPWARDS = re.compile(r"\]\((\.\./[^)#\s]*\.md)(#[^)]*)?\)")
+# Links from a page to a file.
+LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 # Characters of plain text that reStructuredText would interpret: |, a trailing underscore and *.
 MARKUP = re.compile(r"\||(?<=\w)_(?!\w)|\*(?!\*)")
 
@@ -83,15 +122,33 @@ def escape_markup(
             )
 
 
-def link_to_outside_files(app: Sphinx, name: str, source: list[str]) -> None:
-    """Turn links to Markdown files outside docs/, which are not pages of the site, into downloads."""
-    folder = Path(app.srcdir, name).parent
+def link_from_docs(text: str, folder: Path, page_folder: Path) -> str:
+    """Return Markdown whose links to files, seen from `folder`, work on a page in `page_folder`.
 
-    def as_file(link: re.Match[str]) -> str:
-        inside = (folder / link[1]).resolve().is_relative_to(app.srcdir)
-        return link[0] if inside else f"](path:{link[1]})"
+    Files outside docs/ that are not pages of the site become downloads.
+    """
+    docs = ROOT / "docs"
 
-    source[0] = UPWARDS.sub(as_file, source[0])
+    def relative(link: re.Match[str]) -> str:
+        target, anchor = (folder / link[1]).resolve(), link[2] or ""
+        if target.parent == ROOT and target.name in PROJECT_PAGES:
+            target = docs / PROJECT_PAGES[target.name]
+        path = Path(os.path.relpath(target, page_folder)).as_posix()
+        return f"]({path}{anchor})" if target.is_relative_to(docs) else f"](path:{path})"
+
+    return LINK.sub(relative, text)
+
+
+def adapt_links(app: Sphinx, name: str, source: list[str]) -> None:
+    """Adapt the links of a page."""
+    if Path(app.env.doc2path(name)).suffix == ".md":
+        folder = Path(app.srcdir, name).parent
+        source[0] = link_from_docs(source[0], folder, folder)
+
+
+def adapt_included_links(app: Sphinx, path: Path, name: str, source: list[str]) -> None:
+    """Adapt the links of a file that a page of docs/ includes."""
+    source[0] = link_from_docs(source[0], Path(app.srcdir, path).resolve().parent, Path(app.srcdir))
 
 
 def skip_inherited(
@@ -112,6 +169,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # Before numpydoc, which divides docstrings into sections.
     app.connect("autodoc-process-docstring", escape_markup, priority=1)
     logging.getLogger("sphinx.sphinx.directives.other").addFilter(is_not_about_empty_globs)
-    app.connect("source-read", link_to_outside_files)
+    app.connect("source-read", adapt_links)
+    app.connect("include-read", adapt_included_links)
+    # GitHub draws diagrams of Mermaid. The site shows their text.
+    app.add_lexer("mermaid", TextLexer)
     app.connect("autodoc-skip-member", skip_inherited)
     return {"parallel_read_safe": True}

@@ -175,7 +175,8 @@ def source(name: str, results: Sequence[Json], pages: Path) -> str:
     measured = [result for result in results if result["runs"]]
     if not measured:
         return "Not measured yet."
-    page = f"[{name}](paper/{name}.md)" if (pages / f"{name}.md").exists() else name
+    title = EXPERIMENTS[name]
+    page = f"[{title}](paper/{name}.md)" if (pages / f"{name}.md").exists() else title
     full = LARGER_SIZE.get(name, "the paper's size")
     return f"Results: {page}. " + " ".join(size_text(result, full) for result in measured)
 
@@ -224,7 +225,7 @@ def page_text(results: Results, pages: Path = PAGES) -> str:
         details(claims, results, pages),
         ERRORS_HEAD + table(["paper", "here"], ERRORS),
         DIFFERENCES_HEAD + table(["paper", "here"], DIFFERENCES),
-        "\n" + REFERENCES,
+        "\n" + REFERENCES.rstrip() + "\n\n" + CONTENTS,
     ]
     return "".join(parts).rstrip() + "\n"
 
@@ -295,6 +296,15 @@ DIFFERENCES_HEAD = """
 
 The following points of the library's methods differ from the paper's text on purpose.
 
+"""
+
+# The pages of the experiments fold under this page in the sidebar of the site.
+CONTENTS = """```{toctree}
+:hidden:
+:glob:
+
+paper/*
+```
 """
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import arena_plots
 import arena_report
+import arena_tables
 import comparison
 import cores
 import peers
@@ -44,11 +45,11 @@ def test_time_to_equal_inertia(problem: Json) -> None:
 def test_faster_or_better_peer_is_first(problem: Json) -> None:
     problem["runs"]["faiss.Kmeans"] = [make_run(1.5, 100.0)]  # boostkmeans needs 2 s to 100.
     assert not comparison.is_first(problem, ["boostkmeans"])
-    assert arena_report.ratio_cell(problem, "faiss.Kmeans") == "**0.75 x**"
+    assert arena_tables.ratio_cell(problem, "faiss.Kmeans") == "**0.75 x**"
     assert "faiss.Kmeans (0.75 x)" in arena_report.reasons({"a problem": problem})
     problem["runs"]["faiss.Kmeans"] = [make_run(50.0, 80.0)]  # boostkmeans never reaches 80.
     assert not comparison.is_first(problem, ["boostkmeans"])
-    assert arena_report.ratio_cell(problem, "faiss.Kmeans") == "**never**"
+    assert arena_tables.ratio_cell(problem, "faiss.Kmeans") == "**never**"
 
 
 def test_any_setting_of_boostkmeans_can_be_first(problem: Json) -> None:
@@ -61,7 +62,7 @@ def test_any_setting_of_boostkmeans_can_be_first(problem: Json) -> None:
 def test_stopped_peer_is_not_compared(problem: Json) -> None:
     problem["runs"]["fastkmeans"] = [{"seed": 0, "failure": "more than 60 s"}]
     assert math.isnan(comparison.time_ratio(problem, "boostkmeans", "fastkmeans"))
-    assert arena_report.ratio_cell(problem, "fastkmeans") == "more than 60 s"
+    assert arena_tables.ratio_cell(problem, "fastkmeans") == "> 60 s"
     assert comparison.is_first(problem, ["boostkmeans"])
     assert comparison.stopped_peers(problem) == ["fastkmeans"]
 
@@ -90,10 +91,10 @@ def test_time_after_last_record_counts(problem: Json) -> None:
 
 
 def test_inertia_at_equal_time(problem: Json) -> None:
-    assert arena_report.equal_time_cell(problem, "scikit-learn KMeans") == "-10.00 %"
+    assert arena_tables.equal_time_cell(problem, "scikit-learn KMeans") == "-10.00 %"
     problem["runs"]["faiss.Kmeans"] = [make_run(0.5, 100.0)]
-    assert arena_report.equal_time_cell(problem, "faiss.Kmeans") == "no result yet"
-    assert arena_report.equal_time_cell(problem, "superkmeans") == "not installed"
+    assert arena_tables.equal_time_cell(problem, "faiss.Kmeans") == "no result yet"
+    assert arena_tables.equal_time_cell(problem, "superkmeans") == "not installed"
 
 
 def test_report_is_written(problem: Json, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,9 +109,34 @@ def test_report_is_written(problem: Json, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(arena_report, "IMAGES", tmp_path)
     arena_report.write_report()
     page = (tmp_path / "peers.md").read_text()
-    row = "| a problem | by hand | scikit-learn KMeans | 8 s | 2 s (boostkmeans) | 4 x | -10.00 % |"
+    row = "| a problem | scikit-learn KMeans | 8 s | 2 s (defaults) | 4 x | -10.00 % |"
     assert row in page
+    assert "took 8 s on the problem *a problem*. boostkmeans (defaults)" in page
+    assert "after 2 s, so the cell is 4 x." in page
     assert (tmp_path / "peers.svg").exists()
+
+
+def test_failures_fit_into_cells(problem: Json) -> None:
+    """Tables explain failures in a few characters. Messages of libraries are listed once."""
+    for text, cell in (
+        ("more than 30 s for k=256", "> 30 s (k=256)"),
+        ("not measured", "not measured"),
+        ("RuntimeError: in file x.cpp: d (8) must be >= 16", "error"),
+    ):
+        problem["runs"]["faiss.Kmeans"] = [{"failure": text}]
+        assert arena_tables.short_failure(problem, "faiss.Kmeans") == cell
+    assert arena_tables.error_list({"a": problem, "b": problem}) == (
+        "- faiss.Kmeans: `d (8) must be >= 16`"
+    )
+
+
+def test_tables_fit_on_a_screen() -> None:
+    lines = (arena_report.DOCS / "peers.md").read_text().splitlines()
+    tables = [line for line in lines if line.startswith("|")]
+    assert max(line.count("|") - 1 for line in tables) <= 6
+    libraries = [arena_tables.libraries(kind) for kind in ("dense", "sparse")]
+    shown = {name for one in libraries for settings in one.values() for name in settings}
+    assert shown == {*comparison.PEERS}, "every peer has a column"
 
 
 def test_growth_uses_existing_problems() -> None:
@@ -156,7 +182,9 @@ def test_comparisons_that_are_never_won_are_counted(problem: Json) -> None:
     assert comparison.n_won([problem], ["boostkmeans"]) == 1
     problem["runs"]["boostkmeans, tol=1e-6"] = [make_run(60.0, 79.0, [(60.0, 79.0)])]
     assert comparison.n_never([problem], comparison.OWN) == 0
-    assert "| dense | 2 | 1 (50 %)" in arena_report.summary_table({"a problem": problem})
+    text = arena_report.summary_table({"a problem": problem})
+    assert "| comparisons | 2 | 0 |\n| won by defaults | 1 (50 %) | 0 (0 %) |" in text
+    assert "| never by the defaults | 1 | 0 |" in text
 
 
 def test_earlier_release_is_neither_peer_nor_setting() -> None:
@@ -172,9 +200,9 @@ def test_peak_memory_is_the_highest_of_all_runs(problem: Json) -> None:
 def test_cores_table() -> None:
     run = {"seconds": 2.0, "serial_share": 0.125, "simulated": {"8": 4.0, "32": 5.0}}
     text = cores.cores_table({"new": [run, run], "old": [{"seconds": 1.0}], "failed": []})
-    assert "| new | 2 s | 0.125 | 4.27 x | 6.56 x | 7.59 x | 4 x | 5 x | - |" in text
-    assert "| old | 1 s | - | - | - | - | - | - | - |" in text
-    assert "| failed | - | - | - | - | - | - | - | - |" in text
+    assert "| new | 2 s | 0.125 | 4.27 x; 4 x | 6.56 x; 5 x | 7.59 x; - |" in text
+    assert "old" not in text
+    assert "failed" not in text
 
 
 def test_estimator_without_serial_share_has_no_figures() -> None:

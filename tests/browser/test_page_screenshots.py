@@ -1,21 +1,25 @@
-"""Screenshots for the documentation. `make screenshots` stores them."""
+"""Screenshots for the documentation, of the sample of WordNet. `make screenshots` stores them."""
 
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
-from page_payloads import Payload, make_payload
-from page_types import OpenPayload
+from boostkmeans import BisectingBoostKMeans, explore
+from browser_pages import OpenPage, open_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
+ROOT = Path(__file__).parents[2]
+IMAGES = ROOT / "docs" / "images"
 MAX_BYTES = 200_000
+WIDE, NARROW = {"width": 1280, "height": 760}, {"width": 390, "height": 760}
 
 pytest_plugins = ("browser_fixtures",)
 pytestmark = [
@@ -27,8 +31,24 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def news() -> Payload:
-    return {**make_payload(40_000, 60, seed=3), "title": "Headlines of a year"}
+def glosses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page that the guide creates from the sample of WordNet."""
+    with np.load(ROOT / "examples" / "data" / "wordnet.npz") as sample:
+        X, texts = sample["X"], sample["texts"].tolist()
+    model = BisectingBoostKMeans(40, refine=True, metric="cosine", random_state=0).fit(X)
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    explore.page(model, X, texts=texts, title="Glosses of WordNet").save(path)
+    return path
+
+
+@pytest.fixture
+def opened(browser: "Browser", glosses: Path, request: pytest.FixtureRequest) -> Iterator["Page"]:
+    """Return the open page, in a window that the parameter describes."""
+    context: dict[str, Any] = request.param
+    tab: OpenPage = open_page(browser, glosses, **context)
+    yield tab.page
+    assert tab.problems() == []
+    tab.page.context.close()
 
 
 def store(page: "Page", name: str) -> None:
@@ -42,17 +62,18 @@ def store(page: "Page", name: str) -> None:
     assert (IMAGES / name).stat().st_size < MAX_BYTES
 
 
-def test_map_in_light_colours(open_payload: OpenPayload, news: Payload) -> None:
-    store(open_payload(news, viewport={"width": 1280, "height": 760}).page, "explorer_map.png")
+@pytest.mark.parametrize("opened", [{"viewport": WIDE}], indirect=True)
+def test_map_in_light_colours(opened: "Page") -> None:
+    store(opened, "explorer_map.png")
 
 
-def test_opened_cluster_in_dark_colours(open_payload: OpenPayload, news: Payload) -> None:
-    page = open_payload(news, viewport={"width": 1280, "height": 760}, color_scheme="dark").page
-    page.locator("table.clusters tbody .set-link").first.click()
-    store(page, "explorer_cluster.png")
+@pytest.mark.parametrize("opened", [{"viewport": WIDE, "color_scheme": "dark"}], indirect=True)
+def test_opened_cluster_in_dark_colours(opened: "Page") -> None:
+    opened.locator("table.clusters tbody .set-link").first.click()
+    store(opened, "explorer_cluster.png")
 
 
-def test_narrow_screen(open_payload: OpenPayload, news: Payload) -> None:
-    page = open_payload(news, viewport={"width": 390, "height": 760}).page
-    page.locator("#cut").fill("8")
-    store(page, "explorer_narrow.png")
+@pytest.mark.parametrize("opened", [{"viewport": NARROW}], indirect=True)
+def test_narrow_screen(opened: "Page") -> None:
+    opened.locator("#cut").fill("8")
+    store(opened, "explorer_narrow.png")

@@ -1,5 +1,6 @@
 """`boostkmeans explore`, and --page of other commands."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 
 from boostkmeans import BoostKMeans
 from boostkmeans.cli.files.page_output import typed_command
-from command import ROOT, fail, succeed
+from command import ROOT, fail, run, run_on_terminal, succeed
 
 N = 60
 
@@ -90,6 +91,32 @@ def test_tables_and_json() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_texts_of_any_length() -> None:
+    """The csv module refuses fields of more than 131,072 characters, unless its limit is raised."""
+    common = ["explore", "model.st", "X.npy", "--coordinates", "xy.npy", "--texts"]
+    texts = [f"tea {i}" for i in range(N - 1)] + ["wine " * 40_000]
+    limit = csv.field_size_limit()
+    for name, separator in (("long.csv", ","), ("long.tsv", "\t")):
+        Path(name).write_text("\n".join([f"text{separator}i", *(f"{one}{separator}0" for one in texts)]))
+        succeed(*common, name, "-o", f"{name}.html")
+        assert payload(f"{name}.html")["rows"]["text"][-1].startswith("wine wine")
+    Path("header.csv").write_text(f"{'a' * 200_000},text\n" + "0,tea\n" * N)
+    succeed(*common, "header.csv", "-o", "header.html")
+    assert csv.field_size_limit() == limit, "the limit of the process must be restored"
+
+
+@pytest.mark.usefixtures("folder")
+def test_quotes_in_tables() -> None:
+    """Tab-separated values have no quotes, as in `docs`. An unclosed quote must not join rows."""
+    common = ["explore", "model.st", "X.npy", "--coordinates", "xy.npy", "--texts"]
+    Path("a.tsv").write_text("text\n" + '"Tea" is green\n"open\n' * (N // 2))
+    succeed(*common, "a.tsv", "-o", "a.html")
+    assert payload("a.html")["rows"]["text"][:2] == ['"Tea" is green', '"open']
+    Path("a.csv").write_text("text\n" + "tea\n" * (N - 1) + '"open\n')
+    assert "line 61: The quotes of this row" in fail(3, *common, "a.csv", "-o", "b.html")
+
+
+@pytest.mark.usefixtures("folder")
 def test_images_by_order_and_by_id() -> None:
     Path("photos").mkdir()
     for i in range(N):
@@ -123,6 +150,11 @@ def test_errors() -> None:
     assert "line 2: Expected 2 columns" in fail(3, *common, "--table", "bad.csv")
     Path("bad.jsonl").write_text("[1]\n")
     assert "one JSON object per line" in fail(3, *common, "--table", "bad.jsonl")
+    Path("bad.csv").write_text("a,b,a\n1,2,3\n")
+    assert "Two columns have the same name, 'a'" in fail(3, *common, "--table", "bad.csv")
+    twice = pyarrow.table([[1] * N, [2] * N], names=["a", "a"])
+    pyarrow.parquet.write_table(twice, "twice.parquet")
+    assert "Two columns have the same name, 'a'" in fail(3, *common, "--table", "twice.parquet")
     Path("bad.parquet").write_text("PAR1")
     assert "cannot be read" in fail(3, *common, "--table", "bad.parquet")
     assert "not a table" in fail(3, *common, "--table", "texts.txt")
@@ -138,9 +170,19 @@ def test_fit_and_docs_write_pages() -> None:
     found = json.loads(succeed("docs", sentences, "-k", "3", "--page", "docs.html", "--json"))
     page = payload("docs.html")
     assert [one["name"] for one in page["clusters"]] == [one["name"] for one in found["clusters"]]
+    assert page["title"] == f"Documents of {sentences}"
     assert page["rows"]["id"][:2] == ["line 1", "line 2"]
     assert page["tree"] is not None
     assert "--force" in fail(2, "docs", sentences, "-k", "3", "--page", "docs.html")
+
+
+@pytest.mark.usefixtures("folder")
+def test_fit_shows_the_progress_of_its_page() -> None:
+    code, _, screen = run_on_terminal("fit", "X.npy", "-k", "3", "--page", "fit.html")
+    assert (code, "writing the page" in screen) == (0, True)
+    result = run("fit", "X.npy", "-k", "3", "--page", "fit.html", "--force", "--verbose")
+    lines = result.stderr.splitlines()
+    assert "boostkmeans: writing the page" in lines, "--verbose prints lines"
 
 
 @pytest.mark.usefixtures("folder")

@@ -81,6 +81,15 @@ def test_cells_of_pandas() -> None:
     assert table.summaries(np.array([0, 0, 1]), 2)[0]
 
 
+def test_columns_with_equal_names_stay_apart() -> None:
+    frame = pd.DataFrame([[1, "x", 3, 4], [5, "y", 7, 8]], columns=["a", "b", "a", 1])
+    for table in (frame, pa.table([frame.iloc[:, i] for i in range(4)], names=["a", "b", "a", "1"])):
+        found = Table(table, 2)
+        assert found.names == ["a", "b", "a (2)", "1"]
+        assert found.cells(1) == ["5", "y", "7", "8"]
+    assert Table({1: [2], "1": [3], "1 (2)": [4]}, 1).names == ["1", "1 (2)", "1 (2) (2)"]
+
+
 def test_table_of_other_types_is_refused() -> None:
     with pytest.raises(ParameterError, match="data frame"):
         Table([1, 2], 2)
@@ -105,6 +114,21 @@ def test_texts_within_the_budget() -> None:
     for cluster in found["clusters"]:
         for kind in ("central", "borderline", "outlying"):
             assert set(cluster[kind]) <= present
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<" * 100, 'a "quote"\n' * 10, "\x01" * 60, "\u2028é" * 40],
+    ids=["markup", "quotes", "control", "line separator"],
+)
+def test_budget_counts_the_bytes_of_the_file(text: str) -> None:
+    """Escaped characters take up to six bytes."""
+    sizes = {}
+    for limit in (0, 4000, 8000):
+        shown = page(MODEL, X, texts=[text] * 60, coordinates=COORDINATES, max_bytes=limit)
+        sizes[limit] = len(shown.html.encode())
+    for limit in (4000, 8000):
+        assert 0.75 * limit < sizes[limit] - sizes[0] <= limit + 200
 
 
 def test_everything_fits() -> None:

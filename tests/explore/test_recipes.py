@@ -1,8 +1,11 @@
-"""Recipes of docs/explorer.md with other tools. A recipe is skipped without its package."""
+"""Recipes of docs/explorer.md with other tools, as they are written there. A recipe is skipped without its package."""
 
+import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,23 +15,33 @@ from boostkmeans import BoostKMeans
 from boostkmeans.explore import page
 from processes import PATIENCE
 
-X = blobs(200, 8, 4)
-TEXTS = [f"text {i} about topic {label}" for i, label in enumerate(BoostKMeans(4).fit_predict(X))]
+GUIDE = Path(__file__).parents[2] / "docs" / "explorer.md"
+K = 40
+X = blobs(300, 8, K)
+TEXTS = [f"text {i} about topic {label}" for i, label in enumerate(BoostKMeans(K).fit_predict(X))]
 
 
 @pytest.fixture
-def exported(tmp_path: Path) -> Path:
-    """Return a Parquet file of a map."""
-    model = BoostKMeans(4, random_state=0).fit(X)
-    page(model, X, texts=TEXTS).save_parquet(tmp_path / "map.parquet")
+def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the Parquet file of a map, in the current folder."""
+    model = BoostKMeans(K, random_state=0).fit(X)
+    page(model, X, texts=TEXTS, coordinates=X[:, :2]).save_parquet(tmp_path / "map.parquet")
+    monkeypatch.chdir(tmp_path)
     return tmp_path / "map.parquet"
+
+
+def recipe(language: str, word: str) -> str:
+    """Return the block of the guide that contains a word."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
+    (found,) = [block for block in blocks if word in block]
+    return str(found)
 
 
 def test_pandas_reads_the_map(exported: Path) -> None:
     pandas = pytest.importorskip("pandas")
     rows = pandas.read_parquet(exported)
     assert list(rows) == ["x", "y", "cluster", "name", "text"]
-    assert rows.groupby("cluster")["name"].nunique().tolist() == [1, 1, 1, 1]
+    assert rows.groupby("cluster")["name"].nunique().tolist() == [1] * K
     assert np.isfinite(rows[["x", "y"]].to_numpy()).all()
     assert rows["text"].tolist() == TEXTS
 
@@ -36,10 +49,8 @@ def test_pandas_reads_the_map(exported: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_datamapplot_draws_the_map(exported: Path) -> None:
-    datamapplot = pytest.importorskip("datamapplot")
-    rows = pytest.importorskip("pandas").read_parquet(exported)
-    figure, _ = datamapplot.create_plot(rows[["x", "y"]].to_numpy(), rows["name"].astype(str).to_numpy())
-    figure.savefig(exported.with_suffix(".png"))
+    pytest.importorskip("datamapplot")
+    exec(compile(recipe("py", "datamapplot"), "datamapplot", "exec"), {})
     assert exported.with_suffix(".png").stat().st_size > 1000
 
 
@@ -48,22 +59,22 @@ def test_datamapplot_draws_the_map(exported: Path) -> None:
 def test_embedding_atlas_accepts_the_map(exported: Path) -> None:
     program = shutil.which("embedding-atlas")
     if program is None:
-        pytest.skip("The test needs embedding-atlas: pip install embedding-atlas")
+        pytest.skip("The test needs the command embedding-atlas: pip install embedding-atlas")
+    arguments = shlex.split(recipe("sh", "embedding-atlas"))[1:]
     archive = exported.with_suffix(".zip")
-    command = [program, str(exported), "--text", "text", "--x", "x", "--y", "y"]
-    subprocess.run([*command, "--export-application", str(archive)], check=True, timeout=PATIENCE)
+    command = [program, *arguments, "--export-application", str(archive)]
+    subprocess.run(command, check=True, timeout=PATIENCE)
     assert archive.stat().st_size > 1000
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_bertopic_uses_the_estimator() -> None:
-    bertopic = pytest.importorskip("bertopic")
-    from bertopic.dimensionality import BaseDimensionalityReduction
-
-    model = BoostKMeans(4, metric="cosine", random_state=0)
-    topics = bertopic.BERTopic(
-        embedding_model=None, umap_model=BaseDimensionalityReduction(), hdbscan_model=model
-    )
-    found, _ = topics.fit_transform(TEXTS, X)
-    assert len(set(found)) == 4
+    pytest.importorskip("bertopic")
+    names: dict[str, Any] = {"BoostKMeans": BoostKMeans, "texts": TEXTS, "X": X}
+    exec(compile(recipe("py", "BERTopic"), "bertopic", "exec"), names)
+    labels = BoostKMeans(K, metric="cosine", random_state=0).fit_predict(X)
+    pairs = set(zip(names["found"], labels.tolist(), strict=True))
+    assert len(pairs) == K, "the topics are the clusters, with other numbers"
+    counts = np.bincount(names["found"])
+    assert (np.diff(counts) <= 0).all(), "the largest topic is the first"

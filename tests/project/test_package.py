@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import boostkmeans
+import update_page_outputs
 from conftest import run_python
 from processes import PATIENCE
 
@@ -106,4 +107,24 @@ def test_examples_of_pages_run(page: str, tmp_path: Path, monkeypatch: pytest.Mo
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Examples leave files open.
-            exec(compile(code, page, "exec"), {"__name__": "__main__"})
+            printed = update_page_outputs.run_blocks(ROOT / page)
+        if page in update_page_outputs.PAGES:
+            check_outputs(page, printed)
+
+
+def check_outputs(page: str, printed: list[str]) -> None:
+    """Check that a page shows what its blocks print, except for times."""
+    expected = update_page_outputs.expected_outputs(ROOT / page)
+    assert sum(one is not None for one in expected) >= 5, "the page shows its outputs"
+    for stored, new in zip(expected, printed, strict=True):
+        if stored is not None:
+            assert update_page_outputs.masked(new) == update_page_outputs.masked(stored), (
+                "run `make page-outputs`"
+            )
+
+
+def test_outputs_are_stored_after_their_blocks() -> None:
+    page = "a\n\n```python\nprint(1)\n```\n\n```text\nold\n```\n\nb\n\n```python\nprint(2)\n```\n\nc\n"
+    new = update_page_outputs.with_outputs(page, ["1 \n", "2\n"])
+    assert new == page.replace("old", "1")
+    assert update_page_outputs.masked("after 1.25 s, 3.5 % \n") == "after T s, 3.5 %"

@@ -6,11 +6,12 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.cli.errors import handle_errors
 from boostkmeans.cli.files.input import open_input
 from boostkmeans.cli.listing import to_json_types
 from boostkmeans.cli.options import CommonOptions, InputOptions
-from boostkmeans.cli.progress_display import ProgressDisplay, progress_display
+from boostkmeans.cli.progress_display import ProgressDisplay, log_steps, progress_display
 from boostkmeans.cli.stdout import print_result
 from boostkmeans.io import Vectors
 
@@ -27,6 +28,16 @@ class Command:
     def progress(self) -> AbstractContextManager[ProgressDisplay]:
         """Show progress on standard error inside a `with` block."""
         return progress_display(verbose=self.options.verbose)
+
+    def reporter(self, display: ProgressDisplay, unit: str) -> ProgressCallback:
+        """Return a function that reports steps: as lines with --verbose, otherwise on the display."""
+        return log_steps() if self.options.verbose else display.counter(unit)
+
+    @contextmanager
+    def reporting(self, unit: str) -> Iterator[ProgressCallback]:
+        """Show the progress of steps inside a `with` block."""
+        with self.progress() as display:
+            yield self.reporter(display, unit)
 
     @contextmanager
     def reading(

@@ -33,6 +33,8 @@ from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, log
 MIN_SECONDS_FOR_RATE = 0.5
 # On narrower terminals, the bar is omitted, because the text is more useful.
 MIN_COLUMNS_FOR_BAR = 60
+# Shortest time between two lines about the same step, in seconds.
+LINE_INTERVAL = 5.0
 # Width of the elapsed time.
 CLOCK_COLUMNS = 7
 # Spaces between the elapsed time, the description and the empty columns after it.
@@ -70,6 +72,22 @@ def progress_display(*, verbose: bool) -> Iterator[ProgressDisplay]:
             yield display
     else:
         yield _silent_display(verbose=0)
+
+
+def log_steps() -> ProgressCallback:
+    """Return a function that logs each step when it begins, and then every few seconds."""
+    last, begun = 0.0, ""
+
+    def report(what: str, done: int, total: int | None) -> None:
+        nonlocal last, begun
+        now = time.monotonic()
+        # The estimator logs its sweeps itself.
+        if what.startswith("clustering") or (what == begun and now - last < LINE_INTERVAL):
+            return
+        last, begun = now, what
+        logger.info("%s%s", what, "" if total is None else f": {done:,} of {total:,}")
+
+    return report
 
 
 def format_rate(per_second: float, unit: str) -> str:

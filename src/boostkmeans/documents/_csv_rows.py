@@ -8,10 +8,9 @@ from typing import Self
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.documents._skipped import SkippedDocuments
+from boostkmeans.io._readers.csv_rows import CsvRows
 from boostkmeans.io._readers.table_layout import best_separator
 
-# Maximum length of a field in characters. A longer field has lost its closing quote.
-MAX_FIELD_LENGTH = 1 << 26
 # Maximum number of lines that are read again after unclosed quotes, which bounds the run time.
 MAX_LINES_READ_AGAIN = 20_000_000
 
@@ -49,24 +48,17 @@ def csv_rows(
     Without a separator, the one that gives the first line the most cells is used. Invalid rows are added
     to `skipped`. If a quote is not closed, reading continues with the next line.
     """
-    tabs = separator == "\t"
     if separator is None:
         first = next(lines, "")
         separator = best_separator(first)
         lines = chain([first], lines) if first else lines
     rewindable = _Rewindable(lines)
-    reader = csv.reader(
-        rewindable,
-        delimiter=separator,
-        strict=True,
-        # Tab-separated values have no quotes: each line is a row.
-        quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
-    )
+    reader = CsvRows(rewindable, separator)
     while True:
         begin = reader.line_num + 1 - rewindable.n_read_again
         rewindable.record.clear()
         try:
-            row = _next_row(reader)
+            row = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
@@ -95,12 +87,3 @@ def _skip_row(
             remedy="Double the quotes inside a text.",
         ) from None
     skipped.add(f"line {begin}", reason)
-
-
-def _next_row(reader: Iterator[list[str]]) -> list[str]:
-    # The limit applies to the whole process, so it is changed only while one row is read.
-    limit = csv.field_size_limit(MAX_FIELD_LENGTH)
-    try:
-        return next(reader)
-    finally:
-        csv.field_size_limit(limit)

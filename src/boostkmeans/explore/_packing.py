@@ -44,7 +44,7 @@ def unpack(packed: dict[str, Any]) -> NDArray[Any]:
     return np.frombuffer(content, dtype=np.dtype(packed["dtype"]).newbyteorder("<"))
 
 
-def to_json(payload: dict[str, Any]) -> str:
+def to_json(payload: Any) -> str:
     r"""Return JSON that can be placed inside a script element.
 
     >>> print(to_json({"text": "</script>"}))
@@ -53,6 +53,15 @@ def to_json(payload: dict[str, Any]) -> str:
     # A lone surrogate, which is not valid in a file, is written as an escape.
     text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _escape_surrogates(text.translate(UNSAFE))
+
+
+def json_size(text: str) -> int:
+    r"""Return the number of bytes of a text in the page, with quotes and escapes.
+
+    >>> json_size("<b>"), len(to_json("<b>"))
+    (15, 15)
+    """
+    return len(to_json(text).encode("utf-8"))
 
 
 def rounded(value: float) -> float | None:

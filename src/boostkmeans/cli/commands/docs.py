@@ -145,6 +145,7 @@ def _write_page(
         found.documents.rows,
         texts=found.corpus.texts,
         ids=found.corpus.names,
+        title=f"Documents of {found.corpus.source}",
         names=[cluster.name for cluster in found.clusters],
         random_state=options.seed,
         n_threads=options.threads,

@@ -146,7 +146,7 @@ def explore(
                 max_bytes=budget,
                 random_state=run_options.seed,
                 n_threads=run_options.threads,
-                progress=display.counter("rows"),
+                progress=run.reporter(display, "rows"),
                 command=typed_command(context),
             )
         with writing_to(page_to.path):

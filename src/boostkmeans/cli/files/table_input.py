@@ -11,6 +11,7 @@ from boostkmeans._runtime.progress import ignore_progress
 from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._access.choice import list_names
 from boostkmeans.io._readers.arrow.columns import import_pyarrow
+from boostkmeans.io._readers.csv_rows import CsvRows
 
 # Separators by the ending of the file name.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -77,25 +78,44 @@ def _ending(path: str) -> str:
 
 
 def _read_separated(path: str, ending: str) -> Columns:
-    lines: Iterator[str] = ByteSource(path).lines("utf-8", "", ignore_progress)
-    rows = csv.reader(lines, delimiter=SEPARATORS[ending])
-    header = next(rows, None)
+    rows = _separated_rows(path, ending)
+    _, header = next(rows, (0, None))
     if header is None:
         raise DataFormatError("The table is empty. Expected a line of column names.", file=path)
+    _check_names(header, path)
     columns: Columns = {name: [] for name in header}
-    if len(columns) < len(header):
-        raise DataFormatError("Two columns have the same name.", file=path, place="line 1")
-    try:
-        for row in rows:
-            if row and len(row) != len(header):
-                problem = f"Expected {len(header)} columns. Got {len(row)}."
-                raise DataFormatError(problem, file=path, place=f"line {rows.line_num}")
-            for name, cell in zip(header, row, strict=False):
-                columns[name].append(cell)
-    except csv.Error as error:
-        problem = f"The table cannot be read ({error})."
-        raise DataFormatError(problem, file=path, place=f"line {rows.line_num}") from None
+    for line, row in rows:
+        if row and len(row) != len(header):
+            problem = f"Expected {len(header)} columns. Got {len(row)}."
+            raise DataFormatError(problem, file=path, place=f"line {line}")
+        for name, cell in zip(header, row, strict=False):
+            columns[name].append(cell)
     return columns
+
+
+def _separated_rows(path: str, ending: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row with the number of its first line."""
+    rows = CsvRows(ByteSource(path).lines("utf-8", "", ignore_progress), SEPARATORS[ending])
+    while True:
+        line = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise DataFormatError(
+                f"The quotes of this row are not valid ({error}).",
+                file=path,
+                place=f"line {line}",
+                remedy="Double the quotes inside a text.",
+            ) from None
+        yield line, row
+
+
+def _check_names(names: list[str], path: str) -> None:
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise DataFormatError(f"Two columns have the same name, {twice!r}.", file=path)
 
 
 def _read_json_lines(path: str) -> Columns:
@@ -122,12 +142,15 @@ def _read_arrow(path: str, *, is_parquet: bool) -> Columns:
     pa = import_pyarrow()
     try:
         if is_parquet:
-            table = pa.parquet.read_table(path)
+            # `read_table` fails with an obscure message if two columns have the same name.
+            with pa.parquet.ParquetFile(path) as file:
+                table = file.read()
         else:
             with pa.memory_map(path) as source:
                 table = pa.ipc.open_file(source).read_all()
     except pa.ArrowException as error:
         raise DataFormatError(f"The table cannot be read ({error}).", file=path) from None
+    _check_names(table.column_names, path)
     return {name: table.column(name).to_pylist() for name in table.column_names}
 
 

@@ -12,11 +12,12 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.explore._contents.row_contents import RowContents
 from boostkmeans.explore._contents.thumbnails import thumbnails
 from boostkmeans.explore._measures.cluster_measures import ClusterMeasures
+from boostkmeans.explore._packing import json_size
 
 # Maximum number of characters of a text, and of an id.
 MAX_TEXT_LENGTH = 1000
 MAX_ID_LENGTH = 200
-# Bytes of a row besides its contents: numbers, quotes and commas.
+# Bytes of a row besides its contents: numbers and commas.
 ROW_OVERHEAD = 60
 # Up to this number of rows, the page has the contents of all rows if the budget allows it.
 MAX_ROWS_FOR_ALL = 20_000
@@ -116,7 +117,7 @@ def _add(
         name = cut(contents.id_of(row) or "", MAX_ID_LENGTH) if contents.has_ids else None
         cells = None if contents.table is None else contents.table.cells(row)
         parts = [one for one in (text, name, *(cells or ())) if one is not None]
-        size = ROW_OVERHEAD + sum(len(one.encode("utf-8", "replace")) + 3 for one in parts)
+        size = ROW_OVERHEAD + sum(json_size(one) + 1 for one in parts)
         size += 0 if pictures is None else len(pictures[i].uri)
         if shown.n_bytes + size > max_bytes:
             return False

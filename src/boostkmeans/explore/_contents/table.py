@@ -48,7 +48,9 @@ class Table:
 
     def __init__(self, table: Any, n_rows: int) -> None:
         """Read the columns of a data frame (pandas, polars, pyarrow) or of a dict."""
-        self.columns = {str(name): _as_array(column) for name, column in _columns_of(table)}
+        columns = _columns_of(table)
+        names = _distinct([str(name) for name, _ in columns])
+        self.columns = dict(zip(names, (_as_array(column) for _, column in columns), strict=True))
         if not self.columns:
             raise ParameterConflictError(Message("{table} has no columns.", table=Parameter("table")))
         for column in self.columns.values():
@@ -80,15 +82,34 @@ def name_of(summaries: list[ColumnSummary], number: int) -> str:
 
 
 def _columns_of(table: Any) -> list[tuple[Any, Any]]:
+    """Return names and values of the columns. Names may be equal, so columns are read by position."""
     if isinstance(table, Mapping):
         return list(table.items())
     if hasattr(table, "column_names") and hasattr(table, "column"):  # pyarrow
-        return [(name, table.column(name).to_pylist()) for name in table.column_names]
-    if hasattr(table, "columns") and hasattr(table, "__getitem__"):  # pandas and polars
+        return [(name, table.column(i).to_pylist()) for i, name in enumerate(table.column_names)]
+    if hasattr(table, "columns") and hasattr(table, "iloc"):  # pandas
+        return [(name, table.iloc[:, i]) for i, name in enumerate(table.columns)]
+    if hasattr(table, "columns") and hasattr(table, "__getitem__"):  # polars, which has no equal names
         return [(name, table[name]) for name in table.columns]
     raise ParameterError(
         "table", "a data frame, a pyarrow table or a dict of columns", table, owner="page"
     )
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Add a number to names that occurred before.
+
+    >>> _distinct(["a", "b", "a", "a"])
+    ['a', 'b', 'a (2)', 'a (3)']
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        number, one = 1, name
+        while one in found:
+            number += 1
+            one = f"{name} ({number})"
+        found[one] = None
+    return list(found)
 
 
 def _as_array(column: Any) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import ExitStack
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -27,7 +28,6 @@ from boostkmeans.cli.options import (
     RunOptions,
     VectorsPaths,
 )
-from boostkmeans.io import Vectors
 
 
 @expand_option_groups
@@ -109,9 +109,11 @@ def fit(
             model = model if engine is None else model.to_local()
             seconds = time.perf_counter() - start
             # The vectors are still open: label files may contain their ids.
-            files, failures = _write_results(
-                model, vectors, outputs, checkpoint, is_complete=is_complete
-            )
+            # The saved model should not contain parameters that only affect this run.
+            model.set_params(callback=None, checkpoint=None, verbose=0)
+            failures = outputs.write(model, vectors, partial(run.reporting, "rows"))
+            files = {name: path for name, path in outputs.files.items() if name not in failures}
+            _conclude(model, outputs, checkpoint, files, failures, is_complete=is_complete)
         if not outputs.prints_labels:
             result = summarize_fit(vectors, model, settings.method.value, seconds, files)
             run.print_result(result, fit_listing)
@@ -128,24 +130,18 @@ def _fit_model(model: Estimator, vectors: Any, weights: Any) -> bool:
     return True
 
 
-def _write_results(
+def _conclude(
     model: Estimator,
-    vectors: Vectors,
     outputs: FitOutputs,
     checkpoint: CheckpointFile,
+    files: dict[str, str],
+    failures: dict[str, Exception],
     *,
     is_complete: bool,
-) -> tuple[dict[str, str], dict[str, Exception]]:
-    """Write the results, and print messages about incomplete ones.
-
-    Return the files that were written, and the errors of the others, by result.
-    """
-    # The saved model should not contain parameters that only affect this run.
-    model.set_params(callback=None, checkpoint=None, verbose=0)
-    failures = outputs.write(model, vectors)
+) -> None:
+    """Print messages about incomplete results, and remove the checkpoint if nothing is missing."""
     for error in failures.values():
         print_message(message_of(error))
-    files = {name: path for name, path in outputs.files.items() if name not in failures}
     if not is_complete:
         _print_interrupted(files, outputs, checkpoint)
     elif failures:
@@ -155,7 +151,6 @@ def _write_results(
         checkpoint.remove()
     elif checkpoint.exists:
         print_message(f"stopped by --max-time{checkpoint.advice}")
-    return files, failures
 
 
 def _print_interrupted(files: dict[str, str], outputs: FitOutputs, checkpoint: CheckpointFile) -> None:

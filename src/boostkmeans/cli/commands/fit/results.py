@@ -1,6 +1,7 @@
 """Results of `fit`: files and a summary."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -8,6 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 
 import boostkmeans
+from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.cli.command import Result
 from boostkmeans.cli.commands.fit.options import OutputOptions
 from boostkmeans.cli.commands.fit.request import Estimator
@@ -21,6 +23,9 @@ from boostkmeans.io import Vectors, write_vectors
 CENTRE_ENDINGS = (".npy", ".fvecs", ".fbin", ".parquet")
 # Parameters that have no meaning after the fit.
 RUN_PARAMETERS = ("callback", "verbose", "checkpoint")
+
+Reporting = Callable[[], AbstractContextManager[ProgressCallback]]
+"""Function that shows progress inside a `with` block."""
 
 
 @dataclass(frozen=True)
@@ -83,16 +88,16 @@ class FitOutputs:
         """True if standard output is used for the labels."""
         return self.labels is not None and self.labels.is_stdout
 
-    def write(self, model: Estimator, vectors: Vectors) -> dict[str, Exception]:
+    def write(self, model: Estimator, vectors: Vectors, reporting: Reporting) -> dict[str, Exception]:
         """Write all results of a fit of these vectors, and return the errors by result.
 
         An error does not prevent the other results from being written. Labels are written last, because
-        they may be printed to a closed pipe.
+        they may be printed to a closed pipe. The page takes longest: `reporting` shows its progress.
         """
         writers: dict[str, Callable[[], None]] = {
             "model": partial(self._write_model, model),
             "centers": partial(self._write_centers, model),
-            "page": partial(self._write_page, model, vectors),
+            "page": partial(self._write_page, model, vectors, reporting),
             "labels": partial(self._write_labels, model, vectors),
         }
         failures: dict[str, Exception] = {}
@@ -114,18 +119,20 @@ class FitOutputs:
             with writing_to(self.centers.path):
                 write_vectors(self.centers.path, model.cluster_centers_, force=self.centers.force)
 
-    def _write_page(self, model: Estimator, vectors: Vectors) -> None:
+    def _write_page(self, model: Estimator, vectors: Vectors, reporting: Reporting) -> None:
         if self.page is None:
             return
         from boostkmeans.explore import page  # slow to import, and not always needed
 
-        shown = page(
-            model,
-            vectors,
-            ids=vectors.ids if self.has_ids else None,
-            n_threads=model.n_threads,
-            command=self.command,
-        )
+        with reporting() as progress:
+            shown = page(
+                model,
+                vectors,
+                ids=vectors.ids if self.has_ids else None,
+                n_threads=model.n_threads,
+                progress=progress,
+                command=self.command,
+            )
         with writing_to(self.page.path):
             shown.save(self.page.path, force=self.page.force)
 

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from boostkmeans._runtime.progress import ProgressCallback, logger
 from boostkmeans.cli.command import command
 from boostkmeans.cli.commands.images.options import (
     ImageOutputOptions,
@@ -22,9 +21,6 @@ from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import Without, expand_option_groups
 from boostkmeans.cli.options import Clusters, CommonOptions, Quality, RunOptions, value_of
 from boostkmeans.images import ImageClusters, cluster_images
-
-# Shortest time between two lines about the same step, in seconds.
-LINE_INTERVAL = 5.0
 
 
 @expand_option_groups
@@ -94,7 +90,7 @@ def images(
         check_outputs({"FOLDER": folder, **vector_options.files()}, outputs.by_option())
         start = time.perf_counter()
         with run.progress() as display:
-            report = _log_steps() if common.verbose else display.counter("images")
+            report = run.reporter(display, "images")
             found = cluster_images(
                 folder,
                 clusters,
@@ -124,19 +120,3 @@ def images(
 
 def _listing(found: ImageClusters, files: dict[str, str]) -> str:
     return f"{found.table()}\n\n{two_columns(files.items())}" if files else found.table()
-
-
-def _log_steps() -> ProgressCallback:
-    """Return a function that logs each step when it begins, and then every few seconds."""
-    last, begun = 0.0, ""
-
-    def report(what: str, done: int, total: int | None) -> None:
-        nonlocal last, begun
-        now = time.monotonic()
-        # The estimator logs its sweeps itself.
-        if what.startswith("clustering") or (what == begun and now - last < LINE_INTERVAL):
-            return
-        last, begun = now, what
-        logger.info("%s%s", what, "" if total is None else f": {done:,} of {total:,}")
-
-    return report

@@ -1,0 +1,66 @@
+"""Tools of the documentation site: the check of links, and the list of versions."""
+
+import json
+from pathlib import Path
+
+import pytest
+from check_links import broken_links, main
+from publish_docs import publish, version_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def make_site(folder: Path, version: str, **pages: str) -> Path:
+    """Write a site as Sphinx does, with these pages."""
+    (folder / "_static").mkdir(parents=True)
+    options = f"const DOCUMENTATION_OPTIONS = {{\n    VERSION: '{version}',\n}};\n"
+    (folder / "_static" / "documentation_options.js").write_text(options)
+    for name, body in {"index": "", **pages}.items():
+        (folder / f"{name}.html").write_text(f"<!doctype html><body>{body}</body>")
+    return folder
+
+
+def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = make_site(
+        tmp_path / "site",
+        "1.0",
+        index='<h1 id="top">A</h1><a href="other.html#a%20b">1</a><a href="#top">2</a>'
+        '<a href="https://example.org/x#y">3</a><script src="../versions.js"></script>',
+        other='<a name="a b"></a><a href="index.html#bottom">4</a><img src="_static/no.png">'
+        '<a href="gone.html">5</a>',
+    )
+    assert [(str(page), link, problem) for page, link, problem in broken_links(site)] == [
+        ("other.html", "index.html#bottom", "no such anchor"),
+        ("other.html", "_static/no.png", "no such file"),
+        ("other.html", "gone.html", "no such file"),
+    ]
+    assert main(site) == 1
+    assert "3 broken links in 2 pages" in capsys.readouterr().out
+    (site / "other.html").write_text('<a name="a b"></a>')
+    assert main(site) == 0
+    assert main(tmp_path) == 1, "a folder without a site"
+
+
+def test_versions_are_listed_with_their_pages(tmp_path: Path) -> None:
+    target = tmp_path / "site"
+    for version in ("0.9.0", "0.10.0", "0.11.0rc1"):
+        pages = {} if version == "0.9.0" else {"explorer": ""}
+        built = make_site(tmp_path / version, version, **pages)
+        assert str(publish(built, target)) == version
+    (target / "0.9.0" / "stale.html").write_text("")
+    publish(tmp_path / "0.9.0", target)  # replaces the version
+    text = (target / "versions.js").read_text()
+    versions = json.loads(text.removeprefix("window.BOOSTKMEANS_VERSIONS = ").rstrip(";\n"))
+    assert [(one["folder"], one["label"], one["pages"]) for one in versions] == [
+        ("0.11.0rc1", "0.11.0rc1", ["explorer", "index"]),
+        ("0.10.0", "0.10.0 (newest)", ["explorer", "index"]),
+        ("0.9.0", "0.9.0", ["index"]),
+    ]
+    assert 'url=0.10.0/index.html"' in (target / "index.html").read_text()
+
+
+def test_folder_that_is_not_a_site_is_refused(tmp_path: Path) -> None:
+    site = make_site(tmp_path, "1.0")
+    (site / "_static" / "documentation_options.js").write_text("")
+    with pytest.raises(ValueError, match="names no version"):
+        version_of(site)
