@@ -140,7 +140,7 @@ def fit_damaged_stream(number: int) -> str:
             with open_vectors(path, max_memory=limit) as vectors:
                 if vectors.shape[0] >= 4:
                     model.fit(vectors)
-        except ValueError as error:
+        except (ValueError, MemoryError) as error:
             return "" if str(error).isprintable() else f"a message with control characters: {error!r}"
         except OSError as error:
             return f"{type(error).__name__}: {error}"

@@ -33,7 +33,7 @@ def cut(matrix: Any) -> None:
     matrix.indptr = matrix.indptr[:-1]
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[Any, str]] = {
     "starts that descend": (damaged("csr", set_item("indptr", 2, 9)), "invalid indptr"),
     "starts beyond the values": (damaged("csr", set_item("indptr", -1, 99)), "invalid indptr"),
     "a negative start": (damaged("csr", set_item("indptr", 1, -5)), "invalid indptr"),
@@ -53,7 +53,7 @@ REFUSED = {
     "a table of polars": (pl.DataFrame({"a": ROWS[:, 0], "b": DATES[:, 0]}), "holds dates"),
 }
 
-WEIGHTS = {
+WEIGHTS: dict[str, tuple[Any, str]] = {
     "complex": (np.ones(6) + 1j, "type complex128. Weights must be real"),
     "dates": (DATES[:, 0], "type datetime64"),
     "texts": (["1"] * 6, "type <U1"),

@@ -1,6 +1,7 @@
 """Rows that change during a fit crash nothing, and their result is never certified with NaN."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,9 +32,9 @@ runpy.run_path({str(SCRIPT)!r}, run_name="__main__")
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("settings", [{}, {"max_size": 90}, {"n_candidates": 4}])
-def test_nan_is_an_error(kind: str, settings: dict[str, int]) -> None:
+def test_nan_is_an_error(kind: str, settings: dict[str, Any]) -> None:
     X = np.random.default_rng(0).normal(size=(300, 4))
-    rows = X if kind == "dense" else sparse.csr_array(X)
+    rows: Any = X if kind == "dense" else sparse.csr_array(X)
     values = X if kind == "dense" else rows.data
 
     def spoil(_: object) -> None:

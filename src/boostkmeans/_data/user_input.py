@@ -95,7 +95,7 @@ def _invalid(name: str, problem: str, remedy: str) -> InvalidValuesError:
 
 
 def _without_mask(array: Any, name: str) -> NDArray[Any]:
-    n_masked = int(np.ma.count_masked(array))
+    n_masked = int(np.count_nonzero(np.ma.getmaskarray(array)))
     if n_masked:
         raise _invalid(
             name,
@@ -108,10 +108,10 @@ def _without_mask(array: Any, name: str) -> NDArray[Any]:
 def _type_kinds(X: Any) -> Iterable[str]:
     """Return the kinds of the types in an array, a table, or the first row of a list."""
     if isinstance(X, np.ndarray):
-        return X.dtype.kind
+        return (X.dtype.kind,)
     if isinstance(X, list | tuple):
         first = X[0] if len(X) else []
-        return () if isinstance(first, str | bytes) else np.asarray(first).dtype.kind
+        return () if isinstance(first, str | bytes) else (np.asarray(first).dtype.kind,)
     types = getattr(X, "dtypes", ())
     return [_kind(one) for one in (types if isinstance(types, Iterable) else (types,))]
 

@@ -43,7 +43,8 @@ def _n_parts(centres: Floats) -> int:
 
 
 def _is_tiny(values: Floats) -> NDArray[np.bool_]:
-    return (values != 0) & (np.abs(values) < MIN_VALUE)
+    found: NDArray[np.bool_] = (values != 0) & (np.abs(values) < MIN_VALUE)
+    return found
 
 
 def first_at_same_place(partition: Partition) -> NDArray[np.int64]:
