@@ -1,5 +1,7 @@
 """Oracle of CLUTO's criteria: values by their definitions, and gains by recomputation after a move."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,10 +15,10 @@ MARGIN = 1e-9
 def unit(X: Floats) -> Floats:
     """Scale rows to unit length. Rows of zeros stay zero."""
     lengths = np.linalg.norm(X, axis=1, keepdims=True)
-    return np.divide(X, lengths, out=np.zeros_like(X), where=lengths > 0)
+    return X / np.where(lengths > 0, lengths, 1.0)
 
 
-def value(X: Floats, labels: Labels, criterion: str, w: Floats | None = None) -> float:
+def value(X: Floats, labels: NDArray[Any], criterion: str, w: Floats | None = None) -> float:
     """Return the value of a criterion for unit rows, as Zhao and Karypis (2004) define it."""
     w = np.ones(len(X)) if w is None else w
     total = w @ X
@@ -25,7 +27,7 @@ def value(X: Floats, labels: Labels, criterion: str, w: Floats | None = None) ->
     for cluster in np.unique(labels[w > 0]):
         members = labels == cluster
         composite, n = w[members] @ X[members], w[members].sum()
-        length = np.linalg.norm(composite)
+        length = float(np.linalg.norm(composite))
         within["i1"] += composite @ composite / n
         within["i2"] += length
         between["e1"] += n * (composite @ total) / length

@@ -76,7 +76,7 @@ def test_criteria_are_those_of_cluto() -> None:
 
 def test_run_with_the_best_objective_is_chosen_by_the_criterion() -> None:
     X = np.random.default_rng(0).exponential(size=(80, 6))
-    classes = np.arange(80) % 3
+    classes = (np.arange(80) % 3).tolist()
     for name in ("direct(e1)", "direct(i2)"):
         runs = list(compare(X, 4, {name: METHODS[name]}, seeds=range(4), classes=classes))
         models = [METHODS[name](4, seed).fit(X) for seed in range(4)]
@@ -85,7 +85,7 @@ def test_run_with_the_best_objective_is_chosen_by_the_criterion() -> None:
         assert len(set(values)) > 1
         assert runs[0].curve == []
         [summary] = summarize_scores(runs)
-        assert summary.by_objective == class_scores(classes.tolist(), models[best].labels_)
+        assert summary.by_objective == class_scores(classes, models[best].labels_)
 
 
 # ---- refinement

@@ -52,7 +52,7 @@ def test_criterion() -> None:
     assert same_partition(np.array(result["labels"]), THEMES)
     assert result["criterion"] == "h2"
     assert f"(refined), criterion h2 {result['objective']:.6g}" in succeed("docs", SENTENCES, *options)
-    message = fail("docs", SENTENCES, *options, "--quality", "best", code=2)
+    message = fail(2, "docs", SENTENCES, *options, "--quality", "best")
     assert "--quality has no effect with --criterion" in message
 
 

@@ -60,6 +60,6 @@ def test_plan_has_distinct_runs(full: bool) -> None:
 
 
 def test_page_is_up_to_date() -> None:
-    results = experiment.shown_results(cluto_criteria)  # type: ignore[arg-type]
-    text = experiment.page_text(cluto_criteria, *results)  # type: ignore[arg-type]
+    results = experiment.shown_results(cluto_criteria)
+    text = experiment.page_text(cluto_criteria, *results)
     assert text == PAGE.read_text(), "run: python paper/run_paper.py --report-only criteria"

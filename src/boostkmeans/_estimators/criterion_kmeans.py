@@ -314,7 +314,7 @@ class CriterionKMeans(CentreModel):
                     n=n_directions,
                 )
             )
-        values = array.data if sparse.issparse(array) else array
+        values: Any = array.data if sparse.issparse(array) else array
         if self.criterion in COMPARING and values.size and values.min() < 0:
             raise InvalidValuesError(
                 Message(

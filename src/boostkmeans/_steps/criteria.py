@@ -42,17 +42,16 @@ class ClusterNumbers:
 def terms(criterion: str, numbers: ClusterNumbers) -> tuple[Floats, Floats]:
     """Return the terms of each cluster that are maximised, and those that are minimised."""
     lengths, nothing = np.sqrt(numbers.squares), np.zeros_like(numbers.squares)
-    within = {
-        "i1": lambda: _ratio(numbers.squares, numbers.weights),
-        "i2": lambda: lengths,
-    }
-    between = {
-        "e1": lambda: numbers.weights * _ratio(numbers.products, lengths),
-        "g1": lambda: _ratio(numbers.products, numbers.squares),
-    }
-    names = {"h1": ("i1", "e1"), "h2": ("i2", "e1")}.get(criterion, (criterion, criterion))
-    first, second = within.get(names[0]), between.get(names[1])
-    return nothing if first is None else first(), nothing if second is None else second()
+    within = between = nothing
+    if criterion in ("i1", "h1"):
+        within = _ratio(numbers.squares, numbers.weights)
+    elif criterion in ("i2", "h2"):
+        within = lengths
+    if criterion in ("e1", "h1", "h2"):
+        between = numbers.weights * _ratio(numbers.products, lengths)
+    elif criterion == "g1":
+        between = _ratio(numbers.products, numbers.squares)
+    return within, between
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

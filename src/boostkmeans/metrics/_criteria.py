@@ -50,7 +50,7 @@ def document_criterion(
     # Rows of zeros have no direction and do not count.
     weights = RowWeights.of(sample_weight, rows.shape[0])
     has_direction = np.asarray(abs(rows).sum(axis=1)).ravel() > 0
-    values = has_direction * (1.0 if weights.values is None else weights.values)
+    values = np.where(has_direction, 1.0 if weights.values is None else weights.values, 0.0)
     numbers, n_clusters = number_labels(labels, rows.shape[0])
     sums, totals = cluster_sums(rows, numbers, n_clusters, values)
     value = criterion_value(criterion, ClusterNumbers.of(sums, totals))
