@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from boostkmeans._data.frame import Array
 from boostkmeans._data.row_source import RowSource
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, canonical
-from boostkmeans._data.user_input import accepted_rows
+from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans._runtime.errors import EmptyDataError, FeatureCountError
 
 # Attributes that scikit-learn's validation sets.
@@ -50,7 +50,7 @@ class RowInput(BaseEstimator):
         """
         if isinstance(X, RowSource):
             return self._validate_source(X, reset=reset, whole=True)
-        X = accepted_rows(X)
+        X = user_rows(X)
         if isinstance(X, np.ndarray) and X.dtype == np.bool_:
             X = X.view(np.uint8)
         self._check_shape_of_input(X, reset=reset)
