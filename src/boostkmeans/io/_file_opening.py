@@ -11,12 +11,20 @@ from boostkmeans.io._access.byte_source import GZIP_MAGIC, ByteSource
 from boostkmeans.io._access.spool import PIECE_BYTES, Spool
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._access.table_columns import TableColumns
-from boostkmeans.io._file_options import FileOptions, check_header, check_id_column, checked_keys
+from boostkmeans.io._file_options import (
+    FileOptions,
+    check_header,
+    check_id_column,
+    checked_drop,
+    checked_keys,
+)
 from boostkmeans.io._readers.arrow.ipc_files import open_ipc
 from boostkmeans.io._readers.arrow.parquet_store import ParquetStore
 from boostkmeans.io._readers.hdf5 import open_hdf5
+from boostkmeans.io._readers.json_lines import check_json_lines, read_json_lines
 from boostkmeans.io._readers.npy import open_npy
 from boostkmeans.io._readers.npz import open_npz, sparse_header
+from boostkmeans.io._readers.safetensors_file import open_safetensors
 from boostkmeans.io._readers.separated import DTYPE, TableOptions, check_table, read_separated
 from boostkmeans.io._readers.sparse_store import read_sparse
 from boostkmeans.io._readers.vector_files import BIN_DTYPES, VECS_DTYPES, open_bin, open_vecs
@@ -43,7 +51,8 @@ def open_file(path: str, options: FileOptions) -> OpenedFile:
     check_header(format_name, options.header)
     keys = checked_keys(format_name, options.key)
     check_id_column(format_name, options.id_column, keys)
-    return OpenedFile(source.name, format_name, _Opener(source, format_name, keys, options).store())
+    columns = TableColumns(keys, options.id_column, checked_drop(format_name, options.drop))
+    return OpenedFile(source.name, format_name, _Opener(source, format_name, columns, options).store())
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,8 @@ class _Opener:
 
     source: ByteSource
     format_name: str
-    keys: list[str] | None
+    table_columns: TableColumns
+    """The columns to read. `key` is also the name of an array."""
     options: FileOptions
 
     @property
@@ -60,17 +70,14 @@ class _Opener:
         """Memory limit in bytes."""
         return self.options.max_memory
 
-    @property
-    def table_columns(self) -> TableColumns:
-        """The columns to read, for tables."""
-        return TableColumns(self.keys, self.options.id_column)
-
     def store(self) -> Store:
         """Return the rows of the file, either directly or after a pass over the content."""
         source = self.source
         is_file = source.is_regular_file()
         if self.format_name in _formats.TEXT_TABLES:
             return self._text_table(is_file)
+        if self.format_name == "jsonl":
+            return self._json_lines(is_file)
         if self.format_name in _formats.SPARSE_TEXTS:
             if is_file:
                 head = source.beginning(SIGNATURE_BYTES)
@@ -100,12 +107,24 @@ class _Opener:
             is_sparse=False,
         )
 
+    def _json_lines(self, is_file: bool) -> Store:
+        if is_file:
+            check_json_lines(self.source, self.table_columns)
+        return LazyStore(
+            self.source.name,
+            lambda: read_json_lines(
+                self.source, self.table_columns, self.max_memory, self.options.progress
+            ),
+            dtype=DTYPE,
+            is_sparse=False,
+        )
+
     def _sparse(self) -> Store:
         limit = default_memory_limit() if self.max_memory is None else self.max_memory
         return read_sparse(self.source.name, self.format_name, self.source.read(limit))
 
     def _binary_store(self, file: BinaryFile) -> Store:
-        key = self.keys[0] if self.keys else None
+        key = self.table_columns.key[0] if self.table_columns.key else None
         if self.format_name == "npy":
             return open_npy(file, max_memory=self.max_memory)
         if self.format_name in VECS_DTYPES:
@@ -114,6 +133,8 @@ class _Opener:
             return open_bin(file, self.format_name)
         if self.format_name == "npz":
             return open_npz(file, key, self.max_memory) or self._sparse_npz(file)
+        if self.format_name == "safetensors":
+            return open_safetensors(file, key)
         if self.format_name == "hdf5":
             return open_hdf5(file, key, self.max_memory)
         if self.format_name == "parquet":

@@ -9,9 +9,9 @@ from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io._formats import TEXT_TABLES
 
 # Formats of files that hold several arrays. `key` names one of them.
-ARRAY_FORMATS = ("npz", "hdf5")
+ARRAY_FORMATS = ("npz", "hdf5", "safetensors")
 # Formats of tables. `key` names one or more columns.
-TABLE_FORMATS = ("parquet", "arrow", "csv", "tsv")
+TABLE_FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl")
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class FileOptions:
     id_column: str | None = None
     max_memory: int | None = None
     progress: ProgressCallback = ignore_progress
+    drop: str | Sequence[str] | None = None
 
 
 def check_header(format_name: str, header: bool | None) -> None:
@@ -54,12 +55,31 @@ def check_id_column(format_name: str, id_column: str | None, keys: list[str] | N
     if id_column is not None and format_name not in TABLE_FORMATS:
         raise ParameterConflictError(
             Message(
-                "{id_column} is for tables (Parquet, Arrow, CSV, TSV), but the format of this file is "
-                "{name!r}.",
+                "{id_column} is for tables (Parquet, Arrow, CSV, TSV, JSON Lines), but the format of "
+                "this file is {name!r}.",
                 id_column=Parameter("id_column"),
                 name=format_name,
             )
         )
+
+
+def checked_drop(format_name: str, drop: str | Sequence[str] | None) -> list[str] | None:
+    """Return the names in `drop` as a list. Raise an error if the format has no columns."""
+    if drop is None:
+        return None
+    names = [drop] if isinstance(drop, str) else list(cast(Sequence[Any], drop))
+    if not all(isinstance(one, str) for one in names):
+        raise ParameterError("drop", "a name or a sequence of names", drop)
+    if names and format_name not in TABLE_FORMATS:
+        raise ParameterConflictError(
+            Message(
+                "{drop} is for tables (Parquet, Arrow, CSV, TSV, JSON Lines), but the format of this "
+                "file is {name!r}.",
+                drop=Parameter("drop"),
+                name=format_name,
+            )
+        )
+    return names
 
 
 def checked_keys(format_name: str, key: str | Sequence[str] | None) -> list[str] | None:

@@ -11,7 +11,7 @@ from boostkmeans._runtime.errors import ChoiceError, Message, Parameter, Paramet
 from boostkmeans.io._access.choice import list_names
 from boostkmeans.io._access.remote_file import RemotePath
 from boostkmeans.io._access.urls import is_url, local_path, public_name
-from boostkmeans.io._formats import format_by_suffix
+from boostkmeans.io._formats import SECONDARY, format_by_suffix
 
 AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 # First characters of names that are not data: hidden files, and files of Spark and Hive.
@@ -138,6 +138,8 @@ def choose_files(folder: str, names: list[str], format_name: str | None) -> list
         raise FileNotFoundError(
             f"{folder} is a folder without files of vectors{of_format}. It has {list_names(names)}."
         )
+    if any(name not in SECONDARY for name in known.values()) and format_name is None:
+        known = {one: name for one, name in known.items() if name not in SECONDARY}
     examples = {name: one for one, name in reversed(known.items())}
     if len(examples) > 1:
         listed = ", ".join(f"{examples[name]!r} ({name})" for name in sorted(examples))

@@ -119,7 +119,7 @@ def _agreeing(
     if first is None or not facts.has_other_order(first):
         return AgreeingFile(path, options, facts, file.store)
     file.store.close()
-    in_order = replace(options, key=first.feature_names)
+    in_order = replace(options, key=first.feature_names, drop=None)
     return _agreeing(path, open_file(path, in_order), in_order, first, read=read)
 
 

@@ -12,7 +12,7 @@ from boostkmeans.baselines import (
     draw_curves,
     summarize,
 )
-from boostkmeans.cli.command import command
+from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.commands.comparison_listing import comparison_table, comparison_values
 from boostkmeans.cli.errors import exit_code_of, print_message, set_warning_subject
 from boostkmeans.cli.exit_codes import INTERRUPTED
@@ -20,10 +20,10 @@ from boostkmeans.cli.files.output import (
     Output,
     check_ending,
     check_matplotlib,
-    check_outputs,
     output_to,
     writing_to,
 )
+from boostkmeans.cli.files.result_output import TableFile
 from boostkmeans.cli.method_names import LIST, chosen_methods, methods_in_help, methods_listing
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, RunOptions
@@ -61,6 +61,7 @@ def compare_methods(
             min=1, metavar="N", help="Use a random sample of N rows of a larger file (default: all)."
         ),
     ] = None,
+    output: TableFile = None,
     plot: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +94,8 @@ def compare_methods(
         if path is None or clusters is None:
             raise ValueError("PATH and -k are required: boostkmeans compare PATH -k K.")
         picture = _check_plot(output_to(plot, force=common.force))
-        check_outputs({"PATH": path}, {"--plot": picture})
+        report = run.result_output(output, _methods)
+        report.check({"PATH": path}, plot=picture)
         seeds = range(run_options.seed, run_options.seed + repeats)
         with run.reading(path, input_options) as (vectors, display):
             X = _read_rows(vectors, clusters, max_rows, run_options.seed)
@@ -114,9 +116,14 @@ def compare_methods(
                 "interrupted": not is_complete,
                 "methods": comparison_values(summarize(runs)),
             }
-            run.print_result(result, comparison_table)
+            run.print_result(result, comparison_table, report)
         if not is_complete:
             raise typer.Exit(INTERRUPTED)
+
+
+def _methods(result: Result) -> list[Result]:
+    """Return the table of methods, without the single runs."""
+    return [{name: one for name, one in row.items() if name != "runs"} for row in result["methods"]]
 
 
 def _check_plot(picture: Output | None) -> Output | None:

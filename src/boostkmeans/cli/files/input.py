@@ -35,6 +35,7 @@ def open_input(
             [STDIN if one in STDIN_PATHS else one for one in paths],
             format=value_of(options.input_format),
             key=options.key or None,
+            drop=options.drop or None,
             header=options.header,
             id_column=options.id_column,
             max_memory=options.max_memory,

@@ -1,5 +1,8 @@
 """Models and quantizers that a command reads."""
 
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from boostkmeans import DataFormatError, ProductQuantizer, describe_file, load_model
@@ -14,8 +17,12 @@ KINDS = {
 WRITERS = {"model": "boostkmeans fit", "quantizer": "boostkmeans pq train"}
 
 
-def read_model(path: str, n_threads: int | None) -> Any:
-    """Load a clustering model, and set its number of threads."""
+def read_model(path: str, n_threads: int | None, others: Sequence[str] = ()) -> Any:
+    """Load a clustering model, and set its number of threads.
+
+    If the file is not a model, but one of the `others` is, the error explains the right order.
+    """
+    _check_order(path, others)
     _check_kind(path, "model")
     return load_model(path).set_params(n_threads=n_threads)
 
@@ -26,6 +33,28 @@ def read_quantizer(path: str, n_threads: int | None) -> ProductQuantizer:
     quantizer = ProductQuantizer.load(path)
     quantizer.set_params(n_threads=n_threads)
     return quantizer
+
+
+def _check_order(path: str, others: Sequence[str]) -> None:
+    """Raise an error if the user seems to have swapped the model and the vectors."""
+    if _kind(path) is not None:
+        return
+    models = [one for one in others if _kind(one) == "model"]
+    if models:
+        rest = [path, *(one for one in others if one != models[0])]
+        raise ValueError(
+            f"{models[0]} is the model, and {path} is not one: the model comes first. Use the order "
+            f"{shlex.join([models[0], *rest])}."
+        )
+
+
+def _kind(path: str) -> str | None:
+    """Return the kind of a file that boostkmeans wrote, or None for other files."""
+    try:
+        found = describe_file(path) if Path(path).is_file() else None
+    except (DataFormatError, OSError):
+        return None
+    return None if found is None else found.kind
 
 
 def _check_kind(path: str, expected: str) -> None:

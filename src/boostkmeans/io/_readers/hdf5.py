@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import Message, Parameter
+from boostkmeans.io._access.array_description import ArrayDescription
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import MAX_EXPANSION
 from boostkmeans.io._access.choice import choose_name
@@ -39,6 +40,8 @@ DEFAULT_CACHE_SLOTS = 521
 SLOTS_PER_CHUNK = 100
 # Number of datasets inside groups that are listed.
 MAX_NESTED = 100
+# Number of datasets that a description of a file lists.
+MAX_LISTED = 1000
 # Maximum depth of nested groups that are searched.
 MAX_DEPTH = 8
 # Exceptions that h5py raises for files that it cannot read.
@@ -89,6 +92,17 @@ def open_hdf5(file: BinaryFile, key: str | None, max_memory: int | None) -> Stor
             name, shape, cache = dataset.name, dataset.shape, _cache_options(dataset, max_memory)
         archive = h5py.File(file.file, "r", **cache)
         return Hdf5Store(file, archive, archive[name], shape)
+
+
+def list_hdf5(file: BinaryFile) -> list[ArrayDescription]:
+    """Return the datasets of a file, including those inside groups, up to a limit."""
+    h5py = _import_h5py()
+    with _hdf5_faults(file.location), h5py.File(file.file, "r") as archive:
+        names = islice(_nested_datasets(archive, "", 0), MAX_LISTED)
+        return [
+            ArrayDescription(name, tuple(archive[name].shape or ()), str(archive[name].dtype))
+            for name in names
+        ]
 
 
 def _has_signature(file: BinaryFile) -> bool:

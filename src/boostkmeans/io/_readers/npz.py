@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
 from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans.io._access.array_description import ArrayDescription
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import MAX_EXPANSION
 from boostkmeans.io._access.choice import choose_name
@@ -79,6 +80,20 @@ def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store
         dtype=header.dtype.newbyteorder("="),
         is_sparse=False,
     )
+
+
+def list_npz(file: BinaryFile) -> list[ArrayDescription]:
+    """Return the arrays of a file, according to their headers."""
+    where = file.location
+    with _zip_faults(where), zipfile.ZipFile(file.file) as archive:
+        found = []
+        for member in filter(_is_array, archive.infolist()):
+            inner = where.within(member.filename)
+            _check_length(inner, member)
+            header = _member_header(inner, archive, member)
+            name = member.filename.removesuffix(".npy")
+            found.append(ArrayDescription(name, header.shape, str(header.dtype)))
+        return found
 
 
 @dataclass(frozen=True)

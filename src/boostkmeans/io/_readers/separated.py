@@ -1,11 +1,11 @@
 """Tables as text: CSV and TSV files with one row per line, with or without a header."""
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,8 @@ from boostkmeans.io._readers.table_layout import (
     is_comment,
     table_layout,
 )
+from boostkmeans.io._readers.text_lines import content_lines
 
-# Maximum length of a line in characters, enough for a million numbers of 17 digits.
-MAX_LINE_LENGTH = 1 << 25
 # Number of bytes of numbers that are parsed at a time.
 PIECE_BYTES = 1 << 22
 DTYPE = np.dtype(np.float64)
@@ -56,10 +55,7 @@ class _Lines:
     """Iterator over the lines that are not blank, with the number of the last line."""
 
     def __init__(self, source: ByteSource, progress: ProgressCallback) -> None:
-        self._where = source.location
-        every = source.lines("utf-8", None, progress, expected=EXPECTED, longest=MAX_LINE_LENGTH)
-        self._source = cast(Generator[str, None, None], every)
-        self._lines = self._numbered(self._source)
+        self._lines = content_lines(source, progress, EXPECTED)
         self._next: tuple[int, str] | None = None
         self.number = 0
 
@@ -79,16 +75,7 @@ class _Lines:
 
     def close(self) -> None:
         """Close the file immediately, instead of when a traceback that refers to it is freed."""
-        self._source.close()
-
-    def _numbered(self, lines: Iterator[str]) -> Iterator[tuple[int, str]]:
-        for number, line in enumerate(lines, start=1):
-            if len(line) >= MAX_LINE_LENGTH:
-                raise self._where.within(f"line {number}").error(
-                    f"The line is longer than {MAX_LINE_LENGTH:,} characters.", EXPECTED
-                )
-            if line and not line.isspace():
-                yield number, line
+        self._lines.close()
 
 
 def check_table(source: ByteSource, options: TableOptions) -> None:

@@ -15,6 +15,7 @@ from boostkmeans.cli.files.label_table import table_writer
 from boostkmeans.cli.files.output import (
     Output,
     check_ending,
+    check_model_ending,
     output_to,
     require_file,
     writing_to,
@@ -23,7 +24,7 @@ from boostkmeans.cli.files.page_output import check_page
 from boostkmeans.images import ImageClusters
 from boostkmeans.io import write_vectors
 
-LABEL_ENDINGS = (".csv", ".parquet")
+LABEL_ENDINGS = (".csv", ".tsv", ".parquet")
 VECTOR_ENDINGS = (".npy", ".fvecs", ".fbin", ".parquet")
 # Name of the column of the labels.
 CLUSTER = "cluster"
@@ -55,6 +56,7 @@ class ImageOutputs:
         for name, one in outputs.by_option().items():
             if name != "--labels":
                 require_file(name, one)
+        check_model_ending(outputs.model)
         check_ending("--labels", outputs.labels, LABEL_ENDINGS, stdout=True)
         check_ending("--vectors", outputs.vectors, VECTOR_ENDINGS, stdout=False)
         for name in ("labels", "vectors"):
