@@ -87,7 +87,7 @@ def test_columns_of_numbers_stay_as_they_are() -> None:
     assert plain_rows(pl.from_pandas(frame)).columns == list("abcd")
     assert BoostKMeans(2).fit(frame).feature_names_in_.tolist() == list("abcd")
     for column in (frame["a"], pl.Series(ROWS[:, 0]), pa.array(ROWS[:, 0])):
-        with pytest.raises(ValueError, match="2D array|2-dimensional"):
+        with pytest.raises(ValueError, match=r"2D array|2-dimensional"):
             BoostKMeans(2).fit(column)
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 from boostkmeans._data.memory import default_memory_limit
 from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io import _formats
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import GZIP_MAGIC, ByteSource
-from boostkmeans.io._access.spool import PIECE_BYTES, Spool
+from boostkmeans.io._access.spool import PIECE_BYTES, Room, Spool
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._file_options import (
@@ -66,9 +67,9 @@ class _Opener:
     options: FileOptions
 
     @property
-    def max_memory(self) -> int | None:
-        """Memory limit in bytes."""
-        return self.options.max_memory
+    def room(self) -> Room:
+        """Limits of memory and disk for temporary data."""
+        return self.options.room
 
     def store(self) -> Store:
         """Return the rows of the file, either directly or after a pass over the content."""
@@ -102,7 +103,7 @@ class _Opener:
             check_table(self.source, options)
         return LazyStore(
             self.source.name,
-            lambda: read_separated(self.source, options, self.max_memory, self.options.progress),
+            lambda: read_separated(self.source, options, self.room, self.options.progress),
             dtype=DTYPE,
             is_sparse=False,
         )
@@ -112,34 +113,33 @@ class _Opener:
             check_json_lines(self.source, self.table_columns)
         return LazyStore(
             self.source.name,
-            lambda: read_json_lines(
-                self.source, self.table_columns, self.max_memory, self.options.progress
-            ),
+            lambda: read_json_lines(self.source, self.table_columns, self.room, self.options.progress),
             dtype=DTYPE,
             is_sparse=False,
         )
 
     def _sparse(self) -> Store:
-        limit = default_memory_limit() if self.max_memory is None else self.max_memory
+        given = self.options.max_memory
+        limit = default_memory_limit() if given is None else given
         return read_sparse(self.source.name, self.format_name, self.source.read(limit))
 
     def _binary_store(self, file: BinaryFile) -> Store:
         key = self.table_columns.key[0] if self.table_columns.key else None
         if self.format_name == "npy":
-            return open_npy(file, max_memory=self.max_memory)
+            return open_npy(file, room=self.room)
         if self.format_name in VECS_DTYPES:
             return open_vecs(file, self.format_name)
         if self.format_name in BIN_DTYPES:
             return open_bin(file, self.format_name)
         if self.format_name == "npz":
-            return open_npz(file, key, self.max_memory) or self._sparse_npz(file)
+            return open_npz(file, key, self.room, self.options.progress) or self._sparse_npz(file)
         if self.format_name == "safetensors":
             return open_safetensors(file, key)
         if self.format_name == "hdf5":
-            return open_hdf5(file, key, self.max_memory)
+            return open_hdf5(file, key, self.room)
         if self.format_name == "parquet":
-            return ParquetStore(file, self.table_columns, self.max_memory)
-        return open_ipc(file, self.table_columns, self.max_memory)
+            return ParquetStore(file, self.table_columns, self.room)
+        return open_ipc(file, self.table_columns, self.room)
 
     def _sparse_npz(self, file: BinaryFile) -> Store:
         def read() -> Store:
@@ -188,7 +188,7 @@ class _Opener:
         Reading stops as soon as there is more content than the header declares: this is an error, and
         the rest could be arbitrarily long.
         """
-        spool = Spool(self.max_memory)
+        spool = Spool(self.room)
         expected = None
         try:
             with self.source.opened() as stream:
@@ -197,6 +197,7 @@ class _Opener:
                         head = piece[:SIGNATURE_BYTES]
                         declared = declared_size(self.source.name, self.format_name, head)
                         expected = declared.n_bytes if declared else None
+                        spool = Spool(self.room, expected)
                     spool.write(piece)
                     self.options.progress("reading", spool.size, expected)
                     if expected is not None and spool.size > expected:
@@ -211,7 +212,7 @@ def _check_path(path: str) -> None:
     if not path:
         raise ParameterError("path", "the name of a file, or '-' for standard input", path)
     if path != "-" and Path(path).is_dir():
-        raise IsADirectoryError(f"{path} is a folder, not a file of vectors.")
+        raise IsADirectoryError(f"{escape_untrusted(path)} is a folder, not a file of vectors.")
 
 
 def _format_by_name(source: ByteSource) -> str | None:

@@ -6,6 +6,8 @@ from typing import Any, cast
 
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
+from boostkmeans.io._access.spool import Room
+from boostkmeans.io._access.table_columns import is_pattern
 from boostkmeans.io._formats import TEXT_TABLES
 
 # Formats of files that hold several arrays. `key` names one of them.
@@ -25,6 +27,18 @@ class FileOptions:
     max_memory: int | None = None
     progress: ProgressCallback = ignore_progress
     drop: str | Sequence[str] | None = None
+    max_disk: int | None = None
+
+    @property
+    def has_patterns(self) -> bool:
+        """True if columns are selected by wildcards or ranges."""
+        given = [[one] if isinstance(one, str) else one or [] for one in (self.key, self.drop)]
+        return any(is_pattern(name) for names in given for name in names)
+
+    @property
+    def room(self) -> Room:
+        """Limits of memory and disk for temporary data."""
+        return Room(self.max_memory, self.max_disk)
 
 
 def check_header(format_name: str, header: bool | None) -> None:

@@ -21,6 +21,7 @@ def open_vectors(
     header: bool | None = None,
     id_column: str | None = None,
     max_memory: int | str | None = None,
+    max_disk: int | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Vectors:
     """Open a file of vectors, one per row, or several files as one data set.
@@ -64,6 +65,10 @@ def open_vectors(
         Content that can be read only once is stored in memory up to a quarter of the limit and at most
         1 GiB. Larger content goes to an unnamed temporary file in the folder that the environment
         variable TMPDIR names.
+    max_disk : int or str, default=None
+        Limit for temporary files, in bytes or as a string such as "2GB"; by default half of the free
+        space in their folder. Content that needs more is refused, before anything is written if its size
+        is known.
     progress : callable, default=None
         Function called as `progress(what, done, total)` while a file must be read as a whole.
 
@@ -92,7 +97,8 @@ def open_vectors(
     """
     _formats.check_format(format)
     limit = None if max_memory is None else parse_memory("max_memory", max_memory)
-    options = FileOptions(format, key, header, id_column, limit, progress or ignore_progress, drop)
+    disk = None if max_disk is None else parse_memory("max_disk", max_disk)
+    options = FileOptions(format, key, header, id_column, limit, progress or ignore_progress, drop, disk)
     files = find_files(path, format)
     if len(files.paths) > 1:
         return open_joined(files, options)

@@ -20,7 +20,7 @@ from boostkmeans.io._access.byte_source import MAX_EXPANSION
 from boostkmeans.io._access.choice import choose_name
 from boostkmeans.io._access.location import Location, other_format_remedy
 from boostkmeans.io._access.row_stores import RowStore
-from boostkmeans.io._access.spool import max_spool_memory
+from boostkmeans.io._access.spool import Room, max_spool_memory
 from boostkmeans.io._access.store import Store
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import NUMERIC, check_shape
@@ -76,7 +76,7 @@ class Hdf5Store(Store):
         self._file.close()
 
 
-def open_hdf5(file: BinaryFile, key: str | None, max_memory: int | None) -> Store:
+def open_hdf5(file: BinaryFile, key: str | None, room: Room) -> Store:
     """Return the dataset of this name, else the only two-dimensional dataset, else "train"."""
     if not _has_signature(file):
         raise file.location.error(
@@ -89,7 +89,7 @@ def open_hdf5(file: BinaryFile, key: str | None, max_memory: int | None) -> Stor
             contiguous = _open_contiguous(file, dataset)
             if contiguous is not None:
                 return contiguous
-            name, shape, cache = dataset.name, dataset.shape, _cache_options(dataset, max_memory)
+            name, shape, cache = dataset.name, dataset.shape, _cache_options(dataset, room)
         archive = h5py.File(file.file, "r", **cache)
         return Hdf5Store(file, archive, archive[name], shape)
 
@@ -115,7 +115,7 @@ def _has_signature(file: BinaryFile) -> bool:
     return False
 
 
-def _cache_options(dataset: Any, max_memory: int | None) -> dict[str, int]:
+def _cache_options(dataset: Any, room: Room) -> dict[str, int]:
     """Return options for a cache that can hold all chunks of a row.
 
     Chunks that do not fit into the cache are decoded again at each read.
@@ -124,7 +124,7 @@ def _cache_options(dataset: Any, max_memory: int | None) -> dict[str, int]:
         return {}
     n_chunks = -(-dataset.shape[1] // dataset.chunks[1])
     n_bytes = n_chunks * dataset.chunks[0] * dataset.chunks[1] * dataset.dtype.itemsize
-    if not DEFAULT_CACHE_BYTES < n_bytes <= max_spool_memory(max_memory):
+    if not DEFAULT_CACHE_BYTES < n_bytes <= max_spool_memory(room.memory):
         return {}
     n_slots = max(DEFAULT_CACHE_SLOTS, SLOTS_PER_CHUNK * n_chunks + 1)
     return {"rdcc_nbytes": n_bytes, "rdcc_nslots": n_slots}

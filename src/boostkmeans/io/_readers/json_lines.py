@@ -16,7 +16,7 @@ from boostkmeans.io._access.byte_source import ByteSource, find_text_fault
 from boostkmeans.io._access.choice import ambiguous_name_error, missing_name_error, no_rows_error
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.row_stores import RowStore
-from boostkmeans.io._access.spool import Spool
+from boostkmeans.io._access.spool import Room, Spool
 from boostkmeans.io._access.store import Store
 from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._readers.arrow.columns import NAME_COLUMNS
@@ -28,6 +28,8 @@ PIECE_BYTES = 1 << 22
 EXPECTED = 'Write one JSON object per line, such as {"id": 1, "vector": [0.5, 2]}.'
 # Number of characters of a value that a message shows.
 MAX_SHOWN = 40
+# Number of characters of the parser's message that are shown.
+MAX_REASON = 100
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,12 @@ def check_json_lines(source: ByteSource, columns: TableColumns) -> None:
 
 
 def read_json_lines(
-    source: ByteSource, columns: TableColumns, max_memory: int | None, progress: ProgressCallback
+    source: ByteSource, columns: TableColumns, room: Room, progress: ProgressCallback
 ) -> Store:
     """Parse all lines, and return the numbers from a spool."""
     with closing(_records(source, progress)) as records:
         where, first, layout = _first_layout(source.location, records, columns)
-        return _Rows(layout, Spool(max_memory)).store(source.name, _chained(where, first, records))
+        return _Rows(layout, Spool(room)).store(source.name, _chained(where, first, records))
 
 
 def _chained(
@@ -81,7 +83,7 @@ def _records(
             except DataFormatError:
                 raise
             except ValueError as error:
-                reason = escape_untrusted(str(error)[:MAX_SHOWN])
+                reason = escape_untrusted(str(error)[:MAX_REASON])
                 raise where.error(f"The line is not JSON ({reason}).", EXPECTED) from None
 
 
@@ -113,7 +115,7 @@ def _layout(where: Location, record: Any, columns: TableColumns) -> RecordLayout
         names = lists
     if lists and len(names) > 1:
         raise where.error(
-            f"The field {names[0]!r} is not alone, but some fields are lists.", NAME_COLUMNS
+            f"The field {lists[0]!r} is a list, so it must be the only field that is read.", NAME_COLUMNS
         )
     width = _checked_width(where, record[names[0]]) if lists else len(names)
     return RecordLayout(names, bool(lists), width, columns.id_column)
