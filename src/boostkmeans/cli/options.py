@@ -74,6 +74,13 @@ class InputOptions:
         str | None,
         typer.Option(metavar="AMOUNT", help="Memory limit, e.g. 2GB; larger files are read in parts."),
     ] = None
+    max_disk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Limit for temporary files, e.g. 20GB (default: half of the free space).",
+        ),
+    ] = None
     input_format: Annotated[
         Format | None,
         typer.Option(

@@ -39,12 +39,13 @@ def info(
         str,
         typer.Argument(
             metavar="FILE",
-            help="Model, quantizer, image pipeline, checkpoint, vectors or column; - is standard input.",
+            help="Model, quantizer, image pipeline, document model, checkpoint, vectors or column; - is "
+            "standard input.",
         ),
     ],
     output: ReportFile = None,
     *,
-    input_options: Annotated[InputOptions, Without("max_memory", "header")],
+    input_options: Annotated[InputOptions, Without("max_memory", "max_disk", "header")],
     common: CommonOptions,
 ) -> None:
     """\b
@@ -70,6 +71,7 @@ def info(
                 "model": _describe_model,
                 "quantizer": _describe_quantizer,
                 "image pipeline": _describe_pipeline,
+                "document model": _describe_documents,
                 "checkpoint": _describe_checkpoint,
             }[found.kind]
             result, pairs = describe(path, found)
@@ -152,6 +154,31 @@ def _describe_pipeline(path: str, found: FileDescription) -> tuple[Result, Pairs
         ("images", f"{pipeline.n_images_:,} in the fit"),
         ("vocabulary", f"{n_words:,} words of {n_features:,} features"),
         ("vectors", f"{pipeline.n_components_:,} components"),
+    ]
+    return result, pairs
+
+
+def _describe_documents(path: str, found: FileDescription) -> tuple[Result, Pairs]:
+    model = load_model(path)
+    sizes = summarize_sizes(model.clusterer.cluster_sizes_)
+    result = {
+        **_header_values(found),
+        "estimator": found.estimator,
+        "n_clusters": len(model.cluster_names),
+        "n_terms": len(model.weights.terms),
+        "n_documents": found.n_rows,
+        "documents": model.weights.kind,
+        "cluster_names": model.cluster_names,
+        "sizes": sizes,
+        "cluster_sizes": model.clusterer.cluster_sizes_,
+    }
+    pairs = [
+        ("kind", f"model of documents, written by boostkmeans {found.library_version}"),
+        ("estimator", repr(model.clusterer)),
+        ("documents", f"{found.n_rows:,} in the fit, as {model.weights.kind}"),
+        ("vocabulary", f"{result['n_terms']:,} terms"),
+        ("sizes", format_sizes(sizes)),
+        *((f"  cluster {i}", name) for i, name in enumerate(model.cluster_names)),
     ]
     return result, pairs
 

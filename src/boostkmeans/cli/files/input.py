@@ -39,6 +39,7 @@ def open_input(
             header=options.header,
             id_column=options.id_column,
             max_memory=options.max_memory,
+            max_disk=options.max_disk,
             progress=display.counter("bytes"),
         ) as vectors,
         name_files(vectors.name, model),

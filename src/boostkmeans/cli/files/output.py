@@ -13,6 +13,8 @@ from boostkmeans.cli.stdout import print_result
 from boostkmeans.io import atomic_write, check_target
 
 STDOUT = "-"
+# Endings of pictures.
+PLOT_ENDINGS = (".png", ".svg", ".pdf")
 # Endings of formats that a model does not have.
 FOREIGN_ENDINGS = (
     ".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json", ".html", ".fvecs", ".fbin"
@@ -158,6 +160,14 @@ def check_matplotlib(name: str) -> None:
     """Raise an error before the work begins if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         raise ImportError(f"{name} needs matplotlib: pip install boostkmeans[plot]")
+
+
+def check_plot(picture: Output | None) -> Output | None:
+    """Return the output of --plot. Raise an error before the work begins if it cannot be drawn."""
+    check_ending("--plot", picture, PLOT_ENDINGS, stdout=False)
+    if picture is not None:
+        check_matplotlib("--plot")
+    return picture
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def fit(
             {"PATH": inputs, "--weights": weights, "--init": init_file(settings.init)},
             {**outputs.by_option(inputs), "--checkpoint": checkpoint.as_output()},
         )
-        if outputs.saves_nothing:
+        if outputs.saves_nothing and not common.as_json:
             print_message(NOTHING_SAVED)
         row_weights = None if weights is None else read_numbers(weights)
         start = time.perf_counter()

@@ -9,7 +9,7 @@ import numpy as np
 
 from boostkmeans import explore
 from boostkmeans._runtime.progress import ProgressCallback
-from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans._runtime.untrusted_text import as_utf8, escape_untrusted
 from boostkmeans.cli.commands.images.options import ImageOutputOptions
 from boostkmeans.cli.files.label_table import table_writer
 from boostkmeans.cli.files.output import (
@@ -155,11 +155,7 @@ class ImageOutputs:
             return
         # A terminal would obey escape sequences. Files keep the names as they are, except for bytes that
         # are not UTF-8.
-        clean = escape_untrusted if self.labels.is_stdout else _as_utf8
+        clean = escape_untrusted if self.labels.is_stdout else as_utf8
         ids = np.array([clean(name) for name in found.names], dtype=object)
         with table_writer(self.labels, ids.dtype, CLUSTER) as write:
             write(found.labels, ids)
-
-
-def _as_utf8(name: str) -> str:
-    return name.encode("utf-8", errors="backslashreplace").decode("utf-8")
