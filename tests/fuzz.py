@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import feather
+from safetensors.numpy import save_file
 from scipy.io import mmwrite
 from scipy.sparse import csr_array, issparse, save_npz
 from sklearn.datasets import dump_svmlight_file
@@ -84,6 +85,9 @@ def valid_files(folder: Path) -> dict[str, bytes]:
         file.create_dataset("train", data=VALUES, chunks=(2, 3), compression="gzip")
     np.savetxt(folder / "a.csv", VALUES, "%g", ",", header="x,y,z", comments="")
     np.savetxt(folder / "a.tsv", VALUES, "%g", "\t")
+    lines = [json.dumps({"id": f"{i}", "v": row}) for i, row in enumerate(VALUES.tolist())]
+    (folder / "a.jsonl").write_text("\n".join(lines) + "\n")
+    save_file({"train": VALUES, "test": VALUES[:1]}, folder / "a.safetensors", {"by": "a test"})
     mmwrite(folder / "a.mtx", csr_array(VALUES))
     dump_svmlight_file(VALUES, [1, 1, 2, 2], str(folder / "a.svm"), zero_based=False)
     (folder / "a.mat").write_text("4 3 6\n1 3 2 4\n1 4 2 3\n3 5\n3 2\n")

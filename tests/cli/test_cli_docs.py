@@ -122,14 +122,24 @@ def test_reads_standard_input() -> None:
 
 
 def test_labels_as_array(tmp_path: Path) -> None:
-    succeed("docs", SENTENCES, "-k", "3", "--labels", tmp_path / "l.npy", "-o", tmp_path / "o", "--json")
+    succeed(
+        "docs",
+        SENTENCES,
+        "-k",
+        "3",
+        "--labels",
+        tmp_path / "l.npy",
+        "--description",
+        tmp_path / "o",
+        "--json",
+    )
     assert np.load(tmp_path / "l.npy").tolist() == json.loads((tmp_path / "o").read_text())["labels"]
     assert "both use" in run("docs", SENTENCES, "-k", "3", "--labels", "-", "--json").stderr
 
 
 def test_labels_and_output(tmp_path: Path) -> None:
     labels, output = tmp_path / "labels.tsv", tmp_path / "out.json"
-    out = succeed("docs", SENTENCES, "-k", "3", "--labels", labels, "--output", output, "--json")
+    out = succeed("docs", SENTENCES, "-k", "3", "--labels", labels, "--description", output, "--json")
     assert out == ""
     result = json.loads(output.read_text())
     lines = [line.split("\t") for line in labels.read_text().splitlines()]
@@ -142,14 +152,16 @@ def test_labels_and_output(tmp_path: Path) -> None:
 def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
     target = tmp_path / "labels.tsv"
     target.write_text("precious")
-    for option in ("--labels", "--output"):
+    for option in ("--labels", "--description"):
         result = run("docs", SENTENCES, "-k", "3", option, target)
         assert result.exit_code == 2
         assert "labels.tsv exists" in result.stderr
         assert "--force" in result.stderr
         assert target.read_text() == "precious"
     target.chmod(0o600)
-    succeed("docs", SENTENCES, "-k", "3", "--labels", target, "--force", "--output", tmp_path / "out")
+    succeed(
+        "docs", SENTENCES, "-k", "3", "--labels", target, "--force", "--description", tmp_path / "out"
+    )
     assert len(target.read_text().splitlines()) == 30
     assert target.stat().st_mode & 0o777 == 0o600
 
@@ -158,7 +170,7 @@ def test_invalid_output_files(tmp_path: Path) -> None:
     for arguments in (
         ["--labels", str(tmp_path)],
         ["--labels", str(tmp_path / "missing" / "labels")],
-        ["--labels", str(tmp_path / "a"), "--output", str(tmp_path / "a")],
+        ["--labels", str(tmp_path / "a"), "--description", str(tmp_path / "a")],
     ):
         result = run("docs", SENTENCES, "-k", "3", *arguments)
         assert result.exit_code == 2

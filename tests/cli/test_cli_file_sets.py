@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boostkmeans import BoostKMeans
 from boostkmeans._data import row_source
-from boostkmeans.cli.files import label_table
+from boostkmeans.io import _label_tables
 from command import fail, run, succeed
 from conftest import blobs
 
@@ -54,7 +54,7 @@ def expected() -> NDArray[np.int32]:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_source, "BATCH_BYTES", 1_700)  # 85 rows
-    monkeypatch.setattr(label_table, "ROWS_PER_GROUP", 100)
+    monkeypatch.setattr(_label_tables, "ROWS_PER_GROUP", 100)
 
 
 def paths_of(folder: Path, given: str) -> list[object]:

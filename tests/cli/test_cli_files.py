@@ -159,7 +159,7 @@ def test_info_of_columns_and_several_arrays(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", a=np.eye(4), b=np.eye(3), c=np.arange(3))
     result = json.loads(succeed("info", tmp_path / "x.npz", "--json"))
     assert result["kind"] == "arrays"
-    assert [one["shape"] for one in result["arrays"]] == [[4, 4], [3, 3], None]
+    assert [one["shape"] for one in result["arrays"]] == [[4, 4], [3, 3], [3]]
     assert "4 x 4 of type float64" in succeed("info", tmp_path / "x.npz")
 
 

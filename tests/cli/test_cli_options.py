@@ -12,7 +12,7 @@ from boostkmeans.baselines._comparison.scores import SCORES
 from boostkmeans.cli import corpus_options, options
 from boostkmeans.cli.commands import compare_docs, docs
 from boostkmeans.cli.option_groups import Without, expand_option_groups
-from boostkmeans.documents import _clusters, _reading, _weighting
+from boostkmeans.documents import _clusters, _reading, _weighting_options
 from boostkmeans.io import FORMATS, WRITABLE
 
 
@@ -62,5 +62,5 @@ def test_choices_are_those_of_the_library() -> None:
     assert tuple(options.Metric) == tuple(METRICS)
     assert tuple(docs.Method) == _clusters.METHODS
     assert tuple(corpus_options.Format) == _reading.FORMATS
-    assert tuple(corpus_options.Idf) == _weighting.IDFS
+    assert tuple(corpus_options.Idf) == _weighting_options.IDFS
     assert tuple(compare_docs.Measure) == SCORES

@@ -126,7 +126,8 @@ class Clusterer(CentreModel):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to cluster. CSR matrices are read without a copy, other sparse formats are converted.
+            Rows to cluster. CSR matrices are read without a copy, other sparse formats are converted. A
+            column of vectors of pandas, polars or Arrow, and a tensor of PyTorch, are used like arrays.
             The result of `boostkmeans.io.open_vectors` is accepted too. If it does not fit into its
             `max_memory` (or half of the machine's memory), a sample is clustered first. The sweeps over
             all rows then read them from the file.

@@ -14,8 +14,9 @@ from sklearn.utils.validation import validate_data
 from boostkmeans._data.frame import Array
 from boostkmeans._data.row_source import RowSource
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, canonical
-from boostkmeans._data.user_input import accepted_rows
-from boostkmeans._runtime.errors import EmptyDataError, FeatureCountError
+from boostkmeans._estimators.vector_columns import user_rows
+from boostkmeans._runtime.errors import EmptyDataError, FeatureCountError, shorten
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Attributes that scikit-learn's validation sets.
 INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
@@ -50,7 +51,7 @@ class RowInput(BaseEstimator):
         """
         if isinstance(X, RowSource):
             return self._validate_source(X, reset=reset, whole=True)
-        X = accepted_rows(X)
+        X = user_rows(X)
         if isinstance(X, np.ndarray) and X.dtype == np.bool_:
             X = X.view(np.uint8)
         self._check_shape_of_input(X, reset=reset)
@@ -94,7 +95,8 @@ class RowInput(BaseEstimator):
             wrong = next(i for i, name in enumerate(names) if name != known[i])
             raise ValueError(
                 f"The feature names should match those that were passed during fit: column {wrong + 1} "
-                f"of {source.name} is {names[wrong]!r}, and was {known[wrong]!r}."
+                f"of {escape_untrusted(source.name)} is {shorten(repr(names[wrong]))}, and was "
+                f"{shorten(repr(known[wrong]))}."
             )
         return array
 

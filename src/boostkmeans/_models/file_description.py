@@ -14,6 +14,7 @@ KINDS = {
     format_names.MODEL: "model",
     format_names.QUANTIZER: "quantizer",
     format_names.IMAGE_PIPELINE: "image pipeline",
+    format_names.DOCUMENT_MODEL: "document model",
     checkpoint.FORMAT: "checkpoint",
 }
 # Entries of a checkpoint's identity that describe the data, not the parameters.
@@ -22,10 +23,10 @@ DATA_ENTRIES = ("estimator", "shape", "data", "checksum of X", "parts", "sample_
 
 @dataclass(frozen=True)
 class FileDescription:
-    """Metadata of a model, a product quantizer, an image pipeline or a checkpoint."""
+    """Metadata of a model, a product quantizer, an image pipeline, a document model or a checkpoint."""
 
     kind: str
-    """"model", "quantizer", "image pipeline" or "checkpoint"."""
+    """"model", "quantizer", "image pipeline", "document model" or "checkpoint"."""
     format_version: int
     """Version of the file format."""
     library_version: str
@@ -61,7 +62,8 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription | None:
     Returns
     -------
     FileDescription or None
-        None if the file is not a model, a product quantizer, an image pipeline or a checkpoint.
+        None if the file is not a model, a product quantizer, an image pipeline, a document model or a
+        checkpoint.
 
     Raises
     ------
@@ -86,6 +88,8 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription | None:
     format_name, version, header = found
     kind = KINDS[format_name]
     common = (kind, version, str(header.get("library_version")))
+    if kind == "document model":
+        header = {**header, **_object(header.get("clusterer"))}
     if kind == "checkpoint":
         return _describe_checkpoint(common, header)
     return FileDescription(
@@ -96,6 +100,10 @@ def describe_file(path: str | os.PathLike[str]) -> FileDescription | None:
         feature_names=header.get("feature_names"),
         has_labels=bool(header.get("has_labels")),
     )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _describe_checkpoint(common: tuple[str, int, str], header: Mapping[str, Any]) -> FileDescription:

@@ -11,6 +11,7 @@ from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans._storage import format_names
 from boostkmeans._storage.model_format import open_model, read_model, restore_model
 from boostkmeans._storage.tensors import peek
+from boostkmeans.documents._model import DocumentModel
 from boostkmeans.images._pipeline import VLADPipeline
 from boostkmeans.quantization._product_quantizer import ProductQuantizer
 
@@ -45,8 +46,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     -------
     model : estimator
         The fitted estimator, of the class that was saved: `BoostKMeans`, `BisectingBoostKMeans`,
-        `ProductQuantizer`, `boostkmeans.images.VLADPipeline`, `boostkmeans.documents.CriterionKMeans`
-        or a class of `boostkmeans.baselines`.
+        `ProductQuantizer`, `boostkmeans.images.VLADPipeline`, `boostkmeans.documents.CriterionKMeans`,
+        `boostkmeans.documents.DocumentModel` or a class of `boostkmeans.baselines`.
 
     Raises
     ------
@@ -69,6 +70,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         return read_model(ProductQuantizer, path)
     if found is not None and found.format_name == format_names.IMAGE_PIPELINE:
         return read_model(VLADPipeline, path)
+    if found is not None and found.format_name == format_names.DOCUMENT_MODEL:
+        return DocumentModel.load(path)
     stored = open_model(CentreModel._layout, path)
     name = stored.header.string("estimator", tuple(ESTIMATORS))
     return restore_model(ESTIMATORS[name], stored)

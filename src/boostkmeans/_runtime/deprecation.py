@@ -55,7 +55,12 @@ class Deprecation:
         )
 
 
-DEPRECATIONS: tuple[Deprecation, ...] = ()
+DESCRIPTION_BY_OUTPUT = Deprecation(
+    "boostkmeans docs -o FILE for the description", "--description FILE", since="0.13"
+)
+"""-o names the model, as in the other commands."""
+
+DEPRECATIONS: tuple[Deprecation, ...] = (DESCRIPTION_BY_OUTPUT,)
 """All deprecations of the current release."""
 
 

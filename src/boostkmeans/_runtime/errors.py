@@ -8,6 +8,10 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Number of characters of a value that a message shows.
 MAX_SHOWN = 200
+# Number of characters of the problem, the place and the remedy of an error. They can contain names from
+# untrusted files.
+MAX_PROBLEM = 2000
+MAX_PLACE = 300
 
 OptionName = Callable[[str], str]
 """Return the option that sets a parameter, e.g. `-k` for `n_clusters`."""
@@ -87,7 +91,8 @@ class StructuredError(ValueError):
     """Options for parameters whose option differs in the current command."""
 
     def __init__(self) -> None:
-        super().__init__(self.render())
+        # File names can hold escape sequences that a terminal would obey.
+        super().__init__(escape_untrusted(self.render()))
 
     def render(self, option: OptionName | None = None) -> str:
         """Return the message for Python or, with `option`, for the shell."""
@@ -154,7 +159,8 @@ class ParameterConflictError(StructuredError):
 
     def render(self, option: OptionName | None = None) -> str:
         """Return the message for Python or, with `option`, for the shell."""
-        return _sentences(_render(self.problem, option), _render(self.remedy, option))
+        parts = _render(self.problem, option), _render(self.remedy, option)
+        return _sentences(*(shorten(one, MAX_PROBLEM) for one in parts))
 
 
 class TooFewRowsError(StructuredError):
@@ -212,15 +218,15 @@ class DataFormatError(StructuredError):
     def __init__(self, problem: Text, *, file: str = "", place: str = "", remedy: Text = "") -> None:
         self.problem = problem
         self.file = escape_untrusted(file)
-        self.place = escape_untrusted(place)
+        self.place = shorten(escape_untrusted(place), MAX_PLACE)
         self.remedy = remedy
         super().__init__()
 
     def render(self, option: OptionName | None = None) -> str:
         """Return the message for Python or, with `option`, for the shell."""
         where = [part for part in (self.file, self.place) if part]
-        text = ": ".join([*where, _render(self.problem, option)])
-        return _sentences(text, _render(self.remedy, option))
+        text = ": ".join([*where, shorten(_render(self.problem, option), MAX_PROBLEM)])
+        return _sentences(text, shorten(_render(self.remedy, option), MAX_PROBLEM))
 
 
 class ChoiceError(DataFormatError):

@@ -3,3 +3,4 @@
 MODEL = "boostkmeans-model"
 QUANTIZER = "boostkmeans-product-quantizer"
 IMAGE_PIPELINE = "boostkmeans-image-pipeline"
+DOCUMENT_MODEL = "boostkmeans-document-model"

@@ -83,6 +83,12 @@ class StoredModel(NamedTuple):
 
 def write_model(model: Storable, path: str | os.PathLike[str], *, labels: bool = True) -> None:
     """Write a fitted estimator to a file, with or without values per row."""
+    layout, content = model._layout, model_content(model, labels=labels)
+    write_tensors(path, layout.format_name, layout.version, content.header, content.tensors)
+
+
+def model_content(model: Storable, *, labels: bool) -> Content:
+    """Return the header and all tensors of a fitted estimator, with or without values per row."""
     layout, name = model._layout, _name_in_files(type(model))
     if name is None:
         raise TypeError(
@@ -104,8 +110,7 @@ def write_model(model: Storable, path: str | os.PathLike[str], *, labels: bool =
     # Users can modify the attributes. A model that could not be loaded again must not be written.
     check = Checker("Fit it again.", subject=layout.subject)
     layout.check(check, model, Fields("", layout.subject, header, "Fit it again."), content.tensors)
-    tensors = {**content.tensors, **parameters.tensors}
-    write_tensors(path, layout.format_name, layout.version, header, tensors)
+    return Content(header, {**content.tensors, **parameters.tensors})
 
 
 def read_model(estimator: type[AnyModel], path: str | os.PathLike[str]) -> AnyModel:

@@ -32,8 +32,8 @@ NAMES = {np.dtype(code): name for name, code in DTYPES.items()}
 
 # Length of the field at the beginning of a file that holds the length of the JSON text.
 LENGTH_BYTES = 8
-# Longest JSON text that the safetensors library reads.
-MAX_HEADER_BYTES = 100_000_000
+# Longest JSON text that is written and read. Parsing takes about ten times this memory.
+MAX_HEADER_BYTES = 1 << 25
 # The JSON text is padded to a multiple of the widest type, so that the tensors are aligned.
 ALIGNMENT = 8
 

@@ -23,10 +23,16 @@ COMMANDS: Commands = {
         "explore",
         "Write a page that shows the clusters of a model.",
     ),
+    "scan": ("commands.scan", "scan_numbers", "Try several numbers of clusters, and suggest one."),
     "compare": ("commands.compare", "compare_methods", "Compare boost k-means with other methods."),
     "convert": ("commands.convert", "convert", "Write vectors in another format."),
     "pq": ("commands.pq", "app", "Encode vectors by product quantization, and search codes."),
     "docs": ("commands.docs", "docs", "Cluster documents, and describe the clusters."),
+    "predict-docs": (
+        "commands.predict_docs",
+        "predict_docs",
+        "Assign new documents to the clusters of a model.",
+    ),
     "compare-docs": (
         "commands.compare_docs",
         "compare_docs",
@@ -56,11 +62,12 @@ def root(
     """\b
     Examples:
       boostkmeans fit vectors.fvecs -k 10000 -o model.st --labels labels.npy
-      boostkmeans predict model.safetensors new.fvecs --labels labels.npy
+      boostkmeans predict model.safetensors new.fvecs -o labels.npy
       boostkmeans update model.safetensors new.fvecs -o model.safetensors
+      boostkmeans scan vectors.npy -k 2-20
       boostkmeans explore model.safetensors vectors.fvecs -o page.html
       boostkmeans compare vectors.fvecs -k 100 --max-rows 20000
-      boostkmeans pq train vectors.fvecs quantizer.st
+      boostkmeans pq train vectors.fvecs -o quantizer.st
       boostkmeans docs examples/sentences.txt -k 3
       boostkmeans images photos/ -k 20 --labels labels.csv
       boostkmeans demo

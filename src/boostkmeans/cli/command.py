@@ -1,6 +1,5 @@
 """Common parts of all commands: errors, progress, input and the printed result."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -9,10 +8,10 @@ from typing import Any
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.cli.errors import handle_errors
 from boostkmeans.cli.files.input import open_input
+from boostkmeans.cli.files.result_output import ResultOutput, Table
 from boostkmeans.cli.listing import to_json_types
 from boostkmeans.cli.options import CommonOptions, InputOptions
 from boostkmeans.cli.progress_display import ProgressDisplay, log_steps, progress_display
-from boostkmeans.cli.stdout import print_result
 from boostkmeans.io import Vectors
 
 Result = dict[str, Any]
@@ -50,10 +49,17 @@ class Command:
         ):
             yield vectors, display
 
-    def print_result(self, result: Result, listing: Callable[[Result], str]) -> None:
-        """Print the result as JSON, or as the text that `listing` returns."""
-        values = to_json_types(result)
-        print_result(json.dumps(values, allow_nan=False) if self.options.as_json else listing(values))
+    def print_result(
+        self, result: Result, listing: Callable[[Result], str], output: ResultOutput | None = None
+    ) -> None:
+        """Print the result as JSON or as the text that `listing` returns, or write it to a file."""
+        to = output or ResultOutput(None)
+        to.write(to_json_types(result), listing, as_json=self.options.as_json)
+
+    def result_output(self, path: str | None, table: Table | None = None) -> ResultOutput:
+        """Return the destination of the result for the value of -o."""
+        options = self.options
+        return ResultOutput.from_options(path, table, force=options.force, as_json=options.as_json)
 
 
 @contextmanager

@@ -33,6 +33,8 @@ OPTIONS = {
     "n_centroids": "--centroids",
     "id_column": "--id",
     "n_jobs": "--threads",
+    "ks": "-k",
+    "n_references": "--references",
     "n_words": "--words",
     "n_components": "--components",
     "X_new": "NEW",

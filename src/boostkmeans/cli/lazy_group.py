@@ -10,6 +10,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from boostkmeans.cli.option_hints import HintingCommand
+
 SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
     "rich_markup_mode": None,
@@ -38,7 +40,7 @@ def lazy_group(commands: Commands) -> type[TyperGroup]:
             if isinstance(found, typer.Typer):
                 return typer.main.get_command(found)
             app = typer.Typer(add_completion=False, **SETTINGS)
-            app.command(cmd_name, short_help=short_help)(found)
+            app.command(cmd_name, cls=HintingCommand, short_help=short_help)(found)
             return typer.main.get_command(app)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:

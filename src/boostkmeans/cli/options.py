@@ -19,8 +19,8 @@ VectorsPath = Annotated[
     typer.Argument(
         metavar="PATH",
         help="File of vectors, one per row: .npy, .npz, .fvecs, .ivecs, .bvecs, .fbin, .ibin, .u8bin, "
-        ".i8bin, .parquet, .arrow, .hdf5, .csv, .tsv, .mtx, .svm or .mat, optionally gzipped; - is "
-        "standard input.",
+        ".i8bin, .parquet, .arrow, .hdf5, .csv, .tsv, .jsonl, .safetensors, .mtx, .svm or .mat, "
+        "optionally gzipped; - is standard input.",
     ),
 ]
 VectorsPaths = Annotated[
@@ -30,8 +30,8 @@ VectorsPaths = Annotated[
         help="Files of vectors, one per row; all files together are one data set. A folder, or a quoted "
         "pattern such as 'emb-*.parquet', stands for its files in lexicographic order. Formats: .npy, "
         ".npz, .fvecs, .ivecs, .bvecs, .fbin, .ibin, .u8bin, .i8bin, .parquet, .arrow, .hdf5, .csv, "
-        ".tsv, .mtx, .svm or .mat, optionally gzipped; - is standard input. URLs such as s3:// need the "
-        "extra 'remote'.",
+        ".tsv, .jsonl, .safetensors, .mtx, .svm or .mat, optionally gzipped; - is standard input. URLs "
+        "such as s3:// need the extra 'remote'.",
     ),
 ]
 ModelPath = Annotated[
@@ -74,6 +74,13 @@ class InputOptions:
         str | None,
         typer.Option(metavar="AMOUNT", help="Memory limit, e.g. 2GB; larger files are read in parts."),
     ] = None
+    max_disk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="Limit for temporary files, e.g. 20GB (default: half of the free space).",
+        ),
+    ] = None
     input_format: Annotated[
         Format | None,
         typer.Option(
@@ -88,7 +95,16 @@ class InputOptions:
         typer.Option(
             "--key",
             metavar="NAME",
-            help="Name of the array or column to read; repeat the option for several columns.",
+            help="Name of the array or column to read; repeat the option for several columns. Wildcards "
+            "('x*') and ranges (x0:x9) select columns of a table.",
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--drop",
+            metavar="NAME",
+            help="Column of a table that is not read; repeat the option, or use wildcards and ranges.",
         ),
     ] = None
     header: Annotated[

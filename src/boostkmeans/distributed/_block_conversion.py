@@ -10,8 +10,8 @@ from boostkmeans._data.user_input import accepted_rows, accepted_weights
 from boostkmeans._runtime.errors import InvalidValuesError, Message
 from boostkmeans._sharded.shard.block import core_array
 from boostkmeans.io._access.location import Location
-from boostkmeans.io._access.table_columns import TableColumns
-from boostkmeans.io._readers.arrow.columns import choose_columns, import_pyarrow
+from boostkmeans.io._readers.arrow.columns import import_pyarrow
+from boostkmeans.io._readers.arrow.table_rows import table_rows
 
 Column = str | list[str] | None
 """A column of lists or columns of numbers. None stands for the only column of lists, or all columns."""
@@ -92,23 +92,7 @@ def _from_array(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _from_table(raw: Any, where: Location, column: Column) -> NDArray[Any]:
-    table = _to_arrow(raw, where)
-    key = [column] if isinstance(column, str) else column
-    columns = choose_columns(where, table.schema, TableColumns(key))
-    for name in columns.names:
-        shape = getattr(table.schema.field(name).type, "shape", None)  # of Ray's tensors
-        if shape is not None and len(shape) != 1:
-            raise where.within(f"column {name!r}").error(
-                f"Expected one vector per row. Got tensors of shape {tuple(shape)}."
-            )
-    batches = [one for one in table.select(columns.names).to_batches() if one.num_rows]
-    if not batches:
-        return np.empty((0, columns.length or 0), dtype=columns.dtype)
-    width, first, arrays = columns.width(batches[0], 0), 0, []
-    for batch in batches:
-        arrays.append(columns.array(batch, first, width))
-        first += batch.num_rows
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    return table_rows(_to_arrow(raw, where), where, [column] if isinstance(column, str) else column)
 
 
 def _to_arrow(raw: Any, where: Location) -> Any:

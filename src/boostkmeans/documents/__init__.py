@@ -12,10 +12,13 @@ from boostkmeans.documents._clusters import DocumentClusters, cluster_documents
 from boostkmeans.documents._comparison import compare_documents
 from boostkmeans.documents._corpus import Corpus, Skipped
 from boostkmeans.documents._description import CentralDocument, DocumentCluster, TermShare
+from boostkmeans.documents._model import DocumentModel
 from boostkmeans.documents._names.cluster_names import name_clusters
 from boostkmeans.documents._names.naming import ClusterNames
 from boostkmeans.documents._reading import read_corpus
-from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
+from boostkmeans.documents._term_weights import TermWeights
+from boostkmeans.documents._weighting import WeightedDocuments, tfidf
+from boostkmeans.documents._weighting_options import Weighting
 
 __all__ = [
     "CentralDocument",
@@ -25,8 +28,10 @@ __all__ = [
     "CriterionRecord",
     "DocumentCluster",
     "DocumentClusters",
+    "DocumentModel",
     "Skipped",
     "TermShare",
+    "TermWeights",
     "WeightedDocuments",
     "Weighting",
     "cluster_documents",

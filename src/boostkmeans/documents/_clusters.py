@@ -1,5 +1,6 @@
 """`cluster_documents`: weight terms, cluster documents and describe the clusters."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
@@ -21,11 +22,13 @@ from boostkmeans._steps.criteria import CRITERIA
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing
+from boostkmeans.documents._model import DocumentModel
 from boostkmeans.documents._names.arguments import check_namer
 from boostkmeans.documents._names.document_names import name_documents
 from boostkmeans.documents._names.namer import Namer, warn_of_failures
 from boostkmeans.documents._names.naming import ClusterNames
-from boostkmeans.documents._weighting import WeightedDocuments, Weighting, tfidf
+from boostkmeans.documents._weighting import WeightedDocuments, tfidf
+from boostkmeans.documents._weighting_options import Weighting
 
 METHODS = ("bisecting", "refined", "k-way")
 # Methods with sweeps after the initialization, which `quality` controls.
@@ -62,6 +65,43 @@ class DocumentClusters:
     def empty(self) -> list[str]:
         """Names of the documents without terms. Their clusters are arbitrary."""
         return [self.corpus.names[i] for i in self.documents.empty]
+
+    def to_model(self) -> DocumentModel:
+        """Return a model that assigns new documents to the clusters, and can be saved.
+
+        Returns
+        -------
+        DocumentModel
+            The terms, their weights, the fitted estimator and the names of the clusters.
+        """
+        assert self.documents.weights is not None
+        names = [cluster.name for cluster in self.clusters]
+        return DocumentModel(self.documents.weights, self.model, names)
+
+    def predict(self, documents: Corpus | Sequence[str]) -> NDArray[np.int32]:
+        """Return the cluster of each of some new documents.
+
+        Parameters
+        ----------
+        documents : Corpus or sequence of str
+            New documents, of the same kind as those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,), int32
+            Numbers of the clusters. See `DocumentModel.predict`.
+        """
+        return self.to_model().predict(documents)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, without the documents. See `DocumentModel.save`.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file, such as "model.safetensors". An existing file is replaced.
+        """
+        self.to_model().save(path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the model and the rows, in types that JSON supports.

@@ -13,7 +13,8 @@ from boostkmeans._runtime.errors import (
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.baselines import PAPER_METHODS, Method, MethodRun, compare
 from boostkmeans.documents._corpus import Corpus
-from boostkmeans.documents._weighting import Weighting, tfidf
+from boostkmeans.documents._weighting import tfidf
+from boostkmeans.documents._weighting_options import Weighting
 
 
 def compare_documents(

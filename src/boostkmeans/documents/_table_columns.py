@@ -95,7 +95,13 @@ def missing_column_error(source: str, column: str | int, header: list[str]) -> D
     return DataFormatError(
         f"There is no column {column!r}. The columns are: {list_names(header)}.",
         file=source,
-        remedy=NUMBERS_HINT,
+        remedy=Message(
+            "Check {text}, {label} and {name}. {hint}",
+            text=Parameter("text_column"),
+            label=Parameter("class_column"),
+            name=Parameter("name_column"),
+            hint=NUMBERS_HINT,
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array
 from boostkmeans._data.frame import Array
 from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, canonical, describe
-from boostkmeans._data.user_input import accepted_rows
+from boostkmeans._estimators.vector_columns import user_rows
 
 FloatRows = NDArray[np.float32]
 
@@ -66,7 +66,7 @@ def _as_array(X: Any) -> Any:
     """Return X as an array or CSR of a type that the core supports. Finiteness is checked later."""
     if isinstance(X, RowSource):
         X = X.load()
-    X = accepted_rows(X)
+    X = user_rows(X)
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
         X = X.view(np.uint8)
     dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)

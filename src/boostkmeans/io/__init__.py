@@ -11,9 +11,12 @@
 """
 
 from boostkmeans._storage.atomic_file import atomic_write, check_target
+from boostkmeans.io._access.array_description import ArrayDescription
+from boostkmeans.io._array_listing import list_arrays
 from boostkmeans.io._file_sets import list_files
 from boostkmeans.io._formats import FORMATS
 from boostkmeans.io._inspection import InspectedFile, InspectedFiles, inspect_files
+from boostkmeans.io._label_tables import write_labels
 from boostkmeans.io._matrices import read_matrix
 from boostkmeans.io._memory_check import check_memory
 from boostkmeans.io._opening import open_vectors
@@ -25,6 +28,7 @@ from boostkmeans.io._writing import WRITABLE, batch_writer, write_vectors
 __all__ = [
     "FORMATS",
     "WRITABLE",
+    "ArrayDescription",
     "FileRows",
     "InspectedFile",
     "InspectedFiles",
@@ -35,9 +39,11 @@ __all__ = [
     "check_memory",
     "check_target",
     "inspect_files",
+    "list_arrays",
     "list_files",
     "open_vectors",
     "parse_bytes",
     "read_matrix",
+    "write_labels",
     "write_vectors",
 ]

@@ -5,18 +5,27 @@ from pathlib import Path
 
 from boostkmeans._data.memory import default_memory_limit
 from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io import _formats
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import GZIP_MAGIC, ByteSource
-from boostkmeans.io._access.spool import PIECE_BYTES, Spool
+from boostkmeans.io._access.spool import PIECE_BYTES, Room, Spool
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._access.table_columns import TableColumns
-from boostkmeans.io._file_options import FileOptions, check_header, check_id_column, checked_keys
+from boostkmeans.io._file_options import (
+    FileOptions,
+    check_header,
+    check_id_column,
+    checked_drop,
+    checked_keys,
+)
 from boostkmeans.io._readers.arrow.ipc_files import open_ipc
 from boostkmeans.io._readers.arrow.parquet_store import ParquetStore
 from boostkmeans.io._readers.hdf5 import open_hdf5
+from boostkmeans.io._readers.json_lines import check_json_lines, read_json_lines
 from boostkmeans.io._readers.npy import open_npy
 from boostkmeans.io._readers.npz import open_npz, sparse_header
+from boostkmeans.io._readers.safetensors_file import open_safetensors
 from boostkmeans.io._readers.separated import DTYPE, TableOptions, check_table, read_separated
 from boostkmeans.io._readers.sparse_store import read_sparse
 from boostkmeans.io._readers.vector_files import BIN_DTYPES, VECS_DTYPES, open_bin, open_vecs
@@ -43,7 +52,8 @@ def open_file(path: str, options: FileOptions) -> OpenedFile:
     check_header(format_name, options.header)
     keys = checked_keys(format_name, options.key)
     check_id_column(format_name, options.id_column, keys)
-    return OpenedFile(source.name, format_name, _Opener(source, format_name, keys, options).store())
+    columns = TableColumns(keys, options.id_column, checked_drop(format_name, options.drop))
+    return OpenedFile(source.name, format_name, _Opener(source, format_name, columns, options).store())
 
 
 @dataclass(frozen=True)
@@ -52,18 +62,14 @@ class _Opener:
 
     source: ByteSource
     format_name: str
-    keys: list[str] | None
+    table_columns: TableColumns
+    """The columns to read. `key` is also the name of an array."""
     options: FileOptions
 
     @property
-    def max_memory(self) -> int | None:
-        """Memory limit in bytes."""
-        return self.options.max_memory
-
-    @property
-    def table_columns(self) -> TableColumns:
-        """The columns to read, for tables."""
-        return TableColumns(self.keys, self.options.id_column)
+    def room(self) -> Room:
+        """Limits of memory and disk for temporary data."""
+        return self.options.room
 
     def store(self) -> Store:
         """Return the rows of the file, either directly or after a pass over the content."""
@@ -71,6 +77,8 @@ class _Opener:
         is_file = source.is_regular_file()
         if self.format_name in _formats.TEXT_TABLES:
             return self._text_table(is_file)
+        if self.format_name == "jsonl":
+            return self._json_lines(is_file)
         if self.format_name in _formats.SPARSE_TEXTS:
             if is_file:
                 head = source.beginning(SIGNATURE_BYTES)
@@ -95,30 +103,43 @@ class _Opener:
             check_table(self.source, options)
         return LazyStore(
             self.source.name,
-            lambda: read_separated(self.source, options, self.max_memory, self.options.progress),
+            lambda: read_separated(self.source, options, self.room, self.options.progress),
+            dtype=DTYPE,
+            is_sparse=False,
+        )
+
+    def _json_lines(self, is_file: bool) -> Store:
+        if is_file:
+            check_json_lines(self.source, self.table_columns)
+        return LazyStore(
+            self.source.name,
+            lambda: read_json_lines(self.source, self.table_columns, self.room, self.options.progress),
             dtype=DTYPE,
             is_sparse=False,
         )
 
     def _sparse(self) -> Store:
-        limit = default_memory_limit() if self.max_memory is None else self.max_memory
+        given = self.options.max_memory
+        limit = default_memory_limit() if given is None else given
         return read_sparse(self.source.name, self.format_name, self.source.read(limit))
 
     def _binary_store(self, file: BinaryFile) -> Store:
-        key = self.keys[0] if self.keys else None
+        key = self.table_columns.key[0] if self.table_columns.key else None
         if self.format_name == "npy":
-            return open_npy(file, max_memory=self.max_memory)
+            return open_npy(file, room=self.room)
         if self.format_name in VECS_DTYPES:
             return open_vecs(file, self.format_name)
         if self.format_name in BIN_DTYPES:
             return open_bin(file, self.format_name)
         if self.format_name == "npz":
-            return open_npz(file, key, self.max_memory) or self._sparse_npz(file)
+            return open_npz(file, key, self.room, self.options.progress) or self._sparse_npz(file)
+        if self.format_name == "safetensors":
+            return open_safetensors(file, key)
         if self.format_name == "hdf5":
-            return open_hdf5(file, key, self.max_memory)
+            return open_hdf5(file, key, self.room)
         if self.format_name == "parquet":
-            return ParquetStore(file, self.table_columns, self.max_memory)
-        return open_ipc(file, self.table_columns, self.max_memory)
+            return ParquetStore(file, self.table_columns, self.room)
+        return open_ipc(file, self.table_columns, self.room)
 
     def _sparse_npz(self, file: BinaryFile) -> Store:
         def read() -> Store:
@@ -167,7 +188,7 @@ class _Opener:
         Reading stops as soon as there is more content than the header declares: this is an error, and
         the rest could be arbitrarily long.
         """
-        spool = Spool(self.max_memory)
+        spool = Spool(self.room)
         expected = None
         try:
             with self.source.opened() as stream:
@@ -176,6 +197,7 @@ class _Opener:
                         head = piece[:SIGNATURE_BYTES]
                         declared = declared_size(self.source.name, self.format_name, head)
                         expected = declared.n_bytes if declared else None
+                        spool = Spool(self.room, expected)
                     spool.write(piece)
                     self.options.progress("reading", spool.size, expected)
                     if expected is not None and spool.size > expected:
@@ -190,7 +212,7 @@ def _check_path(path: str) -> None:
     if not path:
         raise ParameterError("path", "the name of a file, or '-' for standard input", path)
     if path != "-" and Path(path).is_dir():
-        raise IsADirectoryError(f"{path} is a folder, not a file of vectors.")
+        raise IsADirectoryError(f"{escape_untrusted(path)} is a folder, not a file of vectors.")
 
 
 def _format_by_name(source: ByteSource) -> str | None:

@@ -6,12 +6,14 @@ from typing import Any, cast
 
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
+from boostkmeans.io._access.spool import Room
+from boostkmeans.io._access.table_columns import is_pattern
 from boostkmeans.io._formats import TEXT_TABLES
 
 # Formats of files that hold several arrays. `key` names one of them.
-ARRAY_FORMATS = ("npz", "hdf5")
+ARRAY_FORMATS = ("npz", "hdf5", "safetensors")
 # Formats of tables. `key` names one or more columns.
-TABLE_FORMATS = ("parquet", "arrow", "csv", "tsv")
+TABLE_FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,19 @@ class FileOptions:
     id_column: str | None = None
     max_memory: int | None = None
     progress: ProgressCallback = ignore_progress
+    drop: str | Sequence[str] | None = None
+    max_disk: int | None = None
+
+    @property
+    def has_patterns(self) -> bool:
+        """True if columns are selected by wildcards or ranges."""
+        given = [[one] if isinstance(one, str) else one or [] for one in (self.key, self.drop)]
+        return any(is_pattern(name) for names in given for name in names)
+
+    @property
+    def room(self) -> Room:
+        """Limits of memory and disk for temporary data."""
+        return Room(self.max_memory, self.max_disk)
 
 
 def check_header(format_name: str, header: bool | None) -> None:
@@ -54,12 +69,31 @@ def check_id_column(format_name: str, id_column: str | None, keys: list[str] | N
     if id_column is not None and format_name not in TABLE_FORMATS:
         raise ParameterConflictError(
             Message(
-                "{id_column} is for tables (Parquet, Arrow, CSV, TSV), but the format of this file is "
-                "{name!r}.",
+                "{id_column} is for tables (Parquet, Arrow, CSV, TSV, JSON Lines), but the format of "
+                "this file is {name!r}.",
                 id_column=Parameter("id_column"),
                 name=format_name,
             )
         )
+
+
+def checked_drop(format_name: str, drop: str | Sequence[str] | None) -> list[str] | None:
+    """Return the names in `drop` as a list. Raise an error if the format has no columns."""
+    if drop is None:
+        return None
+    names = [drop] if isinstance(drop, str) else list(cast(Sequence[Any], drop))
+    if not all(isinstance(one, str) for one in names):
+        raise ParameterError("drop", "a name or a sequence of names", drop)
+    if names and format_name not in TABLE_FORMATS:
+        raise ParameterConflictError(
+            Message(
+                "{drop} is for tables (Parquet, Arrow, CSV, TSV, JSON Lines), but the format of this "
+                "file is {name!r}.",
+                drop=Parameter("drop"),
+                name=format_name,
+            )
+        )
+    return names
 
 
 def checked_keys(format_name: str, key: str | Sequence[str] | None) -> list[str] | None:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from boostkmeans._runtime.errors import ChoiceError, Message, Parameter, ParameterError
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.choice import list_names
 from boostkmeans.io._access.remote_file import RemotePath
 from boostkmeans.io._access.urls import is_url, local_path, public_name
-from boostkmeans.io._formats import format_by_suffix
+from boostkmeans.io._formats import SECONDARY, format_by_suffix
 
 AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 # First characters of names that are not data: hidden files, and files of Spark and Hive.
@@ -86,7 +87,7 @@ def _matches(path: str, format_name: str | None) -> list[str]:
         return [path]
     found = sorted(one for one in glob.glob(path, recursive=True) if not Path(one).is_dir())  # noqa: PTH207
     if not found:
-        raise FileNotFoundError(f"{path} matches no file.")
+        raise FileNotFoundError(f"{escape_untrusted(path)} matches no file.")
     return found
 
 
@@ -101,14 +102,16 @@ def _remote_matches(url: str, format_name: str | None) -> list[str]:
     file_system, path = remote.opened
     prefix = url.removesuffix("/").removesuffix(path.removesuffix("/"))
     if prefix == url.removesuffix("/"):
-        raise ValueError(f"{remote.name}: Patterns and folders are not supported in such a path.")
+        raise ValueError(
+            f"{escape_untrusted(remote.name)}: Patterns and folders are not supported in such a path."
+        )
     with remote.faults():
         if is_pattern:
             found = [one for one, what in file_system.glob(path, detail=True).items() if _is_file(what)]
         else:
             found = [what["name"] for what in file_system.ls(path, detail=True) if _is_file(what)]
     if is_pattern and not found:
-        raise FileNotFoundError(f"{remote.name} matches no file.")
+        raise FileNotFoundError(f"{escape_untrusted(remote.name)} matches no file.")
     if not is_pattern:
         by_name = {one.rpartition("/")[2]: one for one in sorted(found)}
         found = [by_name[one] for one in choose_files(remote.name, list(by_name), format_name)]
@@ -136,8 +139,11 @@ def choose_files(folder: str, names: list[str], format_name: str | None) -> list
     if not known:
         of_format = f" of format {format_name!r}" if format_name is not None else ""
         raise FileNotFoundError(
-            f"{folder} is a folder without files of vectors{of_format}. It has {list_names(names)}."
+            f"{escape_untrusted(folder)} is a folder without files of vectors{of_format}. It has "
+            f"{list_names(names)}."
         )
+    if any(name not in SECONDARY for name in known.values()) and format_name is None:
+        known = {one: name for one, name in known.items() if name not in SECONDARY}
     examples = {name: one for one, name in reversed(known.items())}
     if len(examples) > 1:
         listed = ", ".join(f"{examples[name]!r} ({name})" for name in sorted(examples))

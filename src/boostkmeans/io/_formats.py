@@ -34,10 +34,17 @@ FORMAT_BY_SUFFIX = {
     ".libsvm": "svmlight",
     ".svmlight": "svmlight",
     ".mat": "cluto",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".safetensors": "safetensors",
+    ".st": "safetensors",
 }
 # Formats that are recognised by the suffix of a file, but cannot be passed as `format`.
 ONLY_BY_SUFFIX = ("f16bin",)
 FORMATS = tuple(name for name in dict.fromkeys(FORMAT_BY_SUFFIX.values()) if name not in ONLY_BY_SUFFIX)
+# Formats that often hold something else than vectors: documents, and models. In a folder, such files are
+# ignored if there are files of other formats.
+SECONDARY = ("jsonl", "safetensors")
 # Tables as text.
 TEXT_TABLES = ("csv", "tsv")
 # Sparse matrices as text.

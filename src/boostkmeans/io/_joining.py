@@ -111,7 +111,8 @@ def _agreeing(
     """Check that a file agrees with the first one. Open it again if its columns have another order."""
     try:
         facts = (FileFacts.read if read else FileFacts.known)(file, options.id_column)
-        if first is not None:
+        # The order of the columns determines what a range selects: the first file decides.
+        if first is not None and not (options.has_patterns and facts.has_other_order(first)):
             facts.check(first)
     except BaseException:
         file.store.close()
@@ -119,7 +120,7 @@ def _agreeing(
     if first is None or not facts.has_other_order(first):
         return AgreeingFile(path, options, facts, file.store)
     file.store.close()
-    in_order = replace(options, key=first.feature_names)
+    in_order = replace(options, key=first.feature_names, drop=None)
     return _agreeing(path, open_file(path, in_order), in_order, first, read=read)
 
 
@@ -139,7 +140,7 @@ def _join(stores: StorePool | FixedStores, facts: list[FileFacts]) -> JoinedStor
 
 def _read_all(files: FileSet, options: FileOptions) -> Store:
     """Read all files into memory or into one temporary file."""
-    contents = _Contents(Spool(options.max_memory))
+    contents = _Contents(Spool(options.room))
     try:
         for file in open_agreeing(files.paths, options, read=True):
             with closing(file.store):

@@ -17,9 +17,11 @@ def open_vectors(
     *,
     format: str | None = None,  # noqa: A002
     key: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
     header: bool | None = None,
     id_column: str | None = None,
     max_memory: int | str | None = None,
+    max_disk: int | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Vectors:
     """Open a file of vectors, one per row, or several files as one data set.
@@ -35,29 +37,38 @@ def open_vectors(
         files must have the same number of columns; values of different types are converted to a type
         that holds them exactly. The format follows from the suffix: `.npy`, `.npz` (arrays, or a sparse
         matrix saved by SciPy), `.fvecs`, `.ivecs`, `.bvecs`, `.fbin`, `.f16bin`, `.ibin`, `.u8bin`,
-        `.i8bin`, `.parquet`, `.arrow`, `.feather`, `.hdf5`, `.csv`, `.txt`, `.dat`, `.tsv`, `.mtx`
-        (Matrix Market), `.svm` (svmlight) or `.mat` (CLUTO). "-" is standard input. Every file may be
-        compressed with gzip.
+        `.i8bin`, `.parquet`, `.arrow`, `.feather`, `.hdf5`, `.csv`, `.txt`, `.dat`, `.tsv`, `.jsonl`
+        (JSON Lines), `.safetensors`, `.mtx` (Matrix Market), `.svm` (svmlight) or `.mat` (CLUTO). "-" is
+        standard input. Every file may be compressed with gzip.
     format : str, default=None
         Format of the file, if its suffix does not identify it: "npy", "npz", "fvecs", "ivecs", "bvecs",
-        "fbin", "ibin", "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "matrix-market",
-        "svmlight" or "cluto". By default, the format is detected from the first bytes; standard input is
-        CSV if they do not identify a format.
+        "fbin", "ibin", "u8bin", "i8bin", "parquet", "arrow", "hdf5", "csv", "tsv", "jsonl",
+        "safetensors", "matrix-market", "svmlight" or "cluto". By default, the format is detected from
+        the first bytes; standard input is CSV if they do not identify a format.
     key : str or sequence of str, default=None
-        Array of an `.npz` file or dataset of an HDF5 file; by default the only one, or "train". For
-        tables, the column of lists or the columns of numbers; by default the only column of lists, or
-        all columns.
+        Array of an `.npz` or safetensors file or dataset of an HDF5 file; by default the only one, or
+        "train". For tables and JSON Lines, the column of lists or the columns of numbers; by default the
+        only column of lists, or all columns. Columns may be selected by wildcards, such as "x*", and by
+        ranges in the order of the file, such as "x0:x9", which include both ends. A name that exists is
+        never a pattern.
+    drop : str or sequence of str, default=None
+        Columns of a table that are not read: names, wildcards or ranges, as in `key`.
     header : bool, default=None
         Whether the first line of a CSV or TSV file holds column names. By default, it does if none of
         its cells is a number.
     id_column : str, default=None
-        Column of a Parquet, Arrow, CSV or TSV file with the ids of the rows, which are strings or
-        integers. `Vectors.ids` returns them. This column is not one of the default columns of `key`.
+        Column of a Parquet, Arrow, CSV, TSV or JSON Lines file with the ids of the rows, which are
+        strings or integers. `Vectors.ids` returns them. This column is not one of the default columns of
+        `key`.
     max_memory : int or str, default=None
         Memory limit, in bytes or as a string such as "2GB"; by default half of the machine's memory.
         Content that can be read only once is stored in memory up to a quarter of the limit and at most
         1 GiB. Larger content goes to an unnamed temporary file in the folder that the environment
         variable TMPDIR names.
+    max_disk : int or str, default=None
+        Limit for temporary files, in bytes or as a string such as "2GB"; by default half of the free
+        space in their folder. Content that needs more is refused, before anything is written if its size
+        is known.
     progress : callable, default=None
         Function called as `progress(what, done, total)` while a file must be read as a whole.
 
@@ -86,7 +97,8 @@ def open_vectors(
     """
     _formats.check_format(format)
     limit = None if max_memory is None else parse_memory("max_memory", max_memory)
-    options = FileOptions(format, key, header, id_column, limit, progress or ignore_progress)
+    disk = None if max_disk is None else parse_memory("max_disk", max_disk)
+    options = FileOptions(format, key, header, id_column, limit, progress or ignore_progress, drop, disk)
     files = find_files(path, format)
     if len(files.paths) > 1:
         return open_joined(files, options)

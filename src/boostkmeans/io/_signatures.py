@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from boostkmeans._storage.tensors import LENGTH_BYTES
 from boostkmeans.io._access.location import Location, other_format_remedy
 from boostkmeans.io._access.row_stores import ROW_LENGTH
 from boostkmeans.io._formats import FORMAT_BY_MAGIC
@@ -60,6 +61,8 @@ def declared_size(name: str, format_name: str, head: bytes) -> DeclaredSize | No
         _check_row_length(where, format_name, head)
     if format_name == "hdf5":
         _check_magic(where, format_name, any(head[at:].startswith(SIGNATURE) for at in HDF5_OFFSETS))
+    if format_name == "safetensors":
+        _check_magic(where, format_name, head[LENGTH_BYTES : LENGTH_BYTES + 1] == b"{")
     if format_name in ("npz", "parquet"):
         magic = next(one for one, name in FORMAT_BY_MAGIC.items() if name == format_name)
         _check_magic(where, format_name, head.startswith(magic))

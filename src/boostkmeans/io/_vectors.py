@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._access.row_range import RowRange
 from boostkmeans.io._access.row_selection import read_scattered, row_numbers
@@ -219,7 +220,7 @@ class Vectors:
         try:
             return self._open.ids(begin, end)
         except NotImplementedError:
-            raise ValueError(f"{self.name} was opened without id_column.") from None
+            raise ValueError(f"{self._shown_name} was opened without id_column.") from None
 
     def locate(self, row: int) -> tuple[str, int]:
         """Return the file that contains a row, and the number of the row in this file.
@@ -295,13 +296,13 @@ class Vectors:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if self.is_sparse:
             raise TypeError(
-                f"{self.name} has sparse rows, which are not converted to a dense array. Use load(), "
-                "which returns a CSR matrix."
+                f"{self._shown_name} has sparse rows, which are not converted to a dense array. Use "
+                "load(), which returns a CSR matrix."
             )
         if copy is False and (not self.is_mapped or np.dtype(dtype or self.dtype) != self.dtype):
             raise ValueError(
-                f"{self.name} cannot be converted to {np.dtype(dtype or self.dtype)} without a copy: "
-                f"it must be {'converted' if self.is_mapped else 'decoded'}."
+                f"{self._shown_name} cannot be converted to {np.dtype(dtype or self.dtype)} without a "
+                f"copy: it must be {'converted' if self.is_mapped else 'decoded'}."
             )
         every: NDArray[Any] = np.asarray(self.load(), dtype=dtype)
         return every.copy() if copy and self.is_mapped else every
@@ -326,8 +327,13 @@ class Vectors:
     @property
     def _open(self) -> Store:
         if self._closed:
-            raise ValueError(f"{self.name} is closed. Open it again.")
+            raise ValueError(f"{self._shown_name} is closed. Open it again.")
         return self._store
+
+    @property
+    def _shown_name(self) -> str:
+        """Name for messages."""
+        return escape_untrusted(self.name)
 
     @property
     def _row_bytes(self) -> int:

@@ -9,13 +9,13 @@ from sklearn.utils import check_array
 
 from boostkmeans._data.frame import Array, Floats
 from boostkmeans._data.rows import canonical
-from boostkmeans._data.user_input import accepted_rows
+from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans.metrics._labelled_rows import Numbers
 
 
 def check_rows(X: ArrayLike) -> Any:
     """Return X as an array, or as CSR without duplicate entries. It is copied only if necessary."""
-    rows = check_array(accepted_rows(X), accept_sparse="csr")
+    rows = check_array(user_rows(X), accept_sparse="csr")
     return canonical(rows) if sparse.issparse(rows) else rows
 
 

@@ -17,6 +17,7 @@ from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import describe
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.input import RowInput
+from boostkmeans._estimators.vector_columns import plain_rows
 from boostkmeans._runtime.errors import NotFiniteError, ParameterError, TooFewRowsError
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, logger, visible_log
@@ -329,6 +330,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         check_is_fitted(self, "codebooks_")
         threads = resolve_threads(self.n_threads)
         stored = _codes.check_codes(codes, self.codebooks_)
+        X = X if isinstance(X, RowSource) else plain_rows(X)
         n = X.shape[0] if isinstance(X, RowSource) else len(np.asarray(X))
         if n != len(stored):
             raise ValueError(f"X has {n} rows, but there are {len(stored)} codes.")

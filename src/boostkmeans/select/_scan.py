@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
 from boostkmeans._data.frame import METRICS, Array
-from boostkmeans._data.user_input import accepted_rows
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import logger, stage, visible_log
@@ -71,7 +71,7 @@ def scan(
     6
     """
     began = time.perf_counter()
-    array = check_array(accepted_rows(X), dtype="numeric", ensure_min_samples=3)
+    array = check_array(user_rows(X), dtype="numeric", ensure_min_samples=3)
     numbers = _check_ks(ks, len(array))
     _check_options(metric, n_references)
     rng = check_random_state(random_state)

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from boostkmeans.baselines import (
@@ -12,26 +11,18 @@ from boostkmeans.baselines import (
     draw_curves,
     summarize,
 )
-from boostkmeans.cli.command import command
+from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.commands.comparison_listing import comparison_table, comparison_values
 from boostkmeans.cli.errors import exit_code_of, print_message, set_warning_subject
 from boostkmeans.cli.exit_codes import INTERRUPTED
-from boostkmeans.cli.files.output import (
-    Output,
-    check_ending,
-    check_matplotlib,
-    check_outputs,
-    output_to,
-    writing_to,
-)
+from boostkmeans.cli.files.output import check_plot, output_to, writing_to
+from boostkmeans.cli.files.result_output import TableFile
+from boostkmeans.cli.files.row_sample import read_rows
 from boostkmeans.cli.method_names import LIST, chosen_methods, methods_in_help, methods_listing
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, RunOptions
 from boostkmeans.cli.progress_display import ProgressDisplay
 from boostkmeans.cli.stdout import print_result
-from boostkmeans.io import Vectors, check_memory
-
-PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
 @methods_in_help
@@ -61,6 +52,7 @@ def compare_methods(
             min=1, metavar="N", help="Use a random sample of N rows of a larger file (default: all)."
         ),
     ] = None,
+    output: TableFile = None,
     plot: Annotated[
         str | None,
         typer.Option(
@@ -92,11 +84,12 @@ def compare_methods(
         chosen = chosen_methods("default" if methods is None else methods)
         if path is None or clusters is None:
             raise ValueError("PATH and -k are required: boostkmeans compare PATH -k K.")
-        picture = _check_plot(output_to(plot, force=common.force))
-        check_outputs({"PATH": path}, {"--plot": picture})
+        picture = check_plot(output_to(plot, force=common.force))
+        report = run.result_output(output, _methods)
+        report.check({"PATH": path}, plot=picture)
         seeds = range(run_options.seed, run_options.seed + repeats)
         with run.reading(path, input_options) as (vectors, display):
-            X = _read_rows(vectors, clusters, max_rows, run_options.seed)
+            X = read_rows(vectors, clusters, max_rows, run_options.seed)
             runs, is_complete = _run_methods(X, clusters, chosen, seeds, run_options.threads, display)
             n_all = len(vectors)
         if picture is not None and any(one.error is None for one in runs):
@@ -114,30 +107,14 @@ def compare_methods(
                 "interrupted": not is_complete,
                 "methods": comparison_values(summarize(runs)),
             }
-            run.print_result(result, comparison_table)
+            run.print_result(result, comparison_table, report)
         if not is_complete:
             raise typer.Exit(INTERRUPTED)
 
 
-def _check_plot(picture: Output | None) -> Output | None:
-    """Raise an error before the work begins if the plot cannot be drawn."""
-    check_ending("--plot", picture, PLOT_ENDINGS, stdout=False)
-    if picture is not None:
-        check_matplotlib("--plot")
-    return picture
-
-
-def _read_rows(vectors: Vectors, n_clusters: int, max_rows: int | None, seed: int) -> Any:
-    """Return all rows, or a random sample in the order of the file."""
-    n_all = len(vectors)
-    n_rows = n_all if max_rows is None else min(n_all, max_rows)
-    try:
-        check_memory(vectors, n_clusters, n_rows)
-    except MemoryError as error:
-        raise MemoryError(f"{error} Compare on fewer rows with --max-rows.") from None
-    if n_rows == n_all:
-        return vectors.load()
-    return vectors[np.sort(np.random.default_rng(seed).choice(n_all, n_rows, replace=False))]
+def _methods(result: Result) -> list[Result]:
+    """Return the table of methods, without the single runs."""
+    return [{name: one for name, one in row.items() if name != "runs"} for row in result["methods"]]
 
 
 def _run_methods(

@@ -7,13 +7,19 @@ import typer
 
 from boostkmeans.baselines import MethodRun, summarize_scores
 from boostkmeans.cli.command import command
-from boostkmeans.cli.commands.score_listing import run_lines, score_tables, score_values
+from boostkmeans.cli.commands.score_listing import (
+    run_lines,
+    score_rows,
+    score_tables,
+    score_values,
+)
 from boostkmeans.cli.corpus_options import CorpusOptions, TermOptions, read_documents, weighting_of
 from boostkmeans.cli.errors import exit_code_of, print_message, set_warning_subject
 from boostkmeans.cli.exit_codes import INTERRUPTED
 from boostkmeans.cli.files.column_input import read_column
 from boostkmeans.cli.files.input import check_side_files
-from boostkmeans.cli.files.output import check_outputs, check_stdout_conflict, output_to
+from boostkmeans.cli.files.output import check_stdout_conflict, output_to
+from boostkmeans.cli.files.result_output import TableFile
 from boostkmeans.cli.method_names import LIST, chosen_methods, methods_in_help, methods_listing
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, RunOptions
@@ -58,6 +64,7 @@ def compare_docs(
     measure: Annotated[
         Measure, typer.Option(help="Measure that the tables show; --json and --runs contain all.")
     ] = Measure.entropy,
+    output: TableFile = None,
     runs: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="CSV file for the scores of all runs; - prints them only."),
@@ -93,7 +100,8 @@ def compare_docs(
             raise ValueError("PATH is required: boostkmeans compare-docs PATH -k K.")
         numbers = _parse_numbers(clusters)
         runs_to = output_to(runs, force=common.force)
-        check_outputs({"PATH": path, "--classes": classes}, {"--runs": runs_to})
+        report = run.result_output(output, score_rows)
+        report.check({"PATH": path, "--classes": classes}, runs=runs_to)
         check_stdout_conflict("--runs", runs_to, as_json=common.as_json)
         check_side_files({"--classes": classes})
         given = None if classes is None else [str(one) or None for one in read_column(classes)]
@@ -117,9 +125,9 @@ def compare_docs(
         if done:
             if runs_to is not None:
                 runs_to.write(run_lines(done))
-            if runs_to is None or not runs_to.is_stdout:
+            if runs_to is None or not runs_to.is_stdout or output is not None:
                 result = _result(corpus, given, done, seeds, measure.value, is_complete)
-                run.print_result(result, score_tables)
+                run.print_result(result, score_tables, report)
         if not is_complete:
             raise typer.Exit(INTERRUPTED)
 

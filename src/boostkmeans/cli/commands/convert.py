@@ -8,7 +8,7 @@ import typer
 from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.errors import rename_options
 from boostkmeans.cli.files.input import input_files
-from boostkmeans.cli.files.output import Output, check_outputs, require_file, writing_to
+from boostkmeans.cli.files.output import check_outputs, main_output, require_file, writing_to
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, WritableFormat, value_of
@@ -22,18 +22,21 @@ def convert(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="IN...",
+            metavar="IN... [OUT]",
             help="File of vectors in any format; - is standard input. Several files, a folder, or a "
-            "quoted pattern such as 'emb-*.parquet', are joined.",
+            "quoted pattern such as 'emb-*.parquet', are joined. Without -o, the last one is the file "
+            "to write.",
         ),
     ],
-    target: Annotated[
-        str,
-        typer.Argument(
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
             metavar="OUT",
             help="File to write: .npy, .fvecs, .ivecs, .bvecs, .fbin, .ibin, .u8bin, .i8bin, .parquet.",
         ),
-    ],
+    ] = None,
     to: Annotated[
         WritableFormat | None,
         typer.Option(metavar="FORMAT", help="Format of OUT (default: by the file name)."),
@@ -49,6 +52,7 @@ def convert(
     """\b
     Examples:
       boostkmeans convert vectors.fvecs vectors.npy
+      boostkmeans convert a.npy b.npy -o both.npy
       boostkmeans convert sift.hdf5 sample.fvecs --key train --rows 0:100000
       boostkmeans convert 'emb-*.parquet' --key embedding all.npy
       zcat points.csv.gz | boostkmeans convert - points.parquet
@@ -58,10 +62,12 @@ def convert(
     and .fbin.
     """
     with command(common) as run:
-        output = Output(target, common.force)
-        require_file("OUT", output)
-        check_outputs({"IN": input_files(paths, input_options)}, {"OUT": output})
-        with run.reading(paths, input_options) as (vectors, display):
+        inputs, last = (paths, None) if output is not None or len(paths) < 2 else (paths[:-1], paths[-1])
+        to_file = main_output(last, output, "OUT", force=common.force)
+        target = to_file.path
+        require_file("OUT", to_file)
+        check_outputs({"IN": input_files(inputs, input_options)}, {"OUT": to_file})
+        with run.reading(inputs, input_options) as (vectors, display):
             chosen = vectors
             if rows is not None:
                 chosen = vectors.between(*_parse_range(rows, len(vectors)))

@@ -1,23 +1,33 @@
 """`boostkmeans docs`: cluster documents, and describe the clusters."""
 
 import json
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
+from boostkmeans._runtime.deprecation import DESCRIPTION_BY_OUTPUT
 from boostkmeans._runtime.progress import ProgressCallback
-from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.cli.command import command
 from boostkmeans.cli.corpus_options import CorpusOptions, TermOptions, read_documents, weighting_of
-from boostkmeans.cli.files.output import STDOUT, Output, check_outputs, output_to, writing_to
+from boostkmeans.cli.files.document_labels import HELP, check_label_file, write_document_labels
+from boostkmeans.cli.files.output import (
+    STDOUT,
+    Output,
+    check_outputs,
+    output_to,
+    stdout_conflict,
+    writing_to,
+)
 from boostkmeans.cli.files.page_output import check_page, typed_command
-from boostkmeans.cli.files.row_writer import row_writer
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import Clusters, CommonOptions, Quality, RunOptions, value_of
 from boostkmeans.documents import DocumentClusters, cluster_documents
 
+# Endings of model files.
+MODEL_ENDINGS = (".safetensors", ".st")
 # Values of parameters of `cluster_documents`.
 Method = StrEnum("Method", ["bisecting", "refined", "k-way"])
 Criterion = StrEnum("Criterion", ["i1", "i2", "e1", "g1", "h1", "h2"])
@@ -38,15 +48,22 @@ def docs(
         ),
     ] = None,
     output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="File for the description; - prints it."),
-    ] = STDOUT,
-    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="MODEL",
+            help="File for the model (.safetensors or .st), which predict-docs applies to new "
+            "documents.",
+        ),
+    ] = None,
+    labels: Annotated[str | None, typer.Option(metavar="FILE", help=HELP)] = None,
+    description: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File for the clusters: lines of name, tab and cluster, or an array for .npy; - prints "
-            "these lines only.",
+            help="File for the description, which is then not printed: .json, or any other ending for "
+            "text.",
         ),
     ] = None,
     page: Annotated[
@@ -81,8 +98,9 @@ def docs(
       boostkmeans docs articles/ -k 20 --stop-words english --min-df 2
       boostkmeans docs tickets.csv -k 10 --text-column body --json
       boostkmeans docs examples/sentences.txt -k 3 --page page.html
-      boostkmeans docs sports.mat -k 7 --method refined --labels labels.tsv
+      boostkmeans docs sports.mat -k 7 --method refined --labels labels.csv
       boostkmeans docs sports.mat -k 7 --method refined --criterion i2
+      boostkmeans docs tickets.csv -k 10 --text-column body -o model.st
       zcat posts.txt.gz | boostkmeans docs - -k 5
 
     Cluster documents, and print for each cluster a name, its size, the terms with the largest weight in
@@ -95,15 +113,8 @@ def docs(
     skipped and listed on standard error. If classes are known, entropy, purity and NMI are printed.
     """
     with command(common) as run:
-        result_to = Output(output, common.force)
-        labels_to = output_to(labels, force=common.force)
-        page_to = output_to(page, force=common.force)
-        check_page("--page", page_to)
-        check_outputs({"PATH": path}, {"--output": result_to, "--labels": labels_to, "--page": page_to})
-        if common.as_json and labels == output == STDOUT:
-            raise ValueError(
-                "--json and --labels - both use standard output: write one of them to a file."
-            )
+        outputs = DocsOutputs.from_options(output, labels, description, page, common)
+        check_outputs({"PATH": path}, outputs.by_option())
         weighting = weighting_of(term_options)
         with run.progress() as display:
             corpus = read_documents(path, corpus_options, display.report)
@@ -122,13 +133,71 @@ def docs(
                 progress=display.report,
                 verbose=display.verbose,
             )
-            if page_to is not None:
-                _write_page(page_to, found, run_options, typed_command(context), display.report)
-        if labels_to is not None:
-            _write_labels(labels_to, found)
-        if labels != STDOUT or output != STDOUT:
-            as_json = common.as_json
-            result_to.write(json.dumps(found.to_dict(), allow_nan=False) if as_json else found.table())
+            if outputs.model is not None:
+                outputs.model.check()  # again, as `save` overwrites existing files
+                with writing_to(outputs.model.path):
+                    found.save(outputs.model.path)
+            if outputs.page is not None:
+                _write_page(outputs.page, found, run_options, typed_command(context), display.report)
+        if outputs.labels is not None:
+            write_document_labels(outputs.labels, found.corpus.names, found.labels)
+        if not (outputs.prints_labels and outputs.description.is_stdout):
+            as_json = common.as_json or outputs.description.ending == ".json"
+            text = json.dumps(found.to_dict(), allow_nan=False) if as_json else found.table()
+            outputs.description.write(text)
+
+
+@dataclass(frozen=True)
+class DocsOutputs:
+    """Destinations of the results."""
+
+    model: Output | None
+    labels: Output | None
+    description: Output
+    page: Output | None
+
+    @classmethod
+    def from_options(
+        cls,
+        output: str | None,
+        labels: str | None,
+        description: str | None,
+        page: str | None,
+        common: CommonOptions,
+    ) -> "DocsOutputs":
+        """Return the outputs. Raise an error if two of them use standard output."""
+        if output is not None and Path(output).suffix.lower() not in MODEL_ENDINGS:
+            if description is not None:
+                raise ValueError(
+                    f"-o is the file for the model, which ends in .safetensors or .st. Got {output!r}."
+                )
+            DESCRIPTION_BY_OUTPUT.warn()
+            output, description = None, output
+        outputs = cls(
+            output_to(output, force=common.force),
+            output_to(labels, force=common.force),
+            Output(description or STDOUT, common.force),
+            output_to(page, force=common.force),
+        )
+        check_page("--page", outputs.page)
+        check_label_file("--labels", outputs.labels)
+        if common.as_json and outputs.prints_labels and outputs.description.is_stdout:
+            raise stdout_conflict("--labels")
+        return outputs
+
+    @property
+    def prints_labels(self) -> bool:
+        """True if standard output is used for the labels."""
+        return self.labels is not None and self.labels.is_stdout
+
+    def by_option(self) -> dict[str, Output | None]:
+        """Return the outputs by option."""
+        return {
+            "--output": self.model,
+            "--labels": self.labels,
+            "--description": self.description,
+            "--page": self.page,
+        }
 
 
 def _write_page(
@@ -154,18 +223,3 @@ def _write_page(
     )
     with writing_to(output.path):
         shown.save(output.path, force=output.force)
-
-
-def _write_labels(output: Output, found: DocumentClusters) -> None:
-    if output.ending != ".npy":
-        output.write(_label_lines(found))
-        return
-    with row_writer(output, found.labels.shape, np.int32) as write:
-        write(found.labels)
-
-
-def _label_lines(found: DocumentClusters) -> str:
-    return "\n".join(
-        f"{escape_untrusted(name)}\t{label}"
-        for name, label in zip(found.corpus.names, found.labels.tolist(), strict=True)
-    )

@@ -11,10 +11,12 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from boostkmeans import DataFormatError, metrics
 from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.files.column_input import read_column
-from boostkmeans.cli.files.input import check_side_files
+from boostkmeans.cli.files.input import check_side_files, input_files
+from boostkmeans.cli.files.label_output import LabelOutput
 from boostkmeans.cli.files.model_input import read_model
+from boostkmeans.cli.files.result_output import TableFile
 from boostkmeans.cli.listing import format_measure, format_sizes, summarize_sizes, two_columns
-from boostkmeans.cli.option_groups import Without, expand_option_groups
+from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, Threads, VectorsPaths
 from boostkmeans.io import Vectors, check_memory
 
@@ -35,22 +37,43 @@ def evaluate(
         str | None,
         typer.Option(metavar="FILE", help="File with the class of each row: .npy, or one per line."),
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|DIR/",
+            help="File for the cluster of each row, as in predict. With --id, it contains the ids.",
+        ),
+    ] = None,
+    output: TableFile = None,
     threads: Threads = None,
     *,
     input_options: InputOptions,
-    common: Annotated[CommonOptions, Without("force")],
+    common: CommonOptions,
 ) -> None:
     """\b
     Examples:
       boostkmeans evaluate model.safetensors vectors.fvecs
       boostkmeans evaluate model.safetensors vectors.npy --classes classes.txt --json
+      boostkmeans evaluate model.safetensors vectors.npy -o clusters.csv
 
     Assign each vector to its nearest centre, and print the distortion and the sizes of the clusters.
-    With classes, also print how well clusters and classes agree.
+    With classes, also print how well clusters and classes agree. The table of -o has one row per
+    cluster.
     """
     with command(common) as run:
-        model = read_model(model_path, threads)
+        report = run.result_output(output, _clusters)
+        label_output = LabelOutput.from_options(
+            labels, None, input_options.id_column, force=common.force
+        )
+        if label_output is not None and label_output.is_stdout:
+            raise ValueError("--labels must be a file: `boostkmeans predict` prints labels.")
         check_side_files({"--classes": classes})
+        inputs = input_files(paths, input_options)
+        report.check(
+            {"MODEL": model_path, "PATH": inputs, "--classes": classes},
+            labels=None if label_output is None else label_output.outputs(inputs),
+        )
+        model = read_model(model_path, threads, paths)
         true_classes = None if classes is None else read_column(classes)
         k = len(model.cluster_centers_)
         batches: list[NDArray[np.int32]] = []
@@ -61,18 +84,26 @@ def evaluate(
             check_memory(vectors, k)
             n_done, progress = 0, display.counter("rows")
             progress("evaluating", 0, len(vectors))
-            for labels, distances in model.predict_batches(vectors):
-                inertias += np.bincount(labels, weights=np.square(distances), minlength=k)
-                batches.append(labels)
-                n_done += len(labels)
+            for found, distances in model.predict_batches(vectors):
+                inertias += np.bincount(found, weights=np.square(distances), minlength=k)
+                batches.append(found)
+                n_done += len(found)
                 progress("evaluating", n_done, len(vectors))
+            if label_output is not None:
+                with label_output.writing(vectors) as write:
+                    write(np.concatenate(batches))
         result = {
             "source": vectors.name,
             "model": model_path,
             **_measure(np.concatenate(batches), inertias, true_classes),
             "distortion_of_fit": model.distortion_,
         }
-        run.print_result(result, _listing)
+        run.print_result(result, _listing, report)
+
+
+def _clusters(result: Result) -> list[Result]:
+    """Return the table of clusters."""
+    return [{"cluster": i, **cluster} for i, cluster in enumerate(result["clusters"])]
 
 
 def _check_length(classes: NDArray[Any], file: str, vectors: Vectors) -> None:

@@ -128,7 +128,7 @@ def explore(
             {"--output": page_to, "--parquet": parquet_to},
         )
         budget = parse_bytes(max_bytes)
-        model = read_model(model_path, run_options.threads)
+        model = read_model(model_path, run_options.threads, paths)
         with run.reading(paths, input_options, model=model_path) as (vectors, display):
             ids = None if input_options.id_column is None else vectors.ids
             found = page(

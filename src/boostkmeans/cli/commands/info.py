@@ -14,10 +14,10 @@ from boostkmeans import (
     describe_file,
     load_model,
 )
-from boostkmeans._runtime.errors import ChoiceError
 from boostkmeans.cli.command import Command, Result, command
 from boostkmeans.cli.commands.pq.listing import Pairs, quantizer_pairs, quantizer_values
 from boostkmeans.cli.files.column_input import describe_column
+from boostkmeans.cli.files.result_output import ReportFile
 from boostkmeans.cli.listing import (
     format_measure,
     format_sizes,
@@ -27,7 +27,7 @@ from boostkmeans.cli.listing import (
 )
 from boostkmeans.cli.option_groups import Without, expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, value_of
-from boostkmeans.io import open_vectors
+from boostkmeans.io import ArrayDescription, list_arrays
 
 # Maximum number of column names in the listing.
 MAX_NAMES_SHOWN = 8
@@ -39,12 +39,14 @@ def info(
         str,
         typer.Argument(
             metavar="FILE",
-            help="Model, quantizer, image pipeline, checkpoint, vectors or column; - is standard input.",
+            help="Model, quantizer, image pipeline, document model, checkpoint, vectors or column; - is "
+            "standard input.",
         ),
     ],
+    output: ReportFile = None,
     *,
-    input_options: Annotated[InputOptions, Without("max_memory", "header")],
-    common: Annotated[CommonOptions, Without("force")],
+    input_options: Annotated[InputOptions, Without("max_memory", "max_disk", "header")],
+    common: CommonOptions,
 ) -> None:
     """\b
     Examples:
@@ -52,11 +54,14 @@ def info(
       boostkmeans info quantizer.st
       boostkmeans info fit.ckpt
       boostkmeans info vectors.fvecs --json
+      boostkmeans info sift.hdf5
 
     Describe a file by its content: a model that fit wrote, a product quantizer, an image pipeline, a
-    checkpoint, or vectors.
+    checkpoint, or vectors. A file with several arrays is described with all of them.
     """
     with command(common) as run:
+        report = run.result_output(output)
+        report.check({"FILE": path})
         is_ours = input_options.input_format is None and Path(path).is_file()
         found = describe_file(path) if is_ours else None
         if found is None:
@@ -66,11 +71,12 @@ def info(
                 "model": _describe_model,
                 "quantizer": _describe_quantizer,
                 "image pipeline": _describe_pipeline,
+                "document model": _describe_documents,
                 "checkpoint": _describe_checkpoint,
             }[found.kind]
             result, pairs = describe(path, found)
         listing = two_columns([("file", path), *pairs])
-        run.print_result({"file": path, **result}, lambda _: listing)
+        run.print_result({"file": path, **result}, lambda _: listing, report)
 
 
 def _describe_model(path: str, found: FileDescription) -> tuple[Result, Pairs]:
@@ -152,6 +158,31 @@ def _describe_pipeline(path: str, found: FileDescription) -> tuple[Result, Pairs
     return result, pairs
 
 
+def _describe_documents(path: str, found: FileDescription) -> tuple[Result, Pairs]:
+    model = load_model(path)
+    sizes = summarize_sizes(model.clusterer.cluster_sizes_)
+    result = {
+        **_header_values(found),
+        "estimator": found.estimator,
+        "n_clusters": len(model.cluster_names),
+        "n_terms": len(model.weights.terms),
+        "n_documents": found.n_rows,
+        "documents": model.weights.kind,
+        "cluster_names": model.cluster_names,
+        "sizes": sizes,
+        "cluster_sizes": model.clusterer.cluster_sizes_,
+    }
+    pairs = [
+        ("kind", f"model of documents, written by boostkmeans {found.library_version}"),
+        ("estimator", repr(model.clusterer)),
+        ("documents", f"{found.n_rows:,} in the fit, as {model.weights.kind}"),
+        ("vocabulary", f"{result['n_terms']:,} terms"),
+        ("sizes", format_sizes(sizes)),
+        *((f"  cluster {i}", name) for i, name in enumerate(model.cluster_names)),
+    ]
+    return result, pairs
+
+
 def _describe_checkpoint(path: str, found: FileDescription) -> tuple[Result, Pairs]:
     n_clusters = found.parameters.get("n_clusters")
     result = {
@@ -194,30 +225,25 @@ def _describe_data(run: Command, path: str, options: InputOptions) -> tuple[Resu
             ("kind", "column: one value per row, such as labels or weights"),
             ("rows", f"{n_rows:,} of type {dtype}"),
         ]
+    found = list_arrays(path, format=value_of(options.input_format)) if Path(path).is_file() else None
     try:
-        return _describe_vectors(run, path, options)
-    except ChoiceError as error:
-        if not error.available:
+        result, pairs = _describe_vectors(run, path, options)
+    except DataFormatError:
+        if not found or options.key:
             raise
-        return _describe_arrays(path, options, error.available)
+        # The user must choose an array, or none holds vectors.
+        result, pairs = {"kind": "arrays"}, [("kind", "several arrays; choose one with --key")]
+    if found is None:
+        return result, pairs
+    arrays = [{"name": one.name, "shape": one.shape, "dtype": one.dtype} for one in found]
+    listed = [(f"  {one.name}", _format_array(one)) for one in found]
+    header = [("arrays", f"{len(found):,}")] if result["kind"] == "vectors" else []
+    return {**result, "arrays": arrays}, [*pairs, *header, *listed]
 
 
-def _describe_arrays(path: str, options: InputOptions, names: list[str]) -> tuple[Result, Pairs]:
-    """Describe a file with several arrays. The user must choose one of them."""
-    arrays: list[Result] = []
-    for name in names:
-        try:
-            with open_vectors(path, format=value_of(options.input_format), key=name) as found:
-                arrays.append({"name": name, "shape": list(found.shape), "dtype": str(found.dtype)})
-        except DataFormatError:  # an array that is not two-dimensional
-            arrays.append({"name": name, "shape": None, "dtype": None})
-    pairs = [("kind", "several arrays; choose one with --key")]
-    for array in arrays:
-        shape = "no vectors"
-        if array["shape"] is not None:
-            shape = "{:,} x {:,} of type {}".format(*array["shape"], array["dtype"])
-        pairs.append((f"  {array['name']}", shape))
-    return {"kind": "arrays", "arrays": arrays}, pairs
+def _format_array(array: ArrayDescription) -> str:
+    shape = " x ".join(f"{n:,}" for n in array.shape) or "a single value"
+    return f"{shape} of type {array.dtype}"
 
 
 def _describe_vectors(run: Command, path: str, options: InputOptions) -> tuple[Result, Pairs]:

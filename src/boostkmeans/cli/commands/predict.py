@@ -11,7 +11,14 @@ import typer
 from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.files.batch_outputs import DISTANCES, WriteBatch, writing_both
 from boostkmeans.cli.files.input import input_files
-from boostkmeans.cli.files.label_output import LabelFormat, LabelOutput, LabelsFormat
+from boostkmeans.cli.files.label_output import (
+    LABEL_ENDINGS,
+    LabelFormat,
+    LabelOutput,
+    LabelsFormat,
+    check_pyarrow,
+    value_writer,
+)
 from boostkmeans.cli.files.model_input import read_model
 from boostkmeans.cli.files.output import (
     STDOUT,
@@ -21,11 +28,13 @@ from boostkmeans.cli.files.output import (
     output_to,
     stdout_conflict,
 )
-from boostkmeans.cli.files.row_writer import COLUMN_ENDINGS, row_writer
 from boostkmeans.cli.listing import format_measure, format_sizes, summarize_sizes, two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, Threads, VectorsPaths
 from boostkmeans.io import Vectors, check_memory
+
+# Name of the column of the distances in a table.
+DISTANCE = "distance"
 
 
 @expand_option_groups
@@ -35,10 +44,14 @@ def predict(
     labels: Annotated[
         str | None,
         typer.Option(
+            "--labels",
+            "--output",
+            "-o",
             metavar="FILE|DIR/",
-            help="File for the cluster of each row: .npy, .parquet, or .txt or .csv with one per line "
-            "(default: standard output; none with --json). With --id, .parquet or .csv with the columns "
-            "id and label. A folder, or a path that ends in /, gets one file per input file.",
+            help="File for the cluster of each row: .npy, .parquet, or .txt, .csv or .tsv with one per "
+            "line (default: standard output; none with --json). With --id, .parquet, .csv or .tsv with "
+            "the columns id and label. A folder, or a path that ends in /, gets one file per input "
+            "file.",
         ),
     ] = None,
     labels_format: LabelsFormat = None,
@@ -46,7 +59,8 @@ def predict(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File for the distance of each row to its centre: .npy, .txt or .csv.",
+            help="File for the distance of each row to its centre: .npy, .txt, .csv, .tsv or .parquet. "
+            "With --id, tables contain the ids.",
         ),
     ] = None,
     n_candidates: Annotated[
@@ -66,9 +80,9 @@ def predict(
 ) -> None:
     """\b
     Examples:
-      boostkmeans predict model.safetensors new.fvecs --labels labels.npy
+      boostkmeans predict model.safetensors new.fvecs -o labels.npy
       boostkmeans predict model.safetensors new.fvecs --distances distances.npy
-      boostkmeans predict model.safetensors 'emb-*.parquet' --id id --labels out/
+      boostkmeans predict model.safetensors 'emb-*.parquet' --id id -o out/
       cat new.csv | boostkmeans predict model.safetensors - | sort | uniq -c
 
     Assign each vector to its nearest centre, in batches: the file may be larger than memory.
@@ -78,7 +92,7 @@ def predict(
             labels, labels_format, input_options.id_column, distances, common
         )
         outputs.check(model_path, input_files(paths, input_options))
-        model = read_model(model_path, threads)
+        model = read_model(model_path, threads, paths)
         sizes = np.zeros(len(model.cluster_centers_), dtype=np.int64)
         inertia = 0.0
         with run.reading(paths, input_options, model=model_path) as (vectors, display):
@@ -112,6 +126,7 @@ class PredictOutputs:
 
     labels: LabelOutput | None
     distances: Output | None
+    has_ids: bool
 
     @classmethod
     def from_options(
@@ -128,13 +143,14 @@ class PredictOutputs:
         to = LabelOutput.from_options(labels, labels_format, id_column, force=common.force)
         if common.as_json and to is not None and to.is_stdout:
             raise stdout_conflict("--labels")
-        return cls(to, output_to(distances, force=common.force))
+        return cls(to, output_to(distances, force=common.force), has_ids=id_column is not None)
 
     def check(self, model: str, inputs: list[str]) -> None:
         """Raise an error if a file cannot be written, or if its name does not determine the format."""
         if self.distances is not None and self.distances.is_stdout:
             raise ValueError("--distances must be a file: standard output is used for labels.")
-        check_ending("--distances", self.distances, COLUMN_ENDINGS, stdout=False)
+        check_ending("--distances", self.distances, LABEL_ENDINGS, stdout=False)
+        check_pyarrow("--distances", self.distances)
         check_outputs(
             {"MODEL": model, "PATH": inputs},
             {
@@ -148,7 +164,7 @@ class PredictOutputs:
         """Open the outputs, and return a function that writes a batch of labels and distances."""
         distances = None
         if self.distances is not None:
-            distances = row_writer(self.distances, (len(vectors),), np.float64)
+            distances = value_writer(self.distances, vectors, np.float64, DISTANCE, has_ids=self.has_ids)
         labels = None if self.labels is None else self.labels.writing(vectors)
         with writing_both(labels, distances) as write:
             yield write

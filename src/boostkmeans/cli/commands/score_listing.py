@@ -46,6 +46,21 @@ def score_tables(result: Result) -> str:
     return "\n".join([*parts, *(["", *lines] if lines else [])])
 
 
+def score_rows(result: Result) -> list[Result]:
+    """Return one row per method, number of clusters and choice of the run."""
+    return [
+        {
+            "method": one["method"],
+            "n_clusters": one["n_clusters"],
+            "chosen": choice,
+            **{score: one[choice][score] for score in SCORES},
+        }
+        for one in result["methods"]
+        for choice in CHOICES
+        if one[choice] is not None
+    ]
+
+
 def run_lines(runs: list[MethodRun]) -> str:
     """Return one CSV line per run, after a header."""
     text = io.StringIO()

@@ -17,8 +17,9 @@ from boostkmeans.cli.files.label_table import WriteTable, table_writer
 from boostkmeans.cli.files.output import STDOUT, Output, check_ending, writing_to
 from boostkmeans.cli.files.row_writer import COLUMN_ENDINGS, WriteRows, row_writer
 from boostkmeans.io import FileRows, Vectors
+from boostkmeans.io._label_tables import LABEL, TABLE_ENDINGS
 
-LabelFormat = StrEnum("LabelFormat", ["npy", "txt", "csv", "parquet"])
+LabelFormat = StrEnum("LabelFormat", ["npy", "txt", "csv", "tsv", "parquet"])
 LabelsFormat = Annotated[
     LabelFormat | None,
     typer.Option(
@@ -29,7 +30,7 @@ LabelsFormat = Annotated[
 """Option for the format of label files in a folder."""
 # Endings of label files. Files with ids are tables.
 LABEL_ENDINGS = (*COLUMN_ENDINGS, ".parquet")
-ID_ENDINGS = (".csv", ".parquet")
+ID_ENDINGS = TABLE_ENDINGS
 # Part of the name of a label file in a folder, after the name of the input file.
 SUFFIX = ".labels"
 
@@ -114,13 +115,9 @@ class LabelOutput:
         self, output: Output, vectors: Vectors, begin: int, end: int
     ) -> Iterator[WriteRows]:
         """Open a label file for the rows from `begin` to `end` (excluded)."""
-        if not self.has_ids and output.ending != ".parquet":
-            with row_writer(output, (end - begin,), np.int32) as write:
-                yield write
-            return
-        id_dtype = vectors.read_ids(0, 0).dtype if self.has_ids else None
-        with table_writer(output, id_dtype) as write_table:
-            yield _with_ids(write_table, vectors if self.has_ids else None, begin)
+        rows = vectors.between(begin, end)
+        with value_writer(output, rows, np.int32, LABEL, has_ids=self.has_ids) as write:
+            yield write
 
     def _path_of(self, name: str) -> str:
         stem = "stdin" if name in (STDOUT, "standard input") else name.rstrip("/").rpartition("/")[2]
@@ -134,11 +131,11 @@ class LabelOutput:
         if self.has_ids and not shown.is_stdout and shown.ending not in endings:
             name = "--labels-format" if self.is_folder else "--labels"
             raise ValueError(
-                f"Labels with ids are a table, so {name} must be .csv or .parquet. Got {shown.ending!r}."
+                f"Labels with ids are a table, so {name} must be .csv, .tsv or .parquet. Got "
+                f"{shown.ending!r}."
             )
         check_ending("--labels", shown, endings, stdout=True)
-        if shown.ending == ".parquet" and find_spec("pyarrow") is None:
-            raise ImportError("--labels as .parquet needs pyarrow: pip install boostkmeans[parquet]")
+        check_pyarrow("--labels", shown)
 
 
 class _FolderWriter:
@@ -180,9 +177,33 @@ def _is_folder(path: str) -> bool:
     return path != STDOUT and (path.endswith(("/", os.sep)) or Path(path).is_dir())
 
 
-def _with_ids(write: WriteTable, vectors: Vectors | None, begin: int) -> WriteRows:
-    """Return a function that adds the ids of the rows, from row `begin` on."""
-    at = begin
+def check_pyarrow(name: str, output: Output | None) -> None:
+    """Raise an error before the work begins if a Parquet file cannot be written."""
+    if output is not None and output.ending == ".parquet" and find_spec("pyarrow") is None:
+        raise ImportError(f"{name} as .parquet needs pyarrow: pip install boostkmeans[parquet]")
+
+
+@contextmanager
+def value_writer(
+    output: Output, vectors: Vectors, dtype: Any, column: str, *, has_ids: bool
+) -> Iterator[WriteRows]:
+    """Open an output for one value per row of these vectors, which is written in batches.
+
+    With `has_ids`, tables contain the ids of the rows. `column` is the name of the values in a table.
+    """
+    is_table = output.is_stdout or output.ending in ID_ENDINGS
+    if not (has_ids and is_table) and output.ending != ".parquet":
+        with row_writer(output, (len(vectors),), dtype) as write:
+            yield write
+        return
+    id_dtype = vectors.read_ids(0, 0).dtype if has_ids else None
+    with table_writer(output, id_dtype, column, dtype) as write_table:
+        yield _with_ids(write_table, vectors if has_ids else None)
+
+
+def _with_ids(write: WriteTable, vectors: Vectors | None) -> WriteRows:
+    """Return a function that adds the ids of the rows."""
+    at = 0
 
     def write_rows(labels: NDArray[Any]) -> bool:
         nonlocal at

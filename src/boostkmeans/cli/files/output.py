@@ -13,6 +13,14 @@ from boostkmeans.cli.stdout import print_result
 from boostkmeans.io import atomic_write, check_target
 
 STDOUT = "-"
+# Endings of pictures.
+PLOT_ENDINGS = (".png", ".svg", ".pdf")
+# Endings of formats that a model does not have.
+FOREIGN_ENDINGS = (
+    ".csv", ".tsv", ".txt", ".npy", ".npz", ".parquet", ".json", ".html", ".fvecs", ".fbin"
+)  # fmt: skip
+# Options for other results of commands that write a model.
+OTHER_RESULTS = {"labels": "--labels", "a page": "--page"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,16 @@ def output_to(path: str | None, *, force: bool) -> Output | None:
     return None if path is None else Output(path, force)
 
 
+def main_output(argument: str | None, option: str | None, name: str, *, force: bool) -> Output:
+    """Return the main output, which is either an argument called `name` or the option -o."""
+    if argument is not None and option is not None:
+        raise ValueError(f"{name} and -o both name the output: leave one of them out.")
+    path = argument if option is None else option
+    if path is None:
+        raise ValueError(f"{name} is missing: name the output with -o FILE.")
+    return Output(path, force)
+
+
 def require_file(name: str, output: Output | None) -> None:
     """Raise an error if binary results would be printed on standard output."""
     if output is not None and output.is_stdout:
@@ -94,6 +112,16 @@ def check_ending(name: str, output: Output | None, endings: tuple[str, ...], *, 
         f"{name} must be a file that ends in {', '.join(others)} or {last}{or_stdout}. "
         f"Got {output.path!r}."
     )
+
+
+def check_model_ending(output: Output | None) -> None:
+    """Raise an error if the ending of a model file means another format."""
+    if output is not None and output.ending in FOREIGN_ENDINGS:
+        other = ", ".join(f"{option} for {what}" for what, option in OTHER_RESULTS.items())
+        raise ValueError(
+            "--output is the file for the model, which ends in .safetensors or .st. Got "
+            f"{output.path!r}. Use {other}."
+        )
 
 
 def check_outputs(
@@ -132,6 +160,14 @@ def check_matplotlib(name: str) -> None:
     """Raise an error before the work begins if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         raise ImportError(f"{name} needs matplotlib: pip install boostkmeans[plot]")
+
+
+def check_plot(picture: Output | None) -> Output | None:
+    """Return the output of --plot. Raise an error before the work begins if it cannot be drawn."""
+    check_ending("--plot", picture, PLOT_ENDINGS, stdout=False)
+    if picture is not None:
+        check_matplotlib("--plot")
+    return picture
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from boostkmeans.cli.stdout import print_part
 from boostkmeans.io import batch_writer
 
 # Endings of text files.
-TEXT_ENDINGS = (".txt", ".csv")
+TEXT_ENDINGS = (".txt", ".csv", ".tsv")
 # Endings of files with one value per row.
 COLUMN_ENDINGS = (".npy", *TEXT_ENDINGS)
 # Number of rows that are converted to text at a time.

@@ -15,7 +15,8 @@ from boostkmeans.documents._names.naming import ClusterNames, Source, make_names
 from boostkmeans.documents._names.phrase_shares import PhraseShares
 from boostkmeans.documents._names.phrases import stop_word_set
 from boostkmeans.documents._names.sample import Ints
-from boostkmeans.documents._weighting import WeightedDocuments, Weighting
+from boostkmeans.documents._weighting import WeightedDocuments
+from boostkmeans.documents._weighting_options import Weighting
 
 
 def name_documents(

@@ -17,8 +17,10 @@ from typing import Any, NamedTuple, cast
 
 from boostkmeans._runtime.errors import Message, Parameter, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.location import Location
+from boostkmeans.io._access.pipe import open_pipe
 from boostkmeans.io._access.remote_file import RemoteFile, RemotePath, RemoteStream, open_stream
 from boostkmeans.io._access.urls import is_url, public_name
 
@@ -104,7 +106,7 @@ class ByteSource:
     @cached_property
     def _pipe(self) -> io.BufferedReader:
         """The open pipe. It is opened only once, because bytes in its buffer would be lost."""
-        return Path(self.path).open("rb")
+        return open_pipe(self.path)
 
     def max_bytes(self) -> int:
         """Return an upper limit of the length of the content."""
@@ -138,8 +140,9 @@ class ByteSource:
                 content.write(piece)
                 if content.tell() > max_bytes:
                     raise MemoryError(
-                        f"{self.name}: The content must fit into memory, but it is longer than the "
-                        f"limit of {max_bytes:,} bytes. Raise the limit, or use a binary format."
+                        f"{escape_untrusted(self.name)}: The content must fit into memory, but it is "
+                        f"longer than the limit of {max_bytes:,} bytes. Raise the limit, or use a "
+                        "binary format."
                     )
         return content.getvalue()
 

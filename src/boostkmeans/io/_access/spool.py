@@ -3,20 +3,36 @@
 import errno
 import io
 import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from boostkmeans._data.memory import default_memory_limit
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io._access.binary_file import BinaryFile
 
 # Largest content that is stored in memory, in bytes.
 MAX_IN_MEMORY = 1 << 30
 # Content may also take at most this fraction of the memory limit: 1 / MEMORY_DIVISOR.
 MEMORY_DIVISOR = 4
+# Temporary files may take this fraction of the free space by default: 1 / DISK_DIVISOR.
+DISK_DIVISOR = 2
 # Number of bytes per copy.
 PIECE_BYTES = 1 << 20
+
+
+class Room(NamedTuple):
+    """Limits of memory and disk for temporary data, in bytes. None stands for the default."""
+
+    memory: int | None = None
+    disk: int | None = None
+
+
+ANY_ROOM = Room()
+"""The default limits."""
 
 
 class NoRoomError(OSError):
@@ -26,18 +42,22 @@ class NoRoomError(OSError):
 class Spool:
     """Temporary storage that is written sequentially and then read like a file.
 
-    The temporary file has no name, so the system removes it even if the process is killed.
+    The temporary file has no name, so the system removes it even if the process is killed. If the number
+    of bytes is known in advance, too much content is refused before anything is written.
     """
 
-    def __init__(self, max_memory: int | None) -> None:
-        self._limit = max_spool_memory(max_memory)
+    def __init__(self, room: Room, expected: int | None = None) -> None:
+        self._limit = max_spool_memory(room.memory)
+        self._disk_limit = default_disk_limit() if room.disk is None else room.disk
         self._file: BinaryIO | None = None
         self._in_memory = hasattr(os, "memfd_create")
         self.size = 0
+        self._check_disk(expected or 0)
 
     def write(self, piece: Any) -> None:
         """Append bytes or an array."""
         view = memoryview(piece).cast("B")
+        self._check_disk(self.size + len(view))
         with self._room_for(len(view)):
             if self._file is None:
                 self._file = _nameless_file(in_memory=self._in_memory)
@@ -46,10 +66,13 @@ class Spool:
             self._file.write(view)
         self.size += len(view)
 
-    def write_stream(self, stream: Any) -> None:
-        """Append the rest of a stream."""
+    def write_stream(
+        self, stream: Any, progress: ProgressCallback = ignore_progress, total: int | None = None
+    ) -> None:
+        """Append the rest of a stream, which has `total` bytes."""
         while piece := stream.read(PIECE_BYTES):
             self.write(piece)
+            progress("reading", self.size, total)
 
     def finish(self, name: str) -> BinaryFile:
         """Return the content as a file. Nothing can be appended afterwards."""
@@ -67,6 +90,17 @@ class Spool:
             with suppress(OSError):  # buffered bytes may not fit on the disk; an error was raised before
                 self._file.close()
             self._file = None
+
+    def _check_disk(self, n_bytes: int) -> None:
+        """Raise NoRoomError if this number of bytes neither fits into memory nor on the disk."""
+        if (self._in_memory and n_bytes <= self._limit) or n_bytes <= self._disk_limit:
+            return
+        raise NoRoomError(
+            errno.EFBIG,
+            f"The content needs {n_bytes:,} temporary bytes, more than the limit of "
+            f"{self._disk_limit:,} bytes on the disk. Raise max_disk (--max-disk), or set TMPDIR to a "
+            "folder with more room",
+        )
 
     def _move_to_disk(self) -> None:
         in_memory = cast(BinaryIO, self._file)
@@ -96,6 +130,14 @@ def max_spool_memory(max_memory: int | None) -> int:
     """Return the number of bytes of a file that may be held in memory."""
     usable = default_memory_limit() if max_memory is None else min(max_memory, default_memory_limit())
     return min(usable // MEMORY_DIVISOR, MAX_IN_MEMORY)
+
+
+def default_disk_limit() -> int:
+    """Return half of the free space in the folder for temporary files."""
+    try:
+        return shutil.disk_usage(tempfile.gettempdir()).free // DISK_DIVISOR
+    except OSError:  # the folder may not exist; writing raises a better error
+        return sys.maxsize
 
 
 def _nameless_file(*, in_memory: bool) -> BinaryIO:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.binary_file import BinaryFile
 
 
@@ -152,7 +153,8 @@ class LazyStore(Store):
         else:
             why = f"{type(error).__name__} {error}".strip()
             self._failure = partial(
-                OSError, f"{self._name}: Reading was interrupted ({why}). Open the file again."
+                OSError,
+                f"{escape_untrusted(self._name)}: Reading was interrupted ({why}). Open the file again.",
             )
         if self._file is not None:
             self._file.close()

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import Message, Parameter
+from boostkmeans.io._access.array_description import ArrayDescription
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import MAX_EXPANSION
 from boostkmeans.io._access.choice import choose_name
 from boostkmeans.io._access.location import Location, other_format_remedy
 from boostkmeans.io._access.row_stores import RowStore
-from boostkmeans.io._access.spool import max_spool_memory
+from boostkmeans.io._access.spool import Room, max_spool_memory
 from boostkmeans.io._access.store import Store
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import NUMERIC, check_shape
@@ -39,6 +40,8 @@ DEFAULT_CACHE_SLOTS = 521
 SLOTS_PER_CHUNK = 100
 # Number of datasets inside groups that are listed.
 MAX_NESTED = 100
+# Number of datasets that a description of a file lists.
+MAX_LISTED = 1000
 # Maximum depth of nested groups that are searched.
 MAX_DEPTH = 8
 # Exceptions that h5py raises for files that it cannot read.
@@ -73,7 +76,7 @@ class Hdf5Store(Store):
         self._file.close()
 
 
-def open_hdf5(file: BinaryFile, key: str | None, max_memory: int | None) -> Store:
+def open_hdf5(file: BinaryFile, key: str | None, room: Room) -> Store:
     """Return the dataset of this name, else the only two-dimensional dataset, else "train"."""
     if not _has_signature(file):
         raise file.location.error(
@@ -86,9 +89,20 @@ def open_hdf5(file: BinaryFile, key: str | None, max_memory: int | None) -> Stor
             contiguous = _open_contiguous(file, dataset)
             if contiguous is not None:
                 return contiguous
-            name, shape, cache = dataset.name, dataset.shape, _cache_options(dataset, max_memory)
+            name, shape, cache = dataset.name, dataset.shape, _cache_options(dataset, room)
         archive = h5py.File(file.file, "r", **cache)
         return Hdf5Store(file, archive, archive[name], shape)
+
+
+def list_hdf5(file: BinaryFile) -> list[ArrayDescription]:
+    """Return the datasets of a file, including those inside groups, up to a limit."""
+    h5py = _import_h5py()
+    with _hdf5_faults(file.location), h5py.File(file.file, "r") as archive:
+        names = islice(_nested_datasets(archive, "", 0), MAX_LISTED)
+        return [
+            ArrayDescription(name, tuple(archive[name].shape or ()), str(archive[name].dtype))
+            for name in names
+        ]
 
 
 def _has_signature(file: BinaryFile) -> bool:
@@ -101,7 +115,7 @@ def _has_signature(file: BinaryFile) -> bool:
     return False
 
 
-def _cache_options(dataset: Any, max_memory: int | None) -> dict[str, int]:
+def _cache_options(dataset: Any, room: Room) -> dict[str, int]:
     """Return options for a cache that can hold all chunks of a row.
 
     Chunks that do not fit into the cache are decoded again at each read.
@@ -110,7 +124,7 @@ def _cache_options(dataset: Any, max_memory: int | None) -> dict[str, int]:
         return {}
     n_chunks = -(-dataset.shape[1] // dataset.chunks[1])
     n_bytes = n_chunks * dataset.chunks[0] * dataset.chunks[1] * dataset.dtype.itemsize
-    if not DEFAULT_CACHE_BYTES < n_bytes <= max_spool_memory(max_memory):
+    if not DEFAULT_CACHE_BYTES < n_bytes <= max_spool_memory(room.memory):
         return {}
     n_slots = max(DEFAULT_CACHE_SLOTS, SLOTS_PER_CHUNK * n_chunks + 1)
     return {"rdcc_nbytes": n_bytes, "rdcc_nslots": n_slots}

@@ -12,7 +12,7 @@ from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.location import Location, other_format_remedy
 from boostkmeans.io._access.row_stores import ColumnStore, RowStore
-from boostkmeans.io._access.spool import Spool
+from boostkmeans.io._access.spool import ANY_ROOM, Room, Spool
 from boostkmeans.io._access.store import LazyStore, Store
 
 MAGIC = b"\x93NUMPY"
@@ -116,7 +116,7 @@ def open_npy(
     offset: int = 0,
     end: int | None = None,
     place: str = "",
-    max_memory: int | None = None,
+    room: Room = ANY_ROOM,
 ) -> Store:
     """Return the matrix in a .npy file, or in the bytes from `offset` to `end` of a larger file.
 
@@ -135,7 +135,7 @@ def open_npy(
     # Some rows of a remote file in column-major order would take one request per column.
     return LazyStore(
         file.name,
-        lambda: _spooled_columns(file, begin, shape, header.dtype, max_memory),
+        lambda: _spooled_columns(file, begin, shape, header.dtype, room),
         file=file,
         shape=shape,
         dtype=header.dtype.newbyteorder("="),
@@ -144,12 +144,12 @@ def open_npy(
 
 
 def _spooled_columns(
-    file: BinaryFile, offset: int, shape: tuple[int, int], dtype: np.dtype[Any], max_memory: int | None
+    file: BinaryFile, offset: int, shape: tuple[int, int], dtype: np.dtype[Any], room: Room
 ) -> Store:
     """Return a copy of an array in column-major order, in memory or in a temporary file."""
-    spool = Spool(max_memory)
+    n_bytes = shape[0] * shape[1] * dtype.itemsize
+    spool = Spool(room, n_bytes)
     try:
-        n_bytes = shape[0] * shape[1] * dtype.itemsize
         for begin in range(0, n_bytes, PIECE_BYTES):
             spool.write(file.head(min(PIECE_BYTES, n_bytes - begin), offset + begin))
         return ColumnStore(spool.finish(file.name), 0, shape, dtype)

@@ -11,12 +11,14 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, dia_array
 
+from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans.io._access.array_description import ArrayDescription
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import MAX_EXPANSION
 from boostkmeans.io._access.choice import choose_name
 from boostkmeans.io._access.location import Location
-from boostkmeans.io._access.spool import Spool
+from boostkmeans.io._access.spool import Room, Spool
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._readers.library_faults import library_faults
 from boostkmeans.io._readers.npy import (
@@ -53,7 +55,9 @@ LOCAL_HEADER_BYTES = 30
 LENGTHS_OFFSET = 26
 
 
-def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store | None:
+def open_npz(
+    file: BinaryFile, key: str | None, room: Room, progress: ProgressCallback = ignore_progress
+) -> Store | None:
     """Return the array of this name, or the only one. Return None if the file has a sparse matrix."""
     where = file.location
     with _zip_faults(where), zipfile.ZipFile(file.file) as archive:
@@ -70,15 +74,29 @@ def open_npz(file: BinaryFile, key: str | None, max_memory: int | None) -> Store
         check_values(inner, header, member.file_size - header.length)
         if member.compress_type == zipfile.ZIP_STORED:
             begin = _content_offset(file, member)
-            return open_npy(file, begin, begin + member.file_size, member.filename, max_memory)
+            return open_npy(file, begin, begin + member.file_size, member.filename, room)
     return LazyStore(
         file.name,
-        lambda: _decompressed(file, member.filename, max_memory),
+        lambda: _decompressed(file, member, room, progress),
         file=file,
         shape=shape,
         dtype=header.dtype.newbyteorder("="),
         is_sparse=False,
     )
+
+
+def list_npz(file: BinaryFile) -> list[ArrayDescription]:
+    """Return the arrays of a file, according to their headers."""
+    where = file.location
+    with _zip_faults(where), zipfile.ZipFile(file.file) as archive:
+        found = []
+        for member in filter(_is_array, archive.infolist()):
+            inner = where.within(member.filename)
+            _check_length(inner, member)
+            header = _member_header(inner, archive, member)
+            name = member.filename.removesuffix(".npy")
+            found.append(ArrayDescription(name, header.shape, str(header.dtype)))
+        return found
 
 
 @dataclass(frozen=True)
@@ -223,16 +241,18 @@ def _content_offset(file: BinaryFile, member: zipfile.ZipInfo) -> int:
     return begin
 
 
-def _decompressed(file: BinaryFile, member: str, max_memory: int | None) -> Store:
-    spool = Spool(max_memory)
+def _decompressed(
+    file: BinaryFile, member: zipfile.ZipInfo, room: Room, progress: ProgressCallback
+) -> Store:
+    spool = Spool(room, member.file_size)
     try:
         with (
             _zip_faults(file.location),
             zipfile.ZipFile(file.file) as archive,
-            archive.open(member) as stream,
+            archive.open(member.filename) as stream,
         ):
-            spool.write_stream(stream)
+            spool.write_stream(stream, progress, member.file_size)
         file.close()
-        return open_npy(spool.finish(file.name), place=member)
+        return open_npy(spool.finish(file.name), place=member.filename)
     finally:
         spool.close()

@@ -1,11 +1,11 @@
 """Tables as text: CSV and TSV files with one row per line, with or without a header."""
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.io._access.byte_source import ByteSource, find_text_fault
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.row_stores import RowStore
-from boostkmeans.io._access.spool import Spool
+from boostkmeans.io._access.spool import Room, Spool
 from boostkmeans.io._access.store import Store
 from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._readers.arrow.columns import NAME_COLUMNS
@@ -28,11 +28,13 @@ from boostkmeans.io._readers.table_layout import (
     is_comment,
     table_layout,
 )
+from boostkmeans.io._readers.text_lines import content_lines
 
-# Maximum length of a line in characters, enough for a million numbers of 17 digits.
-MAX_LINE_LENGTH = 1 << 25
 # Number of bytes of numbers that are parsed at a time.
 PIECE_BYTES = 1 << 22
+# Largest number of columns of a table of which some are not numbers. NumPy's type of a row with several
+# types takes 500 bytes and 20 microseconds per column.
+MAX_MIXED_COLUMNS = 1 << 16
 DTYPE = np.dtype(np.float64)
 # Advice if a file is not a table.
 EXPECTED = "Pass a table of numbers as text. If the file has another format, pass its format."
@@ -40,6 +42,8 @@ EXPECTED = "Pass a table of numbers as text. If the file has another format, pas
 WRONG_CELL = re.compile(r"could not convert string (.*) to float64 at row \d+, column (\d+)", re.DOTALL)
 # NumPy's message about a line with a different number of columns.
 WRONG_COUNT = re.compile(r"requires \d+ columns but (\d+) were found")
+# NumPy's message about a line with another number of columns than the first line of a piece.
+CHANGED_COUNT = re.compile(r"number of columns changed from (\d+) to (\d+)")
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,7 @@ class _Lines:
     """Iterator over the lines that are not blank, with the number of the last line."""
 
     def __init__(self, source: ByteSource, progress: ProgressCallback) -> None:
-        self._where = source.location
-        every = source.lines("utf-8", None, progress, expected=EXPECTED, longest=MAX_LINE_LENGTH)
-        self._source = cast(Generator[str, None, None], every)
-        self._lines = self._numbered(self._source)
+        self._lines = content_lines(source, progress, EXPECTED)
         self._next: tuple[int, str] | None = None
         self.number = 0
 
@@ -79,16 +80,7 @@ class _Lines:
 
     def close(self) -> None:
         """Close the file immediately, instead of when a traceback that refers to it is freed."""
-        self._source.close()
-
-    def _numbered(self, lines: Iterator[str]) -> Iterator[tuple[int, str]]:
-        for number, line in enumerate(lines, start=1):
-            if len(line) >= MAX_LINE_LENGTH:
-                raise self._where.within(f"line {number}").error(
-                    f"The line is longer than {MAX_LINE_LENGTH:,} characters.", EXPECTED
-                )
-            if line and not line.isspace():
-                yield number, line
+        self._lines.close()
 
 
 def check_table(source: ByteSource, options: TableOptions) -> None:
@@ -98,19 +90,19 @@ def check_table(source: ByteSource, options: TableOptions) -> None:
 
 
 def read_separated(
-    source: ByteSource, options: TableOptions, max_memory: int | None, progress: ProgressCallback
+    source: ByteSource, options: TableOptions, room: Room, progress: ProgressCallback
 ) -> Store:
     """Parse a table, and return its numbers from a spool."""
     with closing(_Lines(source, progress)) as lines:
         first, layout = _read_first_line(source.location, lines, options)
         table = _Table(source, lines, layout)
         rows = lines if layout.has_header else chain([first], lines)
-        return _spool_table(table, rows, max_memory)
+        return _spool_table(table, rows, room)
 
 
-def _spool_table(table: "_Table", lines: Iterator[str], max_memory: int | None) -> Store:
+def _spool_table(table: "_Table", lines: Iterator[str], room: Room) -> Store:
     layout = table.layout
-    spool = Spool(max_memory)
+    spool = Spool(room)
     try:
         last = -np.inf
         ids: list[NDArray[Any]] = [np.empty(0, dtype=object)]
@@ -162,10 +154,19 @@ class _Table:
         self, lines: Iterator[str]
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.object_] | None]]:
         """Iterate over blocks of rows of the requested columns, with their ids if they are wanted."""
-        # One type per column makes NumPy check the number of columns. Other columns are parsed as
-        # strings of one character, which are discarded.
         n_columns, wanted = len(self.layout.names), self.layout.wanted
         ids = self.layout.id_index
+        if len(wanted) == n_columns:
+            yield from ((piece, None) for piece in self._whole_pieces(lines))
+            return
+        if n_columns > MAX_MIXED_COLUMNS:
+            raise self.source.location.error(
+                f"The table has {n_columns:,} columns. Some columns can be selected only in tables of "
+                f"at most {MAX_MIXED_COLUMNS:,} columns.",
+                "Read all columns, or store the table as Parquet.",
+            )
+        # One type per column makes NumPy check the number of columns. Other columns are parsed as
+        # strings of one character, which are discarded.
         types: dict[int | None, np.dtype[Any]] = {ids: np.dtype(object), **dict.fromkeys(wanted, DTYPE)}
         every = [types.get(j, np.dtype("U1")) for j in range(n_columns)]
         dtype = np.dtype([(f"{j}", one) for j, one in enumerate(every)])
@@ -175,10 +176,19 @@ class _Table:
             rows = self._parse(chain([line], lines), dtype, n_rows)
             found = None if ids is None else self._checked_ids(rows[f"{ids}"], done)
             done += len(rows)
-            if wanted == list(range(n_columns)):
-                yield rows.view(DTYPE).reshape(len(rows), -1), found
-            else:
-                yield np.stack([rows[f"{j}"] for j in wanted], axis=1), found
+            yield np.stack([rows[f"{j}"] for j in wanted], axis=1), found
+
+    def _whole_pieces(self, lines: Iterator[str]) -> Iterator[NDArray[np.float64]]:
+        """Iterate over blocks of rows of all columns, in the order of `wanted`."""
+        n_columns, wanted = len(self.layout.names), self.layout.wanted
+        n_rows = max(1, PIECE_BYTES // (n_columns * DTYPE.itemsize))
+        for line in lines:
+            number = self.counted.number
+            rows = self._parse(chain([line], lines), DTYPE, n_rows, number)
+            if rows.shape[1] != n_columns:
+                raise self._count_error(number, rows.shape[1])
+            is_in_order = all(i == j for i, j in enumerate(wanted))
+            yield rows if is_in_order else np.ascontiguousarray(rows[:, wanted])
 
     def _checked_ids(self, ids: NDArray[Any], first: int) -> NDArray[np.object_]:
         """Return the ids, which are strings. Raise DataFormatError if one is empty or not valid text."""
@@ -207,18 +217,21 @@ class _Table:
             )
         return float(column[-1])
 
-    def _parse(self, lines: Iterator[str], dtype: np.dtype[Any], n_rows: int) -> NDArray[Any]:
+    def _parse(
+        self, lines: Iterator[str], dtype: np.dtype[Any], n_rows: int, first: int = 0
+    ) -> NDArray[Any]:
+        """Parse up to `n_rows` lines. `first` is the number of the first line."""
         try:
             return np.loadtxt(
                 lines, dtype=dtype, delimiter=self.layout.separator, comments=None, quotechar='"',
-                max_rows=n_rows, ndmin=1,
+                max_rows=n_rows, ndmin=2 if dtype == DTYPE else 1,
             )  # fmt: skip
         except DataFormatError:
             raise
         except ValueError as error:
-            raise self._parse_error(str(error)) from None
+            raise self._parse_error(str(error), first) from None
 
-    def _parse_error(self, message: str) -> DataFormatError:
+    def _parse_error(self, message: str, first: int) -> DataFormatError:
         """Return the error for a message of NumPy about the current line."""
         where, names = self.source.location.within(f"line {self.counted.number}"), self.layout.names
         cell = WRONG_CELL.search(message)
@@ -228,11 +241,19 @@ class _Table:
             return _cell_error(where.within(f"column {j + 1} ({name[:MAX_SHOWN]!r})"), cell[1])
         count = WRONG_COUNT.search(message)
         if count:
-            return where.error(
-                f"Expected {len(names)} columns, as in the first line. Got {count[1]}.",
-                "Quote cells that contain separators.",
-            )
+            return self._count_error(self.counted.number, int(count[1]))
+        changed = CHANGED_COUNT.search(message)
+        if changed and int(changed[1]) != len(names):
+            return self._count_error(first, int(changed[1]))
+        if changed:
+            return self._count_error(self.counted.number, int(changed[2]))
         return where.error(f"Cannot parse a row of {len(names)} columns ({message[:200]!r}).")
+
+    def _count_error(self, line: int, n_found: int) -> DataFormatError:
+        return self.source.location.within(f"line {line}").error(
+            f"Expected {len(self.layout.names)} columns, as in the first line. Got {n_found}.",
+            "Quote cells that contain separators.",
+        )
 
 
 def _cell_error(where: Location, quoted: str) -> DataFormatError:

@@ -9,10 +9,11 @@ from typing import Any
 from scipy.sparse import csr_array
 from sklearn.datasets import load_svmlight_file
 
+from boostkmeans._runtime.errors import shorten
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.choice import no_rows_error
 from boostkmeans.io._access.location import Location
-from boostkmeans.io._readers.number_lines import MAX_COLUMNS
+from boostkmeans.io._readers.number_lines import MAX_COLUMNS, MAX_SHOWN
 
 EXPECTED = "Expected 'label column:value column:value ...' with ascending columns"
 
@@ -48,12 +49,14 @@ def _without_first_column(matrix: Any) -> csr_array:
 
 def check_lines(name: str, data: bytes) -> None:
     """Raise DataFormatError for the first invalid line. scikit-learn does not report the line number."""
-    line = _first_invalid_line(io.BytesIO(data))
-    if line is not None:
-        raise Location(name, f"line {line}").error(f"{EXPECTED}.")
+    found = _first_invalid_line(io.BytesIO(data))
+    if found is not None:
+        line, problem = found
+        raise Location(name, f"line {line}").error(problem)
 
 
-def _first_invalid_line(lines: Iterable[bytes]) -> int | None:
+def _first_invalid_line(lines: Iterable[bytes]) -> tuple[int, str] | None:
+    """Return the number of the first invalid line, and the problem."""
     for number, line in enumerate(lines, start=1):
         label, *pairs = line.split(b"#")[0].split() or [b"0"]
         try:
@@ -61,8 +64,11 @@ def _first_invalid_line(lines: Iterable[bytes]) -> int | None:
             columns = [int(pair.split(b":")[0]) for pair in pairs if not pair.startswith(b"qid:")]
             _ = [float(pair.split(b":")[1]) for pair in pairs]
         except (ValueError, IndexError):
-            return number
-        ascending = all(a < b for a, b in pairwise(columns))
-        if not ascending or not all(0 <= column <= MAX_COLUMNS for column in columns):
-            return number
+            return number, f"{EXPECTED}."
+        largest = max(columns, default=0)
+        if largest > MAX_COLUMNS:
+            got = shorten(str(largest), MAX_SHOWN)
+            return number, f"The largest column that is supported is {MAX_COLUMNS}. Got {got}."
+        if min(columns, default=0) < 0 or not all(a < b for a, b in pairwise(columns)):
+            return number, f"{EXPECTED}."
     return None

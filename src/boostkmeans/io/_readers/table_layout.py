@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from boostkmeans._runtime.errors import Message, Parameter
@@ -75,16 +76,22 @@ def table_layout(
                 f"The names of the columns are not valid text ({fault.reason}).",
                 "Save the file as UTF-8.",
             )
-    key, ids = columns.key, None
+    ids = None
     if columns.id_column is not None:
-        ids = _column_indices(where, names, [columns.id_column], header)[0]
-    wanted = [j for j in range(len(names)) if j != ids]
-    if key is not None:
-        wanted = _column_indices(where, names, key, header)
-    if not wanted:
-        raise where.error("The table has no columns besides the ids.")
-    has_index = header and key is None and len(names) > 1 and names[0] == "" and all(names[1:])
-    return TableLayout(separator, names, wanted, header, has_index, ids)
+        ids = _column_indices(where, names, [columns.id_column])[0]
+    wanted = _wanted(where, names, columns, has_header=header)
+    has_index = header and columns.key is None and len(names) > 1 and names[0] == "" and all(names[1:])
+    return TableLayout(separator, names, wanted, header, has_index and wanted[0] == 0, ids)
+
+
+def _wanted(where: Location, names: list[str], columns: TableColumns, *, has_header: bool) -> list[int]:
+    """Return the indices of the columns to read."""
+    hint = "" if has_header else "The table has no header, so columns are named by numbers from 1."
+    chosen = columns.chosen(where, "column", names, hint=hint)
+    if columns.key is not None:
+        return _column_indices(where, names, chosen)
+    kept = set(chosen)  # names may be repeated
+    return [j for j, name in enumerate(names) if name in kept]
 
 
 def _is_header(where: Location, cells: list[str], below: list[str] | None, line: str) -> bool:
@@ -169,16 +176,14 @@ def _is_number(cell: str) -> bool:
     return "_" not in cell and cell.isascii()
 
 
-def _column_indices(where: Location, names: list[str], key: list[str], has_header: bool) -> list[int]:
+def _column_indices(where: Location, names: list[str], key: list[str]) -> list[int]:
     """Return the indices of the columns in `key`."""
-    missing = [one for one in key if one not in names]
-    if missing:
-        hint = "" if has_header else "The table has no header, so columns are named by numbers from 1."
-        raise missing_name_error(where, "column", missing[0], names, hint)
-    repeated = [one for one in key if names.count(one) > 1]
-    if repeated:
-        raise where.error(
-            f"{names.count(repeated[0])} columns have the name {repeated[0]!r}.",
-            "Give them different names.",
-        )
-    return [names.index(one) for one in key]
+    counts, places = Counter(names), {name: j for j, name in enumerate(names)}
+    for one in key:
+        if one not in places:
+            raise missing_name_error(where, "column", one, names)
+        if counts[one] > 1:
+            raise where.error(
+                f"{counts[one]} columns have the name {one!r}.", "Give them different names."
+            )
+    return [places[one] for one in key]

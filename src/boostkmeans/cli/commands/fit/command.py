@@ -29,6 +29,9 @@ from boostkmeans.cli.options import (
     VectorsPaths,
 )
 
+# Message at the beginning of a fit without output files.
+NOTHING_SAVED = "no output is named, so nothing will be saved: use -o for the model, or --labels"
+
 
 @expand_option_groups
 def fit(
@@ -86,6 +89,8 @@ def fit(
             {"PATH": inputs, "--weights": weights, "--init": init_file(settings.init)},
             {**outputs.by_option(inputs), "--checkpoint": checkpoint.as_output()},
         )
+        if outputs.saves_nothing and not common.as_json:
+            print_message(NOTHING_SAVED)
         row_weights = None if weights is None else read_numbers(weights)
         start = time.perf_counter()
         with ExitStack() as opened:

@@ -55,8 +55,11 @@ def open_engine_input(paths: Sequence[str], options: InputOptions) -> Any:
     """Open files as shards. Raise an error if they cannot be read by workers."""
     if any(is_stream(path) for path in paths):
         raise ValueError("--engine needs files: workers cannot read from a pipe.")
-    if options.max_memory is not None or options.header is not None:
-        raise ValueError("--max-memory and --header have no effect with --engine. Leave them out.")
+    if options.max_memory is not None or options.header is not None or options.drop:
+        raise ValueError(
+            "--max-memory, --header and --drop have no effect with --engine. Leave them out; --key "
+            "selects columns."
+        )
     from boostkmeans.distributed import open_shards
 
     return open_shards(

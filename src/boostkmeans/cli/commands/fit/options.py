@@ -44,9 +44,9 @@ class OutputOptions:
         str | None,
         typer.Option(
             metavar="FILE|DIR/",
-            help="File for the cluster of each row: .npy, .parquet, or .txt or .csv with one per line; "
-            "- prints the labels only. With --id, .parquet or .csv with the columns id and label. A "
-            "folder, or a path that ends in /, gets one file per input file.",
+            help="File for the cluster of each row: .npy, .parquet, or .txt, .csv or .tsv with one per "
+            "line; - prints the labels only. With --id, .parquet, .csv or .tsv with the columns id and "
+            "label. A folder, or a path that ends in /, gets one file per input file.",
         ),
     ] = None
     labels_format: LabelsFormat = None

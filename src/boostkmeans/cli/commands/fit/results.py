@@ -14,7 +14,14 @@ from boostkmeans.cli.command import Result
 from boostkmeans.cli.commands.fit.options import OutputOptions
 from boostkmeans.cli.commands.fit.request import Estimator
 from boostkmeans.cli.files.label_output import LabelOutput
-from boostkmeans.cli.files.output import Output, check_ending, output_to, require_file, writing_to
+from boostkmeans.cli.files.output import (
+    Output,
+    check_ending,
+    check_model_ending,
+    output_to,
+    require_file,
+    writing_to,
+)
 from boostkmeans.cli.files.page_output import check_page
 from boostkmeans.cli.listing import format_measure, format_sizes, summarize_sizes, two_columns
 from boostkmeans.io import Vectors, write_vectors
@@ -55,6 +62,7 @@ class FitOutputs:
         )
         check_page("--page", outputs.page)
         require_file("--output", outputs.model)
+        check_model_ending(outputs.model)
         require_file("--centers", outputs.centers)
         check_ending("--centers", outputs.centers, CENTRE_ENDINGS, stdout=False)
         is_parquet = outputs.centers is not None and outputs.centers.ending == ".parquet"
@@ -82,6 +90,11 @@ class FitOutputs:
             "page": self.page,
         }
         return {name: one.path for name, one in found.items() if one is not None and not one.is_stdout}
+
+    @property
+    def saves_nothing(self) -> bool:
+        """True if the command only prints a summary."""
+        return not self.files and self.labels is None
 
     @property
     def prints_labels(self) -> bool:

@@ -173,8 +173,8 @@ class ImageOutputOptions:
         str | None,
         typer.Option(
             metavar="FILE",
-            help="File for the cluster of each image: .csv or .parquet with the columns id and cluster; "
-            "- prints them only.",
+            help="File for the cluster of each image: .csv, .tsv or .parquet with the columns id and "
+            "cluster; - prints them only.",
         ),
     ] = None
     vectors: Annotated[

@@ -9,12 +9,13 @@ import numpy as np
 
 from boostkmeans import explore
 from boostkmeans._runtime.progress import ProgressCallback
-from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans._runtime.untrusted_text import as_utf8, escape_untrusted
 from boostkmeans.cli.commands.images.options import ImageOutputOptions
 from boostkmeans.cli.files.label_table import table_writer
 from boostkmeans.cli.files.output import (
     Output,
     check_ending,
+    check_model_ending,
     output_to,
     require_file,
     writing_to,
@@ -23,7 +24,7 @@ from boostkmeans.cli.files.page_output import check_page
 from boostkmeans.images import ImageClusters
 from boostkmeans.io import write_vectors
 
-LABEL_ENDINGS = (".csv", ".parquet")
+LABEL_ENDINGS = (".csv", ".tsv", ".parquet")
 VECTOR_ENDINGS = (".npy", ".fvecs", ".fbin", ".parquet")
 # Name of the column of the labels.
 CLUSTER = "cluster"
@@ -55,6 +56,7 @@ class ImageOutputs:
         for name, one in outputs.by_option().items():
             if name != "--labels":
                 require_file(name, one)
+        check_model_ending(outputs.model)
         check_ending("--labels", outputs.labels, LABEL_ENDINGS, stdout=True)
         check_ending("--vectors", outputs.vectors, VECTOR_ENDINGS, stdout=False)
         for name in ("labels", "vectors"):
@@ -153,11 +155,7 @@ class ImageOutputs:
             return
         # A terminal would obey escape sequences. Files keep the names as they are, except for bytes that
         # are not UTF-8.
-        clean = escape_untrusted if self.labels.is_stdout else _as_utf8
+        clean = escape_untrusted if self.labels.is_stdout else as_utf8
         ids = np.array([clean(name) for name in found.names], dtype=object)
         with table_writer(self.labels, ids.dtype, CLUSTER) as write:
             write(found.labels, ids)
-
-
-def _as_utf8(name: str) -> str:
-    return name.encode("utf-8", errors="backslashreplace").decode("utf-8")

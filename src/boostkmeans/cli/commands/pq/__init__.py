@@ -20,8 +20,8 @@ app = typer.Typer(
 def pq() -> None:
     """\b
     Examples:
-      boostkmeans pq train vectors.fvecs quantizer.st
-      boostkmeans pq encode quantizer.st vectors.fvecs codes.npy
+      boostkmeans pq train vectors.fvecs -o quantizer.st
+      boostkmeans pq encode quantizer.st vectors.fvecs -o codes.npy
       boostkmeans pq search quantizer.st codes.npy queries.fvecs -k 10
       boostkmeans pq evaluate quantizer.st vectors.fvecs queries.fvecs
 

@@ -10,7 +10,13 @@ from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.commands.pq.listing import compression_values, format_code
 from boostkmeans.cli.commands.pq.options import QuantizerPath
 from boostkmeans.cli.files.model_input import read_quantizer
-from boostkmeans.cli.files.output import Output, check_ending, check_outputs, require_file
+from boostkmeans.cli.files.output import (
+    Output,
+    check_ending,
+    check_outputs,
+    main_output,
+    require_file,
+)
 from boostkmeans.cli.files.row_writer import row_writer
 from boostkmeans.cli.listing import format_measure, two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
@@ -27,8 +33,14 @@ def encode(
     quantizer_path: QuantizerPath,
     path: VectorsPath,
     target: Annotated[
-        str, typer.Argument(metavar="CODES", help="File for the codes: .npy, .bvecs or .u8bin.")
-    ],
+        str | None, typer.Argument(metavar="CODES", help="File for the codes, or -o FILE.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File for the codes: .npy, .bvecs or .u8bin."
+        ),
+    ] = None,
     with_distortion: Annotated[
         bool, typer.Option("--distortion", help="Also measure the mean squared error of the codes.")
     ] = False,
@@ -39,27 +51,27 @@ def encode(
 ) -> None:
     """\b
     Examples:
-      boostkmeans pq encode quantizer.st vectors.fvecs codes.npy
-      boostkmeans pq encode quantizer.st vectors.fvecs codes.bvecs --distortion
+      boostkmeans pq encode quantizer.st vectors.fvecs -o codes.npy
+      boostkmeans pq encode quantizer.st vectors.fvecs -o codes.bvecs --distortion
 
     Write the code of each vector, in batches: the file may be larger than memory. A .npy file has the
     type uint8, or uint16 for more than 256 centroids; the other formats store bytes only.
     """
     with command(common) as run:
-        output = Output(target, common.force)
-        require_file("CODES", output)
-        check_ending("CODES", output, (".npy", *BYTE_ENDINGS), stdout=False)
-        check_outputs({"QUANTIZER": quantizer_path, "PATH": path}, {"CODES": output})
+        to_file = main_output(target, output, "CODES", force=common.force)
+        require_file("CODES", to_file)
+        check_ending("CODES", to_file, (".npy", *BYTE_ENDINGS), stdout=False)
+        check_outputs({"QUANTIZER": quantizer_path, "PATH": path}, {"CODES": to_file})
         quantizer = read_quantizer(quantizer_path, threads)
         n_subspaces, n_centroids, _ = quantizer.codebooks_.shape
         dtype = np.dtype(code_type(n_centroids))
-        _check_type(output, n_centroids, dtype)
+        _check_type(to_file, n_centroids, dtype)
         with run.reading(path, input_options, model=quantizer_path, dense=True) as (vectors, display):
             check_memory(vectors, n_centroids)
             start, n_rows, n_done, inertia = time.perf_counter(), len(vectors), 0, 0.0
             progress = display.counter("rows")
             progress("encoding", 0, n_rows)
-            with row_writer(output, (n_rows, n_subspaces), dtype) as write:
+            with row_writer(to_file, (n_rows, n_subspaces), dtype) as write:
                 for codes in quantizer.encode_batches(vectors):
                     write(codes)
                     if with_distortion:
@@ -78,7 +90,7 @@ def encode(
                 "distortion": inertia / n_rows if with_distortion else None,
                 "distortion_of_training": quantizer.distortion_,
                 "seconds": time.perf_counter() - start,
-                "file": target,
+                "file": to_file.path,
             }
         run.print_result(result, lambda values: _listing(values, with_distortion))
 

@@ -11,8 +11,9 @@ from boostkmeans.cli.commands.pq.listing import compression_values, format_code
 from boostkmeans.cli.commands.pq.options import QuantizerPath, QueriesPath, Symmetric
 from boostkmeans.cli.files.input import check_side_files, is_stream, open_input
 from boostkmeans.cli.files.model_input import read_quantizer
+from boostkmeans.cli.files.result_output import TableFile
 from boostkmeans.cli.listing import format_measure, two_columns
-from boostkmeans.cli.option_groups import Without, expand_option_groups
+from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, Threads, VectorsPath
 from boostkmeans.cli.progress_display import ProgressDisplay
 from boostkmeans.io import Vectors, check_memory
@@ -53,6 +54,7 @@ def evaluate(
         ),
     ] = None,
     symmetric: Symmetric = False,
+    output: TableFile = None,
     threads: Threads = None,
     queries_key: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Like --key, for QUERIES.")
@@ -62,7 +64,7 @@ def evaluate(
     ] = None,
     *,
     input_options: InputOptions,
-    common: Annotated[CommonOptions, Without("force")],
+    common: CommonOptions,
 ) -> None:
     """\b
     Examples:
@@ -76,6 +78,8 @@ def evaluate(
     """
     with command(common) as run:
         depths = None if at is None else _parse_depths(at)
+        report = run.result_output(output, lambda result: list(result["recall"]))
+        report.check({"QUANTIZER": quantizer_path, "PATH": path, "QUERIES": queries_path})
         check_side_files({"QUANTIZER": quantizer_path, "--codes": codes_path, "--truth": truth})
         if is_stream(path) and is_stream(queries_path):
             raise ValueError("PATH and QUERIES cannot both be standard input: use a file for one.")
@@ -121,7 +125,7 @@ def evaluate(
                     "recall": [{"at": r, "recall": one} for r, one in measured.recall.items()],
                     "seconds": measured.seconds,
                 }
-        run.print_result(result, _listing)
+        run.print_result(result, _listing, report)
 
 
 def _parse_depths(text: str) -> list[int]:

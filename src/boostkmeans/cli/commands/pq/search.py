@@ -39,6 +39,9 @@ def search(
     indices: Annotated[
         str | None,
         typer.Option(
+            "--indices",
+            "--output",
+            "-o",
             metavar="FILE",
             help="File for the row numbers of the codes, nearest first: .npy, .ivecs, .ibin, or .txt or "
             ".csv with one line per query (default: standard output, or part of the JSON).",
@@ -59,7 +62,7 @@ def search(
     """\b
     Examples:
       boostkmeans pq search quantizer.st codes.npy queries.fvecs -k 10
-      boostkmeans pq search quantizer.st codes.npy new.fvecs --indices found.ivecs
+      boostkmeans pq search quantizer.st codes.npy new.fvecs -o found.ivecs
       cat queries.csv | boostkmeans pq search quantizer.st codes.npy - -k 1
 
     Compare each query with all codes, and print the row numbers of the nearest codes, counted from 0.

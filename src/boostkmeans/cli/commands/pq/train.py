@@ -10,7 +10,7 @@ from boostkmeans import BisectingBoostKMeans, BoostKMeans, ProductQuantizer, Qua
 from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.commands.pq.listing import compression_values, quantizer_pairs, quantizer_values
 from boostkmeans.cli.errors import print_message
-from boostkmeans.cli.files.output import Output, check_outputs, require_file, writing_to
+from boostkmeans.cli.files.output import check_outputs, main_output, require_file, writing_to
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, Quality, RunOptions, VectorsPath
@@ -24,7 +24,12 @@ STEPS = {"rotation": "learning a rotation", "subspace": "training subspaces"}
 @expand_option_groups
 def train(
     path: VectorsPath,
-    target: Annotated[str, typer.Argument(metavar="OUT", help="File for the quantizer.")],
+    target: Annotated[
+        str | None, typer.Argument(metavar="OUT", help="File for the quantizer, or -o FILE.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="File for the quantizer.")
+    ] = None,
     subspaces: Annotated[
         int,
         typer.Option(
@@ -75,17 +80,17 @@ def train(
 ) -> None:
     """\b
     Examples:
-      boostkmeans pq train vectors.fvecs quantizer.st
-      boostkmeans pq train vectors.npy better.st --quality balanced --rotation 20
-      boostkmeans pq train huge.bvecs quantizer.st --sample 1000000 --subspaces 16
+      boostkmeans pq train vectors.fvecs -o quantizer.st
+      boostkmeans pq train vectors.npy -o better.st --quality balanced --rotation 20
+      boostkmeans pq train huge.bvecs -o quantizer.st --sample 1000000 --subspaces 16
 
     Train a product quantizer: the features are divided into subspaces, and the vectors are clustered in
     each subspace. The distortion that is printed is the mean squared error of the codes.
     """
     with command(common) as run:
-        output = Output(target, common.force)
-        require_file("OUT", output)
-        check_outputs({"PATH": path}, {"OUT": output})
+        to_file = main_output(target, output, "OUT", force=common.force)
+        require_file("OUT", to_file)
+        check_outputs({"PATH": path}, {"OUT": to_file})
         clusterer = _choose_clusterer(quality, bisecting)
         with run.reading(path, input_options, dense=True) as (vectors, display):
             quantizer = ProductQuantizer(
@@ -120,12 +125,12 @@ def train(
                 "rotation": rotation,
                 "seed": run_options.seed,
                 "seconds": time.perf_counter() - start,
-                "file": target,
+                "file": to_file.path,
             }
         # The saved quantizer should not contain the parameters of this run.
         quantizer.set_params(verbose=0, callback=None)
-        with writing_to(target):
-            quantizer.save(target)
+        with writing_to(to_file.path):
+            quantizer.save(to_file.path)
         run.print_result(result, _listing)
 
 

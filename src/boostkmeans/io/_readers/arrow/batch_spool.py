@@ -7,7 +7,7 @@ import numpy as np
 
 from boostkmeans.io._access.choice import no_rows_error
 from boostkmeans.io._access.row_stores import RowStore
-from boostkmeans.io._access.spool import Spool
+from boostkmeans.io._access.spool import Room, Spool
 from boostkmeans.io._access.store import Store
 from boostkmeans.io._readers.arrow.columns import Columns
 from boostkmeans.io._readers.arrow.ids import IdColumn
@@ -18,7 +18,7 @@ def spool_batches(
     columns: Columns,
     batches: Iterator[Any],
     n_columns: int | None,
-    max_memory: int | None,
+    room: Room,
     n_expected: int | None,
     ids: IdColumn | None = None,
 ) -> Store:
@@ -27,7 +27,7 @@ def spool_batches(
     `n_columns` and `n_expected` are the expected numbers of columns and rows, if they are known. `ids`
     is the last column of the batches.
     """
-    spool = Spool(max_memory)
+    spool = Spool(room)
     n_rows = 0
     found = [ids.empty()] if ids else []
     try:

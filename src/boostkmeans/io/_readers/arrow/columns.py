@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import Message, Parameter
 from boostkmeans._runtime.untrusted_text import escape_untrusted
-from boostkmeans.io._access.choice import ambiguous_name_error, list_names, missing_name_error
+from boostkmeans.io._access.choice import ambiguous_name_error, list_names
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._access.table_columns import TableColumns
 
@@ -120,21 +120,17 @@ def choose_columns(where: Location, schema: Any, wanted: TableColumns) -> Column
 
     The column of ids is left out unless the key names it.
     """
-    key = wanted.key
     types = {field.name: field.type for field in schema}
     available = {name: _value_type(kind) for name, kind in types.items()}
-    if key is None:
-        available = _without_index(schema, available)
-        available.pop(wanted.id_column or "", None)
-        lists = [one for one, value in available.items() if value is not None and _is_list(types[one])]
+    named = [one for one in wanted.key or [] if one in available]
+    usual = _without_index(schema, available)
+    # A name that the caller writes out may be that of any column. Wildcards match the usual ones.
+    key = wanted.chosen(where, "column", [*usual, *(one for one in named if one not in usual)])
+    if wanted.key is None:
+        lists = [one for one in key if available[one] is not None and _is_list(types[one])]
         if len(lists) > 1:
             raise ambiguous_name_error(where, "Several columns hold lists of numbers", lists)
-        key = lists or list(available)
-    missing = [one for one in key if one not in available]
-    if missing:
-        raise missing_name_error(where, "column", missing[0], list(available))
-    if not key:
-        raise where.error("The table has no columns.")
+        key = lists or key
     _check_columns(where, schema, key, types, available)
     is_list = _is_list(types[key[0]])
     dtype = np.result_type(*(np.dtype(available[one].to_pandas_dtype()) for one in key))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from boostkmeans.io._access.binary_file import BinaryFile
+from boostkmeans.io._access.spool import Room
 from boostkmeans.io._access.store import LazyStore, Store
 from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._readers.arrow.batch_spool import spool_batches
@@ -21,7 +22,7 @@ END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 OLD_END_OF_STREAM = b"\0\0\0\0"
 
 
-def open_ipc(file: BinaryFile, wanted: TableColumns, max_memory: int | None) -> Store:
+def open_ipc(file: BinaryFile, wanted: TableColumns, room: Room) -> Store:
     """Return the rows of an Arrow file or stream.
 
     They are spooled, because the position of a row cannot be computed from the batches.
@@ -44,7 +45,7 @@ def open_ipc(file: BinaryFile, wanted: TableColumns, max_memory: int | None) -> 
             batches = _file_batches(reader) if is_file else _stream_batches(file, arrow_file, reader)
             names = [*columns.names, *([ids.name] if ids else [])]
             chosen = (_validated(batch.select(names)) for batch in batches)
-            return spool_batches(columns, chosen, columns.length, max_memory, None, ids)
+            return spool_batches(columns, chosen, columns.length, room, None, ids)
 
     return LazyStore(file.name, read, file=file, dtype=columns.dtype, is_sparse=False)
 

@@ -12,7 +12,7 @@ from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.choice import no_rows_error
 from boostkmeans.io._access.remote_file import REQUEST_BYTES, RemoteFile
-from boostkmeans.io._access.spool import max_spool_memory
+from boostkmeans.io._access.spool import Room, max_spool_memory
 from boostkmeans.io._access.store import Store
 from boostkmeans.io._access.table_columns import TableColumns
 from boostkmeans.io._readers.arrow.batch_spool import spool_batches
@@ -35,9 +35,9 @@ BUFFER_BYTES = 1 << 20
 class ParquetStore(Store):
     """The rows of a Parquet file, which are decoded one row group at a time."""
 
-    def __init__(self, file: BinaryFile, wanted: TableColumns, max_memory: int | None) -> None:
+    def __init__(self, file: BinaryFile, wanted: TableColumns, room: Room) -> None:
         self._file = file
-        self._max_memory = max_memory
+        self._room = room
         self._lock = threading.Lock()
         self._last_group: tuple[int, NDArray[Any]] | None = None
         self._last_ids: tuple[int, NDArray[Any]] | None = None
@@ -130,7 +130,7 @@ class ParquetStore(Store):
     def held_bytes(self) -> int:
         """Size of a group with the buffers that it is decoded from, or of the spooled rows."""
         if self._has_large_groups():
-            return max_spool_memory(self._max_memory)
+            return max_spool_memory(self._room.memory)
         return 3 * self._largest_group_bytes()
 
     def _new_reader(self, metadata: Any) -> Any:
@@ -236,11 +236,11 @@ class ParquetStore(Store):
         return int(np.diff(self._starts).max(initial=0)) * self.shape[1] * self.dtype.itemsize
 
     def _has_large_groups(self) -> bool:
-        limit = min(MAX_GROUP_BYTES, max_spool_memory(self._max_memory))
+        limit = min(MAX_GROUP_BYTES, max_spool_memory(self._room.memory))
         return self._largest_group_bytes() > limit
 
     def _spool(self) -> Store:
         with arrow_faults(self._file):
             every = list(range(len(self._groups)))
             batches = self._batches(self._reader, every, self._columns.names)
-            return spool_batches(self._columns, batches, self.shape[1], self._max_memory, self.shape[0])
+            return spool_batches(self._columns, batches, self.shape[1], self._room, self.shape[0])
