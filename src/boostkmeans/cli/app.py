@@ -23,6 +23,8 @@ COMMANDS: Commands = {
         "explore",
         "Write a page that shows the clusters of a model.",
     ),
+    "dedup": ("commands.dedup", "dedup", "Find near duplicates, and list the rows to keep."),
+    "sample": ("commands.sample", "sample", "Choose rows that represent the clusters of a model."),
     "compare": ("commands.compare", "compare_methods", "Compare boost k-means with other methods."),
     "convert": ("commands.convert", "convert", "Write vectors in another format."),
     "pq": ("commands.pq", "app", "Encode vectors by product quantization, and search codes."),
@@ -59,6 +61,8 @@ def root(
       boostkmeans predict model.safetensors new.fvecs --labels labels.npy
       boostkmeans update model.safetensors new.fvecs -o model.safetensors
       boostkmeans explore model.safetensors vectors.fvecs -o page.html
+      boostkmeans dedup vectors.fvecs --threshold 0.95 --keep-list kept.txt
+      boostkmeans sample model.safetensors vectors.fvecs -n 1000 -o rows.txt
       boostkmeans compare vectors.fvecs -k 100 --max-rows 20000
       boostkmeans pq train vectors.fvecs quantizer.st
       boostkmeans docs examples/sentences.txt -k 3
