@@ -116,7 +116,7 @@ def test_central_and_diverse_rows(X: Array, monkeypatch: pytest.MonkeyPatch) -> 
     assert np.array_equal(sample(model.labels_, 8, method="central", X=X), rows), "means of the labels"
     diverse = sample(model, 80, method="diverse", X=X, random_state=0)
     drawn = sample(model, 80, random_state=0)
-    spread = [coverage(model, one, X=X).mean_distance for one in (diverse, drawn)]
+    spread = [coverage(model, one, X=X).max_distance for one in (diverse, drawn)]
     assert spread[0] is not None
     assert spread[1] is not None
     assert spread[0] < spread[1]
@@ -149,8 +149,9 @@ def test_levels(X: Array) -> None:
     np.testing.assert_allclose(
         np.square(X[:, None] - levels.centers[0]).sum(axis=2).argmin(axis=1), levels.labels[0]
     )
+    # A resampling moves centres from dense to sparse places. Clusters of dense places become larger.
     plain = fit_levels(X, [40], random_state=0)
-    assert coverage(levels, np.arange(len(X))).before.entropy > coverage(plain, [0]).before.entropy
+    assert coverage(levels, [0]).before.entropy < coverage(plain, [0]).before.entropy
 
 
 def test_resampled_rows() -> None:

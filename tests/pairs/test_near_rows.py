@@ -90,7 +90,7 @@ def test_pairs_of_clusters_are_all_pairs(case: str, n: int, d: int, dtype: Any) 
     check(search(Rows.in_own_frame(rows, limit.metric, 2), limit), rows, limit)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(2, 60),
@@ -115,7 +115,7 @@ def test_any_rows(seed: int, n: int, d: int, case: str, scale: float, grid: bool
 
 @pytest.mark.usefixtures("many_clusters", "isa")
 def test_threads_calls_and_instruction_sets_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = clustered(3000, 24, seed=2)
+    rows = clustered(1200, 24, seed=2)
     limit = PairLimit("cosine", 0.9)
     one = search(Rows.in_own_frame(rows, "cosine", 1), limit, threads=1)
     monkeypatch.setattr(blocks, "N_CALLS", 3)

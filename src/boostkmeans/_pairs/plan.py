@@ -17,9 +17,8 @@ from boostkmeans._data.projection import (
     spectrum_rows,
 )
 from boostkmeans._data.rows import Indices, Rows
-from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._pairs.limits import PairLimit
-from boostkmeans._steps.neighbours import neighbour_lists
+from boostkmeans._steps.neighbours import Groups, neighbour_lists
 from boostkmeans._steps.problem import stratified_indices
 
 # Coordinates of a row fill whole vectors of any instruction set, together with the length of the rest.
@@ -156,10 +155,12 @@ def _number_of_clusters(n_rows: int) -> int:
 
 
 def _centres(values: NDArray[np.float32], n_clusters: int, seed: int, n_threads: int) -> Floats:
+    """Return the means of groups of rows: the leaves of a bisecting tree."""
+    points = values.astype(np.float64)
     if n_clusters == 1:
-        return values.mean(axis=0, keepdims=True, dtype=np.float64)
-    model = BisectingBoostKMeans(n_clusters, random_state=seed, n_threads=n_threads)
-    return np.unique(model.fit(values).cluster_centers_, axis=0)
+        return points.mean(axis=0, keepdims=True)
+    size = max(1, len(points) // n_clusters)
+    return np.unique(Groups.build(points, n_threads, seed, size=size).means, axis=0)
 
 
 def _lists(centres: Floats, n_neighbours: int | None, n_threads: int) -> Lists | None:
