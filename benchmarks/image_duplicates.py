@@ -2,9 +2,7 @@
 
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +12,6 @@ from sklearn.datasets import load_sample_images
 import data
 from boostkmeans._runtime.progress import ignore_progress
 from boostkmeans.images import VLADPipeline
-from boostkmeans.images._duplicates import similar_pairs
 from boostkmeans.images._duplicates.miniatures import read_miniatures
 from boostkmeans.images._sources import list_images
 from environment import N_THREADS, Json
@@ -29,8 +26,6 @@ KINDS = ("resized to 50 %", "JPEG quality 40", "cropped by 10 %")
 VLAD_THRESHOLDS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 MINIATURE_THRESHOLDS = (0.99, 0.98, 0.97, 0.95, 0.9)
 DEFAULTS = (0.7, 0.98)
-# Average number of vectors per cluster if only pairs in neighbouring clusters are compared.
-VECTORS_PER_CLUSTER = 8
 # Number of files with photographs of 640 x 427 pixels whose description is timed.
 N_PHOTOGRAPHS = 100
 QUALITY = 90
@@ -119,36 +114,21 @@ def find_planted(folder: Path) -> Json:
         pairs(rows, threshold) for rows, threshold in zip((vectors, miniatures), DEFAULTS, strict=True)
     ]
     rows.append({"measure": "both", "threshold": list(DEFAULTS), **count(both[0] | both[1], planted)})
-    # The same with clusters, as for many images. They are smaller, so that only some pairs are compared.
-    with (
-        mock.patch.object(similar_pairs, "MAX_EXACT", 0),
-        mock.patch.object(similar_pairs, "VECTORS_PER_CLUSTER", VECTORS_PER_CLUSTER),
-    ):
-        clustered = [
-            pairs(rows, threshold)
-            for rows, threshold in zip((vectors, miniatures), DEFAULTS, strict=True)
-        ]
     return {
         "n_images": len(names),
         "n_without_keypoints": int((~vectors.any(axis=1)).sum()),
         "n_planted": N_COPIES,
         "rows": rows,
         "pairs_of_all": [len(one) for one in both],
-        "vectors_per_cluster": VECTORS_PER_CLUSTER,
-        "pairs_in_clusters": [len(one) for one in clustered],
     }
 
 
 def pairs(vectors: NDArray[np.float32], threshold: float) -> Pairs:
-    """Return the pairs of similar vectors."""
-    return set(_sorted_pairs(vectors, threshold))
-
-
-def _sorted_pairs(vectors: NDArray[np.float32], threshold: float) -> Iterator[tuple[int, int]]:
-    found = similar_pairs.similar_pairs(vectors, threshold, N_THREADS, 0, ignore_progress)
-    for first, second, _ in found:
-        for a, b in zip(first.tolist(), second.tolist(), strict=True):
-            yield min(a, b), max(a, b)
+    """Return the pairs of similar vectors, by comparing all of them. `near_duplicates` finds the same."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units = vectors / np.where(lengths > 0, lengths, 1)
+    first, second = np.nonzero(np.triu(units @ units.T >= threshold, k=1))
+    return set(zip(first.tolist(), second.tolist(), strict=True))
 
 
 def count(found: Pairs, planted: dict[str, set[tuple[int, ...]]]) -> Json:

@@ -9,9 +9,7 @@ Planted copies that are found among {n_images:,} images of at most 128 pixels, {
 kind. {n_without} images have no keypoints and therefore no VLAD vector. {context}
 {table}
 "Other pairs" are pairs of different photographs. Some of them show the same scene. The last row is the
-default of `cluster_images`. If vectors are compared only within neighbouring clusters, as for more than
-8,192 images, {clustered} of {all_pairs} pairs are found, with {per_cluster} vectors per cluster and 16
-neighbouring clusters.
+default of `cluster_images`.
 
 Time of the VLAD vectors of a trained pipeline, and peak memory of the main process:
 
@@ -50,9 +48,6 @@ def duplicates_section(result: Json) -> str:
         n_without=result["n_without_keypoints"],
         context=context(result),
         table=table(["measure", "threshold", *kinds, "other pairs"], rows),
-        clustered=sum(result["pairs_in_clusters"]),
-        per_cluster=result.get("vectors_per_cluster", 128),
-        all_pairs=sum(result["pairs_of_all"]),
         times=table(["images", "number", "processes", "time per image", "peak memory"], times),
     )
 

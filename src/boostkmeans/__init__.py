@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from boostkmeans import (
         baselines,
+        curate,
         distributed,
         documents,
         explore,
@@ -50,6 +51,7 @@ _HOMES = {
     "SweepRecord": "_engine.history",
     "UpdateReport": "_estimators.update_report",
     "baselines": "",
+    "curate": "",
     "describe_file": "_models.file_description",
     "distributed": "",
     "documents": "",
@@ -77,6 +79,7 @@ __all__ = [
     "SweepRecord",
     "UpdateReport",
     "baselines",
+    "curate",
     "describe_file",
     "distributed",
     "documents",

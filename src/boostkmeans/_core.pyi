@@ -286,6 +286,18 @@ def search_codes(tables: Annotated[NDArray[numpy.float32], dict(shape=(None, Non
 @overload
 def search_codes(tables: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], isa: str, n_threads: int) -> None: ...
 
+class PairSide:
+    """
+    Rows for a search of near pairs. Position p of values has the coordinates of row order[p], the length of their rest, and zeros; the positions of cluster c are starts[c] to starts[c + 1].
+    """
+
+    def __init__(self, *, rows: object, values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_axes: int, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+def near_pairs(left: PairSide, right: PairSide | None, *, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], lists: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, radius: float, square: float, first: int, last: int, counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], degrees: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], nearest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Find all pairs of a row of clusters first to last of the left side and a right row, or of two left rows if right is None, whose squared distance is at most square. Update the group, the number of partners and the squared distance to the nearest partner of each row, in place. Right rows follow the left rows in these arrays.
+    """
+
 class StepRecord:
     """One sweep or repair round of a fit."""
 

@@ -15,9 +15,7 @@ from PIL import Image
 from boostkmeans import ParameterError
 from boostkmeans._runtime.progress import ignore_progress
 from boostkmeans.images import near_duplicates
-from boostkmeans.images._duplicates import links, similar_pairs
 from boostkmeans.images._duplicates.identical_files import identical_contents
-from boostkmeans.images._duplicates.links import Links
 from boostkmeans.images._duplicates.miniatures import miniature
 
 
@@ -60,7 +58,7 @@ def test_similar_vectors_are_linked_into_groups() -> None:
     assert group.rows == [0, 1, 2]
     assert group.similarity == pytest.approx(np.cos(np.deg2rad(10)), abs=1e-6)
     assert not group.identical
-    vectors[1] = 0  # has no vector, and links no others
+    vectors[:2] = 0  # have no vectors, and link no others
     assert near_duplicates(vectors, images, threshold=threshold) == []
 
 
@@ -105,69 +103,6 @@ def test_only_files_of_equal_length_are_read(tmp_path: Path) -> None:
     )
     assert found == [[1, 2]]
     assert steps == [3, 3, 3]
-
-
-def planted(n: int, seed: int) -> NDArray[np.float32]:
-    """Return random vectors; the last tenth are slightly changed copies of the first."""
-    rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(20, 16))
-    rows = centres[rng.integers(0, 20, n)] + 0.7 * rng.normal(size=(n, 16))
-    n_copies = n // 10
-    rows[-n_copies:] = rows[:n_copies] * 3 + 0.02 * rng.normal(size=(n_copies, 16))
-    return rows.astype(np.float32)
-
-
-def all_pairs(rows: NDArray[np.float32], threshold: float) -> set[tuple[int, int]]:
-    units = rows.astype(np.float64) / np.linalg.norm(rows, axis=1, keepdims=True)
-    first, second = np.nonzero(np.triu(units @ units.T >= threshold, k=1))
-    return set(zip(first.tolist(), second.tolist(), strict=True))
-
-
-@pytest.mark.parametrize("block", [7, 2048])
-def test_few_vectors_are_all_compared(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similar_pairs, "BLOCK", block)
-    rows = planted(300, seed=1)
-    found = list(similar_pairs.similar_pairs(rows, 0.99, 1, 0, ignore_progress))
-    pairs = {
-        (min(a, b), max(a, b))
-        for first, second, _ in found
-        for a, b in zip(first.tolist(), second.tolist(), strict=True)
-    }
-    assert sum(len(first) for first, _, _ in found) == len(pairs), "each pair once"
-    assert pairs == all_pairs(rows, 0.99)
-
-
-def test_many_vectors_are_compared_in_neighbouring_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similar_pairs, "MAX_EXACT", 100)
-    monkeypatch.setattr(similar_pairs, "VECTORS_PER_CLUSTER", 16)
-    rows = planted(2000, seed=2)
-    found = list(similar_pairs.similar_pairs(rows, 0.99, 1, 0, ignore_progress))
-    pairs = {
-        (min(a, b), max(a, b))
-        for first, second, _ in found
-        for a, b in zip(first.tolist(), second.tolist(), strict=True)
-    }
-    wanted = all_pairs(rows, 0.99)
-    assert pairs <= wanted, "every cosine is exact"
-    assert len(pairs) >= 0.99 * len(wanted) > 190
-    assert sum(len(first) for first, _, _ in found) == len(pairs), "each pair once"
-
-
-def test_equal_vectors_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.repeat(planted(20, seed=3)[:4], 500, axis=0)
-    found = list(similar_pairs.similar_pairs(rows, 0.999, 1, 0, ignore_progress))
-    assert sum(len(first) for first, _, _ in found) == 4 * 499
-
-
-def test_links_are_merged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "MAX_WAITING", 3)
-    chain = Links(12)
-    for place in (5, 4, 0, 1, 2, 9):
-        ends = np.array([place]), np.array([place + 1])
-        chain.add(*ends, np.array([1 - place / 100], dtype=np.float32))
-    assert [group.tolist() for group in chain.groups()] == [[0, 1, 2, 3], [4, 5, 6], [9, 10]]
-    assert chain.similarities[3] == np.float32(0.98)
-    assert Links(0).groups() == []
 
 
 @pytest.mark.parametrize("value", [0, 1.5, -1, "0.9", True, float("nan")])

@@ -103,16 +103,22 @@ def memory_left(X: Any, n_clusters: int, *, weighted: bool) -> float:
 
 
 def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:
-    """Return X as a row source if it does not fit into memory, else None.
+    """Return X as a row source if it does not fit into memory, else None."""
+    source = as_source(X)
+    if source is None:
+        return None
+    fits = estimate_memory(source, n_clusters, weighted=weighted).fits(memory_limit(source))
+    return None if fits else source
+
+
+def as_source(X: Any) -> RowSource | None:
+    """Return X as a row source if it can be streamed, else None.
 
     Memory-mapped arrays and files can be streamed, but sparse rows must be in memory.
     """
     if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiub":
-        X = ArraySource(X)
-    if not isinstance(X, RowSource) or X.is_sparse:
-        return None
-    fits = estimate_memory(X, n_clusters, weighted=weighted).fits(memory_limit(X))
-    return None if fits else X
+        return ArraySource(X)
+    return X if isinstance(X, RowSource) and not X.is_sparse else None
 
 
 def in_batches(source: RowSource, at_least: int) -> Iterator[tuple[int, Array]]:

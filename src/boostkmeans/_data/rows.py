@@ -70,6 +70,9 @@ class RowSet(Protocol):
     def blocks(self, order: list[int] | None = None) -> Iterator[RowBlock]:
         """Yield all blocks, or those in `order`. A block is valid until the next one is yielded."""
 
+    def block_bounds(self, number: int) -> tuple[int, int]:
+        """Return the first row of a block, and the first row after it."""
+
     def sample(self, indices: Indices) -> "Rows":
         """Copy some rows, given by ascending indices, into memory, in the same frame."""
 
@@ -157,6 +160,15 @@ class Rows:
         """See `RowSet`."""
         for number in [0] if order is None else order:
             yield RowBlock(number, slice(None), self)
+
+    def block_bounds(self, number: int) -> tuple[int, int]:
+        """See `RowSet`."""
+        return 0, self.n_rows
+
+    @property
+    def array(self) -> Any:
+        """The array or CSR matrix, in the user's space."""
+        return self._array
 
     def sample(self, indices: Indices) -> "Rows":
         """See `RowSet`. The indices may come in any order."""

@@ -85,6 +85,10 @@ class StreamedRows:
             where = slice(begin, begin + len(array))
             yield RowBlock(begin // self._block_rows, where, Rows(array, self.frame, factors))
 
+    def block_bounds(self, number: int) -> tuple[int, int]:
+        """See `RowSet`."""
+        return number * self._block_rows, min((number + 1) * self._block_rows, self.n_rows)
+
     def sample(self, indices: Indices) -> Rows:
         """See `RowSet`."""
         array = self._pick(np.asarray(indices))

@@ -122,7 +122,7 @@ class ClusterTree:
                 "This tree has no labels, because the model was saved without them. Use cut_nodes, or "
                 "save the model with labels=True."
             )
-        return self._ranks(n_clusters)[self.labels]
+        return self.cut_leaves(n_clusters)[self.labels]
 
     def cut_nodes(self, n_clusters: int) -> Nodes:
         """Return the leaves of the tree when it had `n_clusters` leaves, from left to right.
@@ -171,8 +171,19 @@ class ClusterTree:
             number[node], n_under[node] = joined, count
         return np.array(lines, dtype=np.float64).reshape(-1, 4)
 
-    def _ranks(self, n_clusters: int) -> Labels:
-        """Return the label of each cluster in a cut of `n_clusters` leaves."""
+    def cut_leaves(self, n_clusters: int) -> Labels:
+        """Return the label that each leaf had when the tree had `n_clusters` leaves.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of leaves: for a binary tree, any number from 1 to `n_leaves`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_leaves,), int32
+            Index of the cluster that contains each leaf.
+        """
         starts = self._first_leaves()[self.cut_nodes(n_clusters)]
         ranks = np.searchsorted(starts, np.arange(self.n_leaves), side="right") - 1
         return ranks.astype(np.int32)

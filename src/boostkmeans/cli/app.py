@@ -24,6 +24,8 @@ COMMANDS: Commands = {
         "Write a page that shows the clusters of a model.",
     ),
     "scan": ("commands.scan", "scan_numbers", "Try several numbers of clusters, and suggest one."),
+    "dedup": ("commands.dedup", "dedup", "Find near duplicates, and list the rows to keep."),
+    "sample": ("commands.sample", "sample", "Choose rows that represent the clusters of a model."),
     "compare": ("commands.compare", "compare_methods", "Compare boost k-means with other methods."),
     "convert": ("commands.convert", "convert", "Write vectors in another format."),
     "pq": ("commands.pq", "app", "Encode vectors by product quantization, and search codes."),
@@ -66,6 +68,8 @@ def root(
       boostkmeans update model.safetensors new.fvecs -o model.safetensors
       boostkmeans scan vectors.npy -k 2-20
       boostkmeans explore model.safetensors vectors.fvecs -o page.html
+      boostkmeans dedup vectors.fvecs --threshold 0.95 --keep-list kept.txt
+      boostkmeans sample model.safetensors vectors.fvecs -n 1000 -o rows.txt
       boostkmeans compare vectors.fvecs -k 100 --max-rows 20000
       boostkmeans pq train vectors.fvecs -o quantizer.st
       boostkmeans docs examples/sentences.txt -k 3

@@ -42,6 +42,9 @@ OPTIONS = {
     "X": "--rows",
     "X_weight": "--row-weights",
     "removed_weight": "--removed-weights",
+    "n_neighbours": "--neighbours",
+    "n_checked": "--check",
+    "n": "-n",
 }
 # Number of characters of a repeated warning that are shown with its count.
 MAX_REPEATED_SHOWN = 40

@@ -130,6 +130,15 @@ class Vectors:
         return self.read_ids(0, len(self))
 
     @property
+    def has_ids(self) -> bool:
+        """True if the rows were opened with `id_column`."""
+        try:
+            self._open.ids(0, 0)
+        except NotImplementedError:
+            return False
+        return True
+
+    @property
     def is_mapped(self) -> bool:
         """True if `load()` returns a memory map of the file instead of a copy."""
         return self._open.is_mapped

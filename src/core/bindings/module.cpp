@@ -14,5 +14,6 @@ NB_MODULE(_core, m) {
   bind_criteria(m);
   bind_tree(m);
   bind_search(m);
+  bind_pairs(m);
   bind_fit(m);
 }

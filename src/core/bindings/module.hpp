@@ -11,6 +11,7 @@ void bind_assign(nanobind::module_& m);
 void bind_criteria(nanobind::module_& m);
 void bind_tree(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
+void bind_pairs(nanobind::module_& m);
 void bind_fit(nanobind::module_& m);
 
 }  // namespace boostkmeans

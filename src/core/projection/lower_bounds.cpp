@@ -95,15 +95,8 @@ const PackedCentres& LowerBounds::centres(const std::int32_t* list, std::int64_t
   return gathered;
 }
 
-// A coordinate is a sum of n_features products, so its error is at most n_features units times the
-// lengths of the row and the axis. The rest is the root of a difference of squares.
 double LowerBounds::error(double length, double rest) const {
-  const double n_products = static_cast<double>(n_features_ + 16);
-  const double shown = std::sqrt(static_cast<double>(projector_.n_axes())) * n_products * kUnit * length;
-  const double of_square = 3.0 * length * shown;
-  const double of_rest =
-      rest > 0.0 ? std::min(std::sqrt(of_square), of_square / rest) : std::sqrt(of_square);
-  return shown + of_rest + 4.0 * kUnit * length;
+  return projection_error(n_features_, projector_.n_axes(), length, rest);
 }
 
 float LowerBounds::exact_limit(double cost, double square, double rest) const {

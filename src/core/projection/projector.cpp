@@ -39,4 +39,16 @@ double Projector::rest(const float* products, double square) const {
   return std::sqrt(std::max(0.0, scale_ * scale_ * square - shown));
 }
 
+// A coordinate is a sum of n_features products, so its error is at most n_features units times the
+// lengths of the row and the axis. The rest is the root of a difference of squares.
+double projection_error(std::int64_t n_features, std::int64_t n_axes, double length, double rest) {
+  constexpr double kUnit = 0x1p-24;  // largest relative rounding error of float32
+  const double n_products = static_cast<double>(n_features + 16);
+  const double shown = std::sqrt(static_cast<double>(n_axes)) * n_products * kUnit * length;
+  const double of_square = 3.0 * length * shown;
+  const double of_rest =
+      rest > 0.0 ? std::min(std::sqrt(of_square), of_square / rest) : std::sqrt(of_square);
+  return shown + of_rest + 4.0 * kUnit * length;
+}
+
 }  // namespace boostkmeans

@@ -32,4 +32,8 @@ class Projector {
   Buffer<float> zeros_;  // norms of axes and rows
 };
 
+// Bound on the distance between the computed coordinates and rest of a row and the exact ones. `length`
+// is the length of the row and `rest` that of its rest, in units of the scale.
+double projection_error(std::int64_t n_features, std::int64_t n_axes, double length, double rest);
+
 }  // namespace boostkmeans

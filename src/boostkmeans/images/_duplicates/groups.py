@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostkmeans._pairs.limits import COSINE_RANGE
+from boostkmeans._pairs.links import Links, RowGroups
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.images._duplicates.identical_files import identical_contents
-from boostkmeans.images._duplicates.links import Links
 from boostkmeans.images._duplicates.miniatures import read_miniatures
-from boostkmeans.images._duplicates.similar_pairs import similar_pairs
+from boostkmeans.images._duplicates.similar_vectors import similar_vectors
 from boostkmeans.images._sources import Images, ImageSource, list_images
 
 Floats = NDArray[np.float32]
@@ -22,7 +23,6 @@ Floats = NDArray[np.float32]
 # Cosine of two vectors of any kind, and of two miniatures. See docs/photographs.md for the measurement.
 THRESHOLD = 0.95
 MINIATURE_THRESHOLD = 0.98
-RANGE = Message("a float in the range (0, 1]", shell="a number above 0 and at most 1")
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,6 @@ def near_duplicates(
     list of DuplicateGroup
         The groups, in the order of their first images.
 
-    Notes
-    -----
-    Up to 8,192 different vectors, all pairs are compared. More vectors are clustered by boost k-means,
-    and each is compared with the vectors of its own cluster and of the 16 nearest clusters. A pair in
-    other clusters is missed.
-
     Examples
     --------
     >>> import numpy as np
@@ -116,25 +110,26 @@ def find_groups(
     A measure has one vector per image, and the cosine from which two vectors count as similar. It is not
     used if one of them is None.
     """
-    links = Links(len(sources))
+    links, similarities = Links(len(sources)), np.zeros(len(sources))
     copies = np.full(len(sources), -1)
     for number, equal in enumerate(identical_contents([one.content for one in sources], progress)):
         copies[equal] = number
-        others = np.array(equal[1:])
-        links.add(np.full(len(others), equal[0]), others, np.ones(len(others), dtype=np.float32))
+        similarities[equal] = 1.0
+        links.connect(np.full(len(equal), equal[0]), np.array(equal))
     for vectors, threshold in measures:
         if vectors is None or threshold is None:
             continue
-        for first, second, cosines in similar_pairs(vectors, threshold, n_threads, 0, progress):
-            links.add(first, second, cosines)
+        found = similar_vectors(vectors, threshold, n_threads, progress)
+        links.connect(found.first, found.rows)
+        similarities[found.rows] = np.maximum(similarities[found.rows], found.similarities)
     return [
         DuplicateGroup(
             names=[sources[place].name for place in group],
             rows=group.tolist(),
-            similarity=float(links.similarities[group].min()),
+            similarity=float(similarities[group].min()),
             identical=bool(copies[group[0]] >= 0 and (copies[group] == copies[group[0]]).all()),
         )
-        for group in links.groups()
+        for group in RowGroups.of_components(links.components())
     ]
 
 
@@ -143,7 +138,7 @@ def check_threshold(name: str, value: Any, owner: str) -> None:
     if value is None:
         return
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) <= 1:
-        expected = Message("{range} or None", shell="{range}", range=RANGE)
+        expected = Message("{range} or None", shell="{range}", range=COSINE_RANGE)
         raise ParameterError(name, expected, value, owner=owner)
 
 

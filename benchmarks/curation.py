@@ -1,0 +1,255 @@
+"""Benchmarks of curation: near duplicates against other libraries, and samples of WordNet's glosses."""
+
+import sys
+from collections.abc import Callable
+
+import faiss
+import numpy as np
+
+import data
+from boostkmeans import BisectingBoostKMeans
+from boostkmeans.curate import coverage, deduplicate, fit_levels, sample
+from data import Array
+from environment import N_THREADS, Json, version_of
+from measure import timed
+from process_memory import megabytes, reset_peak
+from result_files import save_result
+
+THRESHOLDS = (0.9, 0.95, 0.99)
+# Share of the rows to which a near duplicate is added, and the cosines of these copies.
+PLANTED_SHARE = 0.1
+PLANTED_COSINES = (0.86, 0.93, 0.97, 0.995)
+# The synthetic rows: topics with Zipf-distributed sizes and a spectrum that decays as that of embeddings.
+N_MILLION = 1_000_000
+N_FEATURES, N_TOPICS, DECAY, SPREAD = 128, 2000, 0.7, 0.8
+# Rows that are compared with all rows of the million.
+N_CHECKED = 5000
+# Queries of faiss among the million, from whose time that of all rows is extrapolated.
+N_QUERIES = 5000
+# Numbers of nearest clusters of the approximate searches.
+NEIGHBOURS = (0, 8, 64)
+# Samples of WordNet: shares of the rows, number of clusters, levels and seeds.
+SHARES = (0.01, 0.05, 0.1)
+N_CLUSTERS, LEVELS, N_SEEDS = 2000, (20, 200), 5
+# Numbers of resamplings of `fit_levels`.
+RESAMPLINGS = (0, 5)
+
+
+def near_duplicates() -> None:
+    """Find near duplicates of WordNet's glosses with planted copies, with three libraries."""
+    found = data.wordnet()
+    assert found is not None, "the embeddings of WordNet are needed"
+    name, rows = found
+    X = with_copies(rows, seed=0)
+    seconds, products = timed(lambda: faiss_pairs(X, X, min(THRESHOLDS)))
+    print(f"  faiss: {seconds:.1f} s", flush=True)
+    results = []
+    for threshold in THRESHOLDS:
+        n_true = int((products >= threshold).sum() - len(X)) // 2
+        ours = timed_search(X, threshold)
+        results.append(
+            {
+                "threshold": threshold,
+                "n_pairs": n_true,
+                **ours,
+                "recall": ours["n_found"] / n_true,
+                "semhash": semhash_search(X, threshold),
+            }
+        )
+        print(f"  {results[-1]}", flush=True)
+    save_result(
+        "near_duplicates",
+        {
+            "data": f"{name}, and {len(X) - len(rows)} near duplicates of these rows",
+            "faiss_seconds": seconds,
+            "semhash": version_of("semhash"),
+            "results": results,
+        },
+    )
+
+
+def near_duplicates_of_a_million() -> None:
+    """Find near duplicates of 1,000,000 synthetic rows, exactly and approximately."""
+    X = with_copies(synthetic_rows(int(N_MILLION / (1 + PLANTED_SHARE)), seed=1), seed=1)[:N_MILLION]
+    seconds, _ = timed(lambda: faiss_pairs(X[:N_QUERIES], X, min(THRESHOLDS)))
+    print(f"  faiss: {seconds:.1f} s for {N_QUERIES} queries", flush=True)
+    results = []
+    for threshold in THRESHOLDS:
+        for n_neighbours in (None, *NEIGHBOURS) if threshold == THRESHOLDS[0] else (None,):
+            results.append(
+                {
+                    "threshold": threshold,
+                    "n_neighbours": n_neighbours,
+                    **timed_search(X, threshold, n_neighbours),
+                    **checked(X, threshold, n_neighbours),
+                }
+            )
+            print(f"  {results[-1]}", flush=True)
+    save_result(
+        "near_duplicates_of_a_million",
+        {
+            "data": f"synthetic, {N_TOPICS:,} topics, {len(X)} x {N_FEATURES}, with near duplicates",
+            "n_rows": len(X),
+            "faiss_seconds": seconds * len(X) / N_QUERIES,
+            "n_queries": N_QUERIES,
+            "n_checked": N_CHECKED,
+            "results": results,
+        },
+    )
+
+
+def balanced_samples() -> None:
+    """Draw samples of WordNet's glosses, and count their classes."""
+    found = data.wordnet()
+    assert found is not None, "the embeddings of WordNet are needed"
+    name, X = found
+    with np.load(data.shared_folder() / "embeddings" / "wordnet_use512.npz") as arrays:
+        classes = arrays["labels"].astype(np.int64)
+    methods = sampling_methods(X)
+    results = []
+    for share in SHARES:
+        n = round(share * len(X))
+        for method, draw in methods.items():
+            figures = [class_figures(classes, draw(n, seed)) for seed in range(N_SEEDS)]
+            means = {key: float(np.mean([one[key] for one in figures])) for key in figures[0]}
+            results.append({"share": share, "n": n, "method": method, **means})
+            print(f"  {results[-1]}", flush=True)
+    everything = class_figures(classes, np.arange(len(X)))
+    save_result(
+        "balanced_samples",
+        {
+            "data": name,
+            "n_classes": len(np.unique(classes)),
+            "n_clusters": N_CLUSTERS,
+            "levels": list(LEVELS),
+            "n_seeds": N_SEEDS,
+            "all_rows": everything,
+            "results": results,
+        },
+    )
+
+
+def sampling_methods(X: Array) -> dict[str, Callable[[int, int], Array]]:
+    """Return functions that draw a number of rows with a seed."""
+    tree = BisectingBoostKMeans(N_CLUSTERS, random_state=0).fit(X)
+    methods: dict[str, Callable[[int, int], Array]] = {
+        "uniform": lambda n, seed: sample(tree, n, method="uniform", random_state=seed),
+        "hierarchical, tree": lambda n, seed: sample(tree, n, levels=LEVELS, random_state=seed),
+        "diverse, tree": lambda n, seed: sample(
+            tree, n, method="diverse", X=X, levels=LEVELS, random_state=seed
+        ),
+    }
+    for n_resample in RESAMPLINGS:
+        levels = fit_levels(X, [N_CLUSTERS, *LEVELS], n_resample=n_resample, random_state=0)
+        methods[f"hierarchical, `fit_levels`, {n_resample} resamplings"] = (
+            lambda n, seed, levels=levels: sample(levels, n, random_state=seed)
+        )  # type: ignore[misc]
+    return methods
+
+
+def class_figures(classes: Array, rows: Array) -> Json:
+    """Return the number of classes, their entropy, and the share of the largest."""
+    after = coverage(classes, rows).after
+    return {
+        "n_classes": after.n_clusters,
+        "entropy": after.entropy,
+        "largest_share": after.largest_share,
+    }
+
+
+def with_copies(rows: Array, seed: int) -> Array:
+    """Return rows of unit length, followed by near duplicates of some of them."""
+    rng = np.random.default_rng(seed)
+    X = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    chosen = X[rng.choice(len(X), round(PLANTED_SHARE * len(X)), replace=False)]
+    noise = rng.normal(size=chosen.shape).astype(np.float32)
+    noise -= (noise * chosen).sum(axis=1, keepdims=True) * chosen
+    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+    cosines = rng.choice(np.array(PLANTED_COSINES, dtype=np.float32), size=(len(chosen), 1))
+    copies = cosines * chosen + np.sqrt(1 - cosines**2) * noise
+    return np.ascontiguousarray(np.concatenate([X, copies]), dtype=np.float32)
+
+
+def synthetic_rows(n: int, seed: int) -> Array:
+    """Return rows around topics."""
+    rng = np.random.default_rng(seed)
+    scales = (np.arange(1, N_FEATURES + 1) ** -DECAY).astype(np.float32)
+    topics = rng.normal(size=(N_TOPICS, N_FEATURES)).astype(np.float32) * scales
+    shares = 1 / np.arange(1, N_TOPICS + 1)
+    labels = rng.choice(N_TOPICS, n, p=shares / shares.sum())
+    noise = rng.standard_normal(size=(n, N_FEATURES), dtype=np.float32)
+    return np.asarray(topics[labels] + SPREAD * scales * noise)
+
+
+def timed_search(X: Array, threshold: float, n_neighbours: int | None = None) -> Json:
+    """Return the seconds, the number of pairs and the memory of `deduplicate`."""
+    reset_peak()
+    before = megabytes("VmRSS")
+    seconds, found = timed(
+        lambda: deduplicate(
+            X, threshold, n_neighbours=n_neighbours, n_checked=0, n_threads=N_THREADS
+        )
+    )
+    return {
+        "seconds": seconds,
+        "n_found": found.n_pairs,
+        "n_kept": len(found.keep),
+        "megabytes": megabytes("VmHWM") - before,
+    }
+
+
+def checked(X: Array, threshold: float, n_neighbours: int | None) -> Json:
+    """Return the recall of pairs, from rows that are compared with all rows."""
+    found = deduplicate(
+        X, threshold, n_neighbours=n_neighbours, n_checked=N_CHECKED, n_threads=N_THREADS
+    )
+    assert found.missed is not None
+    return {
+        "n_pairs_checked": found.missed.n_pairs_checked,
+        "recall": found.missed.recall,
+        "estimate": found.missed.estimate,
+    }
+
+
+def faiss_pairs(queries: Array, X: Array, threshold: float) -> Array:
+    """Return the inner products of all pairs above a threshold, by faiss' exact range search."""
+    faiss.omp_set_num_threads(N_THREADS)
+    index = faiss.IndexFlatIP(X.shape[1])
+    index.add(X)
+    _, products, _ = index.range_search(queries, threshold)
+    return np.asarray(products)
+
+
+def semhash_search(X: Array, threshold: float) -> Json | None:
+    """Return the seconds and the number of pairs of semhash; None if it is not installed.
+
+    The records are row numbers, and the embeddings are given, so that no model is needed.
+    """
+    try:
+        from semhash import SemHash
+    except ImportError:
+        print("  semhash is not installed", file=sys.stderr)
+        return None
+    records = [str(i) for i in range(len(X))]
+    build_seconds, index = timed(lambda: SemHash.from_embeddings(X, records, model=no_model))
+    seconds, result = timed(lambda: index.self_deduplicate(threshold=threshold))
+    neighbours = index.index.query_threshold(index.index.vectors, threshold=threshold)
+    pairs = {
+        (min(row, int(other)), max(row, int(other)))
+        for row, (others, _) in enumerate(neighbours)
+        for other in others
+        if int(other) != row
+    }
+    return {
+        "seconds": build_seconds + seconds,
+        "n_found": len(pairs),
+        "n_kept": len(result.selected),
+    }
+
+
+def no_model(*_: object, **__: object) -> Array:
+    """Stand for the model of semhash, which is only needed for texts."""
+    raise NotImplementedError
+
+
+BENCHMARKS = [near_duplicates, near_duplicates_of_a_million, balanced_samples]

@@ -1,0 +1,1 @@
+"""Search for all pairs of rows that are near each other, in memory, in blocks and on workers."""

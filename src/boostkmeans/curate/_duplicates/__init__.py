@@ -1,0 +1,1 @@
+"""Groups of near duplicates, the rows to keep, and the estimate of missed pairs."""

@@ -1,0 +1,1 @@
+"""Balanced samples of rows, and how well they cover the clusters."""

@@ -1,0 +1,120 @@
+"""`boostkmeans dedup` and `boostkmeans sample`."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from boostkmeans import BisectingBoostKMeans
+from boostkmeans.curate import coverage, deduplicate, sample
+from boostkmeans.io import open_vectors
+from command import fail, succeed
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with vectors as .npy and .csv with ids, and a model without labels."""
+    folder = tmp_path_factory.mktemp("curate")
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 5))
+    rows[250:] = rows[:50] * 2
+    np.save(folder / "x.npy", rows)
+    lines = [f"n{i},{','.join(map(repr, row))}" for i, row in enumerate(rows.tolist())]
+    (folder / "x.csv").write_text("\n".join(["name,a,b,c,d,e", *lines]))
+    BisectingBoostKMeans(12, random_state=0).fit(rows).save(folder / "m", labels=False)
+    return folder
+
+
+def test_dedup_writes_kept_rows_groups_and_vectors(folder: Path, tmp_path: Path) -> None:
+    X = np.load(folder / "x.npy")
+    expected = deduplicate(X, 0.99)
+    out = succeed("dedup", folder / "x.npy", "--threshold", "0.99", "--keep-list", tmp_path / "k.txt",
+                  "--groups", tmp_path / "g.csv", "-o", tmp_path / "kept.fvecs")  # fmt: skip
+    assert "none (" in out
+    assert [int(line) for line in (tmp_path / "k.txt").read_text().split()] == expected.keep.tolist()
+    with (tmp_path / "g.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert [int(row["row"]) for row in table] == expected.groups.rows.tolist()
+    assert {int(row["row"]) for row in table if row["kept"] == "True"} <= set(expected.keep.tolist())
+    with open_vectors(tmp_path / "kept.fvecs") as kept:
+        assert np.array_equal(kept.load(), X[expected.keep].astype(np.float32))
+
+
+def test_dedup_with_ids(folder: Path, tmp_path: Path) -> None:
+    args = ("dedup", folder / "x.csv", "--id", "name", "--threshold", "0.99", "--keep", "first")
+    lines = succeed(*args, "--keep-list", "-").split()
+    expected = [f"n{row}" for row in deduplicate(np.load(folder / "x.npy"), 0.99, keep="first").keep]
+    assert lines == expected
+    succeed(*args, "--keep-list", tmp_path / "k.csv", "--groups", tmp_path / "g.parquet")
+    with (tmp_path / "k.csv").open() as file:
+        assert [row["id"] for row in csv.DictReader(file)] == expected
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pq.read_table(tmp_path / "g.parquet")
+    assert table.column_names == ["group", "row", "id", "similarity", "kept"]
+
+
+def test_dedup_result_as_json(folder: Path) -> None:
+    result = json.loads(
+        succeed(
+            "dedup",
+            folder / "x.npy",
+            "--metric",
+            "euclidean",
+            "--threshold",
+            "0.5",
+            "--check",
+            "30",
+            "--neighbours",
+            "0",
+            "--json",
+        )
+    )
+    found = deduplicate(np.load(folder / "x.npy"), 0.5, metric="euclidean")
+    assert (result["n_pairs"], result["n_kept"], result["n_rows"]) == (
+        found.n_pairs,
+        len(found.keep),
+        300,
+    )
+    assert result["missed"]["n_checked"] == 30
+
+
+def test_dedup_errors(folder: Path, tmp_path: Path) -> None:
+    assert "--threshold must be a number above 0" in fail(2, "dedup", folder / "x.npy", "--threshold", "2")
+    assert ".txt, .npy, .csv or .parquet" in fail(2, "dedup", folder / "x.npy", "--keep-list", "k.json")
+    assert "both use standard output" in fail(2, "dedup", folder / "x.npy", "--keep-list", "-", "--json")
+    assert "--output must be a file" in fail(2, "dedup", folder / "x.npy", "-o", tmp_path / "x.json")
+    assert "--address needs --engine" in fail(2, "dedup", folder / "x.npy", "--address", "x:1")
+
+
+def test_sample_rows(folder: Path, tmp_path: Path) -> None:
+    args = ("sample", folder / "m", folder / "x.npy", "-n", "40", "--seed", "3")
+    out = succeed(*args, "-o", tmp_path / "rows.npy")
+    rows = np.load(tmp_path / "rows.npy")
+    model = BisectingBoostKMeans.load(folder / "m")
+    X = np.load(folder / "x.npy")
+    assert rows.tolist() == sample(model, 40, X=X, random_state=3).tolist()
+    assert "300 -> 40" in out
+    printed = succeed(*args)
+    assert [int(line) for line in printed.split()] == rows.tolist()
+    result = json.loads(succeed(*args, "--json", "--method", "central", "--levels", "3"))
+    expected = sample(model, 40, method="central", levels=[3], X=X, random_state=3)
+    assert result["rows"] == expected.tolist()
+    assert result["after"]["entropy"] == coverage(model.predict(X), expected).after.entropy
+
+
+def test_sample_with_ids_and_labels_of_the_model(folder: Path, tmp_path: Path) -> None:
+    lines = succeed("sample", folder / "m", folder / "x.csv", "--id", "name", "-n", "7").split()
+    assert len(set(lines)) == 7
+    assert all(line.startswith("n") for line in lines)
+    BisectingBoostKMeans(5, random_state=0).fit(np.load(folder / "x.npy")).save(tmp_path / "m")
+    assert len(succeed("sample", tmp_path / "m", "-n", "9").split()) == 9
+
+
+def test_sample_errors(folder: Path) -> None:
+    assert "name the file of vectors after the model" in fail(2, "sample", folder / "m", "-n", "5")
+    assert "--levels must be numbers" in fail(2, "sample", folder / "m", folder / "x.npy", "--levels", "a")
+    assert "--id needs the files" in fail(2, "sample", folder / "m", "--id", "name")
+    message = fail(2, "sample", folder / "m", folder / "x.npy", "-n", "5000")
+    assert "-n must be an int in the range [1, 300]" in message
