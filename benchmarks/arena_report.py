@@ -247,8 +247,8 @@ real and synthetic data. It is written by `benchmarks/arena_report.py` from
 ## How to read this page
 
 A fast fit with a high inertia cannot be compared with a slow fit with a low inertia. This page
-therefore asks: when does boostkmeans reach the inertia at which a peer ends? *Time to equal inertia* is a
-ratio: the time of the peer divided by that time of boostkmeans.
+therefore asks: when does boostkmeans reach the inertia at which a peer ends? *Time to equal inertia* is
+a ratio: the time of the peer divided by that time of boostkmeans.
 
 {example}
 

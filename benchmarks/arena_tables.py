@@ -137,9 +137,10 @@ def example(problems: Problems) -> str:
     name = next(iter([*slow, *won]))
     target = median_figure(won[name], EXAMPLE, "inertia")
     own = min(OWN, key=lambda one: seconds_to_inertia(won[name], one, target))
+    seconds = median_figure(won[name], EXAMPLE, "seconds")
     return (
-        f"For example, {EXAMPLE} took {median_figure(won[name], EXAMPLE, 'seconds'):.3g} s on the problem "
-        f"*{name}*. boostkmeans ({short_setting(own)}) was at or below its inertia after "
+        f"For example, {EXAMPLE} took {seconds:.3g} s on the problem *{name}*. "
+        f"boostkmeans ({short_setting(own)}) was at or below its inertia after "
         f"{seconds_to_inertia(won[name], own, target):.3g} s, so the cell is "
         f"{ratio_cell(won[name], EXAMPLE)}."
     )

@@ -12,10 +12,9 @@ from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[1]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # Address of the repository. As long as pyproject.toml names none, pages have no link to it.
-REPOSITORY: str | None = (
-    tomllib.loads((ROOT / "pyproject.toml").read_text()).get("project", {}).get("urls", {}).get("Repository")
-)
+REPOSITORY: str | None = PROJECT.get("urls", {}).get("Repository")
 # Files outside docs/ that are pages of the site, too.
 PROJECT_PAGES = {
     "CHANGELOG.md": "changelog.md",

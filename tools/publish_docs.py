@@ -1,8 +1,8 @@
 """Add a built site to a folder with the sites of several versions, among which readers can switch.
 
-`python tools/publish_docs.py SITE` copies `build/docs/html` to `SITE/VERSION`, and writes the list of all
-versions (`versions.js`) and a page that leads to the newest release (`index.html`). SITE can then be
-served by any web server, or opened as files.
+`python tools/publish_docs.py SITE` copies `build/docs/html` to `SITE/VERSION`, and writes the list of
+all versions (`versions.js`) and a page that leads to the newest release (`index.html`). SITE can then
+be served by any web server, or opened as files.
 """
 
 import argparse
@@ -88,4 +88,5 @@ if __name__ == "__main__":
     parser.add_argument("--built", type=Path, default=BUILT, help="Site to add.")
     arguments = parser.parse_args()
     added = publish(arguments.built, arguments.folder)
-    print(f"Version {added} is in {arguments.folder / str(added)}. Open {arguments.folder / 'index.html'}")
+    print(f"Version {added} is in {arguments.folder / str(added)}.")
+    print(f"Open {arguments.folder / 'index.html'}")

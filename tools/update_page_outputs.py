@@ -1,8 +1,8 @@
 """Run the examples of the tutorial and of the page on embeddings, and store what they print and draw.
 
-A `text` block directly after a Python block is the output of this block. A picture that an example saves
-as `NAME.png` is stored as `docs/images/PAGE_NAME.png`, if the page shows this file. The tests compare the
-outputs with `masked`, because times vary.
+A `text` block directly after a Python block is the output of this block. A picture that an example
+saves as `NAME.png` is stored as `docs/images/PAGE_NAME.png`, if the page shows this file. The tests
+compare the outputs with `masked`, because times vary.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ SECONDS = re.compile(r"\b\d+\.\d+ s\b")
 def masked(output: str) -> str:
     """Return an output without times and without spaces at the ends of lines.
 
-    >>> masked("sweep 3: 0.123 s  \\n")
+    >>> masked("sweep 3: 0.123 s  ")
     'sweep 3: T s'
     """
     return "\n".join(line.rstrip() for line in SECONDS.sub("T s", output).splitlines())

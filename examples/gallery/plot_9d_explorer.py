@@ -22,8 +22,8 @@ model = BisectingBoostKMeans(16, refine=True, metric="cosine", random_state=0).f
 
 # %%
 # The page is displayed below, as in a notebook. Click on a point or on a name to open a cluster, move
-# the slider to merge clusters, and search for a word. ``shown.save("page.html")`` writes the same page to
-# a file.
+# the slider to merge clusters, and search for a word. ``shown.save("page.html")`` writes the same page
+# to a file.
 
 shown = page(model, X, texts=texts, title="Definitions of WordNet")
 shown

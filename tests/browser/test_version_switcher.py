@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 import pytest
+
 from publish_docs import publish
 
 if TYPE_CHECKING:

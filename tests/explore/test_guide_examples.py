@@ -1,4 +1,4 @@
-"""Commands of docs/explorer.md about news and photographs, with a part of the real data, where it is available."""
+"""Commands of docs/explorer.md about news and photographs, with a part of the real data."""
 
 import gzip
 import re

@@ -1,4 +1,4 @@
-"""Recipes of docs/explorer.md with other tools, as they are written there. A recipe is skipped without its package."""
+"""Recipes of docs/explorer.md with other tools. A recipe is skipped without its package."""
 
 import re
 import shlex

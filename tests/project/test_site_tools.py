@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from check_links import broken_links, main
 from publish_docs import publish, version_of
 
