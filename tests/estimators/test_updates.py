@@ -74,6 +74,7 @@ def test_result_describes_kept_and_new_rows(removed: str) -> None:
     check_consistent(model, np.concatenate([X[kept], NEW]))
     report = model.update_report_
     check_report(report, before, model.labels_)
+    assert report.removed_rows is not None
     np.testing.assert_array_equal(np.sort(report.removed_rows), np.sort(gone))
     assert (report.n_removed, report.inertia_before) == (4, inertia)
     assert report.inertia_after == model.inertia_
@@ -191,7 +192,7 @@ def test_untouched_clusters_are_not_visited(monkeypatch: pytest.MonkeyPatch) -> 
     rows = np.concatenate([X + 1000.0 * i for i in range(20)])
     model = fitted(160, rows=rows, n_candidates=7)
     seen: list[int] = []
-    sweep = update_steps.sweep
+    sweep = vars(update_steps)["sweep"]
 
     def counted(*arguments: Any, **options: Any) -> Any:
         result = sweep(*arguments, **options)
@@ -220,7 +221,9 @@ def test_limits_force_splits_and_merges(with_rows: bool) -> None:
 @settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_limits_hold_and_reports_are_true_after_any_sequence(data: st.DataObject) -> None:
-    limits = data.draw(st.sampled_from([{}, {"min_size": 4, "max_size": 16}, {"leaf_size": 9}]))
+    limits: dict[str, Any] = data.draw(
+        st.sampled_from([{}, {"min_size": 4, "max_size": 16}, {"leaf_size": 9}])
+    )
     pool = np.round(blobs(300, 2, 7, spread=4.0, seed=data.draw(st.integers(0, 5)))[0], 1)
     rows, pool = pool[:60], pool[60:]
     model = BoostKMeans(None if "leaf_size" in limits else 6, random_state=0, **limits).fit(rows)
@@ -313,15 +316,16 @@ def test_invalid_arguments_are_explained(arguments: dict[str, Any], message: str
 
 
 def test_removing_more_rows_than_exist_names_the_cluster() -> None:
-    model = BoostKMeans(2, random_state=0).fit([[0.0], [1], [10], [11]])
+    model = BoostKMeans(2, random_state=0).fit([[0.0], [1.0], [10.0], [11.0]])
     with pytest.raises(ValueError, match=r"3 rows of weight 3 .* only 2 rows of weight 2"):
-        model.update(X_removed=[[0.0], [1], [0]])
+        model.update(X_removed=[[0.0], [1.0], [0.0]])
 
 
 def test_a_cluster_without_rows_is_filled_by_a_split() -> None:
-    model = BoostKMeans(3, random_state=0).fit([[0.0], [1], [10], [11], [20], [21]])
+    rows = np.array([[0.0], [1], [10], [11], [20], [21]])
+    model = BoostKMeans(3, random_state=0).fit(rows)
     empty = int(model.labels_[0])
-    model.update(X_removed=[0, 1], X=[[0.0], [1], [10], [11], [20], [21]])
+    model.update(X_removed=[0, 1], X=rows)
     report = model.update_report_
     assert (report.removed.tolist(), report.created.tolist()) == ([empty], [empty])
     assert report.successors[empty] == -1

@@ -89,7 +89,7 @@ def _factors(n: int) -> NDArray[np.uint64]:
 
 def _equal(rows: Any, numbers: Ints, wanted: Any) -> NDArray[np.bool_]:
     """Return True for each wanted row that equals the row with its number."""
-    equal = numbers != MISSING
+    equal: NDArray[np.bool_] = numbers != MISSING
     for begin in range(0, len(numbers), ROWS_AT_ONCE):
         some = slice(begin, begin + ROWS_AT_ONCE)
         theirs, own = rows[np.maximum(numbers[some], 0)], wanted[some]

@@ -262,7 +262,7 @@ def _sizes_of_all_rows(model: Any) -> Ints:
     sizes: Ints = model.cluster_sizes_
     if sizes.sum() == model.n_samples_seen_:
         return sizes
-    rounded = np.rint(model._cluster_weights)
+    rounded: Floats = np.rint(model._cluster_weights)
     if rounded.sum() == model.n_samples_seen_ and (rounded == model._cluster_weights).all():
         return rounded.astype(np.int64)  # All weights were 1.
     raise ValueError(
