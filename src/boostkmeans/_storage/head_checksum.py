@@ -1,9 +1,9 @@
 """Checksum of the head of a file: the length field and the JSON text, up to the first tensor.
 
-The JSON text holds the CRC-32 of each tensor, and the format leaves no gaps between tensors. Together
-with it, the checksum of the head therefore covers every byte of the file, at no additional cost for large
-tensors. It is the first entry of the file, at a fixed position, and is computed with zeros in its own
-place, without a JSON parser. Version 0.13 and earlier do not write it, and ignore it.
+The JSON text holds the CRC-32 of each tensor, and the format leaves no gaps between tensors. The
+checksum of the head therefore covers every byte of the file, at no additional cost for large tensors. It
+is the first entry of the file, at a fixed position, and is computed with zeros in its own place, without
+a JSON parser. Version 0.13 and earlier do not write it, and ignore it.
 """
 
 import hashlib
