@@ -1,6 +1,8 @@
 """Tools of the documentation site: the check of links, and the list of versions."""
 
 import json
+import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,23 @@ def test_folder_that_is_not_a_site_is_refused(tmp_path: Path) -> None:
     (site / "_static" / "documentation_options.js").write_text("")
     with pytest.raises(ValueError, match="names no version"):
         version_of(site)
+
+
+def test_links_of_project_pages_work_on_the_site() -> None:
+    pytest.importorskip("sphinx")
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    adapt, docs = conf["link_from_docs"], ROOT / "docs"
+    text = "[a](docs/explorer.md#limits) [b](CHANGELOG.md) [c](https://a.org/) [d](LICENSE) [e](#x)"
+    assert adapt(text, ROOT, docs) == (
+        "[a](explorer.md#limits) [b](changelog.md) [c](https://a.org/) [d](path:../LICENSE) [e](#x)"
+    )
+    text = "[a](../paper.md) [b](../../CONTRIBUTING.md#tests) [c](../images/peers.svg)"
+    assert adapt(text, docs / "paper", docs / "paper") == (
+        "[a](../paper.md) [b](../contributing.md#tests) [c](../images/peers.svg)"
+    )
+    for name, page in conf["PROJECT_PAGES"].items():
+        assert (ROOT / name).exists()
+        assert f"{{include}} ../{name}" in (docs / page).read_text()
+    # The repository is linked as soon as pyproject.toml names it.
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"].get("urls", {})
+    assert conf["html_theme_options"].get("source_repository") == urls.get("Repository")
