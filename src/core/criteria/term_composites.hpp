@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernel/kernel.hpp"
 #include "parallel/thread_pool.hpp"
 #include "partition/partition.hpp"
 #include "rows/dense_rows.hpp"
@@ -44,6 +45,19 @@ void for_each_term(const DenseRows& rows, const DenseRows::Row& x, Visit visit) 
     if (x.values[j] != 0.0) visit(j, x.values[j]);
 }
 
+// dots += value * the values of a term, for all clusters.
+inline void add_term(const Kernel& kernel, const TermComposites& composites, std::int64_t column,
+                     double value, double* dots) {
+  // Number of clusters, such as the two of a split, for which a call of the kernel would take longer.
+  constexpr std::int64_t kFewClusters = 4;
+  const double* values = composites.term(column);
+  if (composites.n_clusters > kFewClusters) {
+    kernel.add(dots, values, value, composites.n_clusters);
+    return;
+  }
+  for (std::int64_t c = 0; c < composites.n_clusters; ++c) dots[c] += value * values[c];
+}
+
 // Adds w x . D_r to the dots of all clusters.
 inline void add_dots(const SparseRows& rows, const SparseRows::Row& x, double weight,
                      const TermComposites& composites, double* dots) {
@@ -52,13 +66,13 @@ inline void add_dots(const SparseRows& rows, const SparseRows::Row& x, double we
   for (std::int64_t t = 0; t < std::min(kTermsAhead, x.count); ++t) composites.prefetch(x.columns[t]);
   for (std::int64_t t = 0; t < x.count; ++t) {
     if (t + kTermsAhead < x.count) composites.prefetch(x.columns[t + kTermsAhead]);
-    rows.kernel().add(dots, composites.term(x.columns[t]), weight * x.values[t], composites.n_clusters);
+    add_term(rows.kernel(), composites, x.columns[t], weight * x.values[t], dots);
   }
 }
 inline void add_dots(const DenseRows& rows, const DenseRows::Row& x, double weight,
                      const TermComposites& composites, double* dots) {
   for_each_term(rows, x, [&](std::int64_t column, double value) {
-    rows.kernel().add(dots, composites.term(column), weight * value, composites.n_clusters);
+    add_term(rows.kernel(), composites, column, weight * value, dots);
   });
 }
 
