@@ -2,11 +2,12 @@
 
 import logging
 import re
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+
+import boostkmeans
 
 # Keep progress messages out of the pages, even if another handler is installed during the build.
 logging.getLogger("boostkmeans").setLevel(logging.WARNING)
@@ -14,7 +15,7 @@ logging.getLogger("boostkmeans").setLevel(logging.WARNING)
 project = "boostkmeans"
 author = "The boostkmeans developers"
 copyright = author  # noqa: A001
-version = release = installed_version("boostkmeans")
+version = release = boostkmeans.__version__
 
 extensions = [
     "myst_parser",

@@ -13,6 +13,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.cli.files.label_table import WriteTable, table_writer
 from boostkmeans.cli.files.output import STDOUT, Output, check_ending, writing_to
 from boostkmeans.cli.files.row_writer import COLUMN_ENDINGS, WriteRows, row_writer
@@ -138,7 +139,7 @@ class LabelOutput:
             )
         check_ending("--labels", shown, endings, stdout=True)
         if shown.ending == ".parquet" and find_spec("pyarrow") is None:
-            raise ImportError("--labels as .parquet needs pyarrow: pip install boostkmeans[parquet]")
+            raise ImportError(f"--labels as .parquet needs pyarrow: {install_hint('parquet')}")
 
 
 class _FolderWriter:
