@@ -2,8 +2,6 @@
 
 The kernels are compiled as CMake does it, with the compilers of this machine, and the instructions of
 the loops are counted. A time would say more, but there is no arm64 processor to measure it on.
-
-Usage: python benchmarks/kernel_instructions.py
 """
 
 import re
@@ -109,27 +107,29 @@ def count(loop: Loop, compiler: list[str], block: tuple[int, int]) -> dict[str, 
     return {"instructions": instructions, "multiply_adds": sums, "ratio": round(instructions / sums, 4)}
 
 
-def main() -> None:
-    """Count all loops, print the table and store it."""
+def kernel_instructions() -> None:
+    """Count the instructions per multiply-add of the kernels in their machine code."""
     rows = []
     for loop in LOOPS:
         for name, compiler in COMPILERS[loop.system].items():
             if shutil.which(compiler[0]) is None:
                 print(f"{compiler[0]} is not installed")
                 continue
-            version = subprocess.run(
-                [compiler[0], "-dumpversion"], check=True, capture_output=True, text=True
-            )
+            command = [compiler[0], "-dumpversion"]
+            version = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             block = BLOCKS[loop.system]
-            row = {
-                "system": loop.system, "kernel": loop.kernel,
-                "compiler": f"{name} {version.stdout.strip()}",
-                "block_rows": block[0], "block_vectors": block[1], **count(loop, compiler, block),
-            }  # fmt: skip
-            print(row)
-            rows.append(row)
+            rows.append(
+                {
+                    "system": loop.system,
+                    "kernel": loop.kernel,
+                    "compiler": f"{name} {version.strip()}",
+                    "rows": block[0],
+                    "vectors": block[1],
+                    **count(loop, compiler, block),
+                }
+            )
+            print(rows[-1])
     save_result("kernel_instructions", {"loops": rows})
 
 
-if __name__ == "__main__":
-    main()
+BENCHMARKS = [kernel_instructions]
