@@ -11,11 +11,13 @@ PHASE := @tools/phase.sh
 QUIET := @tools/phase.sh --quiet
 # pip's -C is not used: the pip of Debian 12 does not know it.
 PIP_INSTALL := $(PY) -m pip install --disable-pip-version-check
+# `$(INSTALL_GROUP) GROUP` installs a dependency group of pyproject.toml, with any version of pip.
+INSTALL_GROUP := $(PY) tools/install_group.py
 DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 # Two workers: many tests wait for processes that they start.
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test check test-browser test-cluster browser lint hooks tidy coverage sanitize sanitize-python fuzz crash hostile docs \
+.PHONY: help demo test check test-oldest test-clang test-arm wheels test-browser test-cluster browser lint hooks tidy coverage sanitize sanitize-python fuzz crash hostile docs \
   linkcheck docs-site stub layers page-bundle screenshots page-outputs bench bench-parts paper paper-data \
   paper-estimate paper-full paper-seconds clean
 
@@ -34,24 +36,24 @@ $(VENV)/.plot: $(PY) $(SOURCES)
 	@touch $@
 
 $(VENV)/.test: $(PY) $(SOURCES)
-	$(QUIET) "Compiling the C++ core and installing it with the test tools (2-3 minutes)" $(PIP_INSTALL) $(DEVELOP) '.[test]'
+	$(QUIET) "Compiling the C++ core and installing it with the test tools (2-3 minutes)" $(INSTALL_GROUP) test $(DEVELOP) .
 	@touch $@ $(VENV)/.plot
 
 $(VENV)/.bench: $(VENV)/.test
-	$(QUIET) "Installing the libraries to compare with" $(PIP_INSTALL) '.[bench]'
+	$(QUIET) "Installing the libraries to compare with" $(INSTALL_GROUP) bench .
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
 $(VENV)/.docs: $(PY) $(SOURCES)
-	$(QUIET) "Compiling the C++ core and installing it with Sphinx (2-3 minutes)" $(PIP_INSTALL) '.[docs]'
+	$(QUIET) "Compiling the C++ core and installing it with Sphinx (2-3 minutes)" $(INSTALL_GROUP) docs .
 	@touch $@ $(VENV)/.plot
 
 # Tools that do not depend on the sources of the package: they are installed once.
 $(VENV)/.coverage: $(VENV)/.test
-	$(QUIET) "Installing the coverage tools" $(PIP_INSTALL) '.[coverage]'
+	$(QUIET) "Installing the coverage tools" $(INSTALL_GROUP) coverage
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
 $(VENV)/.dev: $(VENV)/.test
-	$(QUIET) "Installing pre-commit and clang-tidy" $(PIP_INSTALL) '.[dev]'
+	$(QUIET) "Installing pre-commit and clang-tidy" $(INSTALL_GROUP) dev
 	@touch $@ $(VENV)/.test $(VENV)/.plot
 
 ##@ For users
@@ -67,6 +69,24 @@ test: lint ## Check style and types, then run all tests (about 10 minutes on 2 c
 
 check: $(VENV)/.test ## Run the tests without the slow ones (about 2 minutes).
 	$(PHASE) "Running the quick tests on 2 cores (about 2 minutes)" $(PYTEST) -m "not slow"
+
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+test-oldest: $(PY) ## Run the tests of the core parts with the oldest supported packages (about 10 minutes).
+	$(PHASE) "Testing with the oldest supported packages (about 10 minutes)" $(PY) tools/try_oldest.py
+
+# CLANG=clang++-19 chooses another version.
+test-clang: $(VENV)/.test ## Compile with Clang, warnings as errors, and run the tests of the core (about 10 minutes).
+	$(PHASE) "Testing a core that Clang has compiled (about 10 minutes)" tools/try_clang.sh $(CLANG)
+
+test-arm: $(PY) ## Compile for arm64, and run the tests of the core under qemu (about 15 minutes; apt-get).
+	$(PHASE) "Testing on an emulated arm64 processor (about 15 minutes)" tools/try_arm.sh
+
+# The wheels are in build/dist. zig compiles them for an old glibc; interpreters are searched on the PATH and in pyenv.
+wheels: $(PY) ## Build, check and test the source distribution and the wheels (about 20 minutes).
+	$(QUIET) "Creating build/wheels/tools" $(PY) -m venv --clear build/wheels/tools
+	$(QUIET) "Installing the tools" build/wheels/tools/bin/python tools/install_group.py wheels
+	$(PHASE) "Building and checking the wheels (about 15 minutes)" build/wheels/tools/bin/python tools/build_wheels.py
+	$(PHASE) "Testing the wheels in new environments (about 5 minutes)" build/wheels/tools/bin/python tools/try_wheels.py
 
 # One million rows in a browser: how long the page takes to open, and how long a frame takes.
 test-browser: $(VENV)/.test browser ## Open pages of up to 1,000,000 rows in a browser, and print times (about 2 minutes).
@@ -168,7 +188,7 @@ page-outputs: $(VENV)/.test ## Run the tutorial and the page on embeddings; stor
 # With TORCH=1, fastkmeans is compared, too. It needs PyTorch, which is large. The first run installs 0.7.0 from the git
 # history into an environment of its own; BOOSTKMEANS_BASELINE_PYTHON=PATH uses an existing one.
 bench: $(VENV)/.bench ## Compare with other libraries: docs/peers.md (about 2 hours; TORCH=1 adds fastkmeans).
-	$(if $(TORCH),$(QUIET) "Installing PyTorch and fastkmeans" $(PIP_INSTALL) '.[bench-torch]')
+	$(if $(TORCH),$(QUIET) "Installing PyTorch and fastkmeans" $(INSTALL_GROUP) bench-torch)
 	$(PHASE) "Comparing with other libraries and 0.7.0 (about 2 hours)" $(PY) benchmarks/arena.py
 
 bench-parts: $(VENV)/.bench ## Measure the parts of the library: docs/benchmarks.md (about 2 hours).

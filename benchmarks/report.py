@@ -6,6 +6,7 @@ import explorer_report
 import few_clusters_report
 import files_report
 import image_report
+import kernels_report
 import large_k_report
 import optima_report
 import projected_report
@@ -47,6 +48,7 @@ def page_text(results: dict[str, Json]) -> str:
         **quantization_report.SECTIONS,
         **explorer_report.SECTIONS,
         **image_report.SECTIONS,
+        **kernels_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]
     return "\n".join([HEAD, *texts])

@@ -16,6 +16,7 @@ import few_clusters
 import figures
 import files
 import image_duplicates
+import kernels
 import large_k
 import limits
 import optima
@@ -33,6 +34,7 @@ BENCHMARKS = [
     *cluster_names.BENCHMARKS, *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
     *distributed_fits.BENCHMARKS, *distributed_peers.BENCHMARKS, *distributed_memory.BENCHMARKS,
     *cluster_simulation.BENCHMARKS,
+    *kernels.BENCHMARKS,
 ]  # fmt: skip
 
 

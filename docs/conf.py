@@ -4,12 +4,13 @@ import logging
 import os
 import re
 import tomllib
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
+
+import boostkmeans
 
 ROOT = Path(__file__).parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -29,7 +30,7 @@ logging.getLogger("boostkmeans").setLevel(logging.WARNING)
 project = "boostkmeans"
 author = "The boostkmeans developers"
 copyright = author  # noqa: A001
-version = release = installed_version("boostkmeans")
+version = release = boostkmeans.__version__
 
 extensions = [
     "myst_parser",

@@ -8,8 +8,9 @@
 """
 
 import importlib
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
+
+from boostkmeans._runtime.version import VERSION
 
 if TYPE_CHECKING:
     from boostkmeans import (
@@ -94,7 +95,7 @@ __all__ = [
     "quantization",
     "select",
 ]
-__version__ = _version("boostkmeans")
+__version__ = VERSION
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from boostkmeans import BoostKMeans, baselines
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.baselines import (
     DEFAULT,
     METHOD_GROUPS,
@@ -158,7 +159,7 @@ def test_plot(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert "--force" in fail(2, *options)
     monkeypatch.setattr("boostkmeans.cli.files.output.find_spec", lambda _: None)
-    assert "pip install boostkmeans[plot]" in fail(1, *options, "--force")
+    assert install_hint("plot") in fail(1, *options, "--force")
 
 
 @pytest.mark.process
@@ -235,5 +236,5 @@ def test_demo_needs_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("boostkmeans.cli.files.output.find_spec", lambda _: None)
     result = run("demo", "--output", tmp_path / "a")
     assert result.exit_code == 1
-    assert "pip install boostkmeans[plot]" in result.stderr
+    assert install_hint("plot") in result.stderr
     assert not (tmp_path / "a").exists()

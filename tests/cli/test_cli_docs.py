@@ -11,6 +11,7 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 
 import boostkmeans
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.cli.corpus_options import _read_stop_words
 from command import ROOT, fail, run, run_on_terminal, succeed
 from conftest import SHARED, run_python, same_partition
@@ -375,5 +376,5 @@ def test_message_without_the_cli_extra() -> None:
             fresh=True,
         )
         assert result.returncode == 1
-        assert result.stderr.strip().endswith("pip install boostkmeans[cli]")
+        assert result.stderr.strip().endswith(install_hint("cli"))
         assert len(result.stderr.splitlines()) == 1

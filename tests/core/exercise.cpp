@@ -1,5 +1,6 @@
 // Runs all functions of the core on small random data, with every scalar type, every instruction set and
-// several threads, for the sanitizers (make sanitize). It only checks the results for consistency.
+// several threads, for the sanitizers (make sanitize) and for other processors (make test-arm). Scores
+// of kernels are compared with plain loops; other results are only checked for consistency.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 #include "assign/neighbours.hpp"
 #include "baselines/online.hpp"
 #include "criteria/criterion_sweep.hpp"
+#include "kernel/processor.hpp"
+#include "kernel_checks.hpp"
 #include "partition/partition.hpp"
 #include "projection/project.hpp"
 #include "rows/describe.hpp"
@@ -437,9 +440,25 @@ void exercise_decisions(const Kernel& kernel) {
   }
 }
 
+// The compiler's own detection must agree with ours.
+void exercise_processor() {
+#if defined(__x86_64__) && defined(__linux__)
+  __builtin_cpu_init();
+  const Processor& found = this_processor();
+  check(found.avx2 == (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")), "AVX2");
+  check(found.avx512 == (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")),
+        "AVX-512");
+  check(found.avx512_vnni == static_cast<bool>(__builtin_cpu_supports("avx512vnni")), "VNNI");
+  check(found.avx512_vbmi == static_cast<bool>(__builtin_cpu_supports("avx512vbmi")), "VBMI");
+#endif
+}
+
 }  // namespace
 
 int main() {
+  exercise_processor();
+  check_kernels();
   const std::vector<std::pair<Scalar, std::int64_t>> scalars = {{Scalar::float64, 8},
                                                                 {Scalar::float32, 4},
                                                                 {Scalar::float16, 2},

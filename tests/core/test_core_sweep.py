@@ -293,9 +293,13 @@ def test_low_precision_applies_to_bytes_only() -> None:
         np.testing.assert_array_equal(both[0], both[1])
 
 
-@pytest.mark.skipif("avx512vnni" not in instruction_sets(), reason="needs AVX512-VNNI")
+# Instruction sets that multiply bytes.
+BYTE_SETS = [name for name in instruction_sets() if name in ("avx512vnni", "dotprod")]
+
+
+@pytest.mark.skipif(not BYTE_SETS, reason="needs AVX512-VNNI or the dot products of arm64")
 def test_low_precision_is_used_for_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BOOSTKMEANS_ISA", "avx512vnni")
+    monkeypatch.setenv("BOOSTKMEANS_ISA", BYTE_SETS[0])
     X = np.random.default_rng(0).integers(0, 256, size=(3000, 16)).astype(np.uint8)
     labels = np.random.default_rng(1).integers(0, 300, 3000).astype(np.int32)
     both = [core_sweep(X, labels, 300, np.arange(3000), low=low)[0].labels for low in (False, True)]

@@ -244,7 +244,7 @@ def test_missing_engines_are_explained(
     engine: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    with pytest.raises(ImportError, match=rf"pip install 'boostkmeans\[{engine}\]'"):
+    with pytest.raises(ImportError, match=rf"pip install '\.\[{engine}\]'"):
         choose_backend(engine, ROWS)
 
 

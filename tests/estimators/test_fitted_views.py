@@ -146,7 +146,7 @@ def test_error_without_matplotlib_names_the_extra(name: str, monkeypatch: pytest
 
     model = BoostKMeans(5, random_state=0).fit(X)
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=rf"{name} needs matplotlib: pip install boostkmeans\[plot\]"):
+    with pytest.raises(ImportError, match=rf"{name} needs matplotlib: pip install '\.\[plot\]'"):
         getattr(model, name)()
 
 

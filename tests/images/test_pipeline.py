@@ -336,6 +336,5 @@ def test_names_missing_packages(
     package: str, keypoints: Any, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=message) as raised:
+    with pytest.raises(ImportError, match=message):
         small(keypoints=keypoints).fit(IMAGES)
-    assert "pip install boostkmeans" not in str(raised.value)

@@ -308,7 +308,7 @@ for name, extra in (("a.parquet", "parquet"), ("a.feather", "parquet"), ("old.hd
     try:
         open_vectors({str(tmp_path)!r} + "/" + name).load()
     except ImportError as error:
-        assert "pip install 'boostkmeans[" + extra + "]'" in str(error), error
+        assert "pip install '.[" + extra + "]'" in str(error), error
     else:
         raise AssertionError(name)
 assert open_vectors({str(tmp_path)!r} + "/a.csv").shape == (4, 3)

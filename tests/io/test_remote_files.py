@@ -133,7 +133,7 @@ def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         ):
             open_vectors("s3://key:secret@b/x.npy")
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(ImportError, match=r"memory://x\.npy.*pip install 'boostkmeans\[remote\]'"):
+    with pytest.raises(ImportError, match=r"memory://x\.npy.*pip install '\.\[remote\]'"):
         open_vectors("memory://x.npy")
 
 

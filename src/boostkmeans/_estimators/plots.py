@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from boostkmeans._engine.criterion_history import SPLIT, CriterionRecord
 from boostkmeans._engine.history import ANNEALING, START, SweepRecord
+from boostkmeans._runtime.installation import install_hint
 
 # Colour and marker of each phase, from the palette of Okabe and Ito, which colour-blind readers can tell
 # apart. Phases that are not listed share the last style.
@@ -41,7 +42,7 @@ def new_axes(method: str) -> Any:
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
-        raise ImportError(f"{method} needs matplotlib: pip install boostkmeans[plot]") from error
+        raise ImportError(f"{method} needs matplotlib: {install_hint('plot')}") from error
     return plt.subplots(layout="constrained")[1]
 
 

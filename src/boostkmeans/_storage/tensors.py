@@ -9,8 +9,6 @@ import os
 import re
 import zlib
 from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import version as version_of_package
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.untrusted_text import escape_untrusted
+from boostkmeans._runtime.version import VERSION as LIBRARY_VERSION
 from boostkmeans._storage import head_checksum, strict_json
 from boostkmeans._storage.atomic_file import atomic_write
 
@@ -140,11 +139,6 @@ def peek(path: str | os.PathLike[str]) -> FileSummary | None:
     return FileSummary(metadata["format"], version, header)
 
 
-@cache
-def _library_version() -> str:
-    return version_of_package("boostkmeans")
-
-
 def _head(
     format_name: str,
     version: int,
@@ -153,7 +147,7 @@ def _head(
 ) -> bytes:
     """Return the JSON text of a file, padded with blanks, with a checksum of zeros."""
     checksums = {name: zlib.crc32(_little_endian(tensor)) for name, tensor in tensors}
-    text = strict_json.write({**header, "library_version": _library_version(), "checksums": checksums})
+    text = strict_json.write({**header, "library_version": LIBRARY_VERSION, "checksums": checksums})
     whole: dict[str, Any] = {
         "__metadata__": {
             head_checksum.ENTRY: head_checksum.BLANK,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import BinaryIO
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.baselines._comparison import MethodRun
 
 # Upper limit of the vertical axis, relative to the lowest final distortion. Higher values at the
@@ -35,7 +36,7 @@ def draw_curves(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("draw_curves needs matplotlib: pip install boostkmeans[plot]") from None
+        raise ImportError(f"draw_curves needs matplotlib: {install_hint('plot')}") from None
     best: dict[str, MethodRun] = {}
     for run in runs:
         known = best.get(run.method)

@@ -8,6 +8,7 @@ options, calls public functions of the package and prints the result. Commands s
 
 import sys
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.cli.exit_codes import INTERRUPTED
 from boostkmeans.cli.stdout import discard_stdout
 
@@ -26,7 +27,7 @@ def main() -> None:
             raise
         sys.exit(
             f"boostkmeans: the command line needs {error.name}, which is not installed: "
-            "pip install boostkmeans[cli]"
+            f"{install_hint('cli')}"
         )
     except KeyboardInterrupt:  # Ctrl-C before the command started
         sys.exit(INTERRUPTED)

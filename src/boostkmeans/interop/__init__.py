@@ -2,8 +2,7 @@
 
 `to_faiss_ivf_flat`, `to_faiss_pq` and `to_faiss_ivf_pq` build a trained index; the quantizer of the last
 one is fitted to `residuals`. `centres_from_faiss`, `quantizer_from_faiss` and `codes_from_faiss` extract
-the content of an index. All functions except `residuals` need faiss:
-pip install 'boostkmeans[faiss]'.
+the content of an index. All functions except `residuals` need faiss, which the extra `faiss` installs.
 
 >>> import numpy as np
 >>> from boostkmeans import BoostKMeans, interop

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from boostkmeans._runtime.installation import install_hint
+
 
 def faiss_module() -> Any:
     """Import faiss, or raise an ImportError that says how to install it."""
     try:
         import faiss
     except ImportError as error:  # chained, because an existing installation may be broken
-        raise ImportError("boostkmeans.interop needs faiss: pip install 'boostkmeans[faiss]'") from error
+        raise ImportError(f"boostkmeans.interop needs faiss: {install_hint('faiss')}") from error
     return faiss

@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from boostkmeans._runtime.installation import install_hint
+
 # Attribute of an entry, and the title of its plot.
 MEASURES = (
     ("inertia", "inertia: look for a bend"),
@@ -34,5 +36,5 @@ def _new_figure() -> Any:
     try:
         from boostkmeans.select._notebook_figure import NotebookFigure
     except ImportError as error:
-        raise ImportError("Scan.plot needs matplotlib: pip install boostkmeans[plot]") from error
+        raise ImportError(f"Scan.plot needs matplotlib: {install_hint('plot')}") from error
     return NotebookFigure(figsize=(9, 6), layout="constrained")

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "kernel/kernel.hpp"
+#include "kernel/processor.hpp"
 
 namespace boostkmeans {
 
@@ -11,20 +12,20 @@ extern const Kernel kernel_avx2;
 extern const Kernel kernel_avx512;
 extern const Kernel kernel_avx512vnni;
 extern const Kernel kernel_avx512vbmi;
+#elif defined(BK_ARM64)
+extern const Kernel kernel_dotprod;
 #endif
 
 const Kernel* available_kernel(int n) {
   if (n == 0) return &kernel_baseline;
+  [[maybe_unused]] const Processor& processor = this_processor();
 #ifdef BK_X86
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (n == 1 && avx2) return &kernel_avx2;
-  if (n == 2 && avx512) return &kernel_avx512;
-  const bool vnni = avx512 && __builtin_cpu_supports("avx512vnni");
-  if (n == 3 && vnni) return &kernel_avx512vnni;
-  if (n == 4 && vnni && __builtin_cpu_supports("avx512vbmi")) return &kernel_avx512vbmi;
+  if (n == 1 && processor.avx2) return &kernel_avx2;
+  if (n == 2 && processor.avx512) return &kernel_avx512;
+  if (n == 3 && processor.avx512_vnni) return &kernel_avx512vnni;
+  if (n == 4 && processor.avx512_vnni && processor.avx512_vbmi) return &kernel_avx512vbmi;
+#elif defined(BK_ARM64)
+  if (n == 1 && processor.dot_products) return &kernel_dotprod;
 #endif
   return nullptr;
 }

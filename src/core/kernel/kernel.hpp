@@ -93,6 +93,7 @@ struct PanelView {
   const std::int32_t* quads = nullptr;
   const float* byte_scales = nullptr;
   const float* byte_offsets = nullptr;
+  const std::int32_t* byte_sums = nullptr;  // 128 times the sum of q
 };
 
 // The best clusters so far, for each row and lane. `reduce` combines the lanes.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/byte_products.hpp"
+#include "kernel/lane_products.hpp"
 #include "kernel/vectors.hpp"
 
 namespace boostkmeans {
@@ -24,7 +25,11 @@ template <int V, bool fetching = false, int width = V * kLanes>
     const float* a = tile.values + begin / kChunkColumns * kChunkSize + row * kTileStride;
     const int64_t left = tile.n_features - begin;
     const int64_t count = left < kChunkColumns ? left : kChunkColumns;
-    for (int64_t j = 0; j < count; ++j, ++a, panel += width) {
+    int64_t j = 0;
+    if constexpr (kMultipliesLanes && !fetching)
+      for (; j + kLanes <= count; j += kLanes, a += kLanes, panel += kLanes * width)
+        add_lanes<V, width>(a, panel, acc);
+    for (; j < count; ++j, ++a, panel += width) {
       if constexpr (fetching) {
         __builtin_prefetch(ahead, 0, 2);
         ahead += ahead_step;

@@ -7,6 +7,8 @@ namespace boostkmeans {
 inline void pause() {
 #ifdef __x86_64__
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
 #endif
 }
 

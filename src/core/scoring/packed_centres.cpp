@@ -9,9 +9,13 @@ namespace {
 
 std::int64_t quads_of(std::int64_t n_features) { return (n_features + 3) / 4; }
 
-// Rounds -2 C to bytes such that x . -2 C = scale * (x . bytes - offset). Returns |C|^2.
+// Kernels that multiply signed bytes subtract this number from the bytes of rows.
+constexpr std::int32_t kMiddleByte = 128;
+
+// Rounds -2 C to bytes such that x . -2 C = scale * (x . bytes - offset). `sum` is the sum of the bytes,
+// multiplied by kMiddleByte. Returns |C|^2.
 float to_bytes(const DenseRows& rows, const double* composite, double inverse, std::int32_t* quads,
-               float& scale, float& offset) {
+               float& scale, float& offset, std::int32_t& sum) {
   constexpr double kLargest = 127.0;
   const std::int64_t n = rows.n_features();
   double norm = 0.0, largest = 0.0, shifted = 0.0;
@@ -20,15 +24,18 @@ float to_bytes(const DenseRows& rows, const double* composite, double inverse, s
     largest = std::max(largest, std::abs(composite[j]));
   }
   std::fill_n(quads, quads_of(n), 0);
+  sum = 0;
   auto* bytes = reinterpret_cast<signed char*>(quads);
   const double factor = largest > 0.0 ? -kLargest / largest : 0.0;
   for (std::int64_t j = 0; j < n; ++j) {
     const double q = std::nearbyint(composite[j] * factor);
     bytes[j] = static_cast<signed char>(q);
+    sum += bytes[j];
     shifted += q * rows.byte_shift(j);
   }
   scale = static_cast<float>(2.0 * largest * inverse / kLargest * rows.byte_scale());
   offset = static_cast<float>(shifted);
+  sum *= kMiddleByte;
   return static_cast<float>(norm * inverse * inverse);
 }
 
@@ -57,7 +64,8 @@ PackedCentres::PackedCentres(const Kernel& kernel, std::int64_t n_clusters, std:
       quads_(bytes != nullptr ? n_panels_ * width_ * quads_of(n_features) : 0),
       scalars_(n_panels_ * width_),
       byte_scales_(n_panels_ * width_),
-      byte_offsets_(n_panels_ * width_) {
+      byte_offsets_(n_panels_ * width_),
+      byte_sums_(n_panels_ * width_) {
   std::fill_n(values_.get(), bytes != nullptr ? 0 : n_panels_ * width_ * n_features, 0.0f);
   std::fill_n(quads_.get(), bytes != nullptr ? n_panels_ * width_ * quads_of(n_features) : 0, 0);
   for (std::int64_t c = n_clusters; c < n_panels_ * width_; ++c) set_never(c);
@@ -70,7 +78,7 @@ void PackedCentres::set(std::int64_t cluster, const double* composite, double we
     const std::int64_t n_quads = quads_of(n_features_);
     Buffer<std::int32_t> quads(n_quads);
     norm = to_bytes(*bytes_, composite, inverse_of(weight), quads.get(), byte_scales_[cluster],
-                    byte_offsets_[cluster]);
+                    byte_offsets_[cluster], byte_sums_[cluster]);
     for (std::int64_t j = 0; j < n_quads; ++j) quads_[first * n_quads + column + j * width_] = quads[j];
   } else {
     norm = pack_column(composite, inverse_of(weight), n_features_, width_,
@@ -82,6 +90,7 @@ void PackedCentres::set(std::int64_t cluster, const double* composite, double we
 void PackedCentres::set_never(std::int64_t cluster) {
   scalars_.set_never(cluster);
   byte_scales_[cluster] = byte_offsets_[cluster] = 0.0f;
+  byte_sums_[cluster] = 0;
 }
 
 void PackedCentres::gather(const CentreTable& table, const std::int32_t* clusters, std::int64_t count) {
@@ -119,7 +128,8 @@ PanelView PackedCentres::view() const {
           static_cast<std::int32_t>(n_clusters_),
           bytes_ != nullptr ? quads_.get() : nullptr,
           byte_scales_.get(),
-          byte_offsets_.get()};
+          byte_offsets_.get(),
+          byte_sums_.get()};
 }
 
 }  // namespace boostkmeans

@@ -65,6 +65,7 @@ class PackedCentres {
   Buffer<std::int32_t> quads_;  // empty unless for low precision
   ClusterScalars scalars_;
   Buffer<float> byte_scales_, byte_offsets_;
+  Buffer<std::int32_t> byte_sums_;
 };
 
 }  // namespace boostkmeans

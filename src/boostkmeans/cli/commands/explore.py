@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.files.input import check_side_files, input_files
 from boostkmeans.cli.files.model_input import read_model
@@ -169,7 +170,7 @@ def _check_contents(contents: ContentOptions) -> None:
 def _check_parquet(output: Output | None) -> None:
     check_ending("--parquet", output, (".parquet", ".pq"), stdout=False)
     if output is not None and find_spec("pyarrow") is None:
-        raise ImportError("--parquet needs pyarrow: pip install boostkmeans[parquet]")
+        raise ImportError(f"--parquet needs pyarrow: {install_hint('parquet')}")
 
 
 def _image_paths(folder: str, ids: Any) -> list[Path]:

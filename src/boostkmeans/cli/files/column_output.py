@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.cli.files.output import Output, check_ending, writing_to
 from boostkmeans.cli.stdout import print_part
 
@@ -22,7 +23,7 @@ def check_table(name: str, output: Output | None, *, stdout: bool = True) -> Non
     """Raise an error unless the output of an option can be a table."""
     check_ending(name, output, TABLE_ENDINGS, stdout=stdout)
     if output is not None and output.ending == ".parquet" and find_spec("pyarrow") is None:
-        raise ImportError(f"{name} as .parquet needs pyarrow: pip install boostkmeans[parquet]")
+        raise ImportError(f"{name} as .parquet needs pyarrow: {install_hint('parquet')}")
 
 
 def write_table(output: Output, columns: Columns) -> None:

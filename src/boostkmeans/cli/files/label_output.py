@@ -13,6 +13,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.cli.files.label_table import WriteTable, table_writer
 from boostkmeans.cli.files.output import STDOUT, Output, check_ending, writing_to
 from boostkmeans.cli.files.row_writer import COLUMN_ENDINGS, WriteRows, row_writer
@@ -180,7 +181,7 @@ def _is_folder(path: str) -> bool:
 def check_pyarrow(name: str, output: Output | None) -> None:
     """Raise an error before the work begins if a Parquet file cannot be written."""
     if output is not None and output.ending == ".parquet" and find_spec("pyarrow") is None:
-        raise ImportError(f"{name} as .parquet needs pyarrow: pip install boostkmeans[parquet]")
+        raise ImportError(f"{name} as .parquet needs pyarrow: {install_hint('parquet')}")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.cli.stdout import print_result
 from boostkmeans.io import atomic_write, check_target
 
@@ -159,7 +160,7 @@ def check_outputs(
 def check_matplotlib(name: str) -> None:
     """Raise an error before the work begins if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
-        raise ImportError(f"{name} needs matplotlib: pip install boostkmeans[plot]")
+        raise ImportError(f"{name} needs matplotlib: {install_hint('plot')}")
 
 
 def check_plot(picture: Output | None) -> Output | None:

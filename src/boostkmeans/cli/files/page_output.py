@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.cli.files.output import Output, require_file
 from boostkmeans.io._access.urls import public_name
 
@@ -19,7 +20,7 @@ def check_page(name: str, output: Output | None) -> None:
     """Raise an error before the work begins if the page cannot be written."""
     require_file(name, output)
     if output is not None and find_spec("jinja2") is None:
-        raise ImportError(f"{name} needs jinja2: pip install boostkmeans[explore]")
+        raise ImportError(f"{name} needs jinja2: {install_hint('explore')}")
 
 
 def typed_command(context: typer.Context) -> str:

@@ -4,6 +4,8 @@ import importlib
 import sys
 from typing import Any
 
+from boostkmeans._runtime.installation import install_hint
+
 # Package that the adapter of an engine imports, for each extra of this project.
 PACKAGES = {"dask": "distributed", "ray": "ray"}
 
@@ -15,7 +17,7 @@ def import_engine(engine: str) -> Any:
     except ImportError as error:  # chained, because an existing installation may be broken
         raise ImportError(
             f"engine={engine!r} needs the package {PACKAGES[engine]!r}, which is part of the extra "
-            f"{engine!r}: pip install 'boostkmeans[{engine}]'"
+            f"{engine!r}: {install_hint(engine)}"
         ) from error
 
 

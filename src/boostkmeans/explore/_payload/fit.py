@@ -1,13 +1,13 @@
 """Fit: the convergence curve and the facts about a fitted model."""
 
 import platform
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._runtime.errors import shorten
+from boostkmeans._runtime.version import VERSION
 from boostkmeans.explore._packing import rounded
 
 # Parameters that say nothing about the result.
@@ -75,7 +75,7 @@ def facts_of(model: CentreModel, n_rows: int, distortion: float) -> list[list[st
         if name not in HIDDEN_PARAMETERS and value is not None:
             shown = f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
             facts.append([name, shorten(shown)])
-    versions = (("boostkmeans", version("boostkmeans")), ("NumPy", np.__version__))
+    versions = (("boostkmeans", VERSION), ("NumPy", np.__version__))
     return [*facts, *([name, value] for name, value in versions), ["Python", platform.python_version()]]
 
 

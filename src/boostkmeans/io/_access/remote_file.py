@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.urls import public_name, without_secrets
 
@@ -235,7 +236,6 @@ def import_fsspec(name: str) -> Any:
         import fsspec
     except ImportError:
         raise ImportError(
-            f"{name}: Reading URLs requires fsspec, which is not installed: pip install "
-            "'boostkmeans[remote]'"
+            f"{name}: Reading URLs requires fsspec, which is not installed: {install_hint('remote')}"
         ) from None
     return fsspec

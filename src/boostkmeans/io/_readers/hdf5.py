@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import Message, Parameter
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans.io._access.array_description import ArrayDescription
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.byte_source import MAX_EXPANSION
@@ -135,7 +136,7 @@ def _import_h5py() -> Any:
         import h5py
     except ImportError:
         raise ImportError(
-            "Reading HDF5 files requires h5py, which is not installed: pip install 'boostkmeans[hdf5]'"
+            f"Reading HDF5 files requires h5py, which is not installed: {install_hint('hdf5')}"
         ) from None
     return h5py
 

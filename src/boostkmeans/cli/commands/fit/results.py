@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 
 import boostkmeans
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.cli.command import Result
 from boostkmeans.cli.commands.fit.options import OutputOptions
@@ -67,7 +68,7 @@ class FitOutputs:
         check_ending("--centers", outputs.centers, CENTRE_ENDINGS, stdout=False)
         is_parquet = outputs.centers is not None and outputs.centers.ending == ".parquet"
         if is_parquet and find_spec("pyarrow") is None:
-            raise ImportError("--centers as .parquet needs pyarrow: pip install boostkmeans[parquet]")
+            raise ImportError(f"--centers as .parquet needs pyarrow: {install_hint('parquet')}")
         return outputs
 
     def by_option(self, inputs: list[str]) -> dict[str, Output | list[Output] | None]:

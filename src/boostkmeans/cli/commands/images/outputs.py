@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from boostkmeans import explore
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans._runtime.untrusted_text import as_utf8, escape_untrusted
 from boostkmeans.cli.commands.images.options import ImageOutputOptions
@@ -62,9 +63,7 @@ class ImageOutputs:
         for name in ("labels", "vectors"):
             one = getattr(outputs, name)
             if one is not None and one.ending == ".parquet" and find_spec("pyarrow") is None:
-                raise ImportError(
-                    f"--{name} as .parquet needs pyarrow: pip install boostkmeans[parquet]"
-                )
+                raise ImportError(f"--{name} as .parquet needs pyarrow: {install_hint('parquet')}")
         check_page("--page", outputs.page)
         if outputs.pipeline is not None and not computes_vlad:
             raise ValueError("--save-pipeline is for --features vlad: other features have no pipeline.")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import Message, Parameter
+from boostkmeans._runtime.installation import install_hint
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.choice import ambiguous_name_error, list_names
 from boostkmeans.io._access.location import Location
@@ -28,8 +29,8 @@ def import_pyarrow() -> Any:
         import pyarrow.parquet
     except ImportError:
         raise ImportError(
-            "Reading Parquet and Arrow files requires pyarrow, which is not installed: pip install "
-            "'boostkmeans[parquet]'"
+            "Reading Parquet and Arrow files requires pyarrow, which is not installed: "
+            f"{install_hint('parquet')}"
         ) from None
     return pyarrow
 

@@ -1,0 +1,84 @@
+"""How the package is described and installed: version, extras, groups, and messages about both."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import boostkmeans
+from install_group import requirements
+
+ROOT = Path(__file__).parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_versions_are_equal_everywhere() -> None:
+    """The version is that of the newest section of the changelog."""
+    source = PYPROJECT["tool"]["scikit-build"]["metadata"]["version"]
+    found = re.search(source["regex"], (ROOT / source["input"]).read_text())
+    assert found is not None
+    assert found["value"] == boostkmeans.__version__
+    newest = re.search(r"^## (\S+) - ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == boostkmeans.__version__
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == boostkmeans.__version__
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
+    assert recipe["context"]["version"] == boostkmeans.__version__
+
+
+def test_recipe_has_the_dependencies_of_the_package() -> None:
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
+    run = {one.replace(" ", "") for one in recipe["requirements"]["run"]} - {"python"}
+    assert run == set(PYPROJECT["project"]["dependencies"])
+    assert set(PYPROJECT["build-system"]["requires"]) <= {
+        one.replace(" ", "") for one in recipe["requirements"]["host"]
+    }
+
+
+def test_extra_all_has_every_extra() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    named = re.fullmatch(r"boostkmeans\[(.*)\]", everything)
+    assert named is not None
+    assert named[1].split(",") == [name for name in extras if name != "all"]
+
+
+def test_groups_include_each_other() -> None:
+    groups = PYPROJECT["dependency-groups"]
+    assert set(requirements(groups, "test")) >= {*groups["lint"], *groups["test-core"]}
+    assert all(isinstance(one, str) for one in requirements(groups, "dev"))
+    with pytest.raises(SystemExit, match="no dependency group 'missing'"):
+        list(requirements(groups, "missing"))
+
+
+def test_lower_bounds_of_groups_are_those_of_extras() -> None:
+    """The tests must not need a later version of a package than its users."""
+    bounds = [
+        PYPROJECT["project"]["dependencies"],
+        *PYPROJECT["project"]["optional-dependencies"].values(),
+    ]
+    stated = {one for extra in bounds for one in extra if not one.startswith("boostkmeans[")}
+    names = {re.split(r"[\[>=]", one)[0] for one in stated}
+    used = requirements(PYPROJECT["dependency-groups"], "test")
+    assert {one for one in used if re.split(r"[\[>=]", one)[0] in names} <= stated
+
+
+def test_nothing_is_installed_from_an_index() -> None:
+    """There are no published wheels yet. One constant states how to install an extra."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("This is not a clone: there is no list of the files of the project.")
+    wrong = re.compile(r"""pip install (-\S+ )*['"]?boostkmeans""")
+    allowed = {"src/boostkmeans/_runtime/installation.py", "CONTRIBUTING.md"}
+    found = [
+        name
+        for name in listed.stdout.decode().split("\0")
+        if Path(name).suffix in {".py", ".md", ".html", ".js", ".toml", ".yaml", ".yml", ".cpp", ".sh"}
+        and name not in allowed
+        and wrong.search((ROOT / name).read_text(encoding="utf-8"))
+    ]
+    assert found == []

@@ -1,0 +1,67 @@
+"""Run the tests of the core parts with the oldest versions of all packages that pyproject.toml allows.
+
+Usage: python tools/try_oldest.py [--only-install]
+
+Every lower bound of the dependencies and of the extras becomes an exact version. A bound without a wheel
+for this version of Python fails here, so that the bounds in pyproject.toml are those that work.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+ENVIRONMENT = ROOT / "build" / "oldest"
+# Engines of clusters and images take long to install and have tests of their own (make test-cluster).
+EXTRAS = (
+    "cli", "plot", "parquet", "hdf5", "remote", "onnx", "faiss", "images", "images-onnx", "explore",
+)  # fmt: skip
+TESTS = (
+    "tests/core", "tests/data", "tests/steps", "tests/storage", "tests/models", "tests/estimators",
+    "tests/metrics", "tests/quantization", "tests/io", "tests/interop", "tests/runtime", "tests/select",
+    "tests/images", "tests/cli/test_cli_fit.py", "tests/explore",
+)  # fmt: skip
+
+
+def lower_bound(requirement: str) -> str:
+    """Return the requirement for its lower bound: 'numpy==1.25.*' for 'numpy>=1.25'."""
+    return re.sub(r">=([0-9.]+)", r"==\1.*", requirement)
+
+
+def oldest_requirements() -> list[str]:
+    """Return the oldest version of every dependency, and of those of the extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [one for extra in EXTRAS for one in project["optional-dependencies"][extra]]
+    return sorted({lower_bound(one) for one in [*project["dependencies"], *extras]})
+
+
+def main() -> None:
+    """Create the environment, compile the package, and run the tests."""
+    shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
+    python = ENVIRONMENT / "bin" / "python"
+    requirements = oldest_requirements()
+    print("Packages:", *requirements, flush=True)
+    install = [python, ROOT / "tools" / "install_group.py", "test-core", "--quiet", *requirements]
+    subprocess.run([*install, ROOT], check=True)
+    if "--only-install" in sys.argv:
+        return
+    command = [
+        python,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "not slow and not process",
+        "-p",
+        "no:cacheprovider",
+        *TESTS,
+    ]
+    sys.exit(subprocess.run(command, cwd=ROOT, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
