@@ -13,7 +13,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from boostkmeans.cli.files.label_table import WriteTable, table_writer
+from boostkmeans.cli.files.label_table import LABEL, WriteTable, table_writer
 from boostkmeans.cli.files.output import STDOUT, Output, check_ending, writing_to
 from boostkmeans.cli.files.row_writer import COLUMN_ENDINGS, WriteRows, row_writer
 from boostkmeans.io import FileRows, Vectors
@@ -43,10 +43,18 @@ class LabelOutput:
     format: LabelFormat | None
     """Format of the files in a folder. None stands for the default."""
     force: bool
+    n_columns: int = 1
+    """Number of labels per row."""
 
     @classmethod
     def from_options(
-        cls, path: str | None, label_format: LabelFormat | None, id_column: str | None, *, force: bool
+        cls,
+        path: str | None,
+        label_format: LabelFormat | None,
+        id_column: str | None,
+        *,
+        force: bool,
+        n_columns: int = 1,
     ) -> "LabelOutput | None":
         """Return the output, or None without --labels. Raise an error if the options do not match."""
         if label_format is not None and (path is None or not _is_folder(path)):
@@ -56,7 +64,7 @@ class LabelOutput:
             )
         if path is None:
             return None
-        output = cls(path, id_column is not None, label_format, force)
+        output = cls(path, id_column is not None, label_format, force, n_columns)
         output._check_format()
         return output
 
@@ -115,11 +123,16 @@ class LabelOutput:
     ) -> Iterator[WriteRows]:
         """Open a label file for the rows from `begin` to `end` (excluded)."""
         if not self.has_ids and output.ending != ".parquet":
-            with row_writer(output, (end - begin,), np.int32) as write:
+            n_rows, columns = end - begin, self.n_columns
+            shape = (n_rows,) if columns == 1 else (n_rows, columns)
+            with row_writer(output, shape, np.int32) as write:
                 yield write
             return
         id_dtype = vectors.read_ids(0, 0).dtype if self.has_ids else None
-        with table_writer(output, id_dtype) as write_table:
+        names = [LABEL]
+        if self.n_columns > 1:
+            names = [f"{LABEL}_{number}" for number in range(1, self.n_columns + 1)]
+        with table_writer(output, id_dtype, names) as write_table:
             yield _with_ids(write_table, vectors if self.has_ids else None, begin)
 
     def _path_of(self, name: str) -> str:

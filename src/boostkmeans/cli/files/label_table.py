@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -25,14 +25,14 @@ WriteTable = Callable[[NDArray[Any], NDArray[Any] | None], bool]
 
 @contextmanager
 def table_writer(
-    output: Output, id_dtype: np.dtype[Any] | None, label: str = LABEL
+    output: Output, id_dtype: np.dtype[Any] | None, labels: Sequence[str] = (LABEL,)
 ) -> Iterator[WriteTable]:
     """Open an output for labels, which are written in batches.
 
-    `id_dtype` is None for labels without ids. `label` is the name of the column of the labels. A file
-    appears only if the block ends without an error.
+    `id_dtype` is None for labels without ids. `labels` are the names of the columns of the labels. A
+    file appears only if the block ends without an error.
     """
-    names = [label] if id_dtype is None else [ID, label]
+    names = list(labels) if id_dtype is None else [ID, *labels]
     if output.is_stdout:
         is_open = print_part(_header(names))
         yield lambda labels, ids: is_open and all(map(print_part, _lines(labels, ids)))
@@ -62,12 +62,17 @@ def _header(names: list[str]) -> str:
 
 def _lines(labels: NDArray[Any], ids: NDArray[Any] | None) -> Iterator[str]:
     """Yield the rows as comma-separated lines. Ids with commas or quotes are quoted."""
-    columns = [labels] if ids is None else [ids, labels]
+    columns = _columns(labels, ids)
     for begin in range(0, len(labels), ROWS_PER_TEXT):
         text = io.StringIO()
         some = (column[begin : begin + ROWS_PER_TEXT].tolist() for column in columns)
         csv.writer(text, lineterminator="\n").writerows(zip(*some, strict=True))
         yield text.getvalue()
+
+
+def _columns(labels: NDArray[Any], ids: NDArray[Any] | None) -> list[NDArray[Any]]:
+    own = [labels] if labels.ndim == 1 else [np.ascontiguousarray(one) for one in labels.T]
+    return own if ids is None else [ids, *own]
 
 
 @contextmanager
@@ -77,11 +82,10 @@ def _parquet_table(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    fields = [pa.field(names[-1], pa.int32(), nullable=False)]
+    kinds = dict.fromkeys(names, pa.int32())
     if id_dtype is not None:
-        kind = pa.string() if id_dtype.kind == "O" else pa.from_numpy_dtype(id_dtype)
-        fields.insert(0, pa.field(ID, kind, nullable=False))
-    schema = pa.schema(fields)
+        kinds[ID] = pa.string() if id_dtype.kind == "O" else pa.from_numpy_dtype(id_dtype)
+    schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
 
     waiting: list[Any] = []
 
@@ -90,7 +94,7 @@ def _parquet_table(
         waiting.clear()
 
     def write(labels: NDArray[Any], ids: NDArray[Any] | None) -> None:
-        columns = [labels] if ids is None else [ids, labels]
+        columns = _columns(labels, ids)
         arrays = [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)]
         waiting.append(pa.Table.from_arrays(arrays, schema=schema))
         if sum(table.num_rows for table in waiting) >= ROWS_PER_GROUP:
