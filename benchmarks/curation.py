@@ -186,9 +186,7 @@ def timed_search(X: Array, threshold: float, n_neighbours: int | None = None) ->
     reset_peak()
     before = megabytes("VmRSS")
     seconds, found = timed(
-        lambda: deduplicate(
-            X, threshold, n_neighbours=n_neighbours, n_checked=0, n_threads=N_THREADS
-        )
+        lambda: deduplicate(X, threshold, n_neighbours=n_neighbours, n_checked=0, n_threads=N_THREADS)
     )
     return {
         "seconds": seconds,

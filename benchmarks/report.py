@@ -1,5 +1,6 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
+import assignment_report
 import cluster_names_report
 import distributed_report
 import explorer_report
@@ -37,6 +38,7 @@ def page_text(results: dict[str, Json]) -> str:
     sections = {
         **SECTIONS,
         **large_k_report.SECTIONS,
+        **assignment_report.SECTIONS,
         **projected_report.SECTIONS,
         **optima_report.SECTIONS,
         **few_clusters_report.SECTIONS,

@@ -6,6 +6,7 @@ import argparse
 import environment  # noqa: F401
 
 # isort: split
+import assignment
 import cluster_names
 import cluster_simulation
 import distributed_fits
@@ -29,7 +30,7 @@ from report import write_report
 
 BENCHMARKS = [
     *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
-    *few_clusters.BENCHMARKS, *updates.BENCHMARKS, *small.BENCHMARKS,
+    *few_clusters.BENCHMARKS, *updates.BENCHMARKS, *small.BENCHMARKS, *assignment.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
     *cluster_names.BENCHMARKS, *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
     *distributed_fits.BENCHMARKS, *distributed_peers.BENCHMARKS, *distributed_memory.BENCHMARKS,

@@ -50,3 +50,8 @@ def blank_partition(labels: NDArray[Any], n_clusters: int, n_features: int) -> P
         np.zeros(n_clusters),
         np.zeros(n_clusters, dtype=np.int64),
     )
+
+
+def core_limits(n_clusters: int, least: float = 0.0, most: float = np.inf) -> dict[str, Any]:
+    """Return the same limits for all clusters, as arguments of `_core.SweepOptions`."""
+    return {"min_weights": np.full(n_clusters, least), "max_weights": np.full(n_clusters, most)}

@@ -240,7 +240,7 @@ def test_rejects_the_same_file_twice(small_file: Path, tmp_path: Path) -> None:
         (["-k", "5", "--sample", "all"], "or use --method bisecting"),
         (["-k", "5", "--method", "bisecting", "--max-passes", "all"], "auto or unlimited"),
         (["-k", "5", "--method", "bisecting", "--split", "mean"], "average"),
-        (["-k", "5", "--method", "refined", "--min-size", "3"], "--min-size has no effect on"),
+        (["-k", "5", "--method", "refined", "--dimensions", "3"], "--dimensions has no effect on"),
         (["-k", "5", "--max-memory", "much"], "'2GB'"),
         (["-k", "5", "--max-time", "-1"], "--max-time must be a number above 0"),
         (["-k", "5", "--resume"], "--checkpoint"),

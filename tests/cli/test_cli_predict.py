@@ -183,3 +183,51 @@ def test_evaluate_listing(folder: Path, tmp_path: Path) -> None:
     assert "2 classes for 3,000 rows" in message
     result = run("evaluate", folder / "m", folder / "x.npy", "--verbose")
     assert result.exit_code == 0
+
+
+@pytest.mark.usefixtures("small_batches")
+class TestNearest:
+    def test_several_clusters(
+        self, folder: Path, tmp_path: Path, X: NDArray[np.float32], model: BoostKMeans
+    ) -> None:
+        distances, labels = model.predict_many(X, 3)
+        succeed("predict", folder / "m", folder / "x.npy", "--nearest", "3", "--labels",
+                tmp_path / "l.npy", "--distances", tmp_path / "d.npy")  # fmt: skip
+        np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), labels)
+        np.testing.assert_array_equal(np.load(tmp_path / "d.npy"), distances.astype(np.float64))
+        printed = succeed("predict", folder / "m", folder / "x.npy", "--nearest", "3")
+        assert printed.splitlines()[5] == ",".join(map(str, labels[5]))
+        succeed("predict", folder / "m", folder / "x.npy", "--nearest", "3", "--labels",
+                tmp_path / "l.parquet")  # fmt: skip
+        table = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "l.parquet")
+        assert table.column_names == ["label_1", "label_2", "label_3"]
+        np.testing.assert_array_equal(table["label_2"], labels[:, 1])
+
+    def test_with_ids(self, folder: Path, tmp_path: Path) -> None:
+        lines = ["id,a,b,c,d,e", *(f"r{i},{i},1,2,3,4" for i in range(4))]
+        (tmp_path / "x.csv").write_text("\n".join(lines))
+        out = succeed("predict", folder / "m", tmp_path / "x.csv", "--id", "id", "--nearest", "2")
+        assert out.splitlines()[0] == "id,label_1,label_2"
+        assert out.splitlines()[1].startswith("r0,")
+
+    def test_outlier_scores(
+        self, folder: Path, tmp_path: Path, X: NDArray[np.float32], model: BoostKMeans
+    ) -> None:
+        for options in ([], ["--nearest", "2"]):
+            succeed("predict", folder / "m", folder / "x.npy", "--labels", tmp_path / "l.npy", "--force",
+                    "--outliers", tmp_path / "o.npy", *options)  # fmt: skip
+            np.testing.assert_allclose(np.load(tmp_path / "o.npy"), model.outlier_scores(X), rtol=1e-6)
+
+    def test_rejects(self, folder: Path, tmp_path: Path) -> None:
+        command = ["predict", folder / "m", folder / "x.npy"]
+        assert "6 clusters" in fail(2, *command, "--nearest", "7")
+        assert "--candidates 2" in fail(2, *command, "--nearest", "3", "--candidates", "2")
+        assert "--outliers" in fail(2, *command, "--outliers", tmp_path / "o.parquet")
+
+    def test_evaluate_prints_the_simplified_silhouette(
+        self, folder: Path, X: NDArray[np.float32], model: BoostKMeans
+    ) -> None:
+        found = json.loads(succeed("evaluate", folder / "m", folder / "x.npy", "--json"))
+        expected = metrics.simplified_silhouette(X, model).mean
+        assert found["simplified_silhouette"] == pytest.approx(expected)
+        assert "simplified silhouette" in succeed("evaluate", folder / "m", folder / "x.npy")

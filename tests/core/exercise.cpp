@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "assign/approximate.hpp"
-#include "assign/code_search.hpp"
-#include "assign/exact_search.hpp"
 #include "assign/kmeans_plus_plus.hpp"
 #include "assign/nearest.hpp"
 #include "assign/neighbours.hpp"
+#include "assign/silhouette.hpp"
 #include "baselines/online.hpp"
 #include "criteria/criterion_sweep.hpp"
 #include "kernel/processor.hpp"
@@ -22,6 +21,8 @@
 #include "partition/partition.hpp"
 #include "projection/project.hpp"
 #include "rows/describe.hpp"
+#include "search/code_search.hpp"
+#include "search/exact_search.hpp"
 #include "sweep/sweep.hpp"
 #include "tree/split.hpp"
 
@@ -117,15 +118,33 @@ void exercise_limits(const Rows& rows, RowWeights w, const Partition& partition,
   sweep(rows, w, partition, visit, {.penalties = penalties.data(), .seed = 5}, pool);
   double inertia = recompute(rows, w, partition, nullptr, pool).inertia;
   const auto [min_weight, max_weight] = std::minmax_element(partition.weights, partition.weights + k);
-  const SizeLimits limits{*min_weight, *max_weight};
+  const std::vector<double> least(static_cast<std::size_t>(k), *min_weight),
+      most(least.size(), *max_weight);
+  const SizeLimits limits{least.data(), most.data()};
   for (int s = 0; s < 6; ++s) {
     sweep(rows, w, partition, visit,
           {.first = s == 2, .exact = s == 5, .limits = limits, .exchange = s % 2 == 0, .seed = 5}, pool);
-    for (std::int64_t c = 0; c < k; ++c) check(limits.allow(partition.weights[c]), "limits hold");
+    for (std::int64_t c = 0; c < k; ++c) check(limits.allow(c, partition.weights[c]), "limits hold");
     const double after = recompute(rows, w, partition, nullptr, pool).inertia;
     check(after <= inertia * (1 + 1e-12), "a sweep within limits lowers the inertia");
     inertia = after;
   }
+}
+
+// The nearest centres of each row, and its silhouette.
+template <class Rows>
+void exercise_measures(const Rows& rows, RowWeights w, const Partition& partition, ThreadPool& pool) {
+  const std::int64_t n = rows.n_rows(), k = partition.n_clusters, m = std::min<std::int64_t>(k, 3);
+  std::vector<std::int32_t> many(static_cast<std::size_t>(n * m));
+  std::vector<double> distances(many.size()), values(static_cast<std::size_t>(n));
+  nearest_many(rows, partition.composites, k, m, many.data(), distances.data(), pool);
+  for (std::int64_t i = 0; i < n * m; ++i)
+    check(i % m == 0 ||
+              distances[static_cast<std::size_t>(i - 1)] <= distances[static_cast<std::size_t>(i)],
+          "the nearest centres come first");
+  for (const bool cosine : {false, true})
+    silhouette(rows, w, partition.labels, k, {cosine, nullptr}, 0, n, values.data(), pool);
+  for (const double value : values) check(value >= -1.0 && value <= 1.0, "silhouettes lie in [-1, 1]");
 }
 
 // Ranges of members.
@@ -255,6 +274,7 @@ void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& p
   }
   exercise_limits(rows, w, partition, visit, pool);
   exercise_candidates(rows, w, partition, pool);
+  if (k > 1) exercise_measures(rows, w, partition, pool);
   exercise_whole_splits(rows, w, pool);
   exercise_split(rows, w, partition, pool);
   exercise_criteria(rows, w, k, pool);

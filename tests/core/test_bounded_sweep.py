@@ -13,6 +13,7 @@ from boostkmeans import _core
 from boostkmeans._data.projection import Projection, Spectrum
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.partition import Partition
+from factories import core_limits
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
@@ -79,7 +80,7 @@ class Sweeps:
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {}, "annealed": {"temperature": 0.1}, "hot": {"temperature": 0.4},
-    "limits": {"min_weight": 9.0, "max_weight": 12.0}, "upper limit": {"max_weight": 12.0},
+    "limits": core_limits(K, 9.0, 12.0), "upper limit": core_limits(K, most=12.0),
     "first": {"first": True}, "first, annealed": {"first": True, "temperature": 0.1},
 }  # fmt: skip
 
@@ -251,7 +252,7 @@ def test_certifies_rows_that_the_axes_show_completely(n_axes: int) -> None:
     ("options", "message"),
     [
         ({"penalties": np.zeros(K)}, "excludes exchange"),
-        ({"exchange": True, "max_weight": 50.0}, "excludes exchange"),
+        ({"exchange": True, **core_limits(K, most=50.0)}, "excludes exchange"),
     ],
 )
 def test_rejects_options_without_bounds(options: dict[str, Any], message: str) -> None:

@@ -10,7 +10,7 @@ import reference
 from boostkmeans import _core, instruction_sets
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.partition import Partition
-from factories import blank_partition
+from factories import blank_partition, core_limits
 
 pytestmark = pytest.mark.usefixtures("isa")
 
@@ -247,7 +247,8 @@ def test_rejects_empty_runs_and_blocks(run_rows: int, block_rows: int) -> None:
         ({"temperature": np.nan}, "temperature must lie in"),
         ({"temperature": 0.1, "exact": True}, "requires temperature 0"),
         ({"penalties": np.zeros(4), "exact": True}, "allows no penalties"),
-        ({"penalties": np.zeros(4), "max_weight": 5.0}, "either penalties or limits"),
+        ({"penalties": np.zeros(4), **core_limits(4, most=5.0)}, "either penalties or limits"),
+        ({"max_weights": np.ones(4)}, "must be given together"),
         ({"penalties": np.array([0.0, -1.0])}, "penalties must not be negative"),
     ],
 )

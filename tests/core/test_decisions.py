@@ -11,7 +11,7 @@ from boostkmeans import _core
 from boostkmeans._data.rows import Rows
 from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
 from boostkmeans._steps.partition import Partition
-from factories import blank_partition
+from factories import blank_partition, core_limits
 
 Labels = NDArray[np.int32]
 
@@ -40,6 +40,7 @@ def sweep(
 ) -> tuple[Partition, _core.SweepResult]:
     """Sweep once in a fixed order, and check the reported gain."""
     rows = Rows.in_own_frame(X, "euclidean", 1)
+    limits = {} if max_weight == np.inf else core_limits(k, most=max_weight)
     partition = blank_partition(labels.copy(), k, X.shape[1])
     before, _ = partition.recompute(rows, weights, 1)
     visit: _core.FullVisit | _core.CandidateVisit
@@ -57,7 +58,7 @@ def sweep(
         weights,
         partition.view(),
         visit,
-        _core.SweepOptions(max_weight=max_weight, temperature=temperature),
+        _core.SweepOptions(**limits, temperature=temperature),
         n_threads=n_threads,
     )
     sums, weights_of_clusters = partition.composites.copy(), partition.weights.copy()

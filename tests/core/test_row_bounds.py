@@ -11,7 +11,7 @@ from boostkmeans._data.rows import Rows
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.row_bounds import RowBounds
 from boostkmeans._steps.sweep import FullPolicy, SweepOptions, sweep
-from factories import make_partition, make_problem
+from factories import core_limits, make_partition, make_problem
 
 Weights = NDArray[np.float64] | None
 
@@ -119,7 +119,8 @@ def test_bounds_are_checked() -> None:
 
     good = RowBounds.for_partition(partition)
     run(good)
-    for options in ({"first": True}, {"temperature": 0.1}, {"max_weight": 20.0}, {"exchange": True}):
+    limits = core_limits(3, most=20.0)
+    for options in ({"first": True}, {"temperature": 0.1}, limits, {"exchange": True}):
         with pytest.raises(ValueError, match="plain sweep"):
             run(good, **options)
     with pytest.raises(ValueError, match="one value per row"):

@@ -214,6 +214,37 @@ def test_reads_no_block_for_zero_weights_if_all_weights_are_positive(
         model.fit(source(X, little_memory), sample_weight=weights)
 
 
+class TestLimits:
+    """Limits on the sizes of clusters, and the spread of clusters, of rows in blocks."""
+
+    @pytest.mark.parametrize(
+        "parameters", [{}, {"n_candidates": 4}, {"init": X[:12]}, {"tol": 0}], ids=str
+    )
+    def test_limits_hold(self, parameters: dict[str, Any], little_memory: int) -> None:
+        limits = {"min_size": 200, "max_size": 260}
+        model = BoostKMeans(12, random_state=0, **limits, **parameters).fit(source(X, little_memory))
+        assert model.cluster_sizes_.min() >= 200
+        assert model.cluster_sizes_.max() <= 260
+        in_memory = BoostKMeans(12, random_state=0, **limits, **parameters).fit(X)
+        assert model.inertia_ < 1.3 * in_memory.inertia_
+
+    def test_one_limit_per_cluster(self, little_memory: int) -> None:
+        most = np.array([100, 900, 300, 500, 200, 200, 200, 200, 300, 300, 300, 300])
+        model = BoostKMeans(12, max_size=most, random_state=0).fit(source(X, little_memory))
+        assert (model.cluster_sizes_ <= most).all()
+
+    def test_limits_of_a_tree(self, little_memory: int) -> None:
+        model = BisectingBoostKMeans(12, max_size=270, random_state=0).fit(source(X, little_memory))
+        assert model.cluster_sizes_.max() <= 270
+
+    @pytest.mark.parametrize("parameters", [{}, {"n_candidates": 4}, {"max_size": 300}], ids=str)
+    def test_spread(self, parameters: dict[str, Any], little_memory: int) -> None:
+        model = BoostKMeans(12, random_state=0, **parameters).fit(source(X, little_memory))
+        gaps = ((X - model.cluster_centers_[model.labels_]) ** 2).sum(axis=1)
+        means = np.bincount(model.labels_, weights=gaps) / model.cluster_sizes_
+        np.testing.assert_allclose(model.cluster_spread_, np.sqrt(means), rtol=1e-9)
+
+
 class TestErrors:
     @pytest.mark.parametrize("value", [np.nan, np.inf])
     def test_reports_the_row_of_a_value_that_is_not_finite(
@@ -224,9 +255,7 @@ class TestErrors:
         with pytest.raises(ValueError, match="row 2345, column 3"):
             BoostKMeans(3).fit(source(rows, little_memory))
 
-    def test_rejects_settings_that_need_all_rows_in_memory(self, little_memory: int) -> None:
-        with pytest.raises(ValueError, match="Limits on sizes need all rows in memory"):
-            BoostKMeans(3, max_size=1500).fit(source(X, little_memory))
+    def test_rejects_a_callable_that_needs_all_rows_in_memory(self, little_memory: int) -> None:
         with pytest.raises(ValueError, match="callable init needs all rows in memory"):
             BoostKMeans(3, init=lambda X, k, r: X[:k]).fit(source(X, little_memory))
 

@@ -220,6 +220,20 @@ class TestInterface:
         assert model.transform(X).shape == (500, 6)
         assert model.fit_predict(X).shape == (500,)
 
+    def test_assignment_equals_that_of_the_local_estimator(self) -> None:
+        X = np.random.default_rng(0).normal(size=(500, 3))
+        blocks = [X[:0], *parts(X)]
+        model = BoostKMeans(6, random_state=0).fit(blocks)
+        local = model.to_local()
+        for found, expected in zip(model.predict_many(blocks, 3), local.predict_many(X, 3), strict=True):
+            np.testing.assert_array_equal(np.concatenate(found), expected)
+        scores = np.concatenate(model.outlier_scores(blocks))
+        np.testing.assert_array_equal(scores, local.outlier_scores(X))
+        np.testing.assert_array_equal(model.medoids(blocks), local.medoids(X))
+        np.testing.assert_array_equal(model.medoids(X), local.medoids(X))
+        with pytest.raises(ParameterError, match="'m'"):
+            model.predict_many(blocks, 7)
+
     def test_pickles_without_handles(self) -> None:
         X = np.random.default_rng(0).normal(size=(500, 3))
         model = BoostKMeans(6, random_state=0).fit(parts(X))

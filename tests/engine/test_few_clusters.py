@@ -59,7 +59,7 @@ def test_where_the_rules_apply() -> None:
     assert has_few_clusters(make_problem(rows, 24))
     assert not has_few_clusters(make_problem(rows, 25))  # fewer than 2,048 rows per cluster
     assert not has_few_clusters(make_problem(rows, 1))
-    assert not has_few_clusters(make_problem(rows, 10, limits=Limits(1.0, 30_000.0)))
+    assert not has_few_clusters(make_problem(rows, 10, limits=Limits.of_all(10, 1.0, 30_000.0)))
     fewer = Rows.in_own_frame(np.zeros((49_999, 1), dtype=np.float32), "euclidean", 1)
     assert not has_few_clusters(make_problem(fewer, 10))
 

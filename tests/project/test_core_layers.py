@@ -16,6 +16,7 @@ LAYERS = [
     ["scoring"],
     ["projection"],
     ["sections"],
+    ["search"],
     ["sweep", "tree", "assign", "baselines", "criteria"],
     ["fit"],
     ["bindings"],

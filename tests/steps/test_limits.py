@@ -1,6 +1,7 @@
 """Limits on the sizes of clusters hold after every sweep, and raise the inertia little."""
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import reference
-from boostkmeans import BoostKMeans, _core
+from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
 from boostkmeans._data.rows import Rows
 from boostkmeans._engine.run import Run
 from boostkmeans._steps.balance import Balancing
 from boostkmeans._steps.limits import Limits
+from boostkmeans._steps.packing import Packing
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.sweep import FullPolicy
 from conftest import blobs
@@ -187,10 +189,17 @@ class TestFit:
 
     def test_rejects_weights_that_cannot_be_packed(self) -> None:
         X, w = np.random.default_rng(0).normal(size=(5, 2)), np.array([3.0, 3, 3, 3, 0.1])
-        with pytest.raises(ValueError, match="was found"):
+        with pytest.raises(ValueError, match="and max_size exists"):
             BoostKMeans(3, max_size=4.1).fit(
                 X, sample_weight=w
             )  # Two rows of weight 3 would have to share a cluster.
+
+    def test_says_so_if_the_search_was_given_up(self) -> None:
+        """Three of 100 rows would have to share a cluster, but the search is not complete."""
+        X, w = np.random.default_rng(0).normal(size=(100, 2)), np.full(100, 3.0)
+        w[0] = 3.1
+        with pytest.raises(ValueError, match="was found, though one may exist"):
+            BoostKMeans(48, max_size=6.9).fit(X, sample_weight=w)
 
     def test_min_size_with_uneven_weights(self) -> None:
         """One row outweighs all others. Weights of 10, 3 and 4 are within the limit."""
@@ -240,6 +249,160 @@ class TestFit:
         np.testing.assert_array_equal(model.predict(X), gaps.argmin(axis=1))
 
 
+class TestOneLimitPerCluster:
+    """Arrays of limits: value i is the limit of cluster i."""
+
+    MOST = np.array([300.0, 20, 20, 200, 60, 100, 40, 160, 80, 120])
+    LEAST = np.array([250.0, 0, 20, 100, 0, 50, 0, 60, 10, 90])
+
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {},
+            {"n_candidates": 3},
+            {"init": "random-partition", "moves": "first"},
+            {"init": "bisecting", "repair": 3, "quality": "best"},
+            {"n_init": 2, "tol": 0},
+        ],
+        ids=str,
+    )
+    def test_limits_hold(self, parameters: dict[str, Any]) -> None:
+        X = uneven()
+        free = BoostKMeans(10, random_state=0).fit(X)
+        model = BoostKMeans(
+            10, min_size=self.LEAST, max_size=self.MOST.tolist(), random_state=0, **parameters
+        ).fit(X)
+        assert (model.cluster_sizes_ <= self.MOST).all()
+        assert (model.cluster_sizes_ >= self.LEAST).all()
+        assert model.inertia_ == pytest.approx(reference.inertia(X, model.labels_))
+        assert model.inertia_ < 4 * free.inertia_
+
+    def test_largest_clusters_get_the_largest_limits(self) -> None:
+        """Blobs of 300, 200 and 100 rows fit their limits exactly, in the order of the limits."""
+        sizes = np.array([100, 300, 200])
+        X = np.concatenate([[[100.0 * i, 0.0]] * n for i, n in zip((3, 1, 2), sizes, strict=True)])
+        X += np.random.default_rng(0).normal(size=X.shape)
+        for limits in ({"max_size": sizes}, {"min_size": sizes}):
+            model = BoostKMeans(3, random_state=0, **limits).fit(X)
+            assert model.cluster_sizes_.tolist() == sizes.tolist()
+            np.testing.assert_allclose(model.cluster_centers_[:, 0], [300, 100, 200], atol=1)
+
+    @pytest.mark.parametrize("given", ["centres", "labels"])
+    def test_given_clusters_keep_their_numbers(self, given: str) -> None:
+        """The cluster around 0 may have 2 rows only, although it starts with most rows."""
+        X = np.array([[0.0], [0.1], [0.2], [0.3], [5], [9], [9.1]])
+        init = np.array([[0.0], [9.0]]) if given == "centres" else np.array([0, 0, 0, 0, 0, 1, 1])
+        model = BoostKMeans(2, init=init, max_size=[2, 6], random_state=0).fit(X)
+        assert model.labels_.tolist() == [0, 0, 1, 1, 1, 1, 1]
+        anonymous = BoostKMeans(2, max_size=[2, 6], random_state=0).fit(X)
+        assert anonymous.inertia_ < model.inertia_
+        assert anonymous.cluster_sizes_.tolist() == [2, 5]
+
+    def test_weights(self) -> None:
+        X, w = uneven(), np.random.default_rng(0).uniform(0, 7, 900)
+        most = self.MOST / self.MOST.sum() * 1.1 * w.sum()
+        model = BoostKMeans(10, max_size=most, random_state=0).fit(X, sample_weight=w)
+        assert (np.bincount(model.labels_, weights=w, minlength=10) <= most * (1 + 1e-9)).all()
+
+    def test_equal_limits_equal_one_number(self) -> None:
+        X = uneven()
+        one = BoostKMeans(10, max_size=95, random_state=0).fit(X)
+        array = BoostKMeans(10, max_size=np.full(10, 95), random_state=0).fit(X)
+        np.testing.assert_array_equal(one.labels_, array.labels_)
+
+    def test_inf_is_no_limit(self) -> None:
+        model = BoostKMeans(2, max_size=[np.inf, 3], random_state=0).fit(uneven(50))
+        assert model.cluster_sizes_[1] <= 3
+
+    @pytest.mark.parametrize(
+        ("limits", "message"),
+        [
+            ({"max_size": [400, 400, 99]}, r"sum\(max_size\) = 899 should be >= n_samples = 900"),
+            ({"min_size": [400, 400, 101]}, r"sum\(min_size\) = 901 should be <= n_samples = 900"),
+            ({"min_size": [1, 5, 1], "max_size": [900, 4, 900]}, "Cluster 1 has the limits 5 and 4"),
+            ({"max_size": [400, 400]}, r"shape \(3,\), one limit per cluster"),
+            ({"max_size": [[400, 400, 400]]}, "max_size"),
+            ({"max_size": [400, 0, 900]}, "max_size"),
+            ({"min_size": [1, -1, 1]}, "min_size"),
+            ({"min_size": [1, np.nan, 1]}, "min_size"),
+            ({"min_size": ["a", "b", "c"]}, "min_size"),
+            ({"max_size": [449.5, 449.6, 1.9]}, "cannot be divided"),
+        ],
+    )
+    def test_rejects(self, limits: dict[str, Any], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            BoostKMeans(3, **limits).fit(uneven())
+
+    def test_model_files_and_plots(self, tmp_path: Path) -> None:
+        pyplot = pytest.importorskip("matplotlib.pyplot")
+        model = BoostKMeans(3, max_size=[20, 30, 100], random_state=0).fit(uneven(100))
+        model.save(tmp_path / "m")
+        np.testing.assert_array_equal(BoostKMeans.load(tmp_path / "m").max_size, [20, 30, 100])
+        figure, ax = pyplot.subplots()
+        model.plot_sizes(ax)
+        pyplot.close(figure)
+
+
+class TestPacking:
+    @pytest.mark.parametrize(
+        ("weights", "least", "most"),
+        [
+            ([5.0, 5, 4, 9, 4, 6, 4, 5], [21.0, 21], [21.0, 21]),
+            ([6.0, 7, 9, 6, 7, 8, 3, 1], [15.0, 15, 15], [16.0, 16, 16]),
+            ([7.0, 7, 8, 3, 4, 2, 1, 4], [12.0, 12, 12], [12.0, 12, 12]),
+            ([7.0, 7, 8, 3, 4, 2, 1, 4], [5.0, 15, 16], [5.0, 15, 16]),
+        ],
+    )
+    def test_finds_tight_limits_of_eight_rows(
+        self, weights: list[float], least: list[float], most: list[float]
+    ) -> None:
+        X = np.random.default_rng(0).normal(size=(8, 2))
+        model = BoostKMeans(len(least), min_size=least, max_size=most, random_state=0)
+        model.fit(X, sample_weight=weights)
+        loads = np.bincount(model.labels_, weights=weights)
+        assert (loads >= least).all()
+        assert (loads <= most).all()
+
+    @given(st.integers(0, 2**20))
+    def test_is_exact(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(3, 8)), int(rng.integers(2, 4))
+        w = rng.integers(1, 12, n).astype(float)
+        everything = np.array([*itertools.product(range(k), repeat=n)])
+        loads = np.stack([(everything == c) @ w for c in range(k)], axis=1)
+        middle = loads[rng.integers(len(loads))] + rng.integers(-1, 2, k)
+        limits = Limits(np.maximum(middle - rng.integers(0, 2, k), 0), middle + rng.integers(0, 2, k))
+        exists = limits.allow(loads).all(axis=1).any()
+        labels, certain = Packing(w, limits, rng.integers(0, k, n).astype(np.int32)).find()
+        assert certain
+        assert (labels is not None) == exists
+        if labels is not None:
+            assert limits.allow(np.bincount(labels, weights=w, minlength=k)).all()
+
+
+class TestTrees:
+    @pytest.mark.parametrize("refine", [False, True])
+    def test_limits_of_a_tree(self, refine: bool) -> None:
+        X = uneven()
+        parameters: dict[str, Any] = {"split": "inertia", "refine": refine, "random_state": 0}
+        free = BisectingBoostKMeans(10, **parameters).fit(X)
+        model = BisectingBoostKMeans(10, min_size=60, max_size=110, **parameters).fit(X)
+        assert free.cluster_sizes_.max() > 110
+        assert model.cluster_sizes_.min() >= 60
+        assert model.cluster_sizes_.max() <= 110
+        assert model.stop_reason_ == free.stop_reason_ or refine
+        assert model.inertia_ == pytest.approx(reference.inertia(X, model.labels_))
+        # The tree itself has no limits.
+        np.testing.assert_array_equal(model.tree_.sizes, free.tree_.sizes)
+        found = model.predict(X, tree=True)
+        assert (found == model.predict(X)).mean() > 0.5
+
+    def test_limits_need_all_leaves_of_a_tree(self) -> None:
+        X = np.repeat([[0.0], [1.0]], 10, axis=0)
+        with pytest.raises(ValueError, match="only 2 leaves"):
+            BisectingBoostKMeans(4, max_size=5).fit(X)
+
+
 class TestExchange:
     """Sweeps of the core over points on a line, with full clusters and rows in the wrong cluster."""
 
@@ -252,8 +415,8 @@ class TestExchange:
         before, _ = p.recompute(rows, w, 1)
         visit = _core.FullVisit(order=np.arange(len(x)), run_rows=1, block_rows=len(x))
         options = _core.SweepOptions(
-            min_weight=limits.get("least", 0.0),
-            max_weight=limits.get("most", np.inf),
+            min_weights=np.full(k, limits.get("least", 0.0)),
+            max_weights=np.full(k, limits.get("most", np.inf)),
             exchange=exchange,
         )
         gain = _core.sweep(rows.core, w, p.view(), visit, options).gain
@@ -311,7 +474,7 @@ class TestBalancing:
         n = int(rng.integers(3 * k, 100))
         X = rng.normal(size=(n, 2))
         labels = np.zeros(n, dtype=int) if restful else rng.choice(k, n, p=rng.dirichlet(np.ones(k)))
-        limits = Limits(float(n // k), float(-(-n // k)))
+        limits = Limits.of_all(k, n // k, -(-n // k))
         rows = Rows.in_own_frame(X, "euclidean", 1)
         partition = blank_partition(labels, k, 2)
         partition.recompute(rows, None, 1)
@@ -325,7 +488,7 @@ class TestBalancing:
         rows = Rows.in_own_frame(X, "euclidean", 1)
         partition = blank_partition(np.r_[np.zeros(198, dtype=int), 1, 1], 2, 2)
         partition.recompute(rows, None, 1)
-        found = balanced(partition, rows, Limits(90, np.inf))
+        found = balanced(partition, rows, Limits.of_all(2, 90))
         assert found.counts.min() >= 90
         assert reference.inertia(X, found.labels) < 1.01 * reference.inertia(X, planted)
 

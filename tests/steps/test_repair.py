@@ -133,11 +133,24 @@ class TestRound:
         rows, partition, _ = partition_of(X, labels, 3)
         assert repair(rows, partition).improving_swaps(0.0) is not None
         assert (
-            repair(rows, partition, limits=Limits(0, 3)).improving_swaps(0.0) is None
+            repair(rows, partition, limits=Limits.of_all(3, 0, 3)).improving_swaps(0.0) is None
         )  # Clusters 0 and 1 together have 4 rows.
         assert (
-            repair(rows, partition, limits=Limits(2, 9)).improving_swaps(0.0) is None
+            repair(rows, partition, limits=Limits.of_all(3, 2, 9)).improving_swaps(0.0) is None
         )  # One half has a single row.
+
+    def test_swaps_respect_limits_that_differ(self) -> None:
+        """Clusters 0 and 1 are merged as cluster 0, and the second half of 2 becomes cluster 1."""
+        X = np.array([[0.0], [0.1], [1], [1.1], [100], [101], [110], [111]])
+        rows, partition, _ = partition_of(X, np.array([0, 0, 1, 1, 2, 2, 2, 2]), 3)
+        zero, inf = np.zeros(3), np.inf
+        for most, allowed in (([4.0, 2, 4], True), ([3, 2, 4], False), ([4, 1, 4], False)):
+            found = repair(rows, partition, limits=Limits(zero, np.array(most)))
+            assert (found.improving_swaps(0.0) is not None) == allowed
+            assert bool(found.trial_swaps(1)) == allowed or allowed
+        for least, allowed in (([4.0, 2, 2], True), ([0, 3, 0], False), ([0, 0, 3], False)):
+            found = repair(rows, partition, limits=Limits(np.array(least), np.full(3, inf)))
+            assert (found.improving_swaps(0.0) is not None) == allowed
 
 
 class TestFit:

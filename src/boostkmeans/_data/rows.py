@@ -112,6 +112,7 @@ class Rows:
         native = native_array(array) if native is None else native
         self.core = _core_rows(native, frame, factors, stays_sparse)
         self.n_rows, self.n_features = array.shape
+        self.dtype = array.dtype
         self.row_bytes = self.n_features * array.dtype.itemsize
         self._array: Any = array
         self._factors = factors
@@ -201,6 +202,10 @@ class Rows:
     def checksum(self, n_threads: int) -> int:
         """See `RowSet`."""
         return array_checksum(self._array, n_threads)
+
+    def zero_rows(self) -> NDArray[np.bool_] | None:
+        """Return a mask of the rows of length 0, if rows are scaled to unit length; None otherwise."""
+        return None if self._factors is None else self._factors == 0
 
     def scaled(self) -> Any:
         """Copy all rows as float64 in the user's space, scaled to unit length for metric "cosine"."""

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.user_input import accepted_weights
@@ -52,6 +52,13 @@ class RowWeights:
         """Return the sum of `values`, weighted with the user's weights."""
         total = values.sum() if self.values is None else values @ self.values[where]
         return float(total) * self.unit
+
+    def totals_by(
+        self, labels: NDArray[np.int32], values: Floats, n_clusters: int, where: slice = slice(None)
+    ) -> Floats:
+        """Return the sums of `values` by cluster, weighted with the user's weights."""
+        weighted = values if self.values is None else values * self.values[where]
+        return np.bincount(labels, weights=weighted, minlength=n_clusters) * self.unit
 
 
 def check_total(total: float) -> None:

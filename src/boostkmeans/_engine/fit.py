@@ -233,9 +233,10 @@ def _resume_run(saved: SavedState, problem: Problem, context: FitContext, *, fin
 def start_kway(problem: Problem, context: FitContext) -> Run:
     """Start a k-way run, from a sample if that is faster or if the rows do not fit into memory."""
     requested, rows = context.requested, problem.rows
-    if not rows.in_memory and (problem.limits is not None or callable(requested.init)):
-        what = "A callable init needs" if callable(requested.init) else "Limits on sizes need"
-        raise ValueError(f"{what} all rows in memory, but the rows do not fit into memory.")
+    if not rows.in_memory and callable(requested.init):
+        raise ValueError(
+            "A callable init needs all rows in memory, but the rows do not fit into memory."
+        )
     chosen = choose_projection(requested, problem, context.rng)
     if chosen is not None:
         return _start_from_projection(problem, context, *chosen)
@@ -443,7 +444,12 @@ def _run_of_leaves(
     refine: bool,
 ) -> Run:
     """Start the run whose clusters are the leaves of a tree. Without `refine`, it is finished."""
-    problem = replace(problem, n_clusters=n_leaves)
+    if problem.limits is not None and n_leaves < problem.n_clusters:
+        raise ValueError(
+            f"The tree has only {n_leaves} leaves, because rows are equal. Limits on sizes need "
+            f"n_clusters={problem.n_clusters} leaves. Use BoostKMeans, or fewer clusters."
+        )
+    problem = problem.with_count(n_leaves)
     plan = Plan(moves=context.requested.moves)
     if refine:
         plan = make_plan(replace(context.requested, init="bisecting"), problem)

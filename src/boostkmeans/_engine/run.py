@@ -92,6 +92,8 @@ class Run(ScheduledRun):
     in all dimensions."""
     measured: float = math.inf
     """Inertia of this run when that in all dimensions was last measured."""
+    inertias: Floats | None = None
+    """Inertia of each cluster in the frame, if it is known for the current labels."""
     moves_since_recompute: float = 0
     recomputed: bool = False
     """True if sums and inertia are exactly those of the labels as long as no row moves."""
@@ -138,9 +140,12 @@ class Run(ScheduledRun):
         run = cls(
             problem=problem, plan=plan, partition=partition, inertia=inertia, rng=rng, began=began,
             candidates=candidates, note=str(plan), outcome=outcome, on_course=on_course,
-            original=original,
+            original=original, inertias=inertias,
         )  # fmt: skip
         if problem.limits is not None:
+            numbers = problem.limits.numbering(partition.weights)
+            if numbers is not None:
+                run.partition = partition = partition.renumbered(numbers)
             logger.info("moving rows until all clusters are within the size limits")
             run.partition = Balancing(
                 partition, problem, run._balancing_policy, rng, deadline=deadline
@@ -277,7 +282,7 @@ class Run(ScheduledRun):
         if self.bounds is not None:
             self.bounds.forget(own.labels, labels)
         moves = int(np.count_nonzero(own.labels != labels))
-        self.partition, self.inertia = found, inertia
+        self.partition, self.inertia, self.inertias = found, inertia, None
         self.moves_since_recompute = 0
         self.record(moves, problem.rows.n_rows * own.n_clusters, "extrapolation")
         return True
@@ -285,6 +290,8 @@ class Run(ScheduledRun):
     def account(self, result: SweepResult) -> None:
         """Update the inertia. Recompute it if the difference would be too inaccurate."""
         self.moves_since_recompute += result.moves
+        if result.moves or result.gain:
+            self.inertias = None
         steep = result.gain > RECOMPUTE_AFTER_FALL * self.inertia
         self.inertia = max(0.0, self.inertia - result.gain)
         n_rows = self.problem.rows.n_rows
@@ -293,10 +300,11 @@ class Run(ScheduledRun):
 
     def recompute(self) -> None:
         """Recompute sums and inertia from the labels."""
-        problem = self.problem
+        problem, inertias = self.problem, np.zeros(self.n_clusters)
         self.inertia, drift = self.partition.recompute(
-            problem.rows, problem.row_weights, problem.n_threads
+            problem.rows, problem.row_weights, problem.n_threads, inertias=inertias
         )
+        self.inertias = inertias
         if self.n_sweeps or self.tree is not None:  # There is no drift before the first sweep.
             self.drift = max(self.drift, drift)
         self.total_squares = self.inertia + self.partition.objective
@@ -326,7 +334,7 @@ class Run(ScheduledRun):
         if best is None or best.inertia * (1 + INERTIA_ROUNDING) >= self.inertia:
             return False
         self.inertia = best.inertia
-        self.bounds = None
+        self.bounds = self.inertias = None
         if best.partition is not None:
             self.partition = best.partition
             self.moves_since_recompute += 1  # It may not have been recomputed.

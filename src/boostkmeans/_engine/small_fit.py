@@ -204,7 +204,7 @@ class SmallSchedule(Schedule):
         self.repairs.changed = state.changed
         if state.last_moves >= 0:
             run.last = LastSweep(KINDS[state.last_kind], state.last_moves)
-        run.inertia = state.inertia
+        run.inertia, run.inertias = state.inertia, None
         run.total_squares = state.total_squares
         run.moves_since_recompute = state.moves_since_recompute
         run.recomputed = state.moves_since_recompute == 0

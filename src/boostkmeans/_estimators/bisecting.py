@@ -19,9 +19,10 @@ from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._estimators.model_layout import TREE_CLUSTERER
-from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer
+from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer, real
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.cluster_tree import ClusterTree
+from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.neighbours import CandidateSearch
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem
@@ -76,6 +77,10 @@ class BisectingBoostKMeans(Clusterer):
         As in `BoostKMeans`, for the refinement.
     quality : {"fast", "balanced", "best"}, default="balanced"
         As in `BoostKMeans`, for the refinement.
+    min_size, max_size : float, default=None
+        Minimum and maximum number of rows of each cluster, or their weight if there are weights. The
+        tree is built without limits. Then rows move from leaf to leaf until the limits hold, as in the
+        start of a `BoostKMeans`; the sweeps of `refine` keep to them. `tree_` and `cut` ignore limits.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales each row to unit length first.
     n_init : int, default=1
@@ -114,6 +119,9 @@ class BisectingBoostKMeans(Clusterer):
         Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
+    cluster_spread_ : ndarray of shape (k,), float64
+        Root mean squared distance of the rows of each cluster to its centre; 0 if it is empty. None if
+        a fit from a file was interrupted. `outlier_scores` uses it.
     inertia_ : float
         Weighted sum of squared distances of the rows to their centres.
     distortion_ : float
@@ -157,6 +165,8 @@ class BisectingBoostKMeans(Clusterer):
         "sample": any_of("auto", None),
         "max_passes": any_of("auto", None, integer(1)),
         "refine": any_of(bool, integer(1)),
+        "min_size": any_of(None, real()),
+        "max_size": any_of(None, real(positive=True)),
     }
 
     tree_: ClusterTree
@@ -177,6 +187,8 @@ class BisectingBoostKMeans(Clusterer):
         repair: bool | int | str = "auto",
         annealing: float | tuple[float, int] | str = "auto",
         quality: str = "balanced",
+        min_size: float | None = None,
+        max_size: float | None = None,
         metric: str = "euclidean",
         n_init: int = 1,
         max_iter: int = 100,
@@ -201,6 +213,8 @@ class BisectingBoostKMeans(Clusterer):
         self.repair = repair
         self.annealing = annealing
         self.quality = quality
+        self.min_size = min_size
+        self.max_size = max_size
         self.metric = metric
         self.n_init = n_init
         self.max_iter = max_iter
@@ -244,10 +258,14 @@ class BisectingBoostKMeans(Clusterer):
         return np.asarray(self._clusters_of_leaves()[self.tree_.clusters[np.concatenate(found)]])
 
     def _clusters_of_leaves(self) -> Labels:
-        """Return the cluster of each leaf: the nearest one, because refinement moves the centres."""
+        """Return the cluster of each leaf: the nearest one, because refinement moves the centres.
+
+        Limits on sizes do the same.
+        """
         at_leaf = np.flatnonzero(self.tree_.clusters >= 0)
         ordered = at_leaf[np.argsort(self.tree_.clusters[at_leaf])]
-        if self.stop_reason_ == StopReason.TREE:
+        has_limits = self.min_size is not None or self.max_size is not None
+        if self.stop_reason_ == StopReason.TREE and not has_limits:
             return np.arange(len(ordered), dtype=np.int32)
         n_threads = resolve_threads(self.n_threads)
         leaves = Rows(self.tree_.centers[ordered], replace(self._frame, metric="euclidean"), None)
@@ -304,7 +322,10 @@ class BisectingBoostKMeans(Clusterer):
         return start_tree(rules, refine=self._refines)
 
     def _problem(self, rows: RowSet, weights: RowWeights, n_clusters: int, n_threads: int) -> Problem:
-        return Problem(rows, weights, n_clusters, n_threads)
+        limits = None
+        if self.min_size is not None or self.max_size is not None:
+            limits = Limits.from_sizes(self.min_size, self.max_size, weights, n_clusters)
+        return Problem(rows, weights, n_clusters, n_threads, limits)
 
     def _result(
         self, run: Run, outcome: Outcome, rows: RowSet, weights: RowWeights, *, relabel: bool

@@ -22,13 +22,22 @@ from boostkmeans._engine.schedule import Schedule
 from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._estimators.clusterer import Clusterer
 from boostkmeans._estimators.pinned_rows import with_pinned_centres
+from boostkmeans._estimators.spread import spread_with_batch
 from boostkmeans._estimators.update_report import UpdateReport
 from boostkmeans._estimators.updated_rows import Changes
 from boostkmeans._estimators.updating import updated_attributes
-from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer, real, satisfying
+from boostkmeans._runtime.parameter_checks import (
+    Allowed,
+    any_of,
+    choice,
+    integer,
+    numbers_of_clusters,
+    real,
+    satisfying,
+)
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.limits import Limits
+from boostkmeans._steps.limits import Limits, Sizes
 from boostkmeans._steps.nearest import nearest
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import INIT_NAMES, Init
@@ -100,9 +109,12 @@ class BoostKMeans(Clusterer):
         "auto" uses the components that hold 87 % of the variance of a sample, if this is estimated to
         take at most 70 % of the time, and if `init`, `repair` and `annealing` are "auto". The rows in
         these components need 4 bytes per row and component. Sparse rows always use all dimensions.
-    min_size, max_size : float, default=None
+    min_size, max_size : float or array-like of shape (n_clusters,), default=None
         Minimum and maximum number of rows of each cluster, or their weight if there are weights. The
         limits hold from the start. With limits, `labels_` are not always those of the nearest centres.
+        Of an array, value i is the limit of cluster i. If `init` is an array or a callable, the clusters
+        have the numbers of its centres or labels. Otherwise, they are numbered such that the clusters
+        that are largest at the start have the largest limits. A maximum of inf is no limit.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales each row to unit length first. Centres are then means of unit rows.
     n_init : int, default=1
@@ -147,6 +159,9 @@ class BoostKMeans(Clusterer):
         Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
+    cluster_spread_ : ndarray of shape (k,), float64
+        Root mean squared distance of the rows of each cluster to its centre; 0 if it is empty. None if
+        a fit from a file was interrupted. `outlier_scores` uses it.
     inertia_ : float
         Weighted sum of squared distances of the rows to their centres.
     distortion_ : float
@@ -198,8 +213,8 @@ class BoostKMeans(Clusterer):
             satisfying(lambda x: not isinstance(x, str | None), "an array or a callable"),
         ),
         "dimensions": any_of(None, "auto", integer(1)),
-        "min_size": any_of(None, real()),
-        "max_size": any_of(None, real(positive=True)),
+        "min_size": any_of(None, real(), numbers_of_clusters()),
+        "max_size": any_of(None, real(positive=True), numbers_of_clusters(positive=True)),
     }
 
     update_report_: UpdateReport
@@ -216,8 +231,8 @@ class BoostKMeans(Clusterer):
         annealing: float | tuple[float, int] | str = "auto",
         quality: str = "balanced",
         dimensions: int | str | None = "auto",
-        min_size: float | None = None,
-        max_size: float | None = None,
+        min_size: Sizes = None,
+        max_size: Sizes = None,
         metric: str = "euclidean",
         n_init: int = 1,
         max_iter: int = 100,
@@ -257,8 +272,8 @@ class BoostKMeans(Clusterer):
         The first batch is fitted as by `fit`. In later batches, the rows of earlier batches are
         represented by the weighted centres and do not move. The new rows move among all clusters,
         without repair and annealing. Afterwards, `labels_`, `inertia_`, `cluster_sizes_` and `history_`
-        describe the batch, whereas `cluster_centers_` and `n_samples_seen_` describe all batches. The
-        batch is copied. An interrupted batch leaves the model unchanged.
+        describe the batch, whereas `cluster_centers_`, `cluster_spread_` and `n_samples_seen_` describe
+        all batches. The batch is copied. An interrupted batch leaves the model unchanged.
 
         Parameters
         ----------
@@ -361,7 +376,10 @@ class BoostKMeans(Clusterer):
     def _problem(self, rows: RowSet, weights: RowWeights, n_clusters: int, n_threads: int) -> Problem:
         limits = None
         if self.min_size is not None or self.max_size is not None:
-            limits = Limits.from_sizes(self.min_size, self.max_size, weights, n_clusters)
+            limits = Limits.from_sizes(
+                self.min_size, self.max_size, weights, n_clusters,
+                is_numbered=not isinstance(self.init, str),
+            )  # fmt: skip
         return Problem(rows, weights, n_clusters, n_threads, limits)
 
     def _fit_batch(self, array: Array, weights: RowWeights, began: float, n_threads: int) -> None:
@@ -386,4 +404,5 @@ class BoostKMeans(Clusterer):
         assert run.outcome is not None
         result = self._result(run, run.outcome, in_frame, weights, relabel=True)
         result["n_samples_seen_"] = self.n_samples_seen_ + batch.n_rows
+        result["cluster_spread_"] = spread_with_batch(self, result, weights)
         self.__dict__.update(result)

@@ -16,6 +16,7 @@ from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import ROWS_AT_ONCE, Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import SweepRecord
+from boostkmeans._estimators.assignment import Assignment
 from boostkmeans._estimators.fitted_views import FittedViews
 from boostkmeans._estimators.input import RowInput
 from boostkmeans._estimators.model_layout import CENTRE_MODEL
@@ -29,7 +30,7 @@ from boostkmeans._storage.model_format import ModelLayout, read_model, write_mod
 
 
 class CentreModel(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, FittedViews, RowInput
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Assignment, FittedViews, RowInput
 ):
     """Base class of the estimators, which have `cluster_centers_` and a frame once fitted."""
 
@@ -92,8 +93,7 @@ class CentreModel(
         for rows, centres, labels, gaps in self._nearest(X, n_candidates):
             if gaps is None:
                 gaps, _ = distances_to_assigned(rows, centres, labels, resolve_threads(self.n_threads))
-            with np.errstate(over="ignore"):  # Distances beyond float64 are infinite.
-                yield labels, np.ldexp(np.sqrt(gaps), -self._frame.exponent)
+            yield labels, self._distances(gaps)
 
     def score(self, X: ArrayLike, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative inertia of X.

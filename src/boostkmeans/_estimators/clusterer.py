@@ -38,6 +38,7 @@ from boostkmeans._estimators.cluster_count import (
     cluster_count,
 )
 from boostkmeans._estimators.model_layout import CLUSTERER
+from boostkmeans._estimators.spread import measured_spread
 from boostkmeans._runtime.errors import Message, OptionName, Parameter, ParameterError
 from boostkmeans._runtime.parameter_checks import (
     Allowed,
@@ -51,7 +52,11 @@ from boostkmeans._runtime.parameter_checks import (
 from boostkmeans._runtime.progress import logger, stage_prefix, visible_log
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.coincident import are_distinguishable
-from boostkmeans._steps.nearest import assign_nearest, assign_zero_weight_rows
+from boostkmeans._steps.nearest import (
+    assign_nearest,
+    assign_zero_weight_rows,
+    inertia_of_clusters,
+)
 from boostkmeans._steps.problem import Problem
 from boostkmeans._storage.atomic_file import check_target
 
@@ -295,11 +300,14 @@ class Clusterer(CentreModel):
         centres = own.rows.frame.leave(in_frame)
         if rows is not own.rows or not rows.frame.is_exact:  # Round the centres as `predict` does.
             in_frame = rows.frame.enter(centres)
+        inertias = None if run.inertias is None else run.inertias * own.weights.unit
         if relabel:
             projection = own.projection if rows is own.rows else None
+            inertias = np.zeros(len(centres))
             found, total = assign_nearest(
-                rows, weights, in_frame, own.n_threads, projection=projection, guesses=labels
-            )
+                rows, weights, in_frame, own.n_threads, projection=projection, guesses=labels,
+                inertias=inertias,
+            )  # fmt: skip
             check_still_finite(total)
             if reason is not StopReason.CERTIFIED or not np.array_equal(found, labels):
                 labels, inertia = found, rows.frame.inertia(total)
@@ -319,9 +327,13 @@ class Clusterer(CentreModel):
                 RuntimeWarning,
                 stacklevel=2,
             )
+        if inertias is None and (outcome.reason is not StopReason.INTERRUPTED or rows.in_memory):
+            inertias = inertia_of_clusters(rows, weights, in_frame, labels, own.n_threads)
+        spread = None if inertias is None else measured_spread(inertias, rows.frame, weights, labels)
         return {
             "_frame": rows.frame,
             "_cluster_weights": run.partition.weights * own.weights.unit,
+            "cluster_spread_": spread,
             "cluster_centers_": centres,
             "labels_": labels,
             "cluster_sizes_": np.bincount(labels, minlength=len(centres)),

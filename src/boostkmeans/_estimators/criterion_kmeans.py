@@ -20,6 +20,7 @@ from boostkmeans._engine.stopping import StopReason
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._estimators.model_layout import CRITERION_MODEL
 from boostkmeans._estimators.plots import draw_criterion, new_axes
+from boostkmeans._estimators.spread import measured_spread
 from boostkmeans._runtime.errors import InvalidValuesError, Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.parameter_checks import (
     Allowed,
@@ -102,6 +103,8 @@ class CriterionKMeans(CentreModel):
         Directions of the clusters: sums of their unit rows, scaled to unit length.
     cluster_sizes_ : ndarray of shape (n_clusters,), int64
         Number of rows of each cluster. No cluster is empty.
+    cluster_spread_ : ndarray of shape (n_clusters,), float64
+        Root mean squared distance of the unit rows of each cluster to its centre.
     objective_ : float
         Value of the criterion.
     inertia_ : float
@@ -285,8 +288,10 @@ class CriterionKMeans(CentreModel):
             assign_zero_weight_rows(labels, data.rows, data.weights, centres, data.n_threads)
         gaps, _ = distances_to_assigned(data.rows, centres, labels, data.n_threads)
         inertia = weights.total_of(gaps)
+        inertias = weights.totals_by(labels, gaps, len(centres))
         return {
             "_frame": data.rows.frame,
+            "cluster_spread_": measured_spread(inertias, data.rows.frame, weights, labels),
             "cluster_centers_": centres,
             "labels_": labels,
             "cluster_sizes_": np.bincount(labels, minlength=len(centres)),

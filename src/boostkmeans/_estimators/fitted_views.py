@@ -64,7 +64,7 @@ class FittedViews(BaseEstimator):
         if ax is None:
             ax = new_axes("plot_sizes")
         given = [(name, getattr(self, name, None)) for name in ("min_size", "max_size")]
-        limits = [Limit(name, float(value)) for name, value in given if value is not None]
+        limits = [Limit(name, np.asarray(value)) for name, value in given if value is not None]
         sizes, unit = model.cluster_sizes_, "rows"
         if limits and not np.allclose(model._cluster_weights, sizes):
             sizes, unit = model._cluster_weights, "weight"

@@ -1,6 +1,6 @@
 """Content of the model files of estimators with cluster centres."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -43,8 +43,11 @@ TREE: dict[str, TensorSpec] = {
     "labels": TensorSpec(np.int32, ("n",), 0, "k", per_row=True),
     "n_passes": TensorSpec(np.int64, ("nodes",), UNKNOWN_PASSES),
 }
-# Tensor that files of version 0.9 and earlier do not have.
+# Tensors that older files do not have: those of version 0.9 and 0.12, and of earlier ones. A model whose
+# fit was interrupted may have no spread, either.
 PASSES = TREE_PREFIX + "n_passes"
+SPREAD = "cluster_spread"
+OPTIONAL = (PASSES, SPREAD)
 
 # Conversions of attributes to JSON, by the method of `Fields` that reads them.
 TO_JSON: dict[str, Callable[[Any], Any]] = {
@@ -95,14 +98,14 @@ class CentreModelLayout(ModelLayout):
         found[SHIFT] = model._frame.shift
         if self.has_tree:
             found |= {TREE_PREFIX + name: getattr(model.tree_, name) for name in TREE}
-        table = self._table(labels, passes=found.get(PASSES) is not None)
+        table = self._table(labels, {name for name in OPTIONAL if found.get(name) is not None})
         tensors = {name: np.asarray(found[name], dtype=spec.dtype) for name, spec in table.items()}
         return Content(header, tensors)
 
     def check(self, check: Checker, model: Any, header: Fields, tensors: Tensors) -> None:
         """Raise DataFormatError unless the tensors describe a valid model."""
         n_rows = header.integer("n_rows", 1, MAX_ROWS)
-        table = self._table(header.boolean("has_labels"), passes=PASSES in tensors)
+        table = self._table(header.boolean("has_labels"), set(tensors))
         lengths = check.tensors(tensors, table, {"n": n_rows})
         check_clusters(check, tensors, n_rows)
         if self.has_tree:
@@ -125,15 +128,17 @@ class CentreModelLayout(ModelLayout):
             found["tree_"] = _tree(tensors)
         return found
 
-    def _table(self, labels: bool, *, passes: bool) -> dict[str, TensorSpec]:
-        """Return the tensors that a file has, with or without labels and the passes of a tree."""
+    def _table(self, labels: bool, present: Container[str]) -> dict[str, TensorSpec]:
+        """Return the tensors that a file has, with or without labels, with the optional ones present."""
         table = {name: one.spec for name, one in self.arrays.items()}
         table[SHIFT] = SHIFT_SPEC
         if self.has_tree:
             table |= {TREE_PREFIX + name: spec for name, spec in TREE.items()}
-            if not passes:
-                del table[PASSES]
-        return {name: spec for name, spec in table.items() if labels or not spec.per_row}
+        return {
+            name: spec
+            for name, spec in table.items()
+            if (labels or not spec.per_row) and (name not in OPTIONAL or name in present)
+        }
 
 
 def check_clusters(check: Checker, tensors: Tensors, n_rows: int) -> None:
@@ -168,6 +173,7 @@ CENTRE_MODEL = CentreModelLayout(
         "cluster_centers": StoredArray("cluster_centers_", TensorSpec(np.float64, ("k", "d"))),
         "cluster_sizes": StoredArray("cluster_sizes_", TensorSpec(np.int64, ("k",), 0)),
         "labels": StoredArray("labels_", TensorSpec(np.int32, ("n",), 0, "k", per_row=True)),
+        SPREAD: StoredArray("cluster_spread_", TensorSpec(np.float64, ("k",), 0, may_be_infinite=True)),
     },
     values={"inertia_": "number", "distortion_": "number", "n_iter_": "integer"},
 )

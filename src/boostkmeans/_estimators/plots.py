@@ -31,10 +31,10 @@ MAX_BARS = 200
 
 
 class Limit(NamedTuple):
-    """A limit on the sizes of clusters, and the name of its parameter."""
+    """A limit on the sizes of clusters, or one limit per cluster, and the name of its parameter."""
 
     name: str
-    value: float
+    value: NDArray[Any]
 
 
 def new_axes(method: str) -> Any:
@@ -77,7 +77,8 @@ def draw_criterion(ax: Any, history: Sequence[CriterionRecord], criterion: str) 
 
 def draw_sizes(ax: Any, sizes: NDArray[Any], limits: Sequence[Limit], unit: str) -> None:
     """Draw the sizes of clusters in descending order, with their limits."""
-    ordered = np.sort(sizes)[::-1]
+    order = np.argsort(sizes, kind="stable")[::-1]
+    ordered = sizes[order]
     ranks = np.arange(1, len(ordered) + 1)
     if len(ordered) <= MAX_BARS:
         ax.bar(ranks, ordered, color=STYLES["sweep"][0])
@@ -85,8 +86,11 @@ def draw_sizes(ax: Any, sizes: NDArray[Any], limits: Sequence[Limit], unit: str)
         ax.fill_between(ranks, ordered, step="mid", color=STYLES["sweep"][0])
     ax.axhline(ordered.mean(), color="0.5", linestyle=":", label=f"mean {ordered.mean():,.6g}")
     for limit, style in zip(limits, ("--", "-."), strict=False):
-        text = f"{limit.name} = {limit.value:,.6g}"
-        ax.axhline(limit.value, color=STYLES["repair"][0], linestyle=style, label=text)
+        line = {"color": STYLES["repair"][0], "linestyle": style}
+        if limit.value.ndim == 0:
+            ax.axhline(limit.value, label=f"{limit.name} = {limit.value:,.6g}", **line)
+        else:
+            ax.step(ranks, limit.value[order], where="mid", label=limit.name, **line)
     positive = ordered[ordered > 0]
     if len(positive) and positive[0] > RATIO_FOR_LOG * positive[-1]:
         if len(positive) == len(ordered):

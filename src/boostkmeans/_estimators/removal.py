@@ -32,6 +32,8 @@ class Remainder:
     """Inertia of all rows."""
     touched: NDArray[np.bool_]
     """Clusters that lost rows."""
+    inertias: Floats | None = None
+    """Inertia of the rows of each cluster, if it is known."""
 
 
 def remaining(whole: Remainder, removed: Rows, row_weights: RowWeights, n_threads: int) -> Remainder:
@@ -54,7 +56,9 @@ def remaining(whole: Remainder, removed: Rows, row_weights: RowWeights, n_thread
     gaps = moved - means
     spread = np.einsum("ij,ij->i", gaps, gaps)
     spread *= left[partly] * lost_weights[partly] / (left[partly] + lost_weights[partly])
-    lost_inertia = frame.inertia(float(lost.inertias.sum() * row_weights.unit + spread.sum()))
+    lost_inertias = lost.inertias * row_weights.unit
+    lost_inertias[partly] += spread
+    lost_inertia = frame.inertia(float(lost_inertias.sum()))
     new_centres = whole.centres.copy()
     new_centres[partly] = frame.leave(moved)
     return Remainder(
@@ -63,7 +67,15 @@ def remaining(whole: Remainder, removed: Rows, row_weights: RowWeights, n_thread
         whole.sizes - counts,
         max(0.0, whole.inertia - lost_inertia),
         counts > 0,
+        _left_of(whole.inertias, np.ldexp(lost_inertias, -2 * frame.exponent), left),
     )
+
+
+def _left_of(inertias: Floats | None, lost: Floats, left: Floats) -> Floats | None:
+    """Return the inertia of the rows that are left in each cluster, if that of all is known."""
+    if inertias is None:
+        return None
+    return np.where(left > 0, np.maximum(inertias - lost, 0.0), 0.0)
 
 
 def _check_amounts(whole: Remainder, counts: Ints, lost_weights: Floats, *, is_weighted: bool) -> None:

@@ -211,13 +211,14 @@ def _represented_by_centres(model: Any, changes: Changes, new: Rows | None, thre
     """Return the weighted centres of the clusters, followed by the new rows."""
     if changes.old_weight is not None:
         raise _superfluous("X_weight", "X")
-    k = len(model.cluster_centers_)
+    k, spread = len(model.cluster_centers_), getattr(model, "cluster_spread_", None)
     whole = Remainder(
         model.cluster_centers_,
         model._cluster_weights,
         _sizes_of_all_rows(model),
         model.inertia_,
         np.zeros(k, dtype=bool),
+        None if spread is None else np.square(spread) * model._cluster_weights,
     )
     n_removed = 0
     if changes.removed is None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from boostkmeans._data.frame import Floats
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import START
 from boostkmeans._engine.plan import Plan, RequestedSettings, make_plan
@@ -14,6 +15,7 @@ from boostkmeans._engine.run import Run
 from boostkmeans._engine.stopping import StoppingCriteria
 from boostkmeans._engine.updates.update import Placement, Update
 from boostkmeans._estimators.cluster_count import cluster_count
+from boostkmeans._estimators.spread import root_means
 from boostkmeans._estimators.update_report import report_of
 from boostkmeans._estimators.updated_rows import (
     Changes,
@@ -46,7 +48,7 @@ def updated_attributes(
     limits = None
     if model.min_size is not None or model.max_size is not None:
         _check_represented(model, updated)
-        limits = Limits.from_sizes(model.min_size, model.max_size, weights, target)
+        limits = Limits.from_sizes(model.min_size, model.max_size, weights, target, is_numbered=True)
     problem = Problem(
         updated.rows, weights, target, resolve_threads(model.n_threads), limits, updated.n_pinned
     )
@@ -60,6 +62,7 @@ def updated_attributes(
         **found,
         "_frame": frame_of_model(updated.rows, model.metric),
         "_cluster_weights": run.partition.weights * weights.unit,
+        "cluster_spread_": _spread(updated, run),
         "cluster_centers_": updated.rows.frame.leave(run.take_centres()),
         "distortion_": found["inertia_"] / weights.total,
         "history_": run.history,
@@ -78,9 +81,10 @@ def target_count(model: Any, weights: RowWeights) -> int:
     """
     total = weights.total
     target = cluster_count(model.n_clusters, model.leaf_size, total)
-    if model.max_size is not None:
+    # One limit per cluster implies their number.
+    if model.max_size is not None and np.ndim(model.max_size) == 0:
         target = max(target, math.ceil(total / model.max_size * (1 - ROUNDING)))
-    if model.min_size:
+    if np.ndim(model.min_size) == 0 and model.min_size:
         target = min(target, max(1, math.floor(total / model.min_size * (1 + ROUNDING))))
     return min(target, weights.n_positive)
 
@@ -90,15 +94,18 @@ def _check_represented(model: Any, updated: UpdatedRows) -> None:
     whole = updated.represented
     if whole is None or model.max_size is None:
         return
-    heaviest = int(np.argmax(whole.weights))
-    if whole.weights[heaviest] > model.max_size * (1 + ROUNDING):
+    most = np.asarray(model.max_size, dtype=np.float64)
+    if most.ndim == 0:
+        most = np.full(len(whole.weights), float(most))
+    heaviest = int(np.argmax(whole.weights - most[: len(whole.weights)]))
+    if whole.weights[heaviest] > most[heaviest] * (1 + ROUNDING):
         raise ParameterConflictError(
             Message(
                 "Cluster {cluster} has a size of {size:g}, which is more than {max_size}. Its rows can "
                 "only be separated if they are given ({rows}).",
                 cluster=heaviest,
                 size=float(whole.weights[heaviest]),
-                max_size=Parameter("max_size", model.max_size),
+                max_size=Parameter("max_size", float(most[heaviest])),
                 rows=Parameter("X"),
             )
         )
@@ -121,6 +128,23 @@ def _placement(updated: UpdatedRows, problem: Problem, plan: Plan) -> Placement:
         labels = np.concatenate([labels, places])
         touched[places] = True
     return Placement(problem, labels, updated.n_old, centres, touched)
+
+
+def _spread(updated: UpdatedRows, run: Run) -> Floats | None:
+    """Return the root mean squared distance of the rows of each cluster; None if it is not known."""
+    frame, unit, whole = updated.rows.frame, updated.weights.unit, updated.represented
+    inertias = run.inertias
+    if inertias is None:
+        run.recompute()
+        inertias = run.inertias
+    assert inertias is not None
+    with np.errstate(over="ignore"):
+        inertias = np.ldexp(inertias * unit, -2 * frame.exponent)
+    if whole is not None:  # Add the distances of the old rows to the centres that represent them.
+        if whole.inertias is None:
+            return None
+        np.add.at(inertias, run.partition.labels[: updated.n_old], whole.inertias)
+    return root_means(inertias, run.partition.weights * unit)
 
 
 def _row_attributes(model: Any, updated: UpdatedRows, run: Run, update: Update) -> dict[str, Any]:

@@ -60,6 +60,19 @@ def real(*, positive: bool = False) -> Allowed:
     return Allowed(accepts, POSITIVE_FLOAT if positive else NON_NEGATIVE_FLOAT)
 
 
+def numbers_of_clusters(*, positive: bool = False) -> Allowed:
+    """Allow a 1D array of numbers of at least 0, or above 0, which may be infinite."""
+
+    def accepts(value: Any) -> bool:
+        if isinstance(value, str) or np.ndim(value) != 1:
+            return False
+        array = np.asarray(value)
+        numeric = array.dtype.kind in "iuf" and len(array) > 0
+        return numeric and bool((array > 0 if positive else array >= 0).all())
+
+    return Allowed(accepts, "an array of one such number per cluster")
+
+
 def choice(choices: tuple[str, ...]) -> Allowed:
     """Allow one of several strings."""
     return Allowed(lambda value: isinstance(value, str) and value in choices, one_of(choices))

@@ -29,7 +29,7 @@ from boostkmeans._sharded.fit import (
 )
 from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedRun
-from boostkmeans._sharded.shard.placing import count_labels, nearest_in_shard
+from boostkmeans._sharded.shard.placing import count_labels, inertias_in_shard, nearest_in_shard
 from boostkmeans._steps.coincident import are_distinguishable
 
 
@@ -119,6 +119,8 @@ class ShardedResult:
     sizes: NDArray[np.int64]
     inertia: float
     outcome: Outcome
+    spread: Floats | None
+    """Root mean squared distance of the rows of each cluster; None after an interrupt."""
 
 
 def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedResult:
@@ -150,7 +152,23 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
     else:
         counted: list[Any] = tasks.get(*[tasks.submit(count_labels, one, k) for one in labels])
         sizes = sum(counted, np.zeros(k, dtype=np.int64))
-    return ShardedResult(labels, centres, weights * rows.weights.unit, sizes, inertia, outcome)
+    spread = None if outcome.reason is StopReason.INTERRUPTED else _spread(run, labels)
+    return ShardedResult(labels, centres, weights * rows.weights.unit, sizes, inertia, outcome, spread)
+
+
+def _spread(run: ShardedRun, labels: tuple[Reference, ...]) -> Floats:
+    """Return the root mean squared distance of the rows of each cluster; 0 for empty clusters."""
+    rows, tasks, snapshot = run.rows, run.rows.tasks, run.partition.snapshot
+    figures: list[Any] = tasks.get(
+        *[
+            tasks.submit(inertias_in_shard, *shard, own, snapshot)
+            for shard, own in zip(rows.shards, labels, strict=True)
+        ]
+    )
+    inertias, weights = (reduce(np.add, [one[i] for one in figures]) for i in (0, 1))
+    means = np.divide(inertias, weights, out=np.zeros_like(inertias), where=weights > 0)
+    with np.errstate(over="ignore"):
+        return np.ldexp(np.sqrt(means), -rows.frame.exponent)
 
 
 def needs_relabelling(run: ShardedRun) -> bool:

@@ -13,6 +13,7 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import ROWS_AT_ONCE
 from boostkmeans._steps.limits import ROUNDING, Limits
 from boostkmeans._steps.nearest import distances_to_assigned, nearest
+from boostkmeans._steps.packing import Packing
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.repair import Repair
@@ -58,7 +59,9 @@ class Balancing:
             return self.partition
         start = self.partition
         found = []
-        for restructure in (False, True) if self.restructures else (False,):
+        # Splits need all rows in memory.
+        both = self.restructures and self.problem.rows.in_memory
+        for restructure in (False, True) if both else (False,):
             self.partition = start.copy()
             if restructure:
                 self._restructure()
@@ -87,27 +90,31 @@ class Balancing:
         return None
 
     def _bin_pack(self) -> None:
-        """Assign all rows again by weight alone: the heaviest first, each to the lightest cluster.
+        """Assign all rows again by weight alone: the heaviest first, each to the emptiest cluster.
 
-        This is the fallback for very uneven weights. Later sweeps improve the result.
+        This is the fallback for very uneven weights. If it breaks a limit, an exact search follows,
+        which ends soon for few rows only. Later sweeps improve the result.
         """
         members = self._members_of(np.ones(self.partition.n_clusters, dtype=bool))
-        weights = self._weights_of(members)
-        lightest = [(0.0, cluster) for cluster in range(self.partition.n_clusters)]
+        weights, before = self._weights_of(members), self.partition.labels[members]
+        targets = self._limits.targets(weights.sum())
+        emptiest = [(-target, cluster) for cluster, target in enumerate(targets.tolist())]
+        heapq.heapify(emptiest)
         for i in np.argsort(-weights, kind="stable"):
-            load, cluster = lightest[0]
+            load, cluster = emptiest[0]
             self.partition.labels[members[i]] = cluster
-            heapq.heapreplace(lightest, (load + weights[i], cluster))
+            heapq.heapreplace(emptiest, (load + weights[i], cluster))
         self._recompute()
-        if not self._within().all():
-            raise ValueError(
-                "No partition within min_size and max_size was found: the weights of the rows are too "
-                "uneven. Use wider limits."
-            )
+        if self._within().all():
+            return
+        labels, certain = Packing(weights, self._limits, before).find()
+        if labels is None:
+            raise _no_partition(certain)
+        self.partition.labels[members] = labels
+        self._recompute()
 
     def _within(self) -> NDArray[np.bool_]:
-        weights = self.partition.weights
-        return self._limits.at_most_max(weights) & self._limits.at_least_min(weights)
+        return self._limits.allow(self.partition.weights)
 
     def _restructure(self) -> None:
         """Split clusters that are far too large, and merge small ones in exchange."""
@@ -134,7 +141,8 @@ class Balancing:
         limits = self._limits
         for _ in range(MAX_SWEEPS):
             weights = self.partition.weights
-            excess = weights / np.clip(weights, limits.min_weight, limits.max_weight) - 1
+            allowed = np.clip(weights, limits.min_weights, limits.max_weights)
+            excess = np.divide(weights, allowed, out=np.ones_like(weights), where=allowed > 0) - 1
             if np.abs(excess).max() <= CLOSE_ENOUGH or time.perf_counter() >= self.deadline:
                 break
             # The penalty of a cluster within its limits returns to 0.
@@ -160,7 +168,7 @@ class Balancing:
 
     def _shrink_oversized(self) -> bool:
         """Move rows of oversized clusters to the nearest cluster with room. Return True if any moved."""
-        weights, most = self.partition.weights, self._limits.max_weight
+        weights, most = self.partition.weights, self._limits.max_weights
         oversized = ~self._limits.at_most_max(weights)
         members = self._members_of(oversized)
         lightest = self._weights_of(members).min()
@@ -177,7 +185,7 @@ class Balancing:
 
     def _fill_undersized(self) -> bool:
         """Move the nearest rows of clusters above the minimum size into undersized clusters."""
-        weights, least = self.partition.weights, self._limits.min_weight
+        weights, least = self.partition.weights, self._limits.min_weights
         undersized = ~self._limits.at_least_min(weights)
         members = self._members_of(~undersized & (weights > least))
         if len(members) == 0:
@@ -190,7 +198,7 @@ class Balancing:
         members, targets, losses = self._cheapest(
             members, targets, losses, own, weights - least, overshoot=False
         )
-        room = self._limits.max_weight - weights
+        room = self._limits.max_weights - weights
         return self._move(*self._cheapest(members, targets, losses, targets, room, overshoot=False)[:2])
 
     def _members_of(self, chosen: NDArray[np.bool_]) -> Ints:
@@ -249,3 +257,13 @@ class Balancing:
         self.partition.labels[members] = targets
         self._recompute()
         return True
+
+
+def _no_partition(certain: bool) -> ValueError:
+    """Return the error for limits that no partition satisfies, as far as is known."""
+    reason = "the weights of the rows are too uneven. Use wider limits."
+    if certain:
+        return ValueError(f"No partition within min_size and max_size exists: {reason}")
+    return ValueError(
+        f"No partition within min_size and max_size was found, though one may exist: {reason}"
+    )

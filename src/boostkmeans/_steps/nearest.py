@@ -26,6 +26,17 @@ def nearest(
     return labels, distances
 
 
+def nearest_many(rows: Rows, centres: Floats, m: int, n_threads: int) -> tuple[Labels, Floats]:
+    """Return the m nearest centres of each row, nearest first, and their squared distances.
+
+    The distances are in the frame. Ties go to the centre with the lower index.
+    """
+    labels = np.empty((rows.n_rows, m), dtype=np.int32)
+    distances = np.empty((rows.n_rows, m))
+    _core.nearest_many(rows.core, centres, labels, distances, n_threads)
+    return labels, distances
+
+
 def nearest_labels(rows: RowSet, centres: Floats, n_threads: int) -> Labels:
     """Return the nearest centre of each row. This is faster than `nearest`, which reads rows twice."""
     labels = np.empty(rows.n_rows, dtype=np.int32)
@@ -58,20 +69,39 @@ def assign_nearest(
     *,
     projection: Projection | None = None,
     guesses: Labels | None = None,
+    inertias: Floats | None = None,
 ) -> tuple[Labels, float]:
     """Return the nearest centre of each row, and the inertia in the frame with the user's weights.
 
-    A projection of all rows, together with guesses of the labels, saves time.
+    A projection of all rows, together with guesses of the labels, saves time. `inertias` is filled with
+    the inertia of each cluster.
     """
-    if projection is not None and guesses is not None and isinstance(rows, Rows):
-        labels, distances = nearest_with_bounds(rows, projection, centres, guesses, n_threads)
-        return labels, row_weights.total_of(distances, slice(None))
+    if inertias is not None:
+        inertias[:] = 0.0
     labels = np.empty(rows.n_rows, dtype=np.int32)
     total = 0.0
     for block in rows.blocks():
-        labels[block.where], distances = nearest(block.rows, centres, n_threads)
+        if projection is not None and guesses is not None and rows.in_memory:
+            found, distances = nearest_with_bounds(block.rows, projection, centres, guesses, n_threads)
+        else:
+            found, distances = nearest(block.rows, centres, n_threads)
+        labels[block.where] = found
         total += row_weights.total_of(distances, block.where)
+        if inertias is not None:
+            inertias += row_weights.totals_by(found, distances, len(centres), block.where)
     return labels, total
+
+
+def inertia_of_clusters(
+    rows: RowSet, row_weights: RowWeights, centres: Floats, labels: Labels, n_threads: int
+) -> Floats:
+    """Return the inertia of each cluster in the frame, with the user's weights."""
+    inertias = np.zeros(len(centres))
+    for block in rows.blocks():
+        own = labels[block.where]
+        distances, _ = distances_to_assigned(block.rows, centres, own, n_threads)
+        inertias += row_weights.totals_by(own, distances, len(centres), block.where)
+    return inertias
 
 
 def distances_to_assigned(

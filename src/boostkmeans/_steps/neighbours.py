@@ -11,7 +11,7 @@ from boostkmeans import _core
 from boostkmeans._data.frame import Floats, Frame
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._runtime.instruction_set import instruction_set
-from boostkmeans._steps.nearest import nearest_labels
+from boostkmeans._steps.nearest import nearest_labels, nearest_many
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.split_rules import SplitRules
 from boostkmeans._steps.tree_builder import TreeBuilder
@@ -70,13 +70,20 @@ class Groups:
         sums = np.add.reduceat(centres[builder.members], starts[:-1], axis=0)
         return cls(builder.members.astype(np.int32), starts, sums / np.diff(starts)[:, None])
 
-    def near(self, n_seen: int, n_threads: int) -> Lists:
-        """Return the nearest groups of each group, starting with itself, with about `n_seen` centres."""
+    def near(self, n_seen: int, n_threads: int, *, at_least: int = 1) -> Lists:
+        """Return the nearest groups of each group, starting with itself, with about `n_seen` centres.
+
+        The groups of each list have `at_least` centres together, if there are enough.
+        """
         n_others = min(len(self.means) - 1, max(0, math.ceil(n_seen / GROUP_SIZE) - 1))
         own = np.arange(len(self.means), dtype=np.int32)[:, None]
-        if n_others == 0:
-            return own
-        return np.hstack([own, neighbour_lists(self.means, n_others, n_threads)])
+        lists = own
+        if n_others > 0:
+            lists = np.hstack([own, neighbour_lists(self.means, n_others, n_threads)])
+        sizes = np.where(lists >= 0, np.diff(self.starts)[lists], 0).sum(axis=1)
+        if sizes.min() >= at_least or n_others == len(self.means) - 1:
+            return lists
+        return self.near(2 * n_seen, n_threads, at_least=at_least)
 
 
 def points_to_compare(partition: Partition) -> Floats:
@@ -135,14 +142,14 @@ def neighbour_lists(
 class CandidateSearch:
     """Approximate search: the nearest of about `n_candidates` centres around a row."""
 
-    def __init__(self, centres: Floats, n_candidates: int, n_threads: int) -> None:
-        """Group the centres, once for all rows."""
+    def __init__(self, centres: Floats, n_candidates: int, n_threads: int, *, m: int = 1) -> None:
+        """Group the centres, once for all rows. Rows are compared with at least `m` centres."""
         self._centres = centres
         self._n_threads = n_threads
         self._groups: Groups | None = None
         if n_candidates < EXACT_FROM_SHARE * len(centres):
             self._groups = Groups.build(centres, n_threads)
-            self._near = self._groups.near(n_candidates, n_threads)
+            self._near = self._groups.near(n_candidates, n_threads, at_least=m)
 
     def nearest(self, rows: Rows) -> Labels:
         """Return the nearest centre found for each row."""
@@ -150,15 +157,36 @@ class CandidateSearch:
         if groups is None:
             return nearest_labels(rows, self._centres, threads)
         labels = np.empty(rows.n_rows, dtype=np.int32)
+        group_of_rows = nearest_labels(rows, groups.means, threads)
         _core.nearest_in_groups(
-            rows.core,
-            self._centres,
-            nearest_labels(rows, groups.means, threads),
-            _core.Groups(order=groups.order, starts=groups.starts, lists=self._near),
-            labels,
-            threads,
+            rows.core, self._centres, group_of_rows, self._core_groups(groups), labels, threads
         )
         return labels
+
+    def nearest_many(self, rows: Rows, m: int) -> tuple[Labels, Floats]:
+        """Return the m nearest centres found for each row, and their squared distances in the frame.
+
+        `m` must not exceed that of the constructor.
+        """
+        groups, threads = self._groups, self._n_threads
+        if groups is None:
+            return nearest_many(rows, self._centres, m, threads)
+        labels = np.empty((rows.n_rows, m), dtype=np.int32)
+        distances = np.empty((rows.n_rows, m))
+        group_of_rows = nearest_labels(rows, groups.means, threads)
+        _core.nearest_many_in_groups(
+            rows.core,
+            self._centres,
+            group_of_rows,
+            self._core_groups(groups),
+            labels,
+            distances,
+            threads,
+        )
+        return labels, distances
+
+    def _core_groups(self, groups: Groups) -> _core.Groups:
+        return _core.Groups(order=groups.order, starts=groups.starts, lists=self._near)
 
 
 def assign_by_candidates(

@@ -114,6 +114,13 @@ class Partition:
         np.add.at(new.counts, becomes, self.counts)
         return new
 
+    def renumbered(self, numbers: Labels) -> "Partition":
+        """Return a partition in which cluster c has the number numbers[c]."""
+        order = np.argsort(numbers)
+        return Partition(
+            numbers[self.labels], self.composites[order], self.weights[order], self.counts[order]
+        )
+
     @property
     def n_clusters(self) -> int:
         """Number of clusters, including empty ones."""

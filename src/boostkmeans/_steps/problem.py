@@ -1,6 +1,6 @@
 """Problem: the input of a fit. A sample of a problem is again a problem."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,13 @@ class Problem:
         """The rows, for steps that need all of them in memory."""
         assert isinstance(self.rows, Rows), "the plan must not ask for this step on streamed rows"
         return self.rows
+
+    def with_count(self, n_clusters: int) -> "Problem":
+        """Return the problem with another number of clusters. All limits on sizes must be equal."""
+        limits = self.limits
+        if limits is not None and n_clusters != self.n_clusters:
+            limits = limits.for_count(n_clusters)
+        return replace(self, n_clusters=n_clusters, limits=limits)
 
     def sample(self, n_drawn: int, rng: np.random.RandomState) -> "Problem":
         """Return a problem in memory with a random sample of the rows, evenly spread over the data."""

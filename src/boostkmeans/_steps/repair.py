@@ -118,6 +118,8 @@ class Repair:
     """Gain of the split of each cluster; -inf if it cannot be split."""
     merges: tuple[Ints, Ints, Floats]
     """Pairs of clusters and the cost of merging them, cheapest first."""
+    limits: Limits | None = None
+    """Limits on the sizes of clusters that differ between clusters; None otherwise."""
 
     @classmethod
     def plan(
@@ -149,14 +151,29 @@ class Repair:
         """Compute the costs of merging neighbours, for clusters with these halves."""
         k = partition.n_clusters
         allowed = (halves.counts[:k] > 0) & (halves.counts[k:] > 0)
-        if limits is not None:
+        differing = limits if limits is not None and limits.differ else None
+        if limits is not None and differing is None:
             allowed &= limits.at_least_min(halves.weights[:k]) & limits.at_least_min(halves.weights[k:])
         gains = np.where(allowed, halves.gains, -np.inf)
         a, b, costs = neighbouring_merges(partition, n_threads, lists)
         if limits is not None:
             gains, costs = _apply_limits(limits, partition.weights, gains, a, b, costs)
         order = np.argsort(costs, kind="stable")
-        return cls(partition, halves, gains, (a[order], b[order], costs[order]))
+        return cls(partition, halves, gains, (a[order], b[order], costs[order]), differing)
+
+    def _fits(self, merged: int, freed: int, split: int) -> bool:
+        """Return True if limits that differ between clusters allow a swap.
+
+        The second half of the split cluster takes the number of the freed cluster.
+        """
+        if self.limits is None:
+            return True
+        weights, halves = self.partition.weights, self.halves.weights
+        return bool(
+            self.limits.at_most_max(weights[merged] + weights[freed], merged)
+            and self.limits.at_least_min(halves[split], split)
+            and self.limits.allow(halves[len(weights) + split], freed)
+        )
 
     def preserving(self, owned: Floats) -> "Repair":
         """Return a repair in which the part of a cluster that is worth more keeps the number.
@@ -187,7 +204,12 @@ class Repair:
             while first < len(a) and (used[a[first]] or used[b[first]]):
                 first += 1
             at = first
-            while at < len(a) and (used[a[at]] or used[b[at]] or split in (a[at], b[at])):
+            while at < len(a) and (
+                used[a[at]]
+                or used[b[at]]
+                or split in (a[at], b[at])
+                or not self._fits(a[at], b[at], split)
+            ):
                 at += 1
             if at == len(a) or gains[split] * (1 - MIN_ADVANTAGE) <= costs[at]:
                 if at == first:  # The splits that follow gain even less.
@@ -206,7 +228,8 @@ class Repair:
         for i in range(min(len(a), TRIAL_CHOICES)):
             for split in splits:
                 gain = self.gains[split]
-                if split not in (a[i], b[i]) and gain >= costs[i] * MIN_TRIAL_SHARE:
+                apart = split not in (a[i], b[i]) and self._fits(a[i], b[i], split)
+                if apart and gain >= costs[i] * MIN_TRIAL_SHARE:
                     found.append((float(costs[i] - gain), (int(a[i]), int(b[i]), int(split))))
         found.sort()
         return [Swaps.from_triples([swap], -loss) for loss, swap in found[:max_swaps]]
@@ -346,10 +369,11 @@ def _apply_limits(
     np.minimum.at(nearest, a, distances)
     np.minimum.at(nearest, b, distances)
     nearest[np.isinf(nearest)] = 0.0
-    excess = np.maximum(weights - limits.max_weight, 0.0) * nearest
-    lack = np.maximum(limits.min_weight - weights, 0.0) * nearest
+    excess = np.maximum(weights - limits.max_weights, 0.0) * nearest
+    lack = np.maximum(limits.min_weights - weights, 0.0) * nearest
     cheaper = np.maximum(costs - lack[a] - lack[b], 0.0)
-    return gains + excess, np.where(limits.at_most_max(together), cheaper, np.inf)
+    fits = limits.at_most_max(together, a) | limits.at_most_max(together, b)
+    return gains + excess, np.where(fits, cheaper, np.inf)
 
 
 def merge_costs(

@@ -14,9 +14,10 @@ from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._estimators.spread import measured_spread
 from boostkmeans._runtime.parameter_checks import ParameterChecker, check_n_clusters
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.nearest import distances_to_assigned, nearest
+from boostkmeans._steps.nearest import distances_to_assigned, inertia_of_clusters, nearest
 from boostkmeans._steps.partition import Labels
 from boostkmeans.baselines._stopwatch import Stopwatch
 
@@ -155,7 +156,11 @@ class WeightedBaseline(Baseline):
 
 
 def _fitted_attributes(run: RunResult, data: FitData) -> dict[str, Any]:
+    rows, weights = data.rows, data.weights
+    in_frame = rows.frame.enter(run.centres)
+    inertias = inertia_of_clusters(rows, weights, in_frame, run.labels, data.n_threads)
     return {
+        "cluster_spread_": measured_spread(inertias, rows.frame, weights, run.labels),
         "_frame": data.rows.frame,
         "cluster_centers_": run.centres,
         "labels_": run.labels,

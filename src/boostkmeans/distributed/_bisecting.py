@@ -16,7 +16,7 @@ from boostkmeans._sharded.best_run import ShardedResult
 from boostkmeans._sharded.run import ShardedRun
 from boostkmeans._sharded.shard.trees import TreeSettings
 from boostkmeans._steps.split_rules import SplitRules
-from boostkmeans.distributed._fitting import ENGINE, DistributedClusterer
+from boostkmeans.distributed._fitting import ENGINE, DistributedClusterer, refuse_limits
 from boostkmeans.distributed._gathering import gathered
 from boostkmeans.distributed._outputs import labels_like
 
@@ -58,6 +58,8 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
         As in `BoostKMeans`, for the refinement.
     quality : {"fast", "balanced", "best"}, default="balanced"
         As in `BoostKMeans`. It also determines the size of the sample.
+    min_size, max_size : None
+        Not supported: shards do not see each other's moves.
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales each row to unit length first.
     n_init : int, default=1
@@ -94,6 +96,8 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
         Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
+    cluster_spread_ : ndarray of shape (k,), float64
+        Root mean squared distance of the rows of each cluster to its centre; None after an interrupt.
     inertia_ : float
         Weighted sum of squared distances of the rows to their centres.
     distortion_ : float
@@ -143,6 +147,8 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
         repair: bool | int | str = "auto",
         annealing: float | tuple[float, int] | str = "auto",
         quality: str = "balanced",
+        min_size: None = None,
+        max_size: None = None,
         metric: str = "euclidean",
         n_init: int = 1,
         max_iter: int = 100,
@@ -169,6 +175,8 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
             repair=repair,
             annealing=annealing,
             quality=quality,
+            min_size=min_size,
+            max_size=max_size,
             metric=metric,
             n_init=n_init,
             max_iter=max_iter,
@@ -184,6 +192,7 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        refuse_limits(self)
         if self.sample is None:
             expected = '"auto": the exact algorithm needs all rows of a cluster in one place'
             raise ParameterError("sample", expected, None, owner=type(self).__name__)

@@ -12,11 +12,7 @@ from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import Allowed
 from boostkmeans._steps.seeding import Init
-from boostkmeans.distributed._fitting import ENGINE, DistributedClusterer, refuse
-
-NO_LIMITS = (
-    "limits on sizes need decisions about one row at a time, but shards do not see each other's moves"
-)
+from boostkmeans.distributed._fitting import ENGINE, DistributedClusterer, refuse_limits
 
 
 class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
@@ -91,6 +87,8 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
         Number of clusters of the fitted model.
     cluster_sizes_ : ndarray of shape (k,), int64
         Number of rows in each cluster.
+    cluster_spread_ : ndarray of shape (k,), float64
+        Root mean squared distance of the rows of each cluster to its centre; None after an interrupt.
     inertia_ : float
         Weighted sum of squared distances of the rows to their centres.
     distortion_ : float
@@ -139,8 +137,8 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
         annealing: float | tuple[float, int] | str = "auto",
         quality: str = "balanced",
         dimensions: int | str | None = "auto",
-        min_size: float | None = None,
-        max_size: float | None = None,
+        min_size: None = None,
+        max_size: None = None,
         metric: str = "euclidean",
         n_init: int = 1,
         max_iter: int = 100,
@@ -216,9 +214,7 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        owner = type(self).__name__
-        refuse(owner, "min_size", self.min_size, NO_LIMITS)
-        refuse(owner, "max_size", self.max_size, NO_LIMITS)
+        refuse_limits(self)
         if callable(self.init):
             expected = "a name or an array: no process has all rows that a callable would need"
-            raise ParameterError("init", expected, self.init, owner=owner)
+            raise ParameterError("init", expected, self.init, owner=type(self).__name__)

@@ -7,7 +7,6 @@ import time
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +19,7 @@ from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.instruction_set import VARIABLE
 from boostkmeans._runtime.parameter_checks import any_of, satisfying
 from boostkmeans._runtime.progress import visible_log
-from boostkmeans._sharded.backend import Backend, Reference, identity
+from boostkmeans._sharded.backend import Backend
 from boostkmeans._sharded.best_run import (
     BestShardedRun,
     ShardedResult,
@@ -35,8 +34,9 @@ from boostkmeans._sharded.tasks import Tasks
 from boostkmeans._storage.atomic_file import check_target
 from boostkmeans.distributed._engine_choice import choose_backend
 from boostkmeans.distributed._gathering import gathered
-from boostkmeans.distributed._inputs import Blocks, as_blocks, feature_names_of, weight_references
-from boostkmeans.distributed._outputs import BlockFunction, labels_like, map_blocks
+from boostkmeans.distributed._inputs import as_blocks, feature_names_of
+from boostkmeans.distributed._lazy_assignment import LazyAssignment, weights_of_blocks
+from boostkmeans.distributed._outputs import labels_like
 
 logger = logging.getLogger("boostkmeans")
 
@@ -48,11 +48,14 @@ ENGINE = any_of(
     satisfying(lambda x: hasattr(x, "submit") and not isinstance(x, str), "a dask client"),
 )
 """Allowed values of the parameter `engine`."""
+NO_LIMITS = (
+    "limits on sizes need decisions about one row at a time, but shards do not see each other's moves"
+)
 # Attributes of a fit that refer to results on a cluster. They are not pickled.
 ON_WORKERS = ("labels_", "_tree_labels")
 
 
-class DistributedClusterer(Clusterer):
+class DistributedClusterer(LazyAssignment, Clusterer):
     """Base class of the distributed estimators: the fit of sharded rows, and lazy results."""
 
     _local_class: ClassVar[type[Any]]
@@ -117,18 +120,10 @@ class DistributedClusterer(Clusterer):
         finally:
             backend.close()
 
-    @staticmethod
-    def _weights(sample_weight: Any, blocks: Blocks, backend: Backend) -> list[Reference] | None:
-        """Return references to the weights of each block; None without weights."""
-        if sample_weight is None:
-            return None
-        lengths = backend.get([backend.submit(n_rows_of, one) for one in blocks.references])
-        return weight_references(sample_weight, blocks, lengths, backend)
-
     def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> int:
         tasks = Tasks(backend, chosen_instruction_set(backend), self.n_threads)
         blocks = as_blocks(X, backend)
-        weights = self._weights(sample_weight, blocks, backend)
+        weights = weights_of_blocks(sample_weight, blocks, backend)
         owner = type(self).__name__
         rows = ShardedRows.describe(
             tasks, blocks.references, blocks.names, weights, self.metric, owner, blocks.first_rows
@@ -179,6 +174,7 @@ class DistributedClusterer(Clusterer):
             {
                 "_frame": rows.frame,
                 "_cluster_weights": result.weights,
+                "cluster_spread_": result.spread,
                 "n_features_in_": rows.n_features,
                 "cluster_centers_": result.centres,
                 "labels_": labels_like(X, result.labels, rows.lengths, backend),
@@ -205,89 +201,6 @@ class DistributedClusterer(Clusterer):
         identity_values = identity_of(name, parameters, described, rows.weights, n_threads=1)
         identity_values["instruction set"] = rows.tasks.isa
         return Checkpoint(self.checkpoint, identity_values)
-
-    def predict(self, X: Any, *, n_candidates: int | None = None) -> Any:
-        """Return the nearest centre of each row. Ties go to the centre with the lower index.
-
-        Parameters
-        ----------
-        X : dask array or data frame, Ray Dataset, list of blocks, result of `open_shards`, or array
-            Rows to assign.
-        n_candidates : int, default=None
-            As in the ordinary estimator.
-
-        Returns
-        -------
-        labels : dask array, Ray Dataset, list or array
-            Labels in the order and chunks of X. They are lazy if X is lazy.
-        """
-        check_is_fitted(self, "_frame")
-        model = self._block_model(), n_candidates
-        return self._map(X, predict_block, model, dtype=np.int32)
-
-    def transform(self, X: Any) -> Any:
-        """Return the distances of each row to all centres.
-
-        Parameters
-        ----------
-        X : dask array or data frame, Ray Dataset, list of blocks, result of `open_shards`, or array
-            Rows.
-
-        Returns
-        -------
-        distances : dask array, Ray Dataset, list or array of shape (n_samples, n_clusters)
-            Distances, lazy if X is lazy.
-        """
-        check_is_fitted(self, "_frame")
-        model, k = self._block_model(), len(self.cluster_centers_)
-        return self._map(X, transform_block, model, dtype=np.float64, n_columns=k, name="distances")
-
-    def _block_model(self) -> Any:
-        """Return the ordinary estimator for tasks, each of which has one block and uses one thread."""
-        model = self.to_local(labels=False).set_params(n_threads=1, callback=None, checkpoint=None)
-        model.__dict__.pop("feature_names_in_", None)  # Blocks are arrays.
-        model.__dict__.pop("history_", None)
-        return model
-
-    def _map(self, X: Any, function: BlockFunction, model: Any, **options: Any) -> Any:
-        """Call a function of a block and a model for each block of X, lazily if X is lazy."""
-        backend = choose_backend(self.engine, X, n_threads=self.n_threads)
-        try:
-            return map_blocks(X, function, model, backend, **options)
-        finally:
-            backend.close()
-
-    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative inertia of X.
-
-        Parameters
-        ----------
-        X : dask array or data frame, Ray Dataset, list of blocks, result of `open_shards`, or array
-            Rows.
-        y : None
-            Not used, present for API consistency.
-        sample_weight : array, dask array or list of arrays, default=None
-            Weight of each row.
-
-        Returns
-        -------
-        score : float
-            Minus the weighted sum of squared distances to the nearest centres.
-        """
-        check_is_fitted(self, "_frame")
-        backend = choose_backend(self.engine, X, n_threads=self.n_threads)
-        try:
-            blocks = as_blocks(X, backend)
-            weights = self._weights(sample_weight, blocks, backend)
-            own = [None] * len(blocks.references) if weights is None else weights
-            model = backend.submit(identity, self._block_model())
-            scores = [
-                backend.submit(score_block, block, weight, model)
-                for block, weight in zip(blocks.references, own, strict=True)
-            ]
-            return float(sum(backend.get(scores)))
-        finally:
-            backend.close()
 
     def to_local(self, *, labels: bool = True) -> Any:
         """Return the ordinary estimator with the same centres and parameters.
@@ -358,34 +271,9 @@ def is_local(labels: Any) -> bool:
     return all(isinstance(part, np.ndarray) for part in parts)
 
 
-def n_rows_of(block: Any) -> int:
-    """Return the number of rows of a block."""
-    return int(block.shape[0])
-
-
-def predict_block(block: Any, model: tuple[Any, int | None]) -> Any:
-    """Return the labels of a block."""
-    fitted, n_candidates = model
-    if block.shape[0] == 0:
-        return np.empty(0, dtype=np.int32)
-    return fitted.predict(block, n_candidates=n_candidates)
-
-
-def transform_block(block: Any, model: Any) -> Any:
-    """Return the distances of a block to all centres, in float64."""
-    if block.shape[0] == 0:
-        return np.empty((0, len(model.cluster_centers_)))
-    return model.transform(block).astype(np.float64, copy=False)
-
-
-def score_block(block: Any, weights: Any, model: Any) -> float:
-    """Return the negative inertia of a block."""
-    if block.shape[0] == 0 or (weights is not None and not np.any(weights)):
-        return 0.0
-    return float(model.score(block, sample_weight=weights))
-
-
-def refuse(owner: str, name: str, value: Any, reason: str) -> None:
-    """Raise ParameterError if a parameter that shards do not support is set."""
-    if value is not None:
-        raise ParameterError(name, f"None: {reason}", value, owner=owner)
+def refuse_limits(estimator: Any) -> None:
+    """Raise ParameterError if there are limits on sizes, which shards do not support."""
+    for name in ("min_size", "max_size"):
+        value = getattr(estimator, name)
+        if value is not None:
+            raise ParameterError(name, f"None: {NO_LIMITS}", value, owner=type(estimator).__name__)

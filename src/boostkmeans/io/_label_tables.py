@@ -3,7 +3,7 @@
 import csv
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -84,7 +84,7 @@ def write_labels(
         elif ending == ".txt":
             file.writelines(text.encode() for text in label_lines(values, None))
         else:
-            with label_table(file, ending, values.dtype, _dtype_of(row_ids), name) as write:
+            with label_table(file, ending, values.dtype, _dtype_of(row_ids), [name]) as write:
                 write(values, row_ids)
 
 
@@ -114,13 +114,14 @@ def label_table(
     ending: str,
     dtype: np.dtype[Any],
     id_dtype: np.dtype[Any] | None,
-    name: str = LABEL,
+    columns: Sequence[str] = (LABEL,),
 ) -> Iterator[WriteLabels]:
     """Write the header of a table, and return a function that writes batches of labels and ids.
 
-    `ending` is one of `TABLE_ENDINGS`. `id_dtype` is None for a table without ids.
+    `ending` is one of `TABLE_ENDINGS`. `id_dtype` is None for a table without ids. `columns` are the
+    names of the columns of the labels. With several columns, labels have one row per row of the table.
     """
-    names = [name] if id_dtype is None else [ID, name]
+    names = list(columns) if id_dtype is None else [ID, *columns]
     if ending == ".parquet":
         with _parquet_table(file, names, dtype, id_dtype) as write:
             yield write
@@ -139,13 +140,19 @@ def table_header(names: list[str], separator: str = ",") -> str:
 
 def label_lines(labels: NDArray[Any], ids: NDArray[Any] | None, separator: str = ",") -> Iterator[str]:
     """Yield blocks of lines of a table as text. Ids with separators or quotes are quoted."""
-    columns = [labels] if ids is None else [ids, labels]
+    columns = _columns(labels, ids)
     for begin in range(0, len(labels), ROWS_PER_TEXT):
         text = io.StringIO()
         some = (column[begin : begin + ROWS_PER_TEXT].tolist() for column in columns)
         writer = csv.writer(text, delimiter=separator, lineterminator="\n")
         writer.writerows(zip(*some, strict=True))
         yield text.getvalue()
+
+
+def _columns(labels: NDArray[Any], ids: NDArray[Any] | None) -> list[NDArray[Any]]:
+    """Return the columns of a table."""
+    own = [labels] if labels.ndim == 1 else [np.ascontiguousarray(one) for one in labels.T]
+    return own if ids is None else [ids, *own]
 
 
 def _dtype_of(ids: NDArray[Any] | None) -> np.dtype[Any] | None:
@@ -157,11 +164,10 @@ def _parquet_table(
     file: BinaryIO, names: list[str], dtype: np.dtype[Any], id_dtype: np.dtype[Any] | None
 ) -> Iterator[WriteLabels]:
     pa = import_pyarrow()
-    fields = [pa.field(names[-1], pa.from_numpy_dtype(dtype), nullable=False)]
+    kinds = dict.fromkeys(names, pa.from_numpy_dtype(dtype))
     if id_dtype is not None:
-        kind = pa.string() if id_dtype.kind == "O" else pa.from_numpy_dtype(id_dtype)
-        fields.insert(0, pa.field(ID, kind, nullable=False))
-    schema = pa.schema(fields)
+        kinds[ID] = pa.string() if id_dtype.kind == "O" else pa.from_numpy_dtype(id_dtype)
+    schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in kinds.items()])
     waiting: list[Any] = []
 
     def flush() -> None:
@@ -169,7 +175,7 @@ def _parquet_table(
         waiting.clear()
 
     def write(labels: NDArray[Any], ids: NDArray[Any] | None) -> None:
-        columns = [labels] if ids is None else [ids, labels]
+        columns = _columns(labels, ids)
         arrays = [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)]
         waiting.append(pa.Table.from_arrays(arrays, schema=schema))
         if sum(table.num_rows for table in waiting) >= ROWS_PER_GROUP:

@@ -1,7 +1,7 @@
 """Measures of clusterings and of searches, for dense arrays and SciPy's sparse matrices.
 
-Without classes: `average_distortion`, the objectives `i1` and `i2`, and CLUTO's criteria for documents
-(`document_criterion`). With classes: `entropy` and
+Without classes: `average_distortion`, the objectives `i1` and `i2`, CLUTO's criteria for documents
+(`document_criterion`), `silhouette` and `simplified_silhouette`. With classes: `entropy` and
 `purity`; normalized mutual information and the adjusted Rand index are in `sklearn.metrics`
 (`normalized_mutual_info_score`, `adjusted_rand_score`). For searches: `recall_at`; `exact_neighbors`,
 which computes the ground truth; `evaluate_search`, which runs and measures a search among codes; and
@@ -19,11 +19,13 @@ from boostkmeans.metrics._criteria import document_criterion
 from boostkmeans.metrics._objectives import average_distortion, i1, i2, size_imbalance
 from boostkmeans.metrics._recall import recall_at
 from boostkmeans.metrics._search_evaluation import SearchEvaluation, evaluate_search
+from boostkmeans.metrics._silhouette import Silhouette, silhouette, simplified_silhouette
 from boostkmeans.quantization import Neighbors, exact_neighbors
 
 __all__ = [
     "Neighbors",
     "SearchEvaluation",
+    "Silhouette",
     "average_distortion",
     "document_criterion",
     "entropy",
@@ -33,5 +35,7 @@ __all__ = [
     "i2",
     "purity",
     "recall_at",
+    "silhouette",
+    "simplified_silhouette",
     "size_imbalance",
 ]

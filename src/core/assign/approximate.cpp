@@ -9,6 +9,7 @@
 #include "rows/thread_rows.hpp"
 #include "scoring/centre_traits.hpp"
 #include "scoring/row_batch.hpp"
+#include "search/batch_search.hpp"
 
 namespace boostkmeans {
 
@@ -19,16 +20,6 @@ constexpr std::int64_t kTaskRows = 8 * kBatchRows;
 
 struct Task {
   std::int64_t group, begin, end;
-};
-
-template <class Rows>
-struct ThreadScratch {
-  ThreadScratch(const Rows& rows, std::int64_t n_clusters, std::int64_t max_centres)
-      : batch(rows),
-        gathered(gathered_centres(rows, n_clusters, max_centres)) {}
-  RowBatch<Rows> batch;
-  typename CentreTraits<Rows>::Gathered gathered;
-  std::vector<std::int32_t> list;
 };
 
 // Calls body(first, last) for the centres of each group in a list.
@@ -49,48 +40,124 @@ std::vector<Task> tasks_of(const RowsByCluster& members) {
   return tasks;
 }
 
+// A visit of rows, group by group, with the centres that are listed for their group.
+template <class Rows>
+class GroupVisit {
+ public:
+  GroupVisit(const Rows& rows, const double* centres, std::int64_t n_clusters, std::int32_t* row_groups,
+             const Groups& groups, ThreadPool& pool)
+      : rows_(rows),
+        centres_(centres),
+        groups_(groups),
+        pool_(pool),
+        composite_norms_(rows, centres, n_clusters, pool),
+        table_(centre_table(rows, n_clusters)),
+        members_(sort_by_cluster(row_groups, groups.n_groups, rows.n_rows(), pool)) {
+    fill_term_rows(table_, centres, false, pool);
+    pool.for_each(n_clusters, [&](std::int64_t c, int) {
+      set_centre(table_, c, centre(c).composite, 1.0, composite_norms_.at(c));
+    });
+    std::int64_t max_centres = 1;
+    for (std::int64_t g = 0; g < groups.n_groups; ++g) {
+      std::int64_t n = 0;
+      each_listed(groups, g,
+                  [&](const std::int32_t* first, const std::int32_t* last) { n += last - first; });
+      max_centres = std::max(max_centres, n);
+    }
+    scratch_.reserve(static_cast<std::size_t>(pool.size()));
+    for (int t = 0; t < pool.size(); ++t)
+      scratch_.push_back(std::make_unique<ThreadScratch>(rows, n_clusters, max_centres));
+  }
+
+  // Calls search(thread, ids, count, gathered, list) for batches of rows. Column i of the gathered
+  // centres is centre list[i]. The search returns false if a stop was requested.
+  template <class Search>
+  void run(Search search) {
+    const std::vector<Task> tasks = tasks_of(members_);
+    pool_.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
+      const Task& task = tasks[static_cast<std::size_t>(i)];
+      ThreadScratch& scratch = *scratch_[static_cast<std::size_t>(thread)];
+      scratch.list.clear();
+      each_listed(groups_, task.group, [&](const std::int32_t* first, const std::int32_t* last) {
+        scratch.list.insert(scratch.list.end(), first, last);
+      });
+      const auto n_listed = static_cast<std::int64_t>(scratch.list.size());
+      scratch.gathered.gather(table_, scratch.list.data(), n_listed);
+      for (std::int64_t at = task.begin; at < task.end; at += kBatchRows)
+        if (!search(thread, members_.rows.data() + at, std::min(kBatchRows, task.end - at),
+                    scratch.gathered, scratch.list.data()))
+          return;
+    });
+  }
+
+  Centre centre(std::int64_t cluster) const {
+    return {centres_ + cluster * rows_.n_features(), 1.0, composite_norms_.at(cluster)};
+  }
+
+ private:
+  struct ThreadScratch {
+    ThreadScratch(const Rows& rows, std::int64_t n_clusters, std::int64_t max_centres)
+        : gathered(gathered_centres(rows, n_clusters, max_centres)) {}
+    typename CentreTraits<Rows>::Gathered gathered;
+    std::vector<std::int32_t> list;
+  };
+
+  const Rows& rows_;
+  const double* centres_;
+  const Groups& groups_;
+  ThreadPool& pool_;
+  const CompositeNorms<Rows> composite_norms_;
+  typename CentreTraits<Rows>::Table table_;
+  const RowsByCluster members_;
+  std::vector<std::unique_ptr<ThreadScratch>> scratch_;  // by thread
+};
+
+// Returns one object per thread, made from these arguments.
+template <class PerThread, class... Arguments>
+std::vector<std::unique_ptr<PerThread>> for_each_thread(const ThreadPool& pool,
+                                                        const Arguments&... arguments) {
+  std::vector<std::unique_ptr<PerThread>> made;
+  made.reserve(static_cast<std::size_t>(pool.size()));
+  for (int t = 0; t < pool.size(); ++t) made.push_back(std::make_unique<PerThread>(arguments...));
+  return made;
+}
+
 }  // namespace
 
 template <class Rows>
 void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_clusters,
                        std::int32_t* row_groups, const Groups& groups, std::int32_t* labels,
                        ThreadPool& pool) {
-  const std::int64_t d = rows.n_features();
-  auto table = centre_table(rows, n_clusters);
-  const CompositeNorms<Rows> composite_norms(rows, centres, n_clusters, pool);
-  fill_term_rows(table, centres, false, pool);
-  pool.for_each(n_clusters, [&](std::int64_t c, int) {
-    set_centre(table, c, centres + c * d, 1.0, composite_norms.at(c));
+  GroupVisit<Rows> visit(rows, centres, n_clusters, row_groups, groups, pool);
+  const auto batches = for_each_thread<RowBatch<Rows>>(pool, rows);
+  visit.run([&](int thread, const std::int64_t* ids, std::int64_t count, auto& gathered,
+                const std::int32_t* list) {
+    RowBatch<Rows>& batch = *batches[static_cast<std::size_t>(thread)];
+    batch.load(count, [=](std::int64_t r) { return ids[r]; });
+    if (!batch.scan(Rule::nearest, false, gathered, pool.stop_token(), thread)) return false;
+    for (std::int64_t r = 0; r < count; ++r) labels[ids[r]] = list[std::max(0, batch.index(r))];
+    return true;
   });
-  const RowsByCluster members = sort_by_cluster(row_groups, groups.n_groups, rows.n_rows(), pool);
-  const std::vector<Task> tasks = tasks_of(members);
-  std::int64_t max_centres = 1;
-  for (std::int64_t g = 0; g < groups.n_groups; ++g) {
-    std::int64_t n = 0;
-    each_listed(groups, g,
-                [&](const std::int32_t* first, const std::int32_t* last) { n += last - first; });
-    max_centres = std::max(max_centres, n);
-  }
-  std::vector<std::unique_ptr<ThreadScratch<Rows>>> scratch_by_thread;
-  scratch_by_thread.reserve(static_cast<std::size_t>(pool.size()));
-  for (int t = 0; t < pool.size(); ++t)
-    scratch_by_thread.push_back(std::make_unique<ThreadScratch<Rows>>(rows, n_clusters, max_centres));
-  pool.for_each(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i, int thread) {
-    const Task& task = tasks[static_cast<std::size_t>(i)];
-    ThreadScratch<Rows>& scratch = *scratch_by_thread[static_cast<std::size_t>(thread)];
-    scratch.list.clear();
-    each_listed(groups, task.group, [&](const std::int32_t* first, const std::int32_t* last) {
-      scratch.list.insert(scratch.list.end(), first, last);
-    });
-    scratch.gathered.gather(table, scratch.list.data(), static_cast<std::int64_t>(scratch.list.size()));
-    for (std::int64_t at = task.begin; at < task.end; at += kBatchRows) {
-      const std::int64_t* ids = members.rows.data() + at;
-      const std::int64_t count = std::min(kBatchRows, task.end - at);
-      scratch.batch.load(count, [=](std::int64_t r) { return ids[r]; });
-      if (!scratch.batch.scan(Rule::nearest, false, scratch.gathered, pool.stop_token(), thread)) return;
-      for (std::int64_t r = 0; r < count; ++r)
-        labels[ids[r]] = scratch.list[static_cast<std::size_t>(std::max(0, scratch.batch.index(r)))];
-    }
+}
+
+template <class Rows>
+void nearest_many_in_groups(const Rows& rows, const double* centres, std::int64_t n_clusters,
+                            std::int32_t* row_groups, const Groups& groups, std::int64_t n,
+                            std::int32_t* labels, double* distances, ThreadPool& pool) {
+  GroupVisit<Rows> visit(rows, centres, n_clusters, row_groups, groups, pool);
+  const auto searches = for_each_thread<BatchSearch<Rows>>(pool, rows, n);
+  visit.run([&](int thread, const std::int64_t* ids, std::int64_t count, auto& gathered,
+                const std::int32_t* list) {
+    BatchSearch<Rows>& search = *searches[static_cast<std::size_t>(thread)];
+    search.load(count, [=](std::int64_t r) { return ids[r]; });
+    for (std::int64_t r = 0; r < count; ++r) search.found[static_cast<std::size_t>(r)].clear();
+    if (!search.compare(
+            gathered, [&](std::int64_t i) { return visit.centre(list[i]); },
+            [=](std::int64_t i) { return list[i]; }, pool.stop_token(), thread))
+      return false;
+    for (std::int64_t r = 0; r < count; ++r)
+      search.found[static_cast<std::size_t>(r)].write(labels + ids[r] * n, distances + ids[r] * n);
+    return true;
   });
 }
 
@@ -127,6 +194,9 @@ void descend(const Rows& rows, const std::int32_t* children, std::int64_t n_node
 #define BK_INSTANTIATE(Rows)                                                                         \
   template void nearest_in_groups(const Rows&, const double*, std::int64_t, std::int32_t*,           \
                                   const Groups&, std::int32_t*, ThreadPool&);                        \
+  template void nearest_many_in_groups(const Rows&, const double*, std::int64_t, std::int32_t*,      \
+                                       const Groups&, std::int64_t, std::int32_t*, double*,          \
+                                       ThreadPool&);                                                 \
   template void descend(const Rows&, const std::int32_t*, std::int64_t, std::int64_t, const double*, \
                         std::int32_t*, ThreadPool&)
 BK_INSTANTIATE(DenseRows);

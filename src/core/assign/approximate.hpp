@@ -16,6 +16,13 @@ void nearest_in_groups(const Rows& rows, const double* centres, std::int64_t n_c
                        std::int32_t* row_groups, const Groups& groups, std::int32_t* labels,
                        ThreadPool& pool);
 
+// The same for the n nearest centres, which are decided in float64. `labels` and `distances`
+// (n_rows x n) receive them, nearest first, with ties ordered by number. Every list must have n centres.
+template <class Rows>
+void nearest_many_in_groups(const Rows& rows, const double* centres, std::int64_t n_clusters,
+                            std::int32_t* row_groups, const Groups& groups, std::int64_t n,
+                            std::int32_t* labels, double* distances, ThreadPool& pool);
+
 // Descends a tree from node 0, always to the nearest child, in float64. `children` (n_nodes x s) is
 // padded with -1, `centres` has one centre per node. `leaves` receives the index of the last node.
 template <class Rows>

@@ -77,7 +77,7 @@ class SeedColumns<SparseRows> {
   }
   // Computes the dot products of the batch with the columns of the first panels.
   void prepare(RowBatch<SparseRows>& batch, std::int64_t n_panels) const {
-    batch.prepare_columns(*this, n_panels * lanes_);
+    batch.prepare_columns(*this, 0, n_panels * lanes_);
   }
   const float* term_row(std::int64_t term) const { return term_rows_.get() + term * step_; }
   static constexpr bool has_sparse_term_rows() { return false; }

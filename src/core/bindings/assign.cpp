@@ -4,10 +4,12 @@
 #include "assign/kmeans_plus_plus.hpp"
 #include "assign/nearest.hpp"
 #include "assign/neighbours.hpp"
+#include "assign/silhouette.hpp"
 #include "baselines/online.hpp"
 #include "bindings/centres.hpp"
 #include "bindings/module.hpp"
 #include "bindings/projection.hpp"
+#include "search/exact_search.hpp"
 
 namespace boostkmeans {
 namespace {
@@ -125,6 +127,43 @@ void nearest_of_groups(const Rows& rows, const Matrix<const double>& centres,
       });
 }
 
+std::int64_t check_many(const Rows& rows, std::int64_t n_clusters, const Matrix<std::int32_t>& labels,
+                        const Matrix<double>& distances) {
+  const std::int64_t n = length_of(labels, 1);
+  require(n > 0 && n <= n_clusters && length_of(labels) == rows.n_rows(),
+          "labels must have one row per row and at most one column per centre");
+  require(distances.shape(0) == labels.shape(0) && distances.shape(1) == labels.shape(1),
+          "labels and distances must have the same shape");
+  return n;
+}
+
+void many_nearest_centres(const Rows& rows, const Matrix<const double>& centres,
+                          const Matrix<std::int32_t>& labels, const Matrix<double>& distances,
+                          int n_threads) {
+  const std::int64_t k = count_centres(centres, rows), n = check_many(rows, k, labels, distances);
+  run(n_threads, rows.size() * static_cast<double>(k), kNoDeadline, [&](ThreadPool& pool) {
+    rows.visit([&](const auto& x) {
+      nearest_many(x, centres.data(), k, n, labels.data(), distances.data(), pool);
+    });
+  });
+}
+
+void many_nearest_of_groups(const Rows& rows, const Matrix<const double>& centres,
+                            const Vector<std::int32_t>& row_groups, const BoundGroups& bound,
+                            const Matrix<std::int32_t>& labels, const Matrix<double>& distances,
+                            int n_threads) {
+  const std::int64_t k = count_centres(centres, rows), n = check_many(rows, k, labels, distances);
+  bound.check(k);
+  require(length_of(row_groups) == rows.n_rows(), "row_groups must have one value per row");
+  run(n_threads, rows.size() * static_cast<double>(bound.groups.list_length), kNoDeadline,
+      [&](ThreadPool& pool) {
+        rows.visit([&](const auto& x) {
+          nearest_many_in_groups(x, centres.data(), k, row_groups.data(), bound.groups, n, labels.data(),
+                                 distances.data(), pool);
+        });
+      });
+}
+
 void find_assigned_distances(const Rows& rows, const Matrix<const double>& centres,
                              const Vector<const std::int32_t>& labels, const Vector<double>& distances,
                              const Vector<double>& norms, int n_threads) {
@@ -134,6 +173,26 @@ void find_assigned_distances(const Rows& rows, const Matrix<const double>& centr
   run(n_threads, rows.size(), kNoDeadline, [&](ThreadPool& pool) {
     rows.visit([&](const auto& x) {
       distances_to_assigned(x, centres.data(), k, labels.data(), distances.data(), norms.data(), pool);
+    });
+  });
+}
+
+void find_silhouette(const Rows& rows, const Weights& row_weights,
+                     const Vector<const std::int32_t>& labels, std::int64_t n_clusters, bool cosine,
+                     const std::optional<Vector<const double>>& additions, std::int64_t first,
+                     const Vector<double>& out, int n_threads) {
+  const std::int64_t n = rows.n_rows(), count = length_of(out);
+  require(length_of(labels) == n && (!additions || length_of(*additions) == n),
+          "labels and additions must have one value per row");
+  require(std::all_of(labels.data(), labels.data() + n,
+                      [=](std::int32_t label) { return label >= 0 && label < n_clusters; }),
+          "labels must lie in [0, n_clusters)");
+  require(first >= 0 && first + count <= n, "the range must lie within the rows");
+  const RowWeights w = row_weights_of(row_weights, rows);
+  run(n_threads, rows.size() * static_cast<double>(count), kNoDeadline, [&](ThreadPool& pool) {
+    rows.visit([&](const auto& x) {
+      silhouette(x, w, labels.data(), n_clusters, {cosine, data_or_null(additions)}, first, count,
+                 out.data(), pool);
     });
   });
 }
@@ -219,6 +278,19 @@ void bind_assign(nb::module_& m) {
         "groups"_a, "labels"_a.noconvert(), "n_threads"_a,
         "Find the nearest centre of each row among those in the groups that are listed for the group "
         "of the row, in place.");
+  m.def("nearest_many", &many_nearest_centres, "rows"_a, "centres"_a, "labels"_a.noconvert(),
+        "distances"_a.noconvert(), "n_threads"_a,
+        "Find the nearest centres of each row, one per column of labels, nearest first, and their "
+        "squared distances, exactly and in place.");
+  m.def("nearest_many_in_groups", &many_nearest_of_groups, "rows"_a, "centres"_a,
+        "row_groups"_a.noconvert(), "groups"_a, "labels"_a.noconvert(), "distances"_a.noconvert(),
+        "n_threads"_a,
+        "Find the nearest centres of each row among those in the groups that are listed for the group "
+        "of the row, in place. Every list must have as many centres as labels has columns.");
+  m.def("silhouette", &find_silhouette, "rows"_a, "row_weights"_a.none(), "labels"_a, "n_clusters"_a,
+        "cosine"_a, "additions"_a.none(), "first"_a, "out"_a.noconvert(), "n_threads"_a,
+        "Compute the silhouettes of rows, starting with first, from their distances to all rows, in "
+        "place. additions are added to the distances of a row to other rows.");
   m.def("plus_plus", &seed_plus_plus, "rows"_a, "row_weights"_a.none(), "n_clusters"_a, "n_trials"_a,
         "seed"_a, "n_threads"_a,
         "Choose rows by greedy k-means++. Return (chosen rows, label of each row).");

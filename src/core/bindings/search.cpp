@@ -1,9 +1,9 @@
 // Bindings of encoding, of the search among codes, and of exact nearest neighbours.
-#include "assign/code_search.hpp"
-#include "assign/exact_search.hpp"
 #include "assign/nearest.hpp"
 #include "bindings/module.hpp"
 #include "bindings/rows.hpp"
+#include "search/code_search.hpp"
+#include "search/exact_search.hpp"
 
 namespace boostkmeans {
 namespace {

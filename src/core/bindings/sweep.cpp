@@ -10,8 +10,6 @@
 namespace boostkmeans {
 namespace {
 
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-
 // A RowBoundsView together with the arrays that it refers to.
 class BoundRowBounds {
  public:
@@ -109,22 +107,28 @@ class BoundCandidateVisit {
   std::optional<Vector<std::int32_t>> runners_up_;
 };
 
-// SweepOptions together with the array of penalties.
+// SweepOptions together with the arrays of limits and penalties.
 class BoundSweepOptions {
  public:
-  BoundSweepOptions(bool first, bool exact, bool low_precision, double temperature, double min_weight,
-                    double max_weight, bool exchange, std::optional<Vector<const double>> penalties,
+  using PerCluster = std::optional<Vector<const double>>;
+
+  BoundSweepOptions(bool first, bool exact, bool low_precision, double temperature,
+                    PerCluster min_weights, PerCluster max_weights, bool exchange, PerCluster penalties,
                     std::uint64_t seed)
       : options{first,
                 exact,
                 low_precision,
                 temperature,
-                {min_weight, max_weight},
+                {data_or_null(min_weights), data_or_null(max_weights)},
                 exchange,
                 data_or_null(penalties),
                 {},
                 seed},
+        min_weights_(std::move(min_weights)),
+        max_weights_(std::move(max_weights)),
         penalties_(std::move(penalties)) {
+    require(min_weights_.has_value() == max_weights_.has_value(),
+            "min_weights and max_weights must be given together");
     require(temperature >= 0.0 && temperature < 1.0, "temperature must lie in [0, 1)");
     require(!exact || temperature == 0.0, "an exact sweep requires temperature 0");
     require(!exact || !penalties_, "an exact sweep allows no penalties");
@@ -135,14 +139,15 @@ class BoundSweepOptions {
               "penalties must not be negative");
   }
   void check(const Partition& partition) const {
-    require(!penalties_ || length_of(*penalties_) == partition.n_clusters,
-            "penalties must have one value per cluster");
+    for (const PerCluster* values : {&min_weights_, &max_weights_, &penalties_})
+      require(!*values || length_of(**values) == partition.n_clusters,
+              "limits and penalties must have one value per cluster");
   }
 
   const SweepOptions options;
 
  private:
-  std::optional<Vector<const double>> penalties_;
+  PerCluster min_weights_, max_weights_, penalties_;
 };
 
 struct BoundSweepResult : SweepResult {
@@ -215,11 +220,11 @@ void bind_sweep(nb::module_& m) {
       m, "SweepOptions",
       "Rules by which the rows of a sweep move. The constructor raises ValueError for values that "
       "exclude each other.")
-      .def(nb::init<bool, bool, bool, double, double, double, bool, std::optional<Vector<const double>>,
-                    std::uint64_t>(),
+      .def(nb::init<bool, bool, bool, double, BoundSweepOptions::PerCluster,
+                    BoundSweepOptions::PerCluster, bool, BoundSweepOptions::PerCluster, std::uint64_t>(),
            nb::kw_only(), "first"_a = false, "exact"_a = false, "low_precision"_a = false,
-           "temperature"_a = 0.0, "min_weight"_a = 0.0, "max_weight"_a = kNoLimit, "exchange"_a = false,
-           "penalties"_a = nb::none(), "seed"_a = 0);
+           "temperature"_a = 0.0, "min_weights"_a = nb::none(), "max_weights"_a = nb::none(),
+           "exchange"_a = false, "penalties"_a = nb::none(), "seed"_a = 0);
   nb::class_<BoundProjection>(
       m, "Projection",
       "Rows in the coordinates of a few axes, and the length of the rest of each row in the last column, "

@@ -9,6 +9,7 @@
 #include "kernel/flat_rows.hpp"
 #include "kernel/load_rows.hpp"
 #include "kernel/pack.hpp"
+#include "kernel/pairs.hpp"
 #include "kernel/scores.hpp"
 #include "kernel/sparse_dots.hpp"
 #include "kernel/sums.hpp"
@@ -27,6 +28,7 @@ const Kernel BK_NAME(BK_ISA) = {
     .panel_width = kWidth,
     .block_rows = kRows,
     .multiplies_bytes = kMultipliesBytes,
+    .pair_width = kPairWidth,
     .load_rows = load_rows,
     .load_row = load_row,
     .pack = pack,
@@ -48,6 +50,8 @@ const Kernel BK_NAME(BK_ISA) = {
     .flat_centre = flat_centre,
     .flat_dot = flat_dot,
     .flat_add = flat_add,
+    .pair_squares = pair_squares,
+    .take_roots = take_roots,
     .sift_codes = kSiftCodes,
     .describe = describe,
     .describe_floats = describe_floats,

@@ -19,6 +19,8 @@ constexpr std::int64_t kChunkSize = kBatchRows * kTileStride;
 // The same constants for tiles of bytes, in which each value has four columns.
 constexpr std::int64_t kQuadStride = kChunkColumns / 4 + 4;
 constexpr std::int64_t kQuadChunkSize = kBatchRows * kQuadStride;
+// Number of rows in the register block of `Kernel::pair_squares`.
+constexpr std::int64_t kPairRows = 4;
 // Number of entries of a lookup table for one-byte codes.
 constexpr std::int64_t kByteCentroids = 256;
 // Length in bytes of the longest vector of any instruction set.
@@ -120,6 +122,7 @@ struct Kernel {
   std::int64_t panel_width;  // number of clusters in a panel
   std::int64_t block_rows;   // number of rows in the register block
   bool multiplies_bytes;     // true if it can score in low precision
+  std::int64_t pair_width;   // number of columns in a panel of `pair_squares`
 
   // Loads rows as float32 in the frame, zero-padded to whole vectors, and computes |x|^2 of each.
   // `factors` (one per row of the array) may be null.
@@ -190,6 +193,13 @@ struct Kernel {
   double (*flat_dot)(const float* x, const double* composite, std::int64_t n);
   // composite += weight * x. `copy` receives the composite in float32.
   void (*flat_add)(double* composite, float* copy, const float* x, double weight, std::int64_t n);
+
+  // Computes |x-y|^2 in float64 of n_rows rows, a multiple of kPairRows, and columns that are packed in
+  // panels of pair_width, feature by feature. Row r and column i are at out[r * stride + i].
+  void (*pair_squares)(const double* rows, std::int64_t n_rows, const double* panels,
+                       std::int64_t n_panels, std::int64_t n_features, double* out, std::int64_t stride);
+  // Replaces values by their square roots.
+  void (*take_roots)(double* values, std::int64_t n);
 
   // Sets bit i of `masks` if the table entries of code i add up to at most `limit`, which is below
   // 255. `tables` has shape n_subspaces x kByteCentroids. The codes of subspace j start at columns

@@ -79,10 +79,10 @@ class RowBatch {
     kernel.reduce(rule, n_padded_, state());
     return true;
   }
-  // Prepares `view` for the first n_columns columns.
+  // Prepares `view` for n_columns columns, starting from `first`.
   template <class Columns>
-  void prepare_columns(Columns& columns, std::int64_t n_columns) {
-    tile_.prepare(columns, 0, n_columns);
+  void prepare_columns(Columns& columns, std::int64_t first, std::int64_t n_columns) {
+    tile_.prepare(columns, first, n_columns);
   }
   // |x - C|^2 of a row and the centre of its cluster, about as precise as its scores.
   template <class Table>

@@ -147,8 +147,8 @@ class Decider {
     const std::int32_t from = decision.from, to = decision.to;
     const double w = row_weights_[decision.row];
     if (!may_leave(partition_, from, w)) return;
-    if (!options_.limits.at_least_min(partition_.weights[from] - w)) return;
-    if (!options_.limits.at_most_max(partition_.weights[to] + w)) return;
+    if (!options_.limits.at_least_min(from, partition_.weights[from] - w)) return;
+    if (!options_.limits.at_most_max(to, partition_.weights[to] + w)) return;
     const MoveCosts costs = mover_.costs_of(decision.row, from, to, x);
     if (!is_gain(costs, from, to, decision.norm)) return;
     mover_.change_clusters(decision.row, from, to, x);
@@ -181,8 +181,8 @@ class Decider {
       exchanger_.offer(proposal);
       return;
     }
-    const bool may_shrink = options_.limits.at_least_min(partition_.weights[from] - w);
-    const bool has_room = options_.limits.at_most_max(partition_.weights[to] + w);
+    const bool may_shrink = options_.limits.at_least_min(from, partition_.weights[from] - w);
+    const bool has_room = options_.limits.at_most_max(to, partition_.weights[to] + w);
     if (!may_shrink || !has_room) {
       if (!exchanger_.exchange(proposal, !may_shrink, !has_room)) exchanger_.offer(proposal);
       return;

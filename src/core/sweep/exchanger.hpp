@@ -66,7 +66,7 @@ class Exchanger {
       double weight = partition_.weights[c];
       weight += (c == proposal.target ? w : 0.0) - (c == from ? w : 0.0);
       weight += (c == partner.to ? v : 0.0) - (c == partner.from ? v : 0.0);
-      return options_.limits.allow(weight);
+      return options_.limits.allow(c, weight);
     });
   }
 

@@ -174,7 +174,7 @@ class Mover {
   void update_bounds(ThreadPool& pool) {
     bounds_->update(stale_, pool);
     for (const std::int64_t c : stale_) {
-      if (options_.limits.full(partition_.weights[c], smallest_weight_)) bounds_->set_never(c);
+      if (options_.limits.full(c, partition_.weights[c], smallest_weight_)) bounds_->set_never(c);
       is_stale_[static_cast<std::size_t>(c)] = 0;
     }
     stale_.clear();
@@ -186,7 +186,7 @@ class Mover {
                composite_norms_.at(cluster));
     if (options_.penalties != nullptr)
       policy_.table().add_penalty(cluster, options_.penalties[cluster]);
-    else if (!options_.exchange && options_.limits.full(weight, smallest_weight_))
+    else if (!options_.exchange && options_.limits.full(cluster, weight, smallest_weight_))
       policy_.table().set_never(cluster);
     is_stale_[static_cast<std::size_t>(cluster)] = 0;
   }

@@ -129,7 +129,7 @@ class Proposer {
     const auto cost_of = [&](std::int64_t r, std::int32_t cluster) {
       const double w = row_weights_[row_of(r)];
       // An exact sweep must find the best cluster that has room for this row.
-      if (options_.exact && !options_.limits.at_most_max(partition_.weights[cluster] + w))
+      if (options_.exact && !options_.limits.at_most_max(cluster, partition_.weights[cluster] + w))
         return std::numeric_limits<double>::infinity();
       if (options_.exact && fetched != r) rows_.fetch(row_of(r), scratch.fetched), fetched = r;
       const double distance =
@@ -245,7 +245,7 @@ class Proposer {
     double best = leave, noise = 0.0;
     std::int32_t found = -1;
     for (std::int32_t c = 0; c < static_cast<std::int32_t>(partition_.n_clusters); ++c) {
-      if (c == own || !options_.limits.at_most_max(partition_.weights[c] + w)) continue;
+      if (c == own || !options_.limits.at_most_max(c, partition_.weights[c] + w)) continue;
       const double distance = mover_.distance(x, c);
       const double enter = entering(partition_.weights[c], w, distance);
       if (enter < best) best = enter, found = c, noise = rows_.noise(x, distance);

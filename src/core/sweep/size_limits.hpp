@@ -1,24 +1,30 @@
 // Limits on the sizes of clusters.
 #pragma once
 
-#include <limits>
+#include <cstdint>
 
 namespace boostkmeans {
 
-// Bounds on the weight of every cluster.
+// Bounds on the weights of the clusters, one per cluster, or null for no limits.
 struct SizeLimits {
-  double min_weight = 0.0;
-  double max_weight = std::numeric_limits<double>::infinity();
+  const double* min_weights = nullptr;
+  const double* max_weights = nullptr;
 
   // True unless all weights are allowed.
-  explicit operator bool() const {
-    return min_weight > 0.0 || max_weight < std::numeric_limits<double>::infinity();
+  explicit operator bool() const { return min_weights != nullptr; }
+  bool at_least_min(std::int64_t cluster, double weight) const {
+    return min_weights == nullptr || weight >= min_weights[cluster] * (1.0 - kTolerance);
   }
-  bool at_least_min(double weight) const { return weight >= min_weight * (1.0 - kTolerance); }
-  bool at_most_max(double weight) const { return weight <= max_weight * (1.0 + kTolerance); }
-  bool allow(double weight) const { return at_least_min(weight) && at_most_max(weight); }
+  bool at_most_max(std::int64_t cluster, double weight) const {
+    return max_weights == nullptr || weight <= max_weights[cluster] * (1.0 + kTolerance);
+  }
+  bool allow(std::int64_t cluster, double weight) const {
+    return at_least_min(cluster, weight) && at_most_max(cluster, weight);
+  }
   // Returns true if a cluster of this weight has no room for a row of weight `smallest`.
-  bool full(double weight, double smallest) const { return !at_most_max(weight + smallest); }
+  bool full(std::int64_t cluster, double weight, double smallest) const {
+    return !at_most_max(cluster, weight + smallest);
+  }
 
  private:
   // Relative tolerance for the rounding of cluster weights, which are sums.

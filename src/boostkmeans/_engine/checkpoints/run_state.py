@@ -2,7 +2,6 @@
 
 import math
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -65,7 +64,7 @@ def restore_run(
     """Return the run that `run_state` described, for the same rows and at most as many clusters."""
     n, d = problem.rows.n_rows, problem.rows.n_features
     k = saved.integer("n_clusters", 1, problem.n_clusters)
-    problem = replace(problem, n_clusters=k)
+    problem = problem.with_count(k)
     parts = {
         name: saved.optional_child(name) for name in ("plan", "candidates", "best", "so_far", "tree")
     }

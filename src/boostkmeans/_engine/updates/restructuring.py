@@ -50,7 +50,9 @@ class Restructuring:
         filled = partition.weights > 0
         allowed = filled[a] & filled[b]
         if respects_limits and self.problem.limits is not None:
-            allowed &= self.problem.limits.at_most_max(partition.weights[a] + partition.weights[b])
+            together = partition.weights[a] + partition.weights[b]
+            limits = self.problem.limits
+            allowed &= limits.at_most_max(together, a) & limits.at_most_max(together, b)
         a, b, costs = a[allowed], b[allowed], costs[allowed]
         merged, freed = _disjoint_pairs(a, b, np.argsort(costs, kind="stable"), n_merges)
         if len(merged) == 0:
@@ -83,7 +85,7 @@ class Restructuring:
         becomes[k + split] = created
         n_clusters = max(k, int(created.max()) + 1)
         self.partition = self._with_positions(repair.halves.joined(becomes, n_clusters, self.problem))
-        self.problem = replace(self.problem, n_clusters=n_clusters)
+        self.problem = self.problem.with_count(n_clusters)
         self.ledger.split(split, created)
         self.touched = np.append(self.touched, np.zeros(n_clusters - k, dtype=bool))
         self.touched[split] = self.touched[created] = True
@@ -138,7 +140,7 @@ class Restructuring:
             partition.weights[kept],
             partition.counts[kept],
         )
-        self.problem = replace(self.problem, n_clusters=n_left)
+        self.problem = self.problem.with_count(n_left)
         self.ledger.renumber(kept)
         self.touched = self.touched[kept]
 

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -125,7 +125,7 @@ class Update:
             positions=placed.centres,
         )
         state = Restructuring(
-            replace(problem, n_clusters=k),
+            problem.with_count(k),
             partition,
             self.ledger,
             placed.touched.copy(),
@@ -159,7 +159,7 @@ class Update:
 
         def policy(partition: Partition) -> VisitPolicy:
             weights = partition.weights
-            state.touched |= ~(limits.at_most_max(weights) & limits.at_least_min(weights))
+            state.touched |= ~limits.allow(weights)
             return self._policy(partition, state)
 
         return policy

@@ -10,7 +10,7 @@ from boostkmeans._sharded.shard.projecting import ShardProjection
 from boostkmeans._sharded.shard.sampling import SampleFit
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._sharded.shard.view import ShardView
-from boostkmeans._steps.nearest import nearest, nearest_with_bounds
+from boostkmeans._steps.nearest import distances_to_assigned, nearest, nearest_with_bounds
 from boostkmeans._steps.neighbours import assign_by_candidates
 from boostkmeans._steps.partition import Labels
 
@@ -78,3 +78,16 @@ def nearest_in_shard(
 def count_labels(labels: Labels, n_clusters: int) -> NDArray[np.int64]:
     """Return the number of rows of each cluster, including rows without weight."""
     return np.bincount(labels, minlength=n_clusters)
+
+
+def inertias_in_shard(
+    block: Any, view: ShardView, labels: Labels, snapshot: Snapshot
+) -> tuple[Floats, Floats]:
+    """Return the inertia and the weight of the rows of each cluster, in the frame."""
+    rows, k = view.rows(block), snapshot.n_clusters
+    if rows.n_rows == 0:
+        return np.zeros(k), np.zeros(k)
+    gaps, _ = distances_to_assigned(rows, snapshot.view().centres, labels, 1)
+    weights = np.ones(rows.n_rows) if view.weights is None else view.weights
+    inertias = np.bincount(labels, weights=gaps * weights, minlength=k)
+    return inertias, np.bincount(labels, weights=weights, minlength=k)

@@ -19,6 +19,7 @@ from boostkmeans.cli.listing import format_measure, format_sizes, summarize_size
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, Threads, VectorsPaths
 from boostkmeans.io import Vectors, check_memory
+from boostkmeans.metrics._silhouette import silhouette_values
 
 # External measures: JSON key -> (name in the listing, function of classes and clusters).
 SCORES: dict[str, tuple[str, Callable[[Any, Any], float]]] = {
@@ -77,15 +78,18 @@ def evaluate(
         true_classes = None if classes is None else read_column(classes)
         k = len(model.cluster_centers_)
         batches: list[NDArray[np.int32]] = []
-        inertias = np.zeros(k)
+        inertias, silhouette = np.zeros(k), 0.0
         with run.reading(paths, input_options, model=model_path) as (vectors, display):
             if true_classes is not None:
                 _check_length(true_classes, str(classes), vectors)
             check_memory(vectors, k)
             n_done, progress = 0, display.counter("rows")
             progress("evaluating", 0, len(vectors))
-            for found, distances in model.predict_batches(vectors):
-                inertias += np.bincount(found, weights=np.square(distances), minlength=k)
+            for distances, nearest in model.predict_many_batches(vectors, min(k, 2)):
+                found, own = nearest[:, 0].copy(), distances[:, 0].astype(np.float64)
+                inertias += np.bincount(found, weights=np.square(own), minlength=k)
+                if k > 1:
+                    silhouette += float(silhouette_values(own, distances[:, 1]).sum())
                 batches.append(found)
                 n_done += len(found)
                 progress("evaluating", n_done, len(vectors))
@@ -96,6 +100,7 @@ def evaluate(
             "source": vectors.name,
             "model": model_path,
             **_measure(np.concatenate(batches), inertias, true_classes),
+            "simplified_silhouette": silhouette / len(vectors) if k > 1 else None,
             "distortion_of_fit": model.distortion_,
         }
         run.print_result(result, _listing, report)
@@ -151,5 +156,8 @@ def _listing(result: Result) -> str:
         ("size imbalance", f"{result['size_imbalance']:.4f} (1 is even)"),
         ("largest share", f"{largest:.2%} of the rows in one cluster"),
     ]
+    silhouette = result["simplified_silhouette"]
+    if silhouette is not None:
+        pairs.append(("simplified silhouette", f"{silhouette:.4f} (1 is best)"))
     scores = result["scores"] or {}
     return two_columns([*pairs, *((SCORES[name][0], f"{one:.4f}") for name, one in scores.items())])

@@ -1,4 +1,4 @@
-"""The two outputs of commands that process rows in batches: labels or row numbers, and distances."""
+"""The outputs of commands that process rows in batches: labels or row numbers, and distances."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -22,24 +22,22 @@ from boostkmeans.cli.options import CommonOptions
 DISTANCES = "distances"
 
 
-WriteBatch = Callable[[NDArray[Any], NDArray[Any]], None]
-"""Write a batch of the main result and of the distances."""
+WriteBatch = Callable[..., None]
+"""Write a batch: one array for each output, the main result first."""
 
 
 @contextmanager
-def writing_both(
-    main: AbstractContextManager[WriteRows] | None, distances: AbstractContextManager[WriteRows] | None
-) -> Iterator[WriteBatch]:
-    """Open both outputs, and return a function that writes a batch of both.
+def writing_together(*outputs: AbstractContextManager[WriteRows] | None) -> Iterator[WriteBatch]:
+    """Open outputs, the main one first, and return a function that writes a batch of each.
 
     If the reader of standard output closes the pipe, files are still completed. If there are no files,
     the command ends.
     """
     with ExitStack() as stack:
-        # Distances first: the main result may be printed to a closed pipe.
+        # The main result last: it may be printed to a closed pipe.
         writers = [
             (stack.enter_context(output), position)
-            for output, position in ((distances, 1), (main, 0))
+            for position, output in reversed(list(enumerate(outputs)))
             if output is not None
         ]
         has_outputs = bool(writers)
@@ -93,7 +91,7 @@ class BatchOutputs:
         """Open the outputs, and return a function that writes a batch of both."""
         main = None if self.main is None else row_writer(self.main, shape, main_type)
         distances = None if self.distances is None else row_writer(self.distances, shape, distance_type)
-        with writing_both(main, distances) as write:
+        with writing_together(main, distances) as write:
             yield write
 
     @property

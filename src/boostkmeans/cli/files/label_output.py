@@ -45,10 +45,18 @@ class LabelOutput:
     format: LabelFormat | None
     """Format of the files in a folder. None stands for the default."""
     force: bool
+    n_columns: int = 1
+    """Number of labels per row."""
 
     @classmethod
     def from_options(
-        cls, path: str | None, label_format: LabelFormat | None, id_column: str | None, *, force: bool
+        cls,
+        path: str | None,
+        label_format: LabelFormat | None,
+        id_column: str | None,
+        *,
+        force: bool,
+        n_columns: int = 1,
     ) -> "LabelOutput | None":
         """Return the output, or None without --labels. Raise an error if the options do not match."""
         if label_format is not None and (path is None or not _is_folder(path)):
@@ -58,7 +66,7 @@ class LabelOutput:
             )
         if path is None:
             return None
-        output = cls(path, id_column is not None, label_format, force)
+        output = cls(path, id_column is not None, label_format, force, n_columns)
         output._check_format()
         return output
 
@@ -117,7 +125,9 @@ class LabelOutput:
     ) -> Iterator[WriteRows]:
         """Open a label file for the rows from `begin` to `end` (excluded)."""
         rows = vectors.between(begin, end)
-        with value_writer(output, rows, np.int32, LABEL, has_ids=self.has_ids) as write:
+        with value_writer(
+            output, rows, np.int32, LABEL, has_ids=self.has_ids, n_columns=self.n_columns
+        ) as write:
             yield write
 
     def _path_of(self, name: str) -> str:
@@ -186,19 +196,22 @@ def check_pyarrow(name: str, output: Output | None) -> None:
 
 @contextmanager
 def value_writer(
-    output: Output, vectors: Vectors, dtype: Any, column: str, *, has_ids: bool
+    output: Output, vectors: Vectors, dtype: Any, column: str, *, has_ids: bool, n_columns: int = 1
 ) -> Iterator[WriteRows]:
-    """Open an output for one value per row of these vectors, which is written in batches.
+    """Open an output for one value or several per row of these vectors, which are written in batches.
 
     With `has_ids`, tables contain the ids of the rows. `column` is the name of the values in a table.
+    Several columns are numbered from 1.
     """
     is_table = output.is_stdout or output.ending in ID_ENDINGS
     if not (has_ids and is_table) and output.ending != ".parquet":
-        with row_writer(output, (len(vectors),), dtype) as write:
+        shape = (len(vectors),) if n_columns == 1 else (len(vectors), n_columns)
+        with row_writer(output, shape, dtype) as write:
             yield write
         return
     id_dtype = vectors.read_ids(0, 0).dtype if has_ids else None
-    with table_writer(output, id_dtype, column, dtype) as write_table:
+    names = [column] if n_columns == 1 else [f"{column}_{i}" for i in range(1, n_columns + 1)]
+    with table_writer(output, id_dtype, names, dtype) as write_table:
         yield _with_ids(write_table, vectors if has_ids else None)
 
 

@@ -1,6 +1,6 @@
 """Writing of labels as a table: a CSV, TSV or Parquet file with a header, with or without ids."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,20 +17,23 @@ WriteTable = Callable[[NDArray[Any], NDArray[Any] | None], bool]
 
 @contextmanager
 def table_writer(
-    output: Output, id_dtype: np.dtype[Any] | None, label: str = LABEL, dtype: Any = np.int32
+    output: Output,
+    id_dtype: np.dtype[Any] | None,
+    columns: Sequence[str] = (LABEL,),
+    dtype: Any = np.int32,
 ) -> Iterator[WriteTable]:
-    """Open an output for one value per row, which is written in batches.
+    """Open an output for one value or several per row, which are written in batches.
 
-    `id_dtype` is None for values without ids. `label` is the name of the column of the values, and
+    `id_dtype` is None for values without ids. `columns` are the names of the columns of the values, and
     `dtype` is their type. A file appears only if the block ends without an error.
     """
     if output.is_stdout:
-        is_open = print_part(table_header([label] if id_dtype is None else [ID, label]))
+        is_open = print_part(table_header(list(columns) if id_dtype is None else [ID, *columns]))
         yield lambda labels, ids: is_open and all(map(print_part, label_lines(labels, ids)))
         return
     with (
         output.open() as file,
-        label_table(file, output.ending, np.dtype(dtype), id_dtype, label) as write,
+        label_table(file, output.ending, np.dtype(dtype), id_dtype, columns) as write,
     ):
 
         def write_rows(labels: NDArray[Any], ids: NDArray[Any] | None) -> bool:

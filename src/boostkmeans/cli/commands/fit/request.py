@@ -18,9 +18,9 @@ Estimator = BoostKMeans | BisectingBoostKMeans
 UNSUPPORTED: dict[Method, tuple[str, ...]] = {
     Method.K_WAY: ("split", "sample", "max_passes"),
     Method.BISECTING: (
-        "min_size", "max_size", "quality", "n_candidates", "max_iter", "tol", "max_time", "dimensions"
+        "quality", "n_candidates", "max_iter", "tol", "max_time", "dimensions"
     ),
-    Method.REFINED: ("min_size", "max_size", "dimensions"),
+    Method.REFINED: ("dimensions",),
 }  # fmt: skip
 
 

@@ -156,5 +156,5 @@ class ImageOutputs:
         # are not UTF-8.
         clean = escape_untrusted if self.labels.is_stdout else as_utf8
         ids = np.array([clean(name) for name in found.names], dtype=object)
-        with table_writer(self.labels, ids.dtype, CLUSTER) as write:
+        with table_writer(self.labels, ids.dtype, (CLUSTER,)) as write:
             write(found.labels, ids)

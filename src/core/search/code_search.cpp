@@ -1,4 +1,4 @@
-#include "assign/code_search.hpp"
+#include "search/code_search.hpp"
 
 #include <algorithm>
 #include <bit>
