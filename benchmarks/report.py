@@ -1,6 +1,7 @@
 """The page `docs/benchmarks.md` and its plot, written from the files in `results/`."""
 
 import cluster_names_report
+import curation_report
 import distributed_report
 import explorer_report
 import few_clusters_report
@@ -47,6 +48,7 @@ def page_text(results: dict[str, Json]) -> str:
         **quantization_report.SECTIONS,
         **explorer_report.SECTIONS,
         **image_report.SECTIONS,
+        **curation_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]
     return "\n".join([HEAD, *texts])

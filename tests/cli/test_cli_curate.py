@@ -81,7 +81,9 @@ def test_dedup_result_as_json(folder: Path) -> None:
 
 
 def test_dedup_errors(folder: Path, tmp_path: Path) -> None:
-    assert "--threshold must be a number above 0" in fail(2, "dedup", folder / "x.npy", "--threshold", "2")
+    assert "--threshold must be a number above 0" in fail(
+        2, "dedup", folder / "x.npy", "--threshold", "2"
+    )
     assert ".txt, .npy, .csv or .parquet" in fail(2, "dedup", folder / "x.npy", "--keep-list", "k.json")
     assert "both use standard output" in fail(2, "dedup", folder / "x.npy", "--keep-list", "-", "--json")
     assert "--output must be a file" in fail(2, "dedup", folder / "x.npy", "-o", tmp_path / "x.json")
@@ -114,7 +116,9 @@ def test_sample_with_ids_and_labels_of_the_model(folder: Path, tmp_path: Path) -
 
 def test_sample_errors(folder: Path) -> None:
     assert "name the file of vectors after the model" in fail(2, "sample", folder / "m", "-n", "5")
-    assert "--levels must be numbers" in fail(2, "sample", folder / "m", folder / "x.npy", "--levels", "a")
+    assert "--levels must be numbers" in fail(
+        2, "sample", folder / "m", folder / "x.npy", "--levels", "a"
+    )
     assert "--id needs the files" in fail(2, "sample", folder / "m", "--id", "name")
     message = fail(2, "sample", folder / "m", folder / "x.npy", "-n", "5000")
     assert "-n must be an int in the range [1, 300]" in message
