@@ -19,7 +19,8 @@ THRESHOLDS = (0.9, 0.95, 0.99)
 # Share of the rows to which a near duplicate is added, and the cosines of these copies.
 PLANTED_SHARE = 0.1
 PLANTED_COSINES = (0.86, 0.93, 0.97, 0.995)
-# The synthetic rows: topics with Zipf-distributed sizes and a spectrum that decays as that of embeddings.
+# The synthetic rows: topics with Zipf-distributed sizes, and a spectrum that decays like that of
+# embeddings.
 N_MILLION = 1_000_000
 N_FEATURES, N_TOPICS, DECAY, SPREAD = 128, 2000, 0.7, 0.8
 # Rows that are compared with all rows of the million.

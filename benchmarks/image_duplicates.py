@@ -124,7 +124,7 @@ def find_planted(folder: Path) -> Json:
 
 
 def pairs(vectors: NDArray[np.float32], threshold: float) -> Pairs:
-    """Return the pairs of similar vectors, by comparing all of them. `near_duplicates` finds the same."""
+    """Return the pairs of similar vectors, by comparing all of them, as `near_duplicates` does."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units = vectors / np.where(lengths > 0, lengths, 1)
     first, second = np.nonzero(np.triu(units @ units.T >= threshold, k=1))

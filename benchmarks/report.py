@@ -2,6 +2,7 @@
 
 import assignment_report
 import cluster_names_report
+import curation_report
 import distributed_report
 import explorer_report
 import few_clusters_report
@@ -51,6 +52,7 @@ def page_text(results: dict[str, Json]) -> str:
         **explorer_report.SECTIONS,
         **image_report.SECTIONS,
         **kernels_report.SECTIONS,
+        **curation_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]
     return "\n".join([HEAD, *texts])

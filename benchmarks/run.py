@@ -9,6 +9,7 @@ import environment  # noqa: F401
 import assignment
 import cluster_names
 import cluster_simulation
+import curation
 import distributed_fits
 import distributed_memory
 import distributed_peers
@@ -33,6 +34,7 @@ BENCHMARKS = [
     *few_clusters.BENCHMARKS, *updates.BENCHMARKS, *small.BENCHMARKS, *assignment.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
     *cluster_names.BENCHMARKS, *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
+    *curation.BENCHMARKS,
     *distributed_fits.BENCHMARKS, *distributed_peers.BENCHMARKS, *distributed_memory.BENCHMARKS,
     *cluster_simulation.BENCHMARKS,
     *kernels.BENCHMARKS,

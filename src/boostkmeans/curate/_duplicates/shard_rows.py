@@ -73,8 +73,7 @@ class ShardRows:
                 blocks.first_rows,
             )
             if rows.stays_sparse:
-                expected = "dense rows, if they are shards or on a cluster"
-                raise ParameterError("X", expected, "sparse rows", owner="deduplicate")
+                raise ValueError("Shards and rows on a cluster must be dense rows. These are sparse.")
             yield cls(rows, limit, options)
         finally:
             backend.close()

@@ -1,0 +1,115 @@
+"""The sections of `docs/benchmarks.md` about curation."""
+
+from typing import Any
+
+from environment import Json
+from page import context, table
+
+DUPLICATES = """## Near duplicates
+
+Pairs of rows with a cosine of at least the threshold. faiss compares all rows
+(`IndexFlatIP.range_search`), and its pairs are the reference. semhash {semhash} uses an approximate
+index of nearest neighbours; its time includes the index. {context}
+{table}
+"""
+
+MILLION = """## Near duplicates of a million rows
+
+The same for synthetic rows. Recall is measured with {n_checked:,} rows, which are compared with all
+rows. The search of `IndexFlatIP` would take {faiss_seconds:,.0f} s, extrapolated from {n_queries:,}
+queries. {context}
+{table}
+"All" compares all clusters that can contain a pair. A number of clusters is `n_neighbours`. Memory
+is that of the search besides the rows.
+"""
+
+SAMPLES = """## Balanced samples
+
+Classes of samples of WordNet's glosses, which have {n_classes} classes of very unequal sizes. The
+largest holds {largest:.1%} of all rows, and the entropy of all rows is {entropy:.2f} bits. The
+clusters know nothing about the classes. There are {n_clusters:,} clusters, below levels of {levels}
+clusters. Means of {n_seeds} seeds. {context}
+{table}
+"""
+
+
+def duplicates_section(result: Json) -> str:
+    """Return times and recall of three libraries."""
+    rows = []
+    for one in result["results"]:
+        rows.append(_row(one["threshold"], "boostkmeans", one, one["n_pairs"]))
+        rows.append(
+            _row(
+                one["threshold"],
+                "faiss, all rows",
+                {"seconds": result["faiss_seconds"], "n_found": one["n_pairs"]},
+                one["n_pairs"],
+            )
+        )
+        if one["semhash"] is not None:
+            rows.append(_row(one["threshold"], "semhash", one["semhash"], one["n_pairs"]))
+    return DUPLICATES.format(
+        semhash=result["semhash"],
+        context=context(result),
+        table=table(["threshold", "", "time", "pairs found", "recall"], rows),
+    )
+
+
+def _row(threshold: float, name: str, one: Json, n_true: int) -> list[Any]:
+    recall = one["n_found"] / n_true
+    return [threshold, name, f"{one['seconds']:.1f} s", f"{one['n_found']:,}", f"{recall:.4f}"]
+
+
+def million_section(result: Json) -> str:
+    """Return times, memory and recall by threshold and number of neighbouring clusters."""
+    rows = [
+        [
+            one["threshold"],
+            "all" if one["n_neighbours"] is None else str(one["n_neighbours"]),
+            f"{one['seconds']:.1f} s",
+            f"{one['megabytes']:,.0f} MB",
+            f"{one['n_found']:,}",
+            f"{one['recall']:.4f}",
+            f"{one['n_pairs_checked']:,}",
+        ]
+        for one in result["results"]
+    ]
+    header = ["threshold", "clusters", "time", "memory", "pairs found", "recall", "checked pairs"]
+    return MILLION.format(
+        n_checked=result["n_checked"],
+        n_queries=result["n_queries"],
+        faiss_seconds=result["faiss_seconds"],
+        context=context(result),
+        table=table(header, rows),
+    )
+
+
+def samples_section(result: Json) -> str:
+    """Return the classes of samples."""
+    rows = [
+        [
+            f"{one['share']:.0%} ({one['n']:,} rows)",
+            one["method"],
+            f"{one['n_classes']:.1f}",
+            f"{one['entropy']:.3f}",
+            f"{one['largest_share']:.1%}",
+        ]
+        for one in result["results"]
+    ]
+    return SAMPLES.format(
+        n_classes=result["n_classes"],
+        largest=result["all_rows"]["largest_share"],
+        entropy=result["all_rows"]["entropy"],
+        n_clusters=result["n_clusters"],
+        levels=" and ".join(map(str, result["levels"])),
+        n_seeds=result["n_seeds"],
+        context=context(result),
+        table=table(["sample", "method", "classes", "entropy (bits)", "largest class"], rows),
+    )
+
+
+SECTIONS = {
+    "near_duplicates": duplicates_section,
+    "near_duplicates_of_a_million": million_section,
+    "balanced_samples": samples_section,
+}
