@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.rows import RowSet
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.size_limits.limits import Limits
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from scipy import sparse
 
 import criterion_reference as reference
 from boostkmeans import _core
-from boostkmeans._steps.criteria import CRITERIA, ClusterNumbers, criterion_value
-from boostkmeans._steps.term_partition import TermPartition, UnitRows
+from boostkmeans._steps.criteria.criterion import CRITERIA, ClusterNumbers, criterion_value
+from boostkmeans._steps.criteria.term_partition import TermPartition, UnitRows
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]

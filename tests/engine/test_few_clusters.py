@@ -22,8 +22,8 @@ from boostkmeans._engine.few_clusters import (
 )
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.run import Run
-from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.row_bounds import RowBounds
+from boostkmeans._steps.size_limits.limits import Limits
 from boostkmeans._storage.state import SavedState, join_arrays, split_arrays
 from factories import make_problem
 

@@ -13,8 +13,8 @@ import criterion_reference as reference
 from boostkmeans import BoostKMeans, load_model, metrics
 from boostkmeans._engine.criterion_run import METHODS
 from boostkmeans._runtime.errors import ParameterConflictError, ParameterError
-from boostkmeans._steps.criteria import CRITERIA, MINIMISED
-from boostkmeans._steps.term_partition import TermPartition
+from boostkmeans._steps.criteria.criterion import CRITERIA, MINIMISED
+from boostkmeans._steps.criteria.term_partition import TermPartition
 from boostkmeans.documents import CriterionKMeans, CriterionRecord
 
 Floats = NDArray[np.float64]

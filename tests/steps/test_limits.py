@@ -15,9 +15,9 @@ from boostkmeans import BisectingBoostKMeans, BoostKMeans, _core
 from boostkmeans._data.rows import Rows
 from boostkmeans._engine.run import Run
 from boostkmeans._steps.balance import Balancing
-from boostkmeans._steps.limits import Limits
-from boostkmeans._steps.packing import Packing
 from boostkmeans._steps.partition import Partition
+from boostkmeans._steps.size_limits.limits import Limits
+from boostkmeans._steps.size_limits.packing import Packing
 from boostkmeans._steps.sweep import FullPolicy
 from conftest import blobs
 from factories import blank_partition, make_problem

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 import reference
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._data.rows import Rows
-from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.repair import Repair, merge_costs
+from boostkmeans._steps.size_limits.limits import Limits
 from conftest import blobs, same_partition
 from factories import blank_partition, make_problem
 

@@ -10,10 +10,10 @@ import numpy as np
 from boostkmeans._engine.criterion_history import SPLIT, SWEEP, CriterionRecord
 from boostkmeans._engine.stopping import StopReason
 from boostkmeans._runtime.progress import logger, stage_prefix
-from boostkmeans._steps.criteria import improvement
-from boostkmeans._steps.criterion_tree import CriterionTree
+from boostkmeans._steps.criteria.criterion import improvement
+from boostkmeans._steps.criteria.criterion_tree import CriterionTree
+from boostkmeans._steps.criteria.term_partition import TermPartition, UnitRows
 from boostkmeans._steps.partition import Labels
-from boostkmeans._steps.term_partition import TermPartition, UnitRows
 
 METHODS = ("k-way", "bisecting", "refined")
 

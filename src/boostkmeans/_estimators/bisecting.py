@@ -22,10 +22,10 @@ from boostkmeans._estimators.model_layout import TREE_CLUSTERER
 from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer, real
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.cluster_tree import ClusterTree
-from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.neighbours import CandidateSearch
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.size_limits.limits import Limits
 from boostkmeans._steps.split_rules import SPLITS, STARTS, SplitRules
 
 # Number of candidate centres in the search for the cluster of a leaf after refinement.

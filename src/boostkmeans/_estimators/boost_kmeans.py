@@ -37,10 +37,10 @@ from boostkmeans._runtime.parameter_checks import (
 )
 from boostkmeans._runtime.progress import visible_log
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.limits import Limits, Sizes
 from boostkmeans._steps.nearest import nearest
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.seeding import INIT_NAMES, Init
+from boostkmeans._steps.size_limits.limits import Limits, Sizes
 
 
 class BoostKMeans(Clusterer):

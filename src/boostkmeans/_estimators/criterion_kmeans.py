@@ -34,10 +34,10 @@ from boostkmeans._runtime.parameter_checks import (
 )
 from boostkmeans._runtime.progress import logger, run_name, stage, stage_prefix, visible_log
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.criteria import COMPARING, CRITERIA, DEGREES
-from boostkmeans._steps.criterion_tree import SPLITS
+from boostkmeans._steps.criteria.criterion import COMPARING, CRITERIA, DEGREES
+from boostkmeans._steps.criteria.criterion_tree import SPLITS
+from boostkmeans._steps.criteria.term_partition import UnitRows
 from boostkmeans._steps.nearest import assign_zero_weight_rows, distances_to_assigned
-from boostkmeans._steps.term_partition import UnitRows
 
 
 class CriterionKMeans(CentreModel):

@@ -26,9 +26,9 @@ from boostkmeans._estimators.updated_rows import (
 )
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.limits import ROUNDING, Limits
 from boostkmeans._steps.neighbours import assign_by_candidates
 from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.size_limits.limits import ROUNDING, Limits
 
 
 def updated_attributes(

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import ROWS_AT_ONCE
-from boostkmeans._steps.limits import ROUNDING, Limits
 from boostkmeans._steps.nearest import distances_to_assigned, nearest
-from boostkmeans._steps.packing import Packing
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
 from boostkmeans._steps.repair import Repair
+from boostkmeans._steps.size_limits.limits import ROUNDING, Limits
+from boostkmeans._steps.size_limits.packing import Packing
 from boostkmeans._steps.sweep import SweepOptions, VisitPolicy, sweep
 
 Ints = NDArray[np.int64]

@@ -9,7 +9,7 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._data.projection import Projection
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._steps.limits import Limits
+from boostkmeans._steps.size_limits.limits import Limits
 
 
 @dataclass(frozen=True)

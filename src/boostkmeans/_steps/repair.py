@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.instruction_set import instruction_set
-from boostkmeans._steps.limits import Limits
 from boostkmeans._steps.neighbours import Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
+from boostkmeans._steps.size_limits.limits import Limits
 from boostkmeans._steps.split_rules import MAX_PASSES, TOL
 
 Ints = NDArray[np.int64]

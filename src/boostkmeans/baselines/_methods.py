@@ -7,7 +7,7 @@ from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
-from boostkmeans._steps.criteria import CRITERIA
+from boostkmeans._steps.criteria.criterion import CRITERIA
 from boostkmeans.baselines._bisecting import BisectingKMeans
 from boostkmeans.baselines._kmeans import KMeans
 from boostkmeans.baselines._mini_batch import MiniBatchKMeans

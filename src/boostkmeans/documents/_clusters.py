@@ -18,7 +18,7 @@ from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictErr
 from boostkmeans._runtime.parameter_checks import int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.short_repr import short_repr
-from boostkmeans._steps.criteria import CRITERIA
+from boostkmeans._steps.criteria.criterion import CRITERIA
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._description import DocumentCluster, describe
 from boostkmeans.documents._listing import listing

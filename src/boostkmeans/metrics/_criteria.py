@@ -7,7 +7,7 @@ from sklearn.preprocessing import normalize
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import one_of
-from boostkmeans._steps.criteria import CRITERIA, DEGREES, ClusterNumbers, criterion_value
+from boostkmeans._steps.criteria.criterion import CRITERIA, DEGREES, ClusterNumbers, criterion_value
 from boostkmeans.metrics._inputs import check_rows, number_labels
 from boostkmeans.metrics._labelled_rows import cluster_sums
 

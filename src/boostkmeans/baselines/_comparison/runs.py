@@ -12,7 +12,7 @@ from boostkmeans import metrics
 from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.short_repr import short_repr
-from boostkmeans._steps.criteria import MINIMISED
+from boostkmeans._steps.criteria.criterion import MINIMISED
 from boostkmeans.baselines._methods import DEFAULT, METHODS, Method
 
 

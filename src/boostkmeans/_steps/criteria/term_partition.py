@@ -12,7 +12,7 @@ from scipy import sparse
 from boostkmeans import _core
 from boostkmeans._data.frame import Array, Floats, Frame
 from boostkmeans._data.rows import Rows, check_finite, describe, native_array, unit_factors
-from boostkmeans._steps.criteria import ClusterNumbers, criterion_value, value_of_sums
+from boostkmeans._steps.criteria.criterion import ClusterNumbers, criterion_value, value_of_sums
 from boostkmeans._steps.nearest import nearest
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.sweep import proposing_rows

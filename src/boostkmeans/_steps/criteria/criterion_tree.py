@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
-from boostkmeans._steps.criteria import ClusterNumbers, improvement, terms, value_of_sums
+from boostkmeans._steps.criteria.criterion import ClusterNumbers, improvement, terms, value_of_sums
+from boostkmeans._steps.criteria.term_partition import TermPartition, UnitRows
 from boostkmeans._steps.partition import Labels
-from boostkmeans._steps.term_partition import TermPartition, UnitRows
 
 SPLITS = ("largest", "best")
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._data.frame import Floats
-from boostkmeans._steps.limits import ROUNDING, Limits
 from boostkmeans._steps.partition import Labels
+from boostkmeans._steps.size_limits.limits import ROUNDING, Limits
 
 # Maximum number of rows of a search. With more, it would hardly ever end.
 MAX_ROWS = 64

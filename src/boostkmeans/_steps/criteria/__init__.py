@@ -1,0 +1,1 @@
+"""CLUTO's criteria for documents: partitions by term, sweeps and trees that optimise a criterion."""

@@ -1,0 +1,1 @@
+"""Limits on the sizes of clusters, and partitions that satisfy them."""
