@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from boostkmeans._engine.history import SweepRecord
     from boostkmeans._estimators.bisecting import BisectingBoostKMeans
     from boostkmeans._estimators.boost_kmeans import BoostKMeans
-    from boostkmeans._estimators.update_report import UpdateReport
+    from boostkmeans._estimators.updates.update_report import UpdateReport
     from boostkmeans._models.file_description import FileDescription, describe_file
     from boostkmeans._models.loading import load_model
     from boostkmeans._runtime.errors import DataFormatError, ParameterError
@@ -50,7 +50,7 @@ _HOMES = {
     "ProductQuantizer": "quantization._product_quantizer",
     "QuantizerRecord": "quantization._record",
     "SweepRecord": "_engine.history",
-    "UpdateReport": "_estimators.update_report",
+    "UpdateReport": "_estimators.updates.update_report",
     "baselines": "",
     "curate": "",
     "describe_file": "_models.file_description",

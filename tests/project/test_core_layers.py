@@ -21,7 +21,7 @@ LAYERS = [
     ["fit"],
     ["bindings"],
 ]
-MAX_FILES = 15
+MAX_FILES = 18
 MAX_LINES = 400
 
 FOLDERS = [folder for layer in LAYERS for folder in layer]

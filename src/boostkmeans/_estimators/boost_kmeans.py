@@ -21,11 +21,11 @@ from boostkmeans._engine.run import Run
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
 from boostkmeans._estimators.clusterer import Clusterer
-from boostkmeans._estimators.pinned_rows import with_pinned_centres
 from boostkmeans._estimators.spread import spread_with_batch
-from boostkmeans._estimators.update_report import UpdateReport
-from boostkmeans._estimators.updated_rows import Changes
-from boostkmeans._estimators.updating import updated_attributes
+from boostkmeans._estimators.updates.pinned_rows import with_pinned_centres
+from boostkmeans._estimators.updates.update_report import UpdateReport
+from boostkmeans._estimators.updates.updated_rows import Changes
+from boostkmeans._estimators.updates.updating import updated_attributes
 from boostkmeans._runtime.parameter_checks import (
     Allowed,
     any_of,

@@ -16,8 +16,8 @@ from boostkmeans._engine.stopping import StoppingCriteria
 from boostkmeans._engine.updates.update import Placement, Update
 from boostkmeans._estimators.cluster_count import cluster_count
 from boostkmeans._estimators.spread import root_means
-from boostkmeans._estimators.update_report import report_of
-from boostkmeans._estimators.updated_rows import (
+from boostkmeans._estimators.updates.update_report import report_of
+from boostkmeans._estimators.updates.updated_rows import (
     Changes,
     UpdatedRows,
     frame_of_model,

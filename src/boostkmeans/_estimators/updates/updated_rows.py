@@ -15,8 +15,8 @@ from boostkmeans._data.row_source import source_to_stream
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.stacking import stack_rows
 from boostkmeans._data.weights import RowWeights
-from boostkmeans._estimators.pinned_rows import with_pinned_centres
-from boostkmeans._estimators.removal import (
+from boostkmeans._estimators.updates.pinned_rows import with_pinned_centres
+from boostkmeans._estimators.updates.removal import (
     Remainder,
     check_row_numbers,
     find_rows,
