@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import faiss
 import numpy as np
@@ -54,7 +56,6 @@ def near_duplicates() -> None:
                 "n_pairs": n_true,
                 **ours,
                 "recall": ours["n_found"] / n_true,
-                "semhash": semhash_search(X, threshold),
             }
         )
         print(f"  {results[-1]}", flush=True)
@@ -63,7 +64,6 @@ def near_duplicates() -> None:
         {
             "data": f"{name}, and {len(X) - len(rows)} near duplicates of these rows",
             "faiss_seconds": seconds,
-            "semhash": version_of("semhash"),
             "results": results,
         },
     )
@@ -110,8 +110,8 @@ def balanced_samples() -> None:
     results = []
     for share in SHARES:
         n = round(share * len(X))
-        for method, draw in methods.items():
-            figures = [class_figures(classes, draw(n, seed)) for seed in range(N_SEEDS)]
+        for method, drawn in methods.items():
+            figures = [class_figures(classes, drawn(n, seed)) for seed in range(N_SEEDS)]
             means = {key: float(np.mean([one[key] for one in figures])) for key in figures[0]}
             results.append({"share": share, "n": n, "method": method, **means})
             print(f"  {results[-1]}", flush=True)
@@ -134,18 +134,19 @@ def sampling_methods(X: Array) -> dict[str, Callable[[int, int], Array]]:
     """Return functions that draw a number of rows with a seed."""
     tree = BisectingBoostKMeans(N_CLUSTERS, random_state=0).fit(X)
     methods: dict[str, Callable[[int, int], Array]] = {
-        "uniform": lambda n, seed: sample(tree, n, method="uniform", random_state=seed),
-        "hierarchical, tree": lambda n, seed: sample(tree, n, levels=LEVELS, random_state=seed),
-        "diverse, tree": lambda n, seed: sample(
-            tree, n, method="diverse", X=X, levels=LEVELS, random_state=seed
-        ),
+        "uniform": partial(draw, tree, method="uniform"),
+        "hierarchical, tree": partial(draw, tree, levels=LEVELS),
+        "diverse, tree": partial(draw, tree, method="diverse", levels=LEVELS, X=X),
     }
     for n_resample in RESAMPLINGS:
         levels = fit_levels(X, [N_CLUSTERS, *LEVELS], n_resample=n_resample, random_state=0)
-        methods[f"hierarchical, `fit_levels`, {n_resample} resamplings"] = (
-            lambda n, seed, levels=levels: sample(levels, n, random_state=seed)
-        )  # type: ignore[misc]
+        methods[f"hierarchical, `fit_levels`, {n_resample} resamplings"] = partial(draw, levels)
     return methods
+
+
+def draw(model: Any, n: int, seed: int, **settings: Any) -> Array:
+    """Draw a number of rows with a seed."""
+    return sample(model, n, random_state=seed, **settings)
 
 
 def class_figures(classes: Array, rows: Array) -> Json:
@@ -219,8 +220,8 @@ def faiss_pairs(queries: Array, X: Array, threshold: float) -> Array:
     return np.asarray(products)
 
 
-def semhash_search(X: Array, threshold: float) -> Json | None:
-    """Return the seconds and the number of pairs of semhash; None if it is not installed.
+def near_duplicates_semhash() -> None:
+    """Find the same near duplicates with semhash.
 
     The records are row numbers, and the embeddings are given, so that no model is needed.
     """
@@ -228,22 +229,38 @@ def semhash_search(X: Array, threshold: float) -> Json | None:
         from semhash import SemHash
     except ImportError:
         print("  semhash is not installed", file=sys.stderr)
-        return None
+        return
+    found = data.wordnet()
+    assert found is not None, "the embeddings of WordNet are needed"
+    X = with_copies(found[1], seed=0)
     records = [str(i) for i in range(len(X))]
     build_seconds, index = timed(lambda: SemHash.from_embeddings(X, records, model=no_model))
-    seconds, result = timed(lambda: index.self_deduplicate(threshold=threshold))
-    neighbours = index.index.query_threshold(index.index.vectors, threshold=threshold)
-    pairs = {
-        (min(row, int(other)), max(row, int(other)))
-        for row, (others, _) in enumerate(neighbours)
-        for other in others
-        if int(other) != row
-    }
-    return {
-        "seconds": build_seconds + seconds,
-        "n_found": len(pairs),
-        "n_kept": len(result.selected),
-    }
+    print(f"  index: {build_seconds:.1f} s", flush=True)
+    results = []
+    for threshold in THRESHOLDS:
+        seconds, result = timed(partial(index.self_deduplicate, threshold=threshold))
+        neighbours = index.index.query_threshold(index.index.vectors, threshold=threshold)
+        results.append(
+            {
+                "threshold": threshold,
+                "seconds": build_seconds + seconds,
+                "n_found": count_pairs(neighbours),
+                "n_kept": len(result.selected),
+            }
+        )
+        print(f"  {results[-1]}", flush=True)
+    save_result(
+        "near_duplicates_semhash",
+        {"data": found[0], "semhash": version_of("semhash"), "results": results},
+    )
+
+
+def count_pairs(neighbours: list[tuple[Array, Array]]) -> int:
+    """Return the number of pairs that the lists of neighbours of all rows contain."""
+    rows = np.repeat(np.arange(len(neighbours)), [len(others) for others, _ in neighbours])
+    others = np.concatenate([others for others, _ in neighbours]).astype(np.int64)
+    ends = np.sort(np.column_stack([rows, others])[rows != others], axis=1)
+    return len(np.unique(ends, axis=0))
 
 
 def no_model(*_: object, **__: object) -> Array:
@@ -251,4 +268,9 @@ def no_model(*_: object, **__: object) -> Array:
     raise NotImplementedError
 
 
-BENCHMARKS = [near_duplicates, near_duplicates_of_a_million, balanced_samples]
+BENCHMARKS = [
+    near_duplicates,
+    near_duplicates_semhash,
+    near_duplicates_of_a_million,
+    balanced_samples,
+]

@@ -158,9 +158,9 @@ def _centres(values: NDArray[np.float32], n_clusters: int, seed: int, n_threads:
     """Return the means of groups of rows: the leaves of a bisecting tree."""
     points = values.astype(np.float64)
     if n_clusters == 1:
-        return points.mean(axis=0, keepdims=True)
+        return np.asarray(points.mean(axis=0, keepdims=True))
     size = max(1, len(points) // n_clusters)
-    return np.unique(Groups.build(points, n_threads, seed, size=size).means, axis=0)
+    return np.asarray(np.unique(Groups.build(points, n_threads, seed, size=size).means, axis=0))
 
 
 def _lists(centres: Floats, n_neighbours: int | None, n_threads: int) -> Lists | None:
