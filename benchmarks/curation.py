@@ -1,7 +1,10 @@
 """Benchmarks of curation: near duplicates against other libraries, and samples of WordNet's glosses."""
 
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import faiss
 import numpy as np
@@ -22,12 +25,12 @@ PLANTED_COSINES = (0.86, 0.93, 0.97, 0.995)
 # The synthetic rows: topics with Zipf-distributed sizes, and a spectrum that decays like that of
 # embeddings.
 N_MILLION = 1_000_000
-N_FEATURES, N_TOPICS, DECAY, SPREAD = 128, 2000, 0.7, 0.8
+N_FEATURES, N_TOPICS, DECAY, SPREAD = 128, 2000, 0.6, 0.9
 # Rows that are compared with all rows of the million.
-N_CHECKED = 5000
+N_CHECKED = 2000
 # Queries of faiss among the million, from whose time that of all rows is extrapolated.
 N_QUERIES = 5000
-# Numbers of nearest clusters of the approximate searches.
+# Numbers of nearest clusters with which a cluster is compared.
 NEIGHBOURS = (0, 8, 64)
 # Samples of WordNet: shares of the rows, number of clusters, levels and seeds.
 SHARES = (0.01, 0.05, 0.1)
@@ -48,55 +51,45 @@ def near_duplicates() -> None:
     for threshold in THRESHOLDS:
         n_true = int((products >= threshold).sum() - len(X)) // 2
         ours = timed_search(X, threshold)
-        results.append(
-            {
-                "threshold": threshold,
-                "n_pairs": n_true,
-                **ours,
-                "recall": ours["n_found"] / n_true,
-                "semhash": semhash_search(X, threshold),
-            }
-        )
-        print(f"  {results[-1]}", flush=True)
+        results.append({**ours, "n_pairs": n_true, "recall": ours["n_found"] / n_true})
     save_result(
         "near_duplicates",
         {
             "data": f"{name}, and {len(X) - len(rows)} near duplicates of these rows",
             "faiss_seconds": seconds,
-            "semhash": version_of("semhash"),
             "results": results,
         },
     )
 
 
 def near_duplicates_of_a_million() -> None:
-    """Find near duplicates of 1,000,000 synthetic rows, exactly and approximately."""
-    X = with_copies(synthetic_rows(int(N_MILLION / (1 + PLANTED_SHARE)), seed=1), seed=1)[:N_MILLION]
+    """Find all near duplicates of 1,000,000 synthetic rows."""
+    X = million_rows()
     seconds, _ = timed(lambda: faiss_pairs(X[:N_QUERIES], X, min(THRESHOLDS)))
     print(f"  faiss: {seconds:.1f} s for {N_QUERIES} queries", flush=True)
-    results = []
-    for threshold in THRESHOLDS:
-        for n_neighbours in (None, *NEIGHBOURS) if threshold == THRESHOLDS[0] else (None,):
-            results.append(
-                {
-                    "threshold": threshold,
-                    "n_neighbours": n_neighbours,
-                    **timed_search(X, threshold, n_neighbours),
-                    **checked(X, threshold, n_neighbours),
-                }
-            )
-            print(f"  {results[-1]}", flush=True)
+    results = [timed_search(X, threshold, n_checked=N_CHECKED) for threshold in THRESHOLDS]
     save_result(
         "near_duplicates_of_a_million",
         {
             "data": f"synthetic, {N_TOPICS:,} topics, {len(X)} x {N_FEATURES}, with near duplicates",
-            "n_rows": len(X),
             "faiss_seconds": seconds * len(X) / N_QUERIES,
             "n_queries": N_QUERIES,
             "n_checked": N_CHECKED,
             "results": results,
         },
     )
+
+
+def near_duplicates_in_neighbouring_clusters() -> None:
+    """Find most near duplicates of the same rows, in neighbouring clusters."""
+    X, threshold = million_rows(), min(THRESHOLDS)
+    results = [timed_search(X, threshold, n, n_checked=N_CHECKED) for n in NEIGHBOURS]
+    save_result("near_duplicates_in_neighbouring_clusters", {"results": results})
+
+
+def million_rows() -> Array:
+    """Return synthetic rows, of which some are near duplicates."""
+    return with_copies(synthetic_rows(int(N_MILLION / (1 + PLANTED_SHARE)), seed=1), seed=1)
 
 
 def balanced_samples() -> None:
@@ -110,8 +103,8 @@ def balanced_samples() -> None:
     results = []
     for share in SHARES:
         n = round(share * len(X))
-        for method, draw in methods.items():
-            figures = [class_figures(classes, draw(n, seed)) for seed in range(N_SEEDS)]
+        for method, drawn in methods.items():
+            figures = [class_figures(classes, drawn(n, seed)) for seed in range(N_SEEDS)]
             means = {key: float(np.mean([one[key] for one in figures])) for key in figures[0]}
             results.append({"share": share, "n": n, "method": method, **means})
             print(f"  {results[-1]}", flush=True)
@@ -134,18 +127,19 @@ def sampling_methods(X: Array) -> dict[str, Callable[[int, int], Array]]:
     """Return functions that draw a number of rows with a seed."""
     tree = BisectingBoostKMeans(N_CLUSTERS, random_state=0).fit(X)
     methods: dict[str, Callable[[int, int], Array]] = {
-        "uniform": lambda n, seed: sample(tree, n, method="uniform", random_state=seed),
-        "hierarchical, tree": lambda n, seed: sample(tree, n, levels=LEVELS, random_state=seed),
-        "diverse, tree": lambda n, seed: sample(
-            tree, n, method="diverse", X=X, levels=LEVELS, random_state=seed
-        ),
+        "uniform": partial(draw, tree, method="uniform"),
+        "hierarchical, tree": partial(draw, tree, levels=LEVELS),
+        "diverse, tree": partial(draw, tree, method="diverse", levels=LEVELS, X=X),
     }
     for n_resample in RESAMPLINGS:
         levels = fit_levels(X, [N_CLUSTERS, *LEVELS], n_resample=n_resample, random_state=0)
-        methods[f"hierarchical, `fit_levels`, {n_resample} resamplings"] = (
-            lambda n, seed, levels=levels: sample(levels, n, random_state=seed)
-        )  # type: ignore[misc]
+        methods[f"hierarchical, `fit_levels`, {n_resample} resamplings"] = partial(draw, levels)
     return methods
+
+
+def draw(model: Any, n: int, seed: int, **settings: Any) -> Array:
+    """Draw a number of rows with a seed."""
+    return sample(model, n, random_state=seed, **settings)
 
 
 def class_figures(classes: Array, rows: Array) -> Json:
@@ -182,32 +176,46 @@ def synthetic_rows(n: int, seed: int) -> Array:
     return np.asarray(topics[labels] + SPREAD * scales * noise)
 
 
-def timed_search(X: Array, threshold: float, n_neighbours: int | None = None) -> Json:
-    """Return the seconds, the number of pairs and the memory of `deduplicate`."""
+def timed_search(
+    X: Array, threshold: float, n_neighbours: int | None = None, *, n_checked: int = 0
+) -> Json:
+    """Return the seconds, the number of pairs and the memory of `deduplicate`.
+
+    With `n_checked`, return the recall of pairs of rows that are compared with all rows. The seconds end
+    before this comparison.
+    """
     reset_peak()
     before = megabytes("VmRSS")
-    seconds, found = timed(
-        lambda: deduplicate(X, threshold, n_neighbours=n_neighbours, n_checked=0, n_threads=N_THREADS)
+    began = time.perf_counter()
+    ends: list[tuple[float, float]] = []
+
+    def note_end(what: str, done: int, total: int | None) -> None:
+        if what == "checking pairs" and not ends:
+            ends.append((time.perf_counter(), megabytes("VmHWM")))
+
+    found = deduplicate(
+        X,
+        threshold,
+        n_neighbours=n_neighbours,
+        n_checked=n_checked,
+        n_threads=N_THREADS,
+        progress=note_end,
     )
-    return {
-        "seconds": seconds,
+    ends.append((time.perf_counter(), megabytes("VmHWM")))
+    figures: Json = {
+        "threshold": threshold,
+        "n_neighbours": n_neighbours,
+        "seconds": ends[0][0] - began,
+        "megabytes": ends[0][1] - before,
         "n_found": found.n_pairs,
         "n_kept": len(found.keep),
-        "megabytes": megabytes("VmHWM") - before,
     }
-
-
-def checked(X: Array, threshold: float, n_neighbours: int | None) -> Json:
-    """Return the recall of pairs, from rows that are compared with all rows."""
-    found = deduplicate(
-        X, threshold, n_neighbours=n_neighbours, n_checked=N_CHECKED, n_threads=N_THREADS
-    )
-    assert found.missed is not None
-    return {
-        "n_pairs_checked": found.missed.n_pairs_checked,
-        "recall": found.missed.recall,
-        "estimate": found.missed.estimate,
-    }
+    if found.missed is not None:
+        figures["n_pairs_checked"] = found.missed.n_pairs_checked
+        figures["recall"] = found.missed.recall
+        figures["interval"] = list(found.missed.interval)
+    print(f"  {figures}", flush=True)
+    return figures
 
 
 def faiss_pairs(queries: Array, X: Array, threshold: float) -> Array:
@@ -219,8 +227,8 @@ def faiss_pairs(queries: Array, X: Array, threshold: float) -> Array:
     return np.asarray(products)
 
 
-def semhash_search(X: Array, threshold: float) -> Json | None:
-    """Return the seconds and the number of pairs of semhash; None if it is not installed.
+def near_duplicates_semhash() -> None:
+    """Find the same near duplicates with semhash.
 
     The records are row numbers, and the embeddings are given, so that no model is needed.
     """
@@ -228,22 +236,38 @@ def semhash_search(X: Array, threshold: float) -> Json | None:
         from semhash import SemHash
     except ImportError:
         print("  semhash is not installed", file=sys.stderr)
-        return None
+        return
+    found = data.wordnet()
+    assert found is not None, "the embeddings of WordNet are needed"
+    X = with_copies(found[1], seed=0)
     records = [str(i) for i in range(len(X))]
     build_seconds, index = timed(lambda: SemHash.from_embeddings(X, records, model=no_model))
-    seconds, result = timed(lambda: index.self_deduplicate(threshold=threshold))
-    neighbours = index.index.query_threshold(index.index.vectors, threshold=threshold)
-    pairs = {
-        (min(row, int(other)), max(row, int(other)))
-        for row, (others, _) in enumerate(neighbours)
-        for other in others
-        if int(other) != row
-    }
-    return {
-        "seconds": build_seconds + seconds,
-        "n_found": len(pairs),
-        "n_kept": len(result.selected),
-    }
+    print(f"  index: {build_seconds:.1f} s", flush=True)
+    results = []
+    for threshold in THRESHOLDS:
+        seconds, result = timed(partial(index.self_deduplicate, threshold=threshold))
+        neighbours = index.index.query_threshold(index.index.vectors, threshold=threshold)
+        results.append(
+            {
+                "threshold": threshold,
+                "seconds": build_seconds + seconds,
+                "n_found": count_pairs(neighbours),
+                "n_kept": len(result.selected),
+            }
+        )
+        print(f"  {results[-1]}", flush=True)
+    save_result(
+        "near_duplicates_semhash",
+        {"data": found[0], "semhash": version_of("semhash"), "results": results},
+    )
+
+
+def count_pairs(neighbours: list[tuple[Array, Array]]) -> int:
+    """Return the number of pairs that the lists of neighbours of all rows contain."""
+    rows = np.repeat(np.arange(len(neighbours)), [len(others) for others, _ in neighbours])
+    others = np.concatenate([others for others, _ in neighbours]).astype(np.int64)
+    ends = np.sort(np.column_stack([rows, others])[rows != others], axis=1)
+    return len(np.unique(ends, axis=0))
 
 
 def no_model(*_: object, **__: object) -> Array:
@@ -251,4 +275,10 @@ def no_model(*_: object, **__: object) -> Array:
     raise NotImplementedError
 
 
-BENCHMARKS = [near_duplicates, near_duplicates_of_a_million, balanced_samples]
+BENCHMARKS = [
+    near_duplicates,
+    near_duplicates_semhash,
+    near_duplicates_of_a_million,
+    near_duplicates_in_neighbouring_clusters,
+    balanced_samples,
+]

@@ -4,11 +4,12 @@ from typing import Any
 
 from environment import Json
 from page import context, table
+from result_files import RESULTS, read_result
 
 DUPLICATES = """## Near duplicates
 
 Pairs of rows with a cosine of at least the threshold. faiss compares all rows
-(`IndexFlatIP.range_search`), and its pairs are the reference. semhash {semhash} uses an approximate
+(`IndexFlatIP.range_search`), and its pairs are the reference. semhash uses an approximate
 index of nearest neighbours; its time includes the index. {context}
 {table}
 """
@@ -35,24 +36,28 @@ clusters. Means of {n_seeds} seeds. {context}
 
 def duplicates_section(result: Json) -> str:
     """Return times and recall of three libraries."""
+    others = _semhash_results()
     rows = []
     for one in result["results"]:
-        rows.append(_row(one["threshold"], "boostkmeans", one, one["n_pairs"]))
-        rows.append(
-            _row(
-                one["threshold"],
-                "faiss, all rows",
-                {"seconds": result["faiss_seconds"], "n_found": one["n_pairs"]},
-                one["n_pairs"],
-            )
-        )
-        if one["semhash"] is not None:
-            rows.append(_row(one["threshold"], "semhash", one["semhash"], one["n_pairs"]))
+        threshold, n_true = one["threshold"], one["n_pairs"]
+        by_faiss = {"seconds": result["faiss_seconds"], "n_found": n_true}
+        rows.append(_row(threshold, "boostkmeans", one, n_true))
+        rows.append(_row(threshold, "faiss, all rows", by_faiss, n_true))
+        rows += [
+            _row(threshold, f"semhash {others['semhash']}", other, n_true)
+            for other in others.get("results", [])
+            if other["threshold"] == threshold
+        ]
     return DUPLICATES.format(
-        semhash=result["semhash"],
         context=context(result),
         table=table(["threshold", "", "time", "pairs found", "recall"], rows),
     )
+
+
+def _semhash_results() -> Json:
+    """Return the results of semhash, which were measured in a session of their own."""
+    path = RESULTS / "near_duplicates_semhash.json"
+    return read_result(path) if path.exists() else {}
 
 
 def _row(threshold: float, name: str, one: Json, n_true: int) -> list[Any]:
@@ -72,7 +77,7 @@ def million_section(result: Json) -> str:
             f"{one['recall']:.4f}",
             f"{one['n_pairs_checked']:,}",
         ]
-        for one in result["results"]
+        for one in [*result["results"], *_approximate_results()]
     ]
     header = ["threshold", "clusters", "time", "memory", "pairs found", "recall", "checked pairs"]
     return MILLION.format(
@@ -82,6 +87,11 @@ def million_section(result: Json) -> str:
         context=context(result),
         table=table(header, rows),
     )
+
+
+def _approximate_results() -> list[Json]:
+    path = RESULTS / "near_duplicates_in_neighbouring_clusters.json"
+    return list(read_result(path)["results"]) if path.exists() else []
 
 
 def samples_section(result: Json) -> str:

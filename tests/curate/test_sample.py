@@ -73,7 +73,7 @@ def test_samples_have_n_distinct_rows_for_any_number_of_threads(
     assert found[0].dtype == np.int64
     assert len(np.unique(found[0])) == n
     assert np.array_equal(found[0], np.sort(found[0]))
-    assert np.array_equal(*found)
+    assert np.array_equal(found[0], found[1])
     if method != "uniform":
         shares, sizes = (np.bincount(one, minlength=9) for one in (labels[found[0]], labels))
         assert (shares[shares < sizes].max(initial=0) - shares[shares < sizes].min(initial=n)) <= 1

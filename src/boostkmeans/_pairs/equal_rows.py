@@ -50,7 +50,7 @@ class EqualRows:
     @property
     def is_first(self) -> NDArray[np.bool_]:
         """True for each row that is equal to no earlier row."""
-        return self.first == np.arange(len(self.first))
+        return np.equal(self.first, np.arange(len(self.first)))
 
 
 def row_keys(array: Any) -> tuple[Keys, NDArray[np.bool_]]:

@@ -1,5 +1,7 @@
 """Links between rows, and the groups that they connect."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
@@ -84,6 +86,9 @@ class RowGroups:
             raise IndexError(f"There are {len(self):,} groups. Got the number {number}.")
         number %= len(self)
         return self.rows[self.starts[number] : self.starts[number + 1]]
+
+    def __iter__(self) -> Iterator[Indices]:
+        return (self[number] for number in range(len(self)))
 
     def __repr__(self) -> str:
         return f"<{len(self):,} groups of {len(self.rows):,} rows>"

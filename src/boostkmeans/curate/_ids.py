@@ -32,7 +32,7 @@ def _own_ids(X: Any) -> NDArray[Any] | None:
         if X.id_column is None:
             return None
         return np.concatenate([np.asarray(part.read_ids()) for part in X.parts])
-    index = getattr(X, "index", None)
+    index: Any = getattr(X, "index", None)
     if not hasattr(X, "columns") or not hasattr(index, "to_numpy"):
         return None
     is_default = type(index).__name__ == "RangeIndex"

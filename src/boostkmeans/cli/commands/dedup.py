@@ -70,10 +70,10 @@ def dedup(
             help="Cosine from which two rows are near duplicates, or distance with --metric euclidean.",
         ),
     ] = 0.95,
-    metric: Annotated[Metric, typer.Option(help="Meaning of the threshold.")] = Metric.cosine,  # type: ignore[attr-defined]
+    metric: Annotated[Metric, typer.Option(help="Meaning of the threshold.")] = Metric.cosine,
     keep: Annotated[
         Keep, typer.Option(help="Row of each group to keep: nearest to the mean of the group, or first.")
-    ] = Keep.central,  # type: ignore[attr-defined]
+    ] = Keep.central,
     *,
     files: DedupOptions,
     n_neighbours: Annotated[

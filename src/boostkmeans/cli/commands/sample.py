@@ -47,7 +47,7 @@ def sample(
             "nearest to the centres; diverse: the same, far from each other; uniform: at random from "
             "all rows."
         ),
-    ] = Method.hierarchical,  # type: ignore[attr-defined]
+    ] = Method.hierarchical,
     levels: Annotated[
         str | None,
         typer.Option(

@@ -100,9 +100,9 @@ def kept_pairs(groups: RowGroups, kept: Indices, square: float, take: TakeRows) 
     in the unit of the points.
     """
     is_kept = np.isin(groups.rows, kept)
-    n_kept = np.add.reduceat(is_kept.astype(np.int64), groups.starts[:-1]) if len(groups) else []
+    n_kept = np.bincount(groups.numbers[is_kept], minlength=len(groups))
     found = [np.empty((0, 2), dtype=np.int64)]
-    for number in np.flatnonzero(np.asarray(n_kept) > 1):
+    for number in np.flatnonzero(n_kept > 1):
         where = slice(groups.starts[number], groups.starts[number + 1])
         found += _pairs_of(groups.rows[where][is_kept[where]], square, take)
     return np.concatenate(found)

@@ -93,7 +93,7 @@ def _check_no_levels(levels: Sequence[int] | None, what: str, owner: str) -> Non
 def _checked_levels(levels: Sequence[int] | None, n_clusters: int, owner: str) -> list[int]:
     """Return the numbers of clusters of the levels above the finest, in ascending order."""
     if levels is None:
-        found = []
+        found: list[int] = []
         while n_clusters // LEVEL_FACTOR ** (len(found) + 1) >= LEVEL_FACTOR:
             found.append(n_clusters // LEVEL_FACTOR ** (len(found) + 1))
         return found[::-1]

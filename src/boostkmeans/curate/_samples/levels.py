@@ -160,8 +160,8 @@ class LevelFit:
             rows = resampled(labels, k, self._rows_per_cluster, self._rng)
             model = self._fit(_gather(points, rows), k, metric)
             labels = model.predict(points)
-        used, labels = np.unique(labels, return_inverse=True)  # a resampling may leave clusters empty
-        return labels.ravel().astype(np.int32), model.cluster_centers_[used]
+        used, numbers = np.unique(labels, return_inverse=True)  # a resampling may leave clusters empty
+        return numbers.ravel().astype(np.int32), model.cluster_centers_[used]
 
     def _fit(self, points: Any, k: int, metric: str) -> BoostKMeans:
         self._progress("clustering", self._n_done, self._n_fits)
