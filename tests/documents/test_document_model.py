@@ -46,6 +46,14 @@ def test_known_documents_get_the_same_rows(tmp_path: Path, weighting: Weighting,
     assert model.weights.weighting.idf in ("smooth", "plain", "none")
 
 
+def test_criteria(tmp_path: Path) -> None:
+    found = cluster_documents(TEXTS, 3, criterion="i2", random_state=0)
+    found.save(tmp_path / "m.st")
+    model = load_model(tmp_path / "m.st")
+    np.testing.assert_array_equal(model.predict(TEXTS), found.predict(TEXTS))
+    assert model.clusterer.criterion == "i2"
+
+
 def test_weights_are_those_of_the_fit() -> None:
     """New documents do not change the inverse document frequencies, as in scikit-learn."""
     found = clusters()

@@ -129,7 +129,8 @@ def test_paths_name_open_vectors(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     np.save(path, ROWS)
     model = BoostKMeans(2).fit(ROWS)
-    for given in (path, str(path), [str(path)], bytes(path)):
+    paths: list[Any] = [path, str(path), [str(path)], bytes(path)]
+    for given in paths:
         for call in (BoostKMeans(2).fit, model.predict, ProductQuantizer(2, 4).fit):
             with pytest.raises(ValueError, match=r"open_vectors\('.*x\.npy'\)"):
                 call(given)

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -52,7 +53,7 @@ def write(path: Path, names: list[str] = NAMES) -> Path:
         ({"drop": "[xy]*", "key": "*"}, ["id", "a:b"]),
     ],
 )
-def test_selection(tmp_path: Path, kind: str, options: dict[str, str], expected: list[str]) -> None:
+def test_selection(tmp_path: Path, kind: str, options: dict[str, Any], expected: list[str]) -> None:
     path = write(tmp_path / f"t.{kind}")
     with open_vectors(path, **options) as vectors:
         np.testing.assert_array_equal(vectors.load(), ROWS[:, [NAMES.index(one) for one in expected]])
@@ -92,7 +93,7 @@ def test_columns_without_a_header_have_numbers(tmp_path: Path) -> None:
         ({"key": "x*", "drop": "x*"}, "drop leaves no (column|field) to read"),
     ],
 )
-def test_nothing_matches(tmp_path: Path, kind: str, options: dict[str, str], message: str) -> None:
+def test_nothing_matches(tmp_path: Path, kind: str, options: dict[str, Any], message: str) -> None:
     path = write(tmp_path / f"t.{kind}")
     with pytest.raises(DataFormatError, match=message):
         open_vectors(path, **options).load()

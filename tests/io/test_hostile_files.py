@@ -56,7 +56,8 @@ def test_messages_are_short(tmp_path: Path) -> None:
     (tmp_path / "e.svm").write_text("1 1:1\n1 " + "9" * LONG + ":1\n")
     (tmp_path / "f.mat").write_text("9" * LONG + " 3 3\n")
     pq.write_table(pa.table({name: [[1.0]], "other": [[1.0]]}), tmp_path / "g.parquet")
-    np.savez(tmp_path / "h.npz", **{"a" * 9_000 + str(i): np.eye(2) for i in range(40)})
+    arrays: dict[str, Any] = {"a" * 9_000 + str(i): np.eye(2) for i in range(40)}
+    np.savez(tmp_path / "h.npz", **arrays)
     save_npz(tmp_path / "i.npz", csr_array(np.eye(2)))
     with h5py.File(tmp_path / "j.hdf5", "w") as file:
         for i in range(30):

@@ -10,12 +10,13 @@ from scipy.sparse import csr_array
 
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans.documents._corpus import Corpus
 from boostkmeans.documents._model_file import read_document_model, write_document_model
 from boostkmeans.documents._term_weights import TermWeights
 
-Clusterer = BoostKMeans | BisectingBoostKMeans
+Clusterer = BoostKMeans | BisectingBoostKMeans | CriterionKMeans
 
 
 class DocumentModel:
@@ -27,7 +28,7 @@ class DocumentModel:
     ----------
     weights : TermWeights
         Terms and their weights.
-    clusterer : BoostKMeans or BisectingBoostKMeans
+    clusterer : BoostKMeans, BisectingBoostKMeans or CriterionKMeans
         Fitted estimator.
     cluster_names : list of str
         Name of each cluster.

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
+from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._storage import format_names
@@ -22,8 +24,8 @@ VERSION = 1
 # Prefix of the names of the tensors of the clusterer.
 PREFIX = "clusterer."
 # Clusterers that a file may name.
-CLUSTERERS: dict[str, type[BoostKMeans] | type[BisectingBoostKMeans]] = {
-    one._model_name: one for one in (BoostKMeans, BisectingBoostKMeans)
+CLUSTERERS: dict[str, type[CentreModel]] = {
+    one._model_name: one for one in (BoostKMeans, BisectingBoostKMeans, CriterionKMeans)
 }
 KINDS = ("text", "matrix")
 # All terms, one after the other, as UTF-8, and the end of each term. A header would be much larger.
@@ -58,7 +60,7 @@ def write_document_model(
         "clusterer": content.header,
     }
     encoded = [term.encode("utf-8", "surrogatepass") for term in weights.terms]
-    tensors = {
+    tensors: dict[str, NDArray[Any]] = {
         "terms": np.frombuffer(b"".join(encoded), dtype=np.uint8),
         "term_ends": np.cumsum([len(one) for one in encoded], dtype=np.int64),
         "factors": np.asarray(weights.factors, dtype=np.float64),
@@ -109,7 +111,7 @@ def _weighting(fields: Fields) -> Weighting:
     words = fields.values.get("stop_words")
     try:
         return Weighting(
-            ngram_range=tuple(fields.items("ngram_range")),  # type: ignore[arg-type]  # checked there
+            ngram_range=tuple(fields.items("ngram_range")),
             stop_words=words if isinstance(words, str | None) else _strings(fields, "stop_words"),
             sublinear_tf=fields.boolean("sublinear_tf"),
             idf=fields.string("idf", IDFS),

@@ -39,12 +39,40 @@ class TermWeights:
 
     @classmethod
     def of(cls, kind: str, terms: list[str], counts: csr_array, weighting: Weighting) -> "TermWeights":
-        """Return the weights for the counts of all documents."""
+        """Fit the weights to the counts of documents.
+
+        Parameters
+        ----------
+        kind : {"text", "matrix"}
+            Kind of the documents.
+        terms : list of str
+            Term of each column.
+        counts : csr_array of shape (n_documents, n_terms)
+            Counts of the terms.
+        weighting : Weighting
+            Options of the weighting.
+
+        Returns
+        -------
+        TermWeights
+            Terms and their weights.
+        """
         idf = weighting.idf or ("smooth" if kind == "text" else "plain")
         return cls(kind, terms, _idf_factors(counts, idf), replace(weighting, idf=idf))
 
     def weigh(self, counts: csr_array) -> csr_array:
-        """Return weighted rows of length 1, without zeros."""
+        """Weight the counts of documents, and scale the rows to length 1.
+
+        Parameters
+        ----------
+        counts : csr_array of shape (n_documents, n_terms)
+            Counts of these terms.
+
+        Returns
+        -------
+        csr_array
+            Weighted rows, without stored zeros.
+        """
         weighted = counts.copy()
         if self.weighting.sublinear_tf:
             weighted.data = 1 + np.log(weighted.data)
@@ -52,7 +80,20 @@ class TermWeights:
         return _scale_to_unit_length(weighted)
 
     def count(self, corpus: Corpus, progress: ProgressCallback) -> csr_array:
-        """Return the counts of the known terms in new documents. Other terms are ignored."""
+        """Count the known terms of new documents. Other terms are ignored.
+
+        Parameters
+        ----------
+        corpus : Corpus
+            Documents of the same kind.
+        progress : callable
+            Function called as ``progress(what, done, total)``.
+
+        Returns
+        -------
+        csr_array of shape (n_documents, n_terms)
+            Counts of the terms.
+        """
         if corpus.kind != self.kind:
             kinds = {"text": "texts", "matrix": "a matrix"}
             raise DataFormatError(

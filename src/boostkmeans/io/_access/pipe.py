@@ -4,7 +4,6 @@ import io
 import os
 import threading
 from contextlib import suppress
-from typing import cast
 
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 
@@ -44,7 +43,7 @@ def open_pipe(path: str) -> io.BufferedReader:
             f"{escape_untrusted(path)}: No program has opened the pipe for writing within "
             f"{MAX_SECONDS:g} seconds. Start the program that writes to it first."
         )
-    return cast(io.BufferedReader, os.fdopen(opened[0], "rb"))
+    return os.fdopen(opened[0], "rb")
 
 
 def _release(path: str, thread: threading.Thread) -> None:
