@@ -41,7 +41,7 @@ assert (load_model(folder / "model").predict(X) == model.labels_).all()
 assert (np.asarray(rows.load()) == X).all()
 assert BisectingBoostKMeans(4, random_state=0).fit(scipy.sparse.csr_matrix(X)).labels_.max() == 3
 from boostkmeans.cli.app import app
-command = ["fit", str(folder / "x.fvecs"), "-k", "4", "-o", str(folder / "by_command"), "--quiet"]
+command = ["fit", str(folder / "x.fvecs"), "-k", "4", "-o", str(folder / "by_command")]
 done = typer.testing.CliRunner().invoke(app, command)
 assert done.exit_code == 0, done.output
 """,
