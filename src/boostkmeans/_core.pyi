@@ -116,7 +116,7 @@ class SweepOptions:
     Rules by which the rows of a sweep move. The constructor raises ValueError for values that exclude each other.
     """
 
-    def __init__(self, *, first: bool = False, exact: bool = False, low_precision: bool = False, temperature: float = 0.0, min_weight: float = 0.0, max_weight: float = float('inf'), exchange: bool = False, penalties: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seed: int = 0) -> None: ...
+    def __init__(self, *, first: bool = False, exact: bool = False, low_precision: bool = False, temperature: float = 0.0, min_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, max_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, exchange: bool = False, penalties: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, seed: int = 0) -> None: ...
 
 class Projection:
     """
@@ -188,6 +188,21 @@ def online_pass(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shap
 def nearest_in_groups(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], groups: Groups, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
     """
     Find the nearest centre of each row among those in the groups that are listed for the group of the row, in place.
+    """
+
+def nearest_many(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Find the nearest centres of each row, one per column of labels, nearest first, and their squared distances, exactly and in place.
+    """
+
+def nearest_many_in_groups(rows: Rows, centres: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], row_groups: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], groups: Groups, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Find the nearest centres of each row among those in the groups that are listed for the group of the row, in place. Every list must have as many centres as labels has columns.
+    """
+
+def silhouette(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_clusters: int, cosine: bool, additions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, first: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    Compute the silhouettes of rows, starting with first, from their distances to all rows, in place. additions are added to the distances of a row to other rows.
     """
 
 def plus_plus(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_clusters: int, n_trials: int, seed: int, n_threads: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:

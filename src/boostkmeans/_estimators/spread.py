@@ -11,6 +11,10 @@ from boostkmeans._data.weights import RowWeights
 from boostkmeans._steps.nearest import nearest
 from boostkmeans._steps.partition import Labels
 
+# A spread below this share of that of all rows is considered 0: centres are rounded, so that the only
+# row of a cluster does not always lie exactly on its centre.
+MIN_SPREAD = 1e-7
+
 
 def spreads_for(model: Any, X: Any) -> Floats:
     """Return the spread of each cluster by which distances of rows of X are divided.
@@ -60,7 +64,7 @@ def root_means(inertias: Floats, weights: Floats) -> Floats:
 
 
 def _without_zeros(spreads: Floats, overall: float) -> Floats:
-    return np.where(spreads > 0, spreads, overall)
+    return np.where(spreads > MIN_SPREAD * overall, spreads, overall)
 
 
 def spread_with_batch(model: Any, result: dict[str, Any], weights: RowWeights) -> Floats | None:

@@ -278,10 +278,9 @@ void find_below(bool weighted, const TileView& tile, const PanelView& panels, in
 void score(const TileView& tile, const PanelView& panels, int64_t begin, int64_t end, float* out,
            int64_t stride) {
   for (int64_t p = begin; p < end; ++p, out += kWidth) {
-    const float* panel = panels.values + p * kWidth * tile.n_features;
     for (int64_t row = 0; row < tile.n_rows; row += kRows) {
       alignas(BK_VECTOR) float found[kRows][kWidth];
-      distances<kVectors>(tile, row, panel, panels.norms + p * kWidth, found);
+      distances_to_panel(tile, row, panels, p * kWidth, found);
       for (int r = 0; r < kRows; ++r)
         for (int v = 0; v < kWidth; v += kLanes)
           store(out + (row + r) * stride + v, load<Floats>(found[r] + v));
