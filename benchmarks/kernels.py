@@ -54,13 +54,19 @@ def compile_kernel(loop: Loop, compiler: list[str], block: tuple[int, int], to: 
     defined = {"BK_ISA": loop.kernel, "BK_VECTOR": 16, "BK_ROWS": rows, "BK_VECTORS": vectors}
     definitions = [f"-D{name}={value}" for name, value in defined.items()]
     source = ROOT / "src" / "core" / "kernel" / "kernel.cpp"
-    command = [*compiler, *FLAGS, f"-I{ROOT / 'src' / 'core'}", *definitions, *loop.options]
+    command: list[str | Path] = [
+        *compiler,
+        *FLAGS,
+        f"-I{ROOT / 'src' / 'core'}",
+        *definitions,
+        *loop.options,
+    ]
     subprocess.run([*command, "-c", source, "-o", to], check=True)
 
 
 def disassemble(path: Path, system: str) -> dict[str, list[tuple[int, str]]]:
     """Return the instructions of each function, with their addresses."""
-    command = [DISASSEMBLERS[system], "-d", "-C", "--no-show-raw-insn", path]
+    command: list[str | Path] = [DISASSEMBLERS[system], "-d", "-C", "--no-show-raw-insn", path]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     functions: dict[str, list[tuple[int, str]]] = {}
     name = ""

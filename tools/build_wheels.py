@@ -108,7 +108,13 @@ def build_environment(interpreter: Interpreter) -> Path:
         run(interpreter.path, "-m", "venv", environment)
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     packages = [*pyproject["build-system"]["requires"], "cmake", "ninja"]
-    pip = [environment / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [
+        environment / "bin" / "python",
+        "-m",
+        "pip",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     run(*pip, "install", *packages)
     return environment
 
@@ -119,7 +125,8 @@ def build_wheel(interpreter: Interpreter, architecture: str) -> Path:
     raw = WORK / "raw" / f"{interpreter.tag}-{architecture}"
     shutil.rmtree(raw, ignore_errors=True)
     suffix = f".cpython-{interpreter.tag.removeprefix('cp')}-{architecture}-linux-gnu.so"
-    options = ["--wheel-dir", raw, "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
+    options: list[str | Path] = ["--wheel-dir", raw, "--no-deps", "--no-build-isolation"]
+    options.append("--disable-pip-version-check")
     run(
         environment / "bin" / "python", "-m", "pip", "wheel", "--quiet", *options, WORK / "source",
         **write_compiler(architecture),

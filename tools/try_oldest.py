@@ -55,9 +55,18 @@ def main() -> None:
     python = ENVIRONMENT / "bin" / "python"
     requirements = oldest_requirements()
     print("Packages:", *requirements, flush=True)
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, *requirements, *TEST_PACKAGES, ROOT], check=True)
-    pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not process"]
+    pytest: list[str | Path] = [
+        python,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow and not process",
+    ]
     # Old packages warn about each other.
     ignored = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"]
     sys.exit(subprocess.run([*pytest, *ignored, *TESTS], cwd=ROOT, check=False).returncode)

@@ -60,13 +60,19 @@ def try_wheel(interpreter: Interpreter, wheel: Path) -> bool:
     shutil.rmtree(environment, ignore_errors=True)
     subprocess.run([interpreter.path, "-m", "venv", environment], check=True)
     python = environment / "bin" / "python"
-    group = [python, ROOT / "tools" / "install_group.py", "test-core", "--quiet", wheel]
+    group: list[str | Path] = [
+        python,
+        ROOT / "tools" / "install_group.py",
+        "test-core",
+        "--quiet",
+        wheel,
+    ]
     installed = subprocess.run(group, check=False)
     if installed.returncode != 0:
         print(f"{wheel.name}: the dependencies cannot be installed on {interpreter.tag}.")
         return False
     subprocess.run([python, "-I", "-c", CHECK_VERSION], check=True)
-    pytest = [python, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
+    pytest: list[str | Path] = [python, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
     tests = subprocess.run([*pytest, *TESTS, *PROCESS_TESTS], cwd=WORK / "source", check=False)
     return tests.returncode == 0
 

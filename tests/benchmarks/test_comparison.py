@@ -15,6 +15,7 @@ import arena_tables
 import comparison
 import cores
 import peers
+from page import DOCS
 from problems import PROBLEMS, Problem, normal
 
 Json = dict[str, Any]
@@ -131,7 +132,7 @@ def test_failures_fit_into_cells(problem: Json) -> None:
 
 
 def test_tables_fit_on_a_screen() -> None:
-    lines = (arena_report.DOCS / "peers.md").read_text().splitlines()
+    lines = (DOCS / "peers.md").read_text().splitlines()
     tables = [line for line in lines if line.startswith("|")]
     assert max(line.count("|") - 1 for line in tables) <= 6
     libraries = [arena_tables.libraries(kind) for kind in ("dense", "sparse")]

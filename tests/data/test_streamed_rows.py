@@ -221,7 +221,7 @@ class TestLimits:
         "parameters", [{}, {"n_candidates": 4}, {"init": X[:12]}, {"tol": 0}], ids=str
     )
     def test_limits_hold(self, parameters: dict[str, Any], little_memory: int) -> None:
-        limits = {"min_size": 200, "max_size": 260}
+        limits: dict[str, Any] = {"min_size": 200, "max_size": 260}
         model = BoostKMeans(12, random_state=0, **limits, **parameters).fit(source(X, little_memory))
         assert model.cluster_sizes_.min() >= 200
         assert model.cluster_sizes_.max() <= 260
@@ -242,6 +242,7 @@ class TestLimits:
         model = BoostKMeans(12, random_state=0, **parameters).fit(source(X, little_memory))
         gaps = ((X - model.cluster_centers_[model.labels_]) ** 2).sum(axis=1)
         means = np.bincount(model.labels_, weights=gaps) / model.cluster_sizes_
+        assert model.cluster_spread_ is not None
         np.testing.assert_allclose(model.cluster_spread_, np.sqrt(means), rtol=1e-9)
 
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ class TestPredictMany:
         X = rng.integers(0, 4, (20, 2)).astype(float)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # There may be fewer distinct rows.
-            model = BoostKMeans(12, init=centres, max_iter=1).fit(X)
+            model: Any = BoostKMeans(12, init=centres, max_iter=1).fit(X)
         model.cluster_centers_ = centres
         m = int(rng.integers(1, 13))
         gaps = ((X[:, None] - centres) ** 2).sum(axis=2)
@@ -85,14 +85,14 @@ class TestPredictMany:
 
     def test_all_clusters(self) -> None:
         X = dense_rows()
-        model = BoostKMeans(25, random_state=0).fit(X)
+        model: Any = BoostKMeans(25, random_state=0).fit(X)
         distances, labels = model.predict_many(X, 25)
         np.testing.assert_array_equal(np.sort(labels, axis=1), np.tile(np.arange(25), (400, 1)))
         assert (np.diff(distances, axis=1) >= 0).all()
 
     def test_threads_and_batches_do_not_matter(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X = dense_rows(np.float32)
-        model = BoostKMeans(60, random_state=0, n_threads=1).fit(X)
+        model: Any = BoostKMeans(60, random_state=0, n_threads=1).fit(X)
         expected = model.predict_many(X, 3)
         monkeypatch.setattr(row_source, "BATCH_BYTES", 1)
         model.n_threads = 3
@@ -103,7 +103,7 @@ class TestPredictMany:
 
     def test_rows_far_outside_the_data(self) -> None:
         X, _ = blobs(60, 2, 4)
-        model = BoostKMeans(4, random_state=0).fit(X)
+        model: Any = BoostKMeans(4, random_state=0).fit(X)
         far = np.array([[1e30, -1e30], [1e160, 1e160], [0.0, 0.0]])
         distances, labels = model.predict_many(far, 4)
         np.testing.assert_array_equal(labels[:, 0], model.predict(far))
@@ -156,7 +156,7 @@ class TestPredictMany:
 class TestMedoids:
     def test_by_hand(self) -> None:
         X = np.array([[0.0], [1], [2], [10], [12], [14]])
-        model = BoostKMeans(2, init=np.array([[1.0], [12.0]])).fit(X)
+        model: Any = BoostKMeans(2, init=np.array([[1.0], [12.0]])).fit(X)
         assert model.medoids(X).tolist() == [1, 4]
         # 0.5 and 1.5 are equally near: the first of them. No row is near the second cluster.
         assert model.medoids([[3.0], [1.5], [0.5]]).tolist() == [1, -1]
@@ -171,7 +171,7 @@ class TestMedoids:
         np.testing.assert_array_equal(model.medoids(X), expected)
         if not sparse.issparse(X):
             monkeypatch.setattr(row_source, "BATCH_BYTES", 1)
-            np.testing.assert_array_equal(model.medoids(ArraySource(X)), expected)
+            np.testing.assert_array_equal(model.medoids(cast(Any, ArraySource(X))), expected)
 
 
 def spread_of(X: Floats, labels: NDArray[Any], centres: Floats, w: Floats) -> Floats:
@@ -183,13 +183,13 @@ def spread_of(X: Floats, labels: NDArray[Any], centres: Floats, w: Floats) -> Fl
 class TestOutlierScores:
     def test_by_hand(self) -> None:
         X = np.array([[0.0], [2], [10], [16]])
-        model = BoostKMeans(2, init=np.array([[1.0], [13.0]])).fit(X)
+        model: Any = BoostKMeans(2, init=np.array([[1.0], [13.0]])).fit(X)
         np.testing.assert_allclose(model.cluster_spread_, [1.0, 3.0])
         np.testing.assert_allclose(model.outlier_scores([[1.0], [4], [19], [14.5]]), [0, 3, 2, 0.5])
 
     def test_cluster_of_one_row_uses_the_spread_of_all(self) -> None:
         X = np.array([[0.0], [2], [50]])
-        model = BoostKMeans(2, init=np.array([[1.0], [50.0]])).fit(X)
+        model: Any = BoostKMeans(2, init=np.array([[1.0], [50.0]])).fit(X)
         assert model.cluster_spread_.tolist() == [1.0, 0.0]
         overall = np.sqrt(2 / 3)
         np.testing.assert_allclose(model.outlier_scores([[50.0], [51]]), [0, 1 / overall])
@@ -207,14 +207,14 @@ class TestOutlierScores:
             {"n_clusters": 40},
             {"callback": lambda record: record.kind != "sweep"},
         ],
-        ids=str,
+        ids=" ".join,
     )
     @pytest.mark.parametrize("weighted", [False, True])
     def test_spread_of_a_fit(self, parameters: dict[str, Any], weighted: bool) -> None:
         rng = np.random.default_rng(1)
         X = rng.normal(size=(300, 3)) + 3
         w = rng.uniform(0.1, 1.5, 300) if weighted else np.ones(300)
-        model = BoostKMeans(**{"n_clusters": 15, "random_state": 0, **parameters})
+        model: Any = BoostKMeans(**{"n_clusters": 15, "random_state": 0, **parameters})
         model.fit(X, sample_weight=w if weighted else None)
         if model.metric == "cosine":
             X = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -235,13 +235,13 @@ class TestOutlierScores:
     )
     def test_spread_of_other_estimators(self, make: Callable[[], Any]) -> None:
         X = np.random.default_rng(1).normal(size=(400, 3))
-        model = make().fit(X)
+        model: Any = make().fit(X)
         expected = spread_of(X, np.asarray(model.labels_), model.cluster_centers_, np.ones(400))
         np.testing.assert_allclose(model.cluster_spread_, expected, rtol=1e-9)
 
     def test_scores_of_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X = dense_rows(np.float32)
-        model = BoostKMeans(12, random_state=0).fit(X)
+        model: Any = BoostKMeans(12, random_state=0).fit(X)
         expected = model.outlier_scores(X)
         monkeypatch.setattr(row_source, "BATCH_BYTES", 1)
         np.testing.assert_array_equal(model.outlier_scores(ArraySource(X)), expected)
@@ -249,7 +249,7 @@ class TestOutlierScores:
     def test_batches_add_up(self) -> None:
         """After `partial_fit`, the spread is that of all rows, whose labels are known."""
         X, _ = blobs(300, 2, 3)
-        model = BoostKMeans(3, random_state=0)
+        model: Any = BoostKMeans(3, random_state=0)
         labels = [model.partial_fit(X[i::3]).labels_ for i in range(3)]
         order = np.concatenate([X[i::3] for i in range(3)])
         expected = spread_of(order, np.concatenate(labels), model.cluster_centers_, np.ones(300))

@@ -17,7 +17,7 @@ from PIL import Image
 
 from boostkmeans import explore, load_model
 from boostkmeans.cli.commands.images import outputs as outputs_module
-from boostkmeans.cli.commands.images.command import _log_steps
+from boostkmeans.cli.progress_display import log_steps
 from boostkmeans.images import VLADPipeline
 from command import fail, run, run_on_terminal, start, succeed
 from processes import PATIENCE, wait_until
@@ -218,7 +218,7 @@ def test_progress(photos: str) -> None:
 
 
 def test_steps_are_logged_when_they_begin(caplog: pytest.LogCaptureFixture) -> None:
-    report = _log_steps()
+    report = log_steps()
     with caplog.at_level("INFO", "boostkmeans"):
         for what, done in (("reading", 1), ("reading", 2), ("clustering", 0), ("comparing", 1)):
             report(what, done, 9)

@@ -1,6 +1,6 @@
 """The exact silhouette is that of scikit-learn; the simplified one follows from the centres."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ class TestExact:
         X, labels = blobs(120, 2, 3)
         seen: list[tuple[int, int | None]] = []
         found = metrics.silhouette(
-            ArraySource(X),
+            cast(Any, ArraySource(X)),
             labels,
             n_threads=1,
             progress=lambda _, done, total: seen.append((done, total)),

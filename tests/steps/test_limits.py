@@ -282,7 +282,8 @@ class TestOneLimitPerCluster:
         sizes = np.array([100, 300, 200])
         X = np.concatenate([[[100.0 * i, 0.0]] * n for i, n in zip((3, 1, 2), sizes, strict=True)])
         X += np.random.default_rng(0).normal(size=X.shape)
-        for limits in ({"max_size": sizes}, {"min_size": sizes}):
+        given: list[dict[str, Any]] = [{"max_size": sizes}, {"min_size": sizes}]
+        for limits in given:
             model = BoostKMeans(3, random_state=0, **limits).fit(X)
             assert model.cluster_sizes_.tolist() == sizes.tolist()
             np.testing.assert_allclose(model.cluster_centers_[:, 0], [300, 100, 200], atol=1)
@@ -378,7 +379,8 @@ class TestPacking:
         assert certain
         assert (labels is not None) == exists
         if labels is not None:
-            assert limits.allow(np.bincount(labels, weights=w, minlength=k)).all()
+            weights = np.bincount(labels, weights=w, minlength=k).astype(np.float64)
+            assert limits.allow(weights).all()
 
 
 class TestTrees:

@@ -58,7 +58,8 @@ class RowWeights:
     ) -> Floats:
         """Return the sums of `values` by cluster, weighted with the user's weights."""
         weighted = values if self.values is None else values * self.values[where]
-        return np.bincount(labels, weights=weighted, minlength=n_clusters) * self.unit
+        totals: Floats = np.bincount(labels, weights=weighted, minlength=n_clusters).astype(np.float64)
+        return totals * self.unit
 
 
 def check_total(total: float) -> None:

@@ -80,4 +80,5 @@ def spread_with_batch(model: Any, result: dict[str, Any], weights: RowWeights) -
     ones = np.broadcast_to(1.0, len(result["labels_"]))
     new = weights.totals_by(result["labels_"], ones, len(own))
     shares = np.divide(new, model._cluster_weights + new, out=np.zeros_like(new), where=new > 0)
-    return np.hypot(np.sqrt(1 - shares) * np.hypot(before, step), np.sqrt(shares) * own)
+    spread: Floats = np.hypot(np.sqrt(1 - shares) * np.hypot(before, step), np.sqrt(shares) * own)
+    return spread

@@ -71,7 +71,18 @@ class RowGroups:
 
     @classmethod
     def of_components(cls, components: Indices) -> "RowGroups":
-        """Return the components with at least two rows. A component is given by its first row."""
+        """Return the components with at least two rows.
+
+        Parameters
+        ----------
+        components : ndarray of shape (n_rows,)
+            Component of each row, given by its first row.
+
+        Returns
+        -------
+        groups : RowGroups
+            The rows of each component.
+        """
         sizes = np.bincount(components, minlength=len(components))
         members = np.flatnonzero(sizes[components] > 1)
         order = members[np.argsort(components[members], kind="stable")]

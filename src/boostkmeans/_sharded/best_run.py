@@ -168,7 +168,8 @@ def _spread(run: ShardedRun, labels: tuple[Reference, ...]) -> Floats:
     inertias, weights = (reduce(np.add, [one[i] for one in figures]) for i in (0, 1))
     means = np.divide(inertias, weights, out=np.zeros_like(inertias), where=weights > 0)
     with np.errstate(over="ignore"):
-        return np.ldexp(np.sqrt(means), -rows.frame.exponent)
+        spread: Floats = np.ldexp(np.sqrt(means), -rows.frame.exponent)
+    return spread
 
 
 def needs_relabelling(run: ShardedRun) -> bool:

@@ -174,7 +174,8 @@ def simplified_silhouette(
 def silhouette_values(own: Array, other: Array) -> Floats:
     """Return (b - a) / max(a, b), given a and b; 0 where both are 0."""
     larger = np.maximum(own, other)
-    return np.divide(other - own, larger, out=np.zeros(len(own)), where=larger > 0)
+    values: Floats = np.divide(other - own, larger, out=np.zeros(len(own)), where=larger > 0)
+    return values
 
 
 def _simplified(rows: Rows, centres: Floats, labels: Any, n_threads: int) -> Floats:

@@ -89,5 +89,5 @@ def inertias_in_shard(
         return np.zeros(k), np.zeros(k)
     gaps, _ = distances_to_assigned(rows, snapshot.view().centres, labels, 1)
     weights = np.ones(rows.n_rows) if view.weights is None else view.weights
-    inertias = np.bincount(labels, weights=gaps * weights, minlength=k)
-    return inertias, np.bincount(labels, weights=weights, minlength=k)
+    inertias = np.bincount(labels, weights=gaps * weights, minlength=k).astype(np.float64)
+    return inertias, np.bincount(labels, weights=weights, minlength=k).astype(np.float64)

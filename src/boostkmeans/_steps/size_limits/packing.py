@@ -82,7 +82,7 @@ class Packing:
         """Return the loads of the clusters of each kind, which are interchangeable, as a key."""
         loads = np.round(self._loads / self._left[0], DIGITS)
         order = np.lexsort((loads, self._kinds))
-        return loads[order].tobytes()
+        return bytes(loads[order].tobytes())
 
     def _may_succeed(self, position: int) -> bool:
         """Return False if the weight that is left is too much or too little for the clusters."""

@@ -35,7 +35,18 @@ class ClusterSpread:
 
     @classmethod
     def of(cls, labels: NDArray[Any]) -> "ClusterSpread":
-        """Measure labels."""
+        """Measure labels.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_rows,)
+            Cluster of each row.
+
+        Returns
+        -------
+        spread : ClusterSpread
+            The measures.
+        """
         sizes = np.bincount(labels) if len(labels) else np.zeros(1, dtype=np.int64)
         shares = sizes[sizes > 0] / max(1, len(labels))
         entropy = float(-(shares * np.log2(shares)).sum()) + 0.0  # without a negative zero
