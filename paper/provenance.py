@@ -4,9 +4,7 @@ A result file may contain runs of several versions. Each run therefore has its o
 """
 
 import datetime
-import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from environment import Json, commit, environment
@@ -18,13 +16,9 @@ SHOWN_COMMITS = 3
 
 
 def version() -> str:
-    """Return the version of boostkmeans; that of the checkout, if the package is imported from it."""
+    """Return the version of boostkmeans."""
     import boostkmeans
 
-    checkout = Path(__file__).parents[1]
-    if Path(boostkmeans.__file__).is_relative_to(checkout / "src"):
-        project: Json = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]
-        return str(project["version"])
     return str(boostkmeans.__version__)
 
 

@@ -47,7 +47,14 @@ WEIGHTS = synthetic.weights(120)
 NAMES = ["a", "b", "c", "d"]
 # Parameters that are compared: the others are objects.
 # Parameters that 0.7.0 did not have. The objects that it stored get these values.
-ADDED = {"dimensions": "auto", "sample": "auto", "max_passes": "auto"}
+ADDED = {
+    "dimensions": "auto",
+    "sample": "auto",
+    "max_passes": "auto",
+    "leaf_size": None,
+    "min_size": None,
+    "max_size": None,
+}
 PLAIN = (bool, int, float, str, type(None))
 # The same for single classes.
 ADDED_TO_BASELINES: dict[str, dict[str, Any]] = {

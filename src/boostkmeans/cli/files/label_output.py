@@ -124,9 +124,9 @@ class LabelOutput:
         self, output: Output, vectors: Vectors, begin: int, end: int
     ) -> Iterator[WriteRows]:
         """Open a label file for the rows from `begin` to `end` (excluded)."""
-        rows = vectors.between(begin, end)
-        with value_writer(
-            output, rows, np.int32, LABEL, has_ids=self.has_ids, n_columns=self.n_columns
+        columns = value_columns(LABEL, self.n_columns)
+        with values_writer(
+            output, np.int32, columns, end - begin, vectors if self.has_ids else None, begin
         ) as write:
             yield write
 
@@ -194,30 +194,46 @@ def check_pyarrow(name: str, output: Output | None) -> None:
         raise ImportError(f"{name} as .parquet needs pyarrow: {install_hint('parquet')}")
 
 
-@contextmanager
+def value_columns(name: str, n_columns: int) -> list[str]:
+    """Return the names of the columns of a table. Several columns are numbered from 1."""
+    return [name] if n_columns == 1 else [f"{name}_{i}" for i in range(1, n_columns + 1)]
+
+
 def value_writer(
     output: Output, vectors: Vectors, dtype: Any, column: str, *, has_ids: bool, n_columns: int = 1
-) -> Iterator[WriteRows]:
+) -> AbstractContextManager[WriteRows]:
     """Open an output for one value or several per row of these vectors, which are written in batches.
 
     With `has_ids`, tables contain the ids of the rows. `column` is the name of the values in a table.
-    Several columns are numbered from 1.
     """
+    columns = value_columns(column, n_columns)
+    return values_writer(output, dtype, columns, len(vectors), vectors if has_ids else None, 0)
+
+
+@contextmanager
+def values_writer(
+    output: Output,
+    dtype: Any,
+    columns: list[str],
+    n_rows: int,
+    with_ids_of: Vectors | None,
+    begin: int,
+) -> Iterator[WriteRows]:
+    """Open an output for the values of rows, with their ids from row `begin` on in tables."""
     is_table = output.is_stdout or output.ending in ID_ENDINGS
-    if not (has_ids and is_table) and output.ending != ".parquet":
-        shape = (len(vectors),) if n_columns == 1 else (len(vectors), n_columns)
+    if (with_ids_of is None or not is_table) and output.ending != ".parquet":
+        shape = (n_rows,) if len(columns) == 1 else (n_rows, len(columns))
         with row_writer(output, shape, dtype) as write:
             yield write
         return
-    id_dtype = vectors.read_ids(0, 0).dtype if has_ids else None
-    names = [column] if n_columns == 1 else [f"{column}_{i}" for i in range(1, n_columns + 1)]
-    with table_writer(output, id_dtype, names, dtype) as write_table:
-        yield _with_ids(write_table, vectors if has_ids else None)
+    id_dtype = None if with_ids_of is None else with_ids_of.read_ids(0, 0).dtype
+    with table_writer(output, id_dtype, columns, dtype) as write_table:
+        yield _with_ids(write_table, with_ids_of, begin)
 
 
-def _with_ids(write: WriteTable, vectors: Vectors | None) -> WriteRows:
-    """Return a function that adds the ids of the rows."""
-    at = 0
+def _with_ids(write: WriteTable, vectors: Vectors | None, begin: int) -> WriteRows:
+    """Return a function that adds the ids of the rows, which start at `begin`."""
+    at = begin
 
     def write_rows(labels: NDArray[Any]) -> bool:
         nonlocal at
