@@ -45,19 +45,18 @@ ROWS = blobs(120, 4, 8)
 NEW_ROWS = cloud(150, 4)
 WEIGHTS = synthetic.weights(120)
 NAMES = ["a", "b", "c", "d"]
-# Parameters that are compared: the others are objects.
 # Parameters that 0.7.0 did not have. The objects that it stored get these values.
 ADDED = {
     "dimensions": "auto",
     "sample": "auto",
     "max_passes": "auto",
     "leaf_size": None,
-    "min_size": None,
-    "max_size": None,
 }
+# Types of parameters that are compared. Other parameters are objects.
 PLAIN = (bool, int, float, str, type(None))
 # The same for single classes.
-ADDED_TO_BASELINES: dict[str, dict[str, Any]] = {
+ADDED_TO_CLASSES: dict[str, dict[str, Any]] = {
+    "BisectingBoostKMeans": {"min_size": None, "max_size": None},
     "KMeans": {"max_time": None, "callback": None},
     "MiniBatchKMeans": {
         "share_of": "batch",
@@ -201,7 +200,7 @@ def expected_of(item: Any) -> dict[str, Any]:
 
 def _parameters(item: Any) -> dict[str, Any]:
     found = item.get_params(deep=False)
-    for name, default in {**ADDED, **ADDED_TO_BASELINES.get(type(item).__name__, {})}.items():
+    for name, default in {**ADDED, **ADDED_TO_CLASSES.get(type(item).__name__, {})}.items():
         assert found.pop(name, default) == default
     plain = {name: value for name, value in found.items() if isinstance(value, PLAIN)}
     others = {name: _shown(value) for name, value in found.items() if name not in plain}

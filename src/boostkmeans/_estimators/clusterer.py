@@ -105,7 +105,7 @@ class Clusterer(CentreModel):
     }
 
     n_clusters: int | None
-    leaf_size: float | None = None  # Estimators without this parameter have a number of clusters.
+    leaf_size: float | None
     moves: str
     n_candidates: int | str | None
     repair: bool | int | str

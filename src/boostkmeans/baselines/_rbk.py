@@ -44,12 +44,15 @@ class RBK(BisectingBoostKMeans):
     """
 
     # Fixed settings of this method. They are class attributes, not constructor parameters.
+    leaf_size = None
     n_sections = 2
     init = "random"
     split = "largest"
     _model_name = "baselines.RBK"
 
     refine = False
+    min_size = None
+    max_size = None
     moves = "best"
     n_candidates = None
     repair = False
