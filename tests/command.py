@@ -25,7 +25,7 @@ COMMAND = [sys.executable, "-m", "boostkmeans"]
 # Options that name output files.
 OUTPUT_OPTIONS = (
     "-o", "--output", "--labels", "--centers", "--distances", "--indices", "--plot", "--vectors",
-    "--page", "--parquet", "--save-pipeline",
+    "--page", "--parquet", "--save-pipeline", "--keep-list", "--groups", "--report", "--description",
 )  # fmt: skip
 # Commands with an argument that names an output file, and its position in a line without options.
 OUTPUT_ARGUMENTS = {("convert",): 3, ("pq", "train"): 4, ("pq", "encode"): 5}
@@ -128,6 +128,6 @@ def run_example(line: str) -> Any:
 def _output_files(words: list[str]) -> list[str]:
     found = [value for option, value in pairwise(words) if option in OUTPUT_OPTIONS]
     for command, position in OUTPUT_ARGUMENTS.items():
-        if words[1 : 1 + len(command)] == list(command):
+        if words[1 : 1 + len(command)] == list(command) and "-o" not in words:
             found.append([word for word in words if not word.startswith("-") or word == "-"][position])
-    return found
+    return [path for path in found if words.count(path) == 1]  # others are also input files

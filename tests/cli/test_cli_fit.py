@@ -210,7 +210,7 @@ def test_rejects_the_same_file_twice(small_file: Path, tmp_path: Path) -> None:
         ["--labels", small_file, "--force"],
         ["--labels", link, "--force"],
         ["--checkpoint", tmp_path / "a.npy", "--centers", tmp_path / "a.npy"],
-        ["--weights", tmp_path / "w.npy", "-o", tmp_path / "w.npy", "--force"],
+        ["--weights", tmp_path / "w.npy", "--labels", tmp_path / "w.npy", "--force"],
     ):
         assert "cannot be both" in fail(2, "fit", small_file, "-k", str(K), *options)
     assert small_file.read_bytes() == before
@@ -225,7 +225,7 @@ def test_rejects_the_same_file_twice(small_file: Path, tmp_path: Path) -> None:
         (["-k", "5", "--leaf-size", "9"], "-k and --leaf-size both set the number of clusters"),
         (["--leaf-size", "0.1"], "--leaf-size 0.1 gives 6000 clusters for 600 rows"),
         (["-k", "601"], "-k 601 is more than the 600 rows of"),
-        (["-k", "5", "--labels", "l.fvecs"], ".npy, .txt, .csv or .parquet"),
+        (["-k", "5", "--labels", "l.fvecs"], ".npy, .txt, .csv, .tsv or .parquet"),
         (["-k", "5", "--centers", "c.bvecs"], ".npy, .fvecs"),
         (["-k", "5", "--centers", "-"], "cannot be printed on standard output"),
         (["-k", "5", "-o", "missing/m"], "does not exist"),
@@ -321,7 +321,7 @@ def test_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     write_vectors(tmp_path / "x.parquet", np.eye(9))
     for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
         monkeypatch.setitem(sys.modules, name, None)
-    message = fail(1, "fit", tmp_path / "x.parquet", "-k", "2")
+    message = fail(1, "fit", tmp_path / "x.parquet", "-k", "2", "-o", tmp_path / "m.st")
     assert "pip install" in message
     assert len(message.splitlines()) == 1
 

@@ -21,6 +21,7 @@ from boostkmeans.baselines import _demo_page
 from boostkmeans.cli import app as app_module
 from boostkmeans.cli.app import app
 from boostkmeans.cli.commands import demo, pq
+from boostkmeans.documents import cluster_documents
 from boostkmeans.images import VLADPipeline
 from boostkmeans.io import write_vectors
 from command import ROOT, examples_of, run, run_example, start, succeed
@@ -31,13 +32,18 @@ PAGE = ROOT / "docs" / "command_line.md"
 COMMANDS = [
     "fit",
     "predict",
+    "update",
     "info",
     "evaluate",
     "explore",
+    "scan",
+    "dedup",
+    "sample",
     "compare",
     "convert",
     "pq",
     "docs",
+    "predict-docs",
     "compare-docs",
     "images",
     "demo",
@@ -71,6 +77,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "classes.txt").write_text("tea\nrum\n" * (N_ROWS // 2))
     (folder / "texts.txt").write_text("green tea\ndark rum\n" * (N_ROWS // 2))
     np.save(folder / "centers.npy", X[:5])
+    np.save(folder / "a.npy", X)
+    np.save(folder / "b.npy", X)
+    write_vectors(folder / "huge.fvecs", X)
+    names = ",".join(["id", *(f"x{i}" for i in range(16))])
+    rows = "".join(
+        f"row {i}," + ",".join(map(str, row)) + "\n" for i, row in enumerate(X[:200].tolist())
+    )
+    (folder / "table.csv").write_text(f"{names}\n{rows}")
     _add_models(folder, X)
     _add_documents(folder)
     _add_images(folder)
@@ -99,7 +113,15 @@ def _add_images(folder: Path) -> None:
 
 
 def _add_models(folder: Path, X: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> None:
-    BoostKMeans(9, random_state=0).fit(X).save(folder / "model.safetensors")
+    model = BoostKMeans(9, random_state=0).fit(X)
+    for name in ("model.safetensors", "model.st", "m.st"):
+        model.save(folder / name)
+    for name, rows in (("old.npy", X), ("new.npy", X[:300] + 1), ("gone.npy", X[:9])):
+        np.save(folder / name, rows)
+    for name, first in (("old.parquet", 0), ("new.parquet", N_ROWS)):
+        table = pyarrow.table({"id": range(first, first + N_ROWS), "embedding": list(X)})
+        pyarrow.parquet.write_table(table, folder / name)
+    (folder / "gone.txt").write_text("0\n7\n")
     quantizer = ProductQuantizer(4, 20, random_state=0).fit(X)
     quantizer.save(folder / "quantizer.st")
     np.save(folder / "codes.npy", quantizer.encode(X))
@@ -127,6 +149,11 @@ def _add_documents(folder: Path) -> None:
         (folder / "corpus" / topic).mkdir(parents=True, exist_ok=True)
         (folder / "corpus" / topic / f"{sentence[:20]}.txt").write_text(sentence)
     (folder / "tickets.csv").write_text("\n".join(["id,body", *(f'1,"{one}"' for one in sentences)]))
+    for name, line in (("more.txt", "{}"), ("more.csv", '2,"{}"')):
+        lines = [line.format(one) for one in sentences[:9]]
+        header = ["id,body"] if name.endswith(".csv") else []
+        (folder / name).write_text("\n".join([*header, *lines]))
+    cluster_documents(sentences, 3, random_state=0).save(folder / "topics.st")
     (folder / "posts.txt.gz").write_bytes(gzip.compress("\n".join(sentences).encode()))
     counts = np.random.default_rng(0).integers(0, 3, size=(30, 12))
     rows = [" ".join(f"{j + 1} {c}" for j, c in enumerate(row) if c) for row in counts]
@@ -162,7 +189,7 @@ def test_page_has_examples_of_every_command() -> None:
     assert list(app_module.COMMANDS) == COMMANDS
     for name in COMMANDS:
         assert f"| `{name}" in text
-        if name != "docs" and name != "compare-docs":  # documented on a page of their own
+        if not name.endswith("docs"):  # documented on a page of their own
             assert f"\nboostkmeans {name}" in text
 
 
@@ -190,7 +217,7 @@ def test_completion_of_commands() -> None:
         "COMP_CWORD": "1",
     }
     result = CliRunner().invoke(app, [], env=environment, prog_name="boostkmeans")
-    assert result.stdout.split() == ["predict"]
+    assert result.stdout.split() == ["predict", "predict-docs"]
 
 
 @pytest.mark.process

@@ -99,7 +99,7 @@ def test_predict_errors(folder: Path, tmp_path: Path) -> None:
     for options, what in (
         ([m, x, "--labels", tmp_path / "l.npy"], "--force"),
         ([m, x, "--labels", x, "--force"], "cannot be both"),
-        ([m, x, "--labels", m, "--force"], ".npy, .txt, .csv or .parquet"),
+        ([m, x, "--labels", m, "--force"], ".npy, .txt, .csv, .tsv or .parquet"),
         ([m, x, "--distances", "-"], "must be a file"),
         ([m, x, "--json", "--labels", "-"], "both use standard output"),
         ([m, tmp_path / "none"], "none"),
@@ -222,7 +222,7 @@ class TestNearest:
         command = ["predict", folder / "m", folder / "x.npy"]
         assert "6 clusters" in fail(2, *command, "--nearest", "7")
         assert "--candidates 2" in fail(2, *command, "--nearest", "3", "--candidates", "2")
-        assert "--outliers" in fail(2, *command, "--outliers", tmp_path / "o.parquet")
+        assert "--outliers" in fail(2, *command, "--outliers", tmp_path / "o.fvecs")
 
     def test_evaluate_prints_the_simplified_silhouette(
         self, folder: Path, X: NDArray[np.float32], model: BoostKMeans

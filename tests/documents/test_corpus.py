@@ -18,9 +18,8 @@ from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, save_npz
 from sklearn.datasets import dump_svmlight_file
 
 from boostkmeans import DataFormatError
-from boostkmeans.documents import Corpus, Skipped, read_corpus, tfidf
+from boostkmeans.documents import Corpus, Skipped, _columns, read_corpus, tfidf
 from boostkmeans.documents import _csv_rows as csv_rows_module
-from boostkmeans.documents import _weighting as weighting_module
 
 COUNTS = np.array([[3.0, 4, 0], [4, 3, 0], [0, 0, 5], [0, 0, 2]])
 
@@ -575,7 +574,7 @@ def test_wide_matrix_keeps_only_used_columns(tmp_path: Path, monkeypatch: pytest
     path = written(tmp_path / "a.svm", "1 1:2 2147483647:1\n2 5:1\n")
     documents = tfidf(read_corpus(path))
     assert documents.terms == ["column 1", "column 5", "column 2147483647"]
-    monkeypatch.setattr(weighting_module, "MAX_COUNTERS", 0)
+    monkeypatch.setattr(_columns, "MAX_COUNTERS", 0)
     assert tfidf(Corpus.from_matrix(COUNTS)).terms == ["column 1", "column 2", "column 3"]
 
 

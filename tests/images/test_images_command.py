@@ -149,7 +149,7 @@ def test_names_that_are_not_utf8(photos: str, rows: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--labels", "l.txt"], "--labels must be a file that ends in .csv or .parquet, or -"),
+        (["--labels", "l.txt"], "--labels must be a file that ends in .csv, .tsv or .parquet, or -"),
         (["--vectors", "v.csv"], "--vectors must be a file that ends in .npy"),
         (["--labels", "-", "--json"], "--json and --labels - both use standard output"),
         (["-o", "-"], "--output must be a file"),
@@ -161,7 +161,10 @@ def test_names_that_are_not_utf8(photos: str, rows: str) -> None:
         (["--features", "rows.npy", "--size", "9"], "--size is for an ONNX model only"),
         (["--id", "path"], "--id is for a file of features only"),
         (["--features", "missing.npy"], "missing.npy"),
-        (["--features", "rows.npy", "-o", "rows.npy", "--force"], "cannot be both --features and"),
+        (
+            ["--features", "rows.npy", "--vectors", "rows.npy", "--force"],
+            "cannot be both --features and",
+        ),
         (["--features", "rows.npy", "-k", "11"], "-k 11 is more than the 10 images with vectors"),
         (["--method", "bisecting", "--quality", "fast"], "--quality has no effect with the method"),
     ],

@@ -46,7 +46,7 @@ def accepted_rows(X: Any, name: str = "X") -> Any:
     if isinstance(X, np.ma.MaskedArray):
         X = _without_mask(X, name)
     for kind in _type_kinds(X):
-        if kind in TIME_KINDS:
+        if kind and kind in TIME_KINDS:
             raise _invalid(
                 name, "holds dates or durations", "Convert them to numbers of a unit that you choose."
             )

@@ -9,8 +9,13 @@ MAX_CHARACTERS = 80
 
 
 def short_repr(record: Any) -> str:
-    """Return the representation of a dataclass, e.g. as its `__repr__`. It has a bounded length."""
-    shown = [f"{field.name}={_shown(getattr(record, field.name))}" for field in fields(record)]
+    """Return the representation of a dataclass, e.g. as its `__repr__`. It has a bounded length.
+
+    Fields that are declared with `repr=False` are left out.
+    """
+    shown = [
+        f"{field.name}={_shown(getattr(record, field.name))}" for field in fields(record) if field.repr
+    ]
     return f"{type(record).__name__}({', '.join(shown)})"
 
 

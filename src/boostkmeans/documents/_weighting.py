@@ -1,6 +1,6 @@
 """TF-IDF: selection and weighting of terms, and scaling of rows to unit length."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 
 import numpy as np
@@ -27,7 +27,7 @@ class WeightedDocuments:
     """Term of each column. Ignored terms have no column."""
     empty: list[int]
     """Indices of the documents without terms."""
-    weights: TermWeights | None = None
+    weights: TermWeights | None = field(default=None, repr=False)
     """Vocabulary and weights, to weight new documents."""
 
 

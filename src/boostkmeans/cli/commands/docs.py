@@ -100,7 +100,7 @@ def docs(
       boostkmeans docs examples/sentences.txt -k 3 --page page.html
       boostkmeans docs sports.mat -k 7 --method refined --labels labels.csv
       boostkmeans docs sports.mat -k 7 --method refined --criterion i2
-      boostkmeans docs tickets.csv -k 10 --text-column body -o model.st
+      boostkmeans docs tickets.csv -k 10 --text-column body -o topics.st
       zcat posts.txt.gz | boostkmeans docs - -k 5
 
     Cluster documents, and print for each cluster a name, its size, the terms with the largest weight in

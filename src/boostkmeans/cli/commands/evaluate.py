@@ -100,7 +100,7 @@ def evaluate(
             "source": vectors.name,
             "model": model_path,
             **_measure(np.concatenate(batches), inertias, true_classes),
-            "simplified_silhouette": silhouette / len(vectors) if k > 1 else None,
+            "simplified_silhouette": silhouette / n_done if k > 1 else None,
             "distortion_of_fit": model.distortion_,
         }
         run.print_result(result, _listing, report)

@@ -39,9 +39,9 @@ def predict_docs(
 ) -> None:
     """\b
     Examples:
-      boostkmeans docs tickets.csv -k 10 --text-column body -o model.st
-      boostkmeans predict-docs model.st new.csv --text-column body -o labels.csv
-      cat new.txt | boostkmeans predict-docs model.st -
+      boostkmeans predict-docs topics.st more.csv --text-column body -o labels.csv
+      boostkmeans predict-docs topics.st more.txt --json
+      cat more.txt | boostkmeans predict-docs topics.st -
 
     Assign each document to the nearest cluster of a model that `boostkmeans docs -o` wrote. Terms that
     the model does not know are ignored.
