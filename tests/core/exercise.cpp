@@ -2,6 +2,7 @@
 // several threads, for the sanitizers (make sanitize) and for other processors (make test-arm). Scores
 // of kernels are compared with plain loops; other results are only checked for consistency.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -11,6 +12,7 @@
 
 #include "assign/approximate.hpp"
 #include "assign/kmeans_plus_plus.hpp"
+#include "assign/near_pairs.hpp"
 #include "assign/nearest.hpp"
 #include "assign/neighbours.hpp"
 #include "assign/silhouette.hpp"
@@ -397,6 +399,63 @@ void exercise_codes(const Kernel& kernel, std::int64_t n, std::int64_t m, std::i
   check(std::ranges::min(nearest) >= 0, "all rows have k neighbours");
 }
 
+// All pairs of near rows, of one side and of two sides, against a comparison of all rows.
+void exercise_pairs(const Kernel& kernel, std::int64_t n, std::int64_t n_axes, std::int64_t k,
+                    int n_threads) {
+  std::mt19937 random(13);
+  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+  std::vector<float> values(static_cast<std::size_t>(n * n_axes));
+  for (float& value : values) value = uniform(random);
+  const StridedArray source{reinterpret_cast<const char*>(values.data()), n_axes * 4, 4, n_axes,
+                            Scalar::float32};
+  const DenseRows rows(kernel, source, n, std::vector<double>(static_cast<std::size_t>(n_axes), 0.0), 0,
+                       nullptr);
+  StopToken stop_token([] { return false; }, 1e9);
+  SectionTimes times;
+  ThreadPool pool(n_threads, stop_token, times, n_threads);
+  // Coordinates are the values themselves, so that the rests are 0. Centres are the first rows.
+  std::vector<double> first_rows(values.begin(), values.begin() + k * n_axes);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(n));
+  nearest(rows, first_rows.data(), k, nullptr, labels.data(), nullptr, pool);
+  const std::int64_t step = flat_layout(n_axes + 1).row_step;
+  std::vector<float> coordinates(static_cast<std::size_t>(n * step), 0.0f);
+  std::vector<std::int64_t> order, starts{0};
+  std::vector<double> centres(static_cast<std::size_t>(k * (n_axes + 1)), 0.0);
+  for (std::int64_t c = 0; c < k; ++c) {
+    for (std::int64_t i = 0; i < n; ++i)
+      if (labels[static_cast<std::size_t>(i)] == c) order.push_back(i);
+    starts.push_back(static_cast<std::int64_t>(order.size()));
+    std::copy_n(first_rows.begin() + c * n_axes, n_axes, centres.begin() + c * (n_axes + 1));
+  }
+  for (std::int64_t p = 0; p < n; ++p)
+    std::copy_n(values.begin() + order[static_cast<std::size_t>(p)] * n_axes, n_axes,
+                coordinates.begin() + p * step);
+  const PairSide side(rows, coordinates.data(), step, n_axes, order.data(), starts.data(), k);
+  constexpr double square = 0.1;
+  std::int64_t expected = 0;
+  DenseRows::Row x(rows), y(rows);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = i + 1; j < n; ++j) {
+      rows.fetch(i, x);
+      rows.fetch(j, y);
+      if (rows.distance_between(x, y) <= square) ++expected;
+    }
+  for (const bool two_sides : {false, true}) {
+    const std::int64_t n_all = two_sides ? 2 * n : n;
+    std::vector<std::int64_t> parents(static_cast<std::size_t>(n_all)), degrees(parents.size(), 0);
+    std::iota(parents.begin(), parents.end(), 0);
+    const std::vector<std::int64_t> counts(parents.size(), 1);
+    std::vector<double> to_nearest(parents.size(), 1e300);
+    const PairTally tally({parents.data(), degrees.data(), to_nearest.data()}, counts.data(), n_all);
+    const PairRequest request{centres.data(), {}, std::sqrt(square), square, 0, k};
+    near_pairs(side, two_sides ? &side : nullptr, request, tally, pool);
+    tally.write();
+    // With itself as the other side, each pair is found twice, and each row finds itself.
+    const std::int64_t n_found = std::accumulate(degrees.begin(), degrees.end(), std::int64_t{0}) / 2;
+    check(n_found == (two_sides ? 2 * expected + n : expected), "all near pairs are found");
+  }
+}
+
 void exercise_errors() {
   StopToken stop_token([] { return false; }, 1e9);
   SectionTimes times;
@@ -509,6 +568,8 @@ int main() {
       exercise_codes<std::uint8_t>(*kernel, 20000, 3, 256, n_threads);
       exercise_codes<std::uint8_t>(*kernel, 9001, 5, 7, n_threads);
       exercise_codes<std::uint16_t>(*kernel, 700, 2, 300, n_threads);
+      exercise_pairs(*kernel, 700, 3, 1, n_threads);
+      exercise_pairs(*kernel, 900, 5, 23, n_threads);
     }
   for (int n = 0; const Kernel* kernel = available_kernel(n); ++n) exercise_decisions(*kernel);
   exercise_errors();

@@ -146,6 +146,8 @@ def test_ids() -> None:
     assert list(table) == ["group", "row", "id", "similarity", "kept"]
     assert table["kept"].tolist() == [True, False]
     assert deduplicate(pd.DataFrame(rows)).ids is None, "a default index is no id"
+    column = pd.Series(list(rows), index=["x", "y", "z"])
+    assert deduplicate(column).keep_ids.tolist() == ["x", "y"]
 
 
 def test_missed_pairs_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:

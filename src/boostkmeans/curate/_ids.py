@@ -32,8 +32,7 @@ def _own_ids(X: Any) -> NDArray[Any] | None:
         if X.id_column is None:
             return None
         return np.concatenate([np.asarray(part.read_ids()) for part in X.parts])
-    index: Any = getattr(X, "index", None)
-    if not hasattr(X, "columns") or not hasattr(index, "to_numpy"):
+    if not hasattr(X, "iloc"):
         return None
-    is_default = type(index).__name__ == "RangeIndex"
-    return None if is_default else np.asarray(index.to_numpy())
+    index = X.index
+    return None if type(index).__name__ == "RangeIndex" else np.asarray(index.to_numpy())

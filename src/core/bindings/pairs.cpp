@@ -1,4 +1,6 @@
 // Bindings of the search for pairs of near rows.
+#include <limits>
+
 #include "assign/near_pairs.hpp"
 #include "bindings/module.hpp"
 #include "bindings/rows.hpp"
@@ -25,6 +27,8 @@ class BoundPairSide {
   const DenseRows& checked(std::int64_t n_axes) const {
     require(n_axes > 0 && length_of(values_, 1) == flat_layout(n_axes + 1).row_step,
             "values must have the coordinates, the length of the rest, and zeros up to whole vectors");
+    require(length_of(values_) <= std::numeric_limits<std::int32_t>::max(),
+            "the number of positions must fit into 32 bits");
     require(length_of(starts_) > 1 && starts_.data()[0] == 0, "starts must begin with 0");
     require(length_of(order_) == length_of(values_) &&
                 starts_.data()[length_of(starts_) - 1] == length_of(order_),
