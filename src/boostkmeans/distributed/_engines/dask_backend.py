@@ -9,10 +9,10 @@ from weakref import WeakSet
 
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._runtime.version import VERSION
 from boostkmeans.distributed._engines.errors import ClusterError, died_error, missing_package_error
 from boostkmeans.distributed._engines.packages import import_engine
 from boostkmeans.distributed._engines.workers import (
-    VERSION,
     Report,
     common_instruction_sets,
     run_task,

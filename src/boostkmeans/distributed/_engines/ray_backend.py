@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._runtime.version import VERSION
 from boostkmeans.distributed._engines.errors import (
     SMALLER_SHARDS,
     ClusterError,
@@ -17,7 +18,6 @@ from boostkmeans.distributed._engines.errors import (
 )
 from boostkmeans.distributed._engines.packages import import_engine
 from boostkmeans.distributed._engines.workers import (
-    VERSION,
     Report,
     common_instruction_sets,
     run_task,

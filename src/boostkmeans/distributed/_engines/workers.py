@@ -1,14 +1,11 @@
 """What workers have installed: the version of boostkmeans, and the instruction sets."""
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from typing import Any
 
+from boostkmeans._runtime.version import VERSION
 from boostkmeans._sharded.backend import call
 from boostkmeans.distributed._engines.errors import ClusterError, WorkerVersionError, version_error
-
-VERSION = version("boostkmeans")
-"""Version of boostkmeans in this process."""
 
 Report = dict[str, Any]
 """What one worker reports: "version", "problem" and "instruction_sets"."""
