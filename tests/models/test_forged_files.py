@@ -98,13 +98,13 @@ def test_rejects_other_types_shapes_and_names(forged: Forged, name: str) -> None
 
 
 def test_rejects_model_without_clusters(forged: Forged) -> None:
-    for name in ("cluster_centers", "cluster_sizes", "cluster_weights"):
+    for name in ("cluster_centers", "cluster_sizes", "cluster_spread", "cluster_weights"):
         forged.tensors[name] = forged.tensors[name][:0]
     forged.assert_rejected("A value is above -1")
 
 
 def test_rejects_cluster_without_leaf(forged: Forged) -> None:
-    for name in ("cluster_centers", "cluster_sizes", "cluster_weights"):
+    for name in ("cluster_centers", "cluster_sizes", "cluster_spread", "cluster_weights"):
         good = forged.tensors[name]
         forged.tensors[name] = np.concatenate([good, np.zeros_like(good[:1])])
     forged.assert_rejected("The tree has 5 leaves. Expected 6")

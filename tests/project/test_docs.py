@@ -26,7 +26,7 @@ PROJECT_PAGES = [
 ]
 # Public modules whose names the reference must list.
 MODULES = (
-    "baselines", "distributed", "documents", "explore", "images", "interop", "io", "metrics",
+    "baselines", "curate", "distributed", "documents", "explore", "images", "interop", "io", "metrics",
     "quantization", "select",
 )  # fmt: skip
 # Names of files that are also words of a sentence, such as "the page on embeddings".

@@ -123,7 +123,7 @@ def test_fewer_distinct_rows_than_clusters_in_the_sample() -> None:
     with pytest.warns(Warning, match="distinct clusters"):
         model = fast(6).fit(X)
     assert "sample of" in note_of(model)
-    assert model.inertia_ == 0
+    assert model.inertia_ < 1e-20  # Centres are rounded means of equal rows.
 
 
 def test_finds_a_rare_cluster_that_the_sample_missed() -> None:
