@@ -23,7 +23,7 @@ def test_resume_and_force(small_file: Path, tmp_path: Path) -> None:
     assert "--resume" in message
     assert "--force" in message
     assert "another fit" in fail(2, *options, "--resume"), "the seed differs"
-    succeed(*options, "--force")
+    succeed(*options, "--force", "-o", tmp_path / "model.st")
     assert not checkpoint.exists(), "removed after the fit"
     result = run(*options, "--resume")
     assert result.exit_code == 0
@@ -126,5 +126,5 @@ def test_failing_fit_restores_the_old_checkpoint(tmp_path: Path) -> None:
     fail(2, "fit", tmp_path / "x.npy", "-k", "51", "--checkpoint", state, "--force")
     assert state.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["state", "x.npy"]
-    succeed("fit", tmp_path / "x.npy", "-k", "4", "--checkpoint", state, "--force")
+    succeed("fit", tmp_path / "x.npy", "-k", "4", "--checkpoint", state, "--force", "--json")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.npy"]
