@@ -21,8 +21,9 @@ def test_exports_only_the_public_names() -> None:
     assert sorted(boostkmeans.__all__) == [
         "BisectingBoostKMeans", "BoostKMeans", "ClusterTree", "DataFormatError", "FileDescription",
         "ParameterError", "ProductQuantizer", "QuantizerRecord", "SweepRecord", "UpdateReport",
-        "baselines", "curate", "describe_file", "distributed", "documents", "explore", "images", "instruction_set",
-        "instruction_sets", "interop", "io", "load_model", "metrics", "quantization", "select",
+        "baselines", "curate", "describe_file", "distributed", "documents", "explore", "images",
+        "instruction_set", "instruction_sets", "interop", "io", "load_model", "metrics",
+        "quantization", "select",
     ]  # fmt: skip
     assert set(dir(boostkmeans)) == {*boostkmeans.__all__, "__version__"}
     assert all(getattr(boostkmeans, name) is not None for name in boostkmeans.__all__)
