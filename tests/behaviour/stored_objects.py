@@ -286,7 +286,8 @@ def _of_documents(found: DocumentClusters) -> dict[str, Any]:
 
 def _fields(item: Any) -> dict[str, Any]:
     found = {field.name: _plain(getattr(item, field.name)) for field in dataclasses.fields(item)}
-    if isinstance(item, MethodRun):  # Version 0.10 added two fields.
+    if isinstance(item, MethodRun):  # Versions 0.10 and 0.13 added fields.
+        assert found.pop("cost", None) is None
         assert (found.pop("n_clusters"), found.pop("scores")) == (0, None)
     if isinstance(item, SweepRecord):  # Version 0.12 added a field, which older records do not have.
         assert found.pop("current_inertia") == found["inertia"]

@@ -70,9 +70,9 @@ def test_page_shows_all_findings(tmp_path: Path) -> None:
 
 
 def test_page_links_to_existing_pages_only(tmp_path: Path) -> None:
-    assert "[search](paper/search.md)" not in claims.page_text(all_results(), tmp_path)
+    assert "(paper/search.md)" not in claims.page_text(all_results(), tmp_path)
     (tmp_path / "search.md").touch()
-    assert "[search](paper/search.md)" in claims.page_text(all_results(), tmp_path)
+    assert "(paper/search.md)" in claims.page_text(all_results(), tmp_path)
 
 
 def test_verdict_rests_on_the_papers_size_if_it_has_all_figures() -> None:

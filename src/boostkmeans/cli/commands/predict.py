@@ -104,7 +104,7 @@ def predict(
       boostkmeans predict model.safetensors new.fvecs -o labels.npy
       boostkmeans predict model.safetensors new.fvecs --distances distances.npy
       boostkmeans predict model.safetensors new.fvecs --nearest 3 -o three.npy
-      boostkmeans predict model.safetensors new.fvecs --outliers scores.csv -o new.npy
+      boostkmeans predict model.safetensors new.fvecs --outliers scores.csv
       boostkmeans predict model.safetensors 'emb-*.parquet' --id id -o out/
       cat new.csv | boostkmeans predict model.safetensors - | sort | uniq -c
 

@@ -233,9 +233,9 @@ def update(
     """\b
     Examples:
       boostkmeans update model.st new.npy -o model.st
-      boostkmeans update model.st new.npy --rows old.npy -o updated.st --report report.json
+      boostkmeans update m.st new.npy --rows old.npy -o m2.st --report report.json
       boostkmeans update model.st --removed gone.npy -o model.st
-      boostkmeans update m.st new.parquet --rows old.parquet --id id --labels labels.csv -o m.st
+      boostkmeans update m.st new.parquet --id id --labels labels.csv -o m.st
 
     Add vectors to the clusters of a model, remove vectors, and optimise only the clusters that changed.
 
