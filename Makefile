@@ -17,7 +17,7 @@ DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 # Two workers: many tests wait for processes that they start.
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test check test-oldest test-clang test-arm wheels test-browser test-cluster browser lint hooks tidy coverage sanitize sanitize-python fuzz crash hostile docs \
+.PHONY: help demo test check test-slow test-oldest test-clang test-arm wheels test-browser test-cluster browser lint hooks tidy coverage sanitize sanitize-python fuzz crash hostile docs \
   linkcheck docs-site stub layers page-bundle screenshots page-outputs bench bench-parts paper paper-data \
   paper-estimate paper-full paper-seconds clean
 
@@ -63,12 +63,15 @@ demo: $(VENV)/.plot ## Cluster a real sample with boost k-means and k-means, dra
 
 ##@ Tests
 
-test: lint ## Check style and types, then run all tests (about 10 minutes on 2 cores).
-	$(PHASE) "Running all tests on 2 cores (about 8 minutes)" $(PYTEST)
+test: lint check ## Check style and types, then run the tests, also in a browser (about 5 minutes on 2 cores).
 	$(PHASE) "Testing the explorer's page in a browser (about 1 minute)" $(PYTEST) tests/browser
 
-check: $(VENV)/.test ## Run the tests without the slow ones (about 2 minutes).
-	$(PHASE) "Running the quick tests on 2 cores (about 2 minutes)" $(PYTEST) -m "not slow"
+check: $(VENV)/.test ## Run the tests without style, browser and slow tests (about 4 minutes).
+	$(PHASE) "Running the tests on 2 cores (about 4 minutes)" $(PYTEST) -m "not slow"
+
+# Tests that kill processes, start clusters, damage files systematically or run all examples of the pages.
+test-slow: $(VENV)/.test ## Run the tests that take more than two seconds each (about 8 minutes).
+	$(PHASE) "Running the slow tests on 2 cores (about 8 minutes)" $(PYTEST) -m slow
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
 test-oldest: $(PY) ## Run the tests of the core parts with the oldest supported packages (about 10 minutes).

@@ -462,6 +462,7 @@ def test_run_stops_at_tolerance(method: Any) -> None:
     assert short.inertia_ == inertias[first + 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [*MINI_BATCH, OnlineKMeans, ScikitLearnKMeans, ScikitLearnBisectingKMeans]
 )

@@ -203,6 +203,7 @@ def small_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_demo_page, "N_CLUSTERS", 20)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_demo")
 def test_demo_writes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "SAMPLE", tmp_path / "none.npz")

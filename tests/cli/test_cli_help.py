@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -161,13 +162,21 @@ def _add_documents(folder: Path) -> None:
     (folder / "sports.mat").write_text(f"30 12 {np.count_nonzero(counts)}\n" + "\n".join(rows) + "\n")
 
 
-def every_example() -> list[str]:
+# Parts of examples that take more than two seconds.
+SLOW = ("--engine", "compare-docs", "explore ", "--page", "boostkmeans demo", "boostkmeans scan")
+
+
+def every_example() -> list[Any]:
     """Return the examples of the help texts and of the documentation page."""
     found = [line for words in EVERY for line in examples_of(run(*words, "--help").stdout)]
     found += examples_of(run("--help").stdout)
     blocks = PAGE.read_text().split("```")[1::2]
     found += [line for block in blocks if block.startswith("sh\n") for line in examples_of(block)]
-    return list(dict.fromkeys(found))
+    slow = [pytest.mark.slow]
+    return [
+        pytest.param(line, marks=slow if any(part in line for part in SLOW) else [])
+        for line in dict.fromkeys(found)
+    ]
 
 
 @pytest.mark.parametrize("line", every_example())

@@ -205,6 +205,7 @@ def certify(
     raise AssertionError("300 sweeps did not come to rest")
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**32 - 1), high=st.sampled_from([1, 3, 10, 1000]), d=st.integers(2, 7),
     where=st.sampled_from(["first", "half", "all but one"]), weighted=st.booleans(),

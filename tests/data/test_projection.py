@@ -158,6 +158,7 @@ def awkward(kind: str, n: int, d: int, seed: int) -> NDArray[Any]:
     return X
 
 
+@pytest.mark.slow
 @given(
     kind=st.sampled_from(AWKWARD), n=st.integers(2, 40), d=st.integers(1, 40), n_axes=st.integers(1, 40),
     seed=st.integers(0, 2**32 - 1),

@@ -445,6 +445,7 @@ except MemoryError:
     assert "too large" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize(("n", "d", "k"), [(60_000, 16, 20_000), (12_000, 128, 4000)])
 def test_estimate_bounds_the_memory_of_many_clusters(n: int, d: int, k: int) -> None:

@@ -17,7 +17,7 @@ from conformance import SHORT, Configuration, blocks, outcome_of, small_samples
 from conftest import blobs, same_partition
 
 pytest_plugins = ("cluster_fixtures",)
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.process
 FEW_CLUSTERS, CANDIDATES = SHORT[:2]
 
 
@@ -35,6 +35,7 @@ def test_labels_are_equal(configuration: Configuration, dask_client: Any, local_
     assert configuration.outcome("ray") == expected
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kill a worker after half of the sweeps of a round have been submitted."""
     pids = list(dask_client.run(os.getpid).values())
@@ -54,6 +55,7 @@ def test_a_killed_worker_changes_nothing(dask_client: Any, monkeypatch: pytest.M
     assert len(pids) == 1, "no worker was killed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second", "configuration"),
     [("dask", "ray", CANDIDATES), ("ray", None, FEW_CLUSTERS), (None, "dask", FEW_CLUSTERS)],

@@ -520,6 +520,7 @@ def test_rejects_invalid_header_of_matrix_market(tmp_path: Path, kind: str, numb
         assert "a.mtx: line" in failure(written(tmp_path / "a.mtx", content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MTX)
 def test_damaged_matrix_market_gives_error_or_matrix(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a.mtx"

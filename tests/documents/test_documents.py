@@ -380,6 +380,7 @@ def shared(name: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_scores_of_reuters() -> None:
     corpus = read_corpus(shared("text/reuters-r8.tsv.gz"), text_column=3, class_column=2)
     assert len(corpus) == 7674

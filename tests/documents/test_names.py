@@ -298,6 +298,7 @@ def test_accepts_arrays_and_series() -> None:
     assert name_clusters(pandas.Series(TEXTS, index=range(8, 0, -1)), LABELS) == expected
 
 
+@pytest.mark.slow
 def test_names_do_not_depend_on_the_hash_seed() -> None:
     code = (
         "from pathlib import Path; from boostkmeans.documents import name_clusters\n"

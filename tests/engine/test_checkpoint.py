@@ -465,6 +465,7 @@ def test_rejects_a_damaged_tree(
         model.fit(X)
 
 
+@pytest.mark.slow
 def test_rejects_every_truncation(tmp_path: Path) -> None:
     path = tmp_path / "state"
     model = BoostKMeans(3, random_state=0, checkpoint=path)

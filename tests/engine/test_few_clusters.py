@@ -146,6 +146,7 @@ def test_threads_do_not_matter(parameters: dict[str, Any]) -> None:
     assert result_of(fit(n_threads=3, verbose=0, **parameters)) == expected
 
 
+@pytest.mark.slow
 @small_is_large
 @pytest.mark.parametrize("weighted", [False, True])
 def test_certificate(weighted: bool) -> None:
@@ -170,6 +171,7 @@ def test_callback_stops_after_an_extrapolation() -> None:
     assert model.history_[-1].kind == "extrapolation"
 
 
+@pytest.mark.slow
 @small_is_large
 def test_resumes_from_every_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "MAX_TIME_SHARE", 1e12)

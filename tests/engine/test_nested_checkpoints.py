@@ -79,6 +79,7 @@ def test_resumes_a_sample_of_a_sample(
     assert "in blocks" in model.history_[0].note
 
 
+@pytest.mark.slow
 def test_resumes_the_trees_of_nested_samples(
     limited: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +100,7 @@ def test_resumes_a_bisecting_fit_of_streamed_rows(
     assert stages == {"sample/tree", "sweeps", "finished"}
 
 
+@pytest.mark.slow
 def test_resumes_a_projected_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = BoostKMeans(18, dimensions=3, random_state=0, n_init=2, max_iter=30)
     stages = assert_resumes_everywhere(model, blobs(1500, 8, 18), tmp_path, monkeypatch)
@@ -114,6 +116,7 @@ def test_resumes_the_projected_sample_of_a_projected_fit(
     assert {"projection/sample/sweeps", "projection/sweeps", "sweeps"} <= stages
 
 
+@pytest.mark.slow
 def test_resumes_the_projected_sample_of_streamed_rows(
     limited: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +169,7 @@ def test_resumes_a_fit_of_a_version_without_projections(
             model.set_params(dimensions=5).fit(X)
 
 
+@pytest.mark.slow
 def test_resumes_after_a_rejected_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rows far away are missing in the sample, so that the fit starts over with all rows."""
     X = blobs(5000, 4, 17)

@@ -16,6 +16,7 @@ SCRIPT = Path(changing_rows.__file__)
 N_FITS = 45
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_fits_of_changing_rows_end() -> None:
     arguments = [str(SCRIPT), "0", str(N_FITS)]

@@ -103,6 +103,7 @@ def test_interrupted_file_is_continued(tmp_path: Path, monkeypatch: pytest.Monke
     np.testing.assert_array_equal(rows, vlad.synthetic(n, dtype="float16"))
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_processes_write_a_file_once(tmp_path: Path) -> None:
     """The second process waits for the first, and then uses its file."""
