@@ -55,7 +55,7 @@ def page_text(results: dict[str, Json]) -> str:
         **curation_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]
-    return "\n".join([HEAD, *texts])
+    return "\n".join([HEAD, *filter(None, texts)])
 
 
 HEAD = """# Benchmarks

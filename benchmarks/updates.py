@@ -96,7 +96,10 @@ def update_with_rows() -> None:
         seconds, _ = timed(partial(model.update, new, X_removed=gone, X=old))
         runs.append({"seconds": seconds, **_figures(model, before)})
         print(f"  {one_line(runs[-1])}", flush=True)
-    _record("update", {**runs[0], "seconds": median([run["seconds"] for run in runs])})
+    rows = np.concatenate([np.delete(old, gone, axis=0), new])
+    nearest = _measured(model, rows, before)["inertia"]
+    seconds = median([run["seconds"] for run in runs])
+    _record("update", {**runs[0], "seconds": seconds, "nearest_inertia": nearest})
 
 
 def _figures(model: BoostKMeans, before: Array) -> Json:

@@ -28,6 +28,16 @@ def set_item(attribute: str, at: int, value: int) -> Callable[[Any], None]:
     return change
 
 
+def set_floats(matrix: Any) -> None:
+    """Make the row starts floats."""
+    matrix.indptr = matrix.indptr.astype(float)
+
+
+def mask(matrix: Any) -> None:
+    """Mask some of the values."""
+    matrix.data = np.ma.masked_equal(matrix.data, 5)
+
+
 def cut(matrix: Any) -> None:
     """Remove the end of the row starts."""
     matrix.indptr = matrix.indptr[:-1]
@@ -39,13 +49,16 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "a negative start": (damaged("csr", set_item("indptr", 1, -5)), "invalid indptr"),
     "starts not from 0": (damaged("csr", set_item("indptr", 0, 1)), "invalid indptr"),
     "too few starts": (damaged("csr", cut), r"invalid indptr. Expected 7"),
+    "starts that are floats": (damaged("csr", set_floats), "invalid indptr"),
     "a large column": (damaged("csr", set_item("indices", 3, 2)), "the index 2. Expected .* 0 to 1"),
     "a negative column": (damaged("csr", set_item("indices", 0, -1)), "the index -1"),
     "CSC with a large row": (damaged("csc", set_item("indices", 0, 6)), "the index 6"),
     "CSC with bad starts": (damaged("csc", set_item("indptr", 1, 99)), "CSC matrix with an invalid"),
     "BSR": (damaged("bsr", set_item("indices", 0, 7)), "the index 7"),
-    "COO": (damaged("coo", lambda matrix: matrix.coords[0].__setitem__(0, 100)), "the index 100"),
+    "COO": (damaged("coo", lambda matrix: matrix.row.__setitem__(0, 100)), "the index 100"),
     "masked values": (np.ma.masked_equal(ROWS, 5), "masked array with 4 masked values"),
+    "masked values of CSR": (damaged("csr", mask), "masked array with 4 masked values"),
+    "masked rows in a list": ([*np.ma.masked_equal(ROWS, 5)], "masked array with 4 masked values"),
     "dates": (DATES, "holds dates"),
     "durations": (DATES - DATES[0, 0], "holds dates or durations"),
     "a list of dates": (list(map(list, DATES)), "holds dates"),
@@ -59,5 +72,6 @@ WEIGHTS: dict[str, tuple[Any, str]] = {
     "texts": (["1"] * 6, "type <U1"),
     "masked": (np.ma.masked_equal([1.0, 2, 3, 4, 5, 6], 3), "masked array with 1 masked"),
     "a sum that overflows": (np.linspace(1e308, 1.5e308, 6), "sum of sample_weight is too large"),
+    "a sum near the largest float64": (np.array([1e308, 1, 1, 1, 1, 1]), "sum of sample_weight is too"),
     "equal weights that overflow": (np.full(6, 1e308), "sum of sample_weight is too large"),
 }

@@ -120,5 +120,6 @@ def test_sample_errors(folder: Path) -> None:
         2, "sample", folder / "m", folder / "x.npy", "--levels", "a"
     )
     assert "--id needs the files" in fail(2, "sample", folder / "m", "--id", "name")
+    assert "the model comes first" in fail(2, "sample", folder / "x.npy", folder / "m", "-n", "5")
     message = fail(2, "sample", folder / "m", folder / "x.npy", "-n", "5000")
     assert "-n must be an int in the range [1, 300]" in message

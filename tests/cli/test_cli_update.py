@@ -88,7 +88,43 @@ def test_errors_name_the_options(folder: Path) -> None:
     many = fail(3, "update", model, "--removed", folder / "many.npy", "-o", folder / "out")
     assert "--removed has 90 rows" in many
     assert "NEW" in fail(2, "update", model, "-o", folder / "out")
-    assert "cannot be both" in fail(2, "update", model, new, "-o", new, "--force")
+    (folder / "vectors").write_bytes(new.read_bytes())
+    both = [folder / "vectors", "-o", folder / "vectors", "--force"]
+    assert "cannot be both" in fail(2, "update", model, *both)
     assert "k-way" in fail(2, "update", folder / "tree", new, "-o", folder / "out")
     assert "exists" in fail(2, "update", model, new, "-o", folder / "other")
     assert run("update", model, new).exit_code == 2  # -o is missing.
+    assert "the model comes first" in fail(2, "update", new, model, "-o", folder / "out")
+    assert "Use --labels for labels, --report" in fail(2, "update", model, new, "-o", folder / "o.json")
+    large = fail(2, "update", model, folder / "new.csv", *rows, "-o", folder / "out",
+                 "--max-memory", "1KB")  # fmt: skip
+    assert "update needs --rows in memory" in large
+
+
+def test_errors_about_rows_name_their_file(folder: Path) -> None:
+    model, new = folder / "m", folder / "new.npy"
+    np.save(folder / "narrow.npy", ROWS[:5, :2])
+    np.save(folder / "nan.npy", np.where(np.arange(300)[:, None] == 3, np.nan, ROWS[:300]))
+    for options in (["--removed", folder / "narrow.npy"], ["--rows", folder / "nan.npy"],
+                    ["--removed", folder / "nan.npy"]):  # fmt: skip
+        message = fail(3, "update", model, new, *options, "-o", folder / "out")
+        assert str(options[1]) in message
+        assert "new.npy" not in message
+
+
+def test_empty_files_change_nothing(folder: Path) -> None:
+    np.save(folder / "none.npy", ROWS[:0])
+    nothing = folder / "none.npy"
+    result = succeed("update", folder / "m", nothing, "--removed", nothing, "-o", folder / "a", "--json")
+    assert json.loads(result)["n_rows"] == 300
+
+
+def test_ids_of_removed_vectors_are_unique(folder: Path) -> None:
+    rows = ["--rows", folder / "old.csv", "--id", "key", "--removed-ids", folder / "gone.txt"]
+    (folder / "gone.txt").write_text("r3\nr4\nr3\n")
+    assert "lists the id 'r3' 2 times" in fail(2, "update", folder / "m", *rows, "-o", folder / "out")
+    text = (folder / "old.csv").read_text().replace("\nr9,", "\nr4,")
+    (folder / "old.csv").write_text(text)
+    (folder / "gone.txt").write_text("r4\n")
+    message = fail(2, "update", folder / "m", *rows, "-o", folder / "out")
+    assert "old.csv has 2 vectors with the id 'r4'" in message

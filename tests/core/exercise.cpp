@@ -47,11 +47,12 @@ struct Problem {
 std::vector<unsigned char> random_bytes(const Problem& p, std::mt19937& random) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(p.n * p.d * p.item));
   for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
-  // Floating-point types: clear the top exponent bits, so that all values are finite and moderate.
+  // Floating-point types: set the top bits of the exponent, so that all values are finite and moderate.
+  const unsigned char top = p.scalar == Scalar::float64 ? 0x3f : 0x3b;
   if (p.scalar == Scalar::float64 || p.scalar == Scalar::float32 || p.scalar == Scalar::float16)
     for (std::size_t i = static_cast<std::size_t>(p.item) - 1; i < bytes.size();
          i += static_cast<std::size_t>(p.item))
-      bytes[i] = static_cast<unsigned char>((bytes[i] & 0x80) | 0x3b);
+      bytes[i] = static_cast<unsigned char>((bytes[i] & 0x80) | top);
   return bytes;
 }
 

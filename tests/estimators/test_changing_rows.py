@@ -9,6 +9,7 @@ from scipy import sparse
 
 from attacks import changing_rows
 from boostkmeans import BoostKMeans
+from boostkmeans.documents import CriterionKMeans
 from conftest import run_python
 
 SCRIPT = Path(changing_rows.__file__)
@@ -61,6 +62,41 @@ def test_other_values_are_not_certified() -> None:
     model = BoostKMeans(5, random_state=0, tol=0, callback=spoil).fit(X)
     assert len(seen) == len(plain.history_)
     assert not model.converged_
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_other_lengths_are_not_certified(kind: str) -> None:
+    """The lengths of rows are computed once, when a fit with cosine distances begins."""
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    rows: Any = X if kind == "dense" else sparse.csr_array(X)
+    values = X if kind == "dense" else rows.data
+
+    def spoil(_: object) -> None:
+        values[:20] = 3
+
+    model = BoostKMeans(5, random_state=0, tol=0, metric="cosine", callback=spoil).fit(rows)
+    assert not model.converged_
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_criteria_refuse_nan(value: float) -> None:
+    X = np.random.default_rng(0).random((200, 8))
+
+    def spoil(_: object) -> None:
+        X[:10] = value
+
+    with pytest.raises(ValueError, match="NaN or infinity, which it did not contain when the fit began"):
+        CriterionKMeans(5, random_state=0, callback=spoil).fit(X)
+
+
+def test_criteria_do_not_certify_other_lengths() -> None:
+    X = np.random.default_rng(0).random((200, 8))
+    assert CriterionKMeans(5, random_state=0).fit(X).converged_
+
+    def spoil(_: object) -> None:
+        X[:10] = 3
+
+    assert not CriterionKMeans(5, random_state=0, callback=spoil).fit(X).converged_
 
 
 def test_core_has_its_own_row_starts() -> None:

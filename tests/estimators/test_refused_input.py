@@ -6,7 +6,7 @@ from scipy import sparse
 
 from attacks.invalid_input import REFUSED, ROWS, WEIGHTS
 from boostkmeans import BoostKMeans, DataFormatError, distributed
-from boostkmeans.metrics import i1
+from boostkmeans.metrics import i1, silhouette, simplified_silhouette
 from boostkmeans.quantization import ProductQuantizer
 
 
@@ -27,6 +27,10 @@ def test_other_functions_refuse_them_too(name: str) -> None:
     labels = np.zeros(6, dtype=int)
     with pytest.raises(ValueError, match=match):
         i1(X, labels)
+    with pytest.raises(ValueError, match=match):
+        silhouette(X, np.arange(6) % 2)
+    with pytest.raises(ValueError, match=match):
+        simplified_silhouette(X, ROWS[:2])
     with pytest.raises(ValueError, match=f"{match}|sparse"):
         ProductQuantizer(1, n_centroids=2).fit(X)
     with pytest.raises(ValueError, match=f"{match}|Expected real numbers"):

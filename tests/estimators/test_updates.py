@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -218,6 +219,29 @@ def test_limits_force_splits_and_merges(with_rows: bool) -> None:
     assert small.cluster_sizes_.min() >= 40
 
 
+def test_limits_hold_without_the_old_rows_and_numbers_stay() -> None:
+    model = fitted(max_size=60)
+    model.update(FAR[:20])  # These rows need the room of several clusters.
+    model.update(np.concatenate([FAR[20:50], NEW[:10]]))
+    report = model.update_report_
+    assert model.cluster_sizes_.max() <= 60
+    assert report.n_moved == 0
+    assert len(report.created) == len(report.removed) == 0
+
+
+def test_without_the_old_rows_clusters_are_merged_until_they_are_large_enough() -> None:
+    model = fitted(min_size=40, max_size=120)
+    gone = np.flatnonzero(np.isin(model.labels_, [0, 1, 2, 3]) & (np.arange(400) % 5 > 0))
+    model.update(X_removed=X[gone])  # 40 rows are left in 4 clusters, and 200 in the others.
+    assert model.cluster_sizes_.min() >= 40
+    assert model.cluster_sizes_.max() <= 120
+    assert model.cluster_sizes_.sum() == 400 - len(gone)
+    assert model.n_clusters_ < 6
+    tight = fitted(min_size=50, max_size=50)
+    with pytest.raises(ValueError, match=r"old rows of each cluster stay together. Pass them \(X\)"):
+        tight.update(X_removed=X[::8])
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.data())
 def test_limits_hold_and_reports_are_true_after_any_sequence(data: st.DataObject) -> None:
@@ -315,6 +339,44 @@ def test_invalid_arguments_are_explained(arguments: dict[str, Any], message: str
         fitted().update(**arguments)
 
 
+@pytest.mark.parametrize("empty", [np.empty((0, 4)), sparse.csr_array((0, 4)), []])
+@pytest.mark.parametrize("with_rows", [True, False])
+def test_days_without_changes(empty: Any, with_rows: bool) -> None:
+    rows = X if with_rows else None
+    model = fitted()
+    labels = model.labels_
+    model.update(empty, X_removed=empty, X=rows, sample_weight=[])
+    np.testing.assert_array_equal(model.labels_, labels)
+    report = model.update_report_
+    assert (report.n_added, report.n_removed, report.n_kept) == (0, 0, 400)
+    assert model.update(NEW, X_removed=empty, X=rows).n_samples_seen_ == 480
+    with pytest.raises(ValueError, match="sample_weight needs X_new"):
+        model.update(empty, X_removed=NEW[:1], sample_weight=[1.0])
+
+
+def test_removed_rows_may_be_a_column_of_vectors() -> None:
+    column = pd.Series(list(X[:20]))
+    with_rows = fitted().update(X_removed=column, X=pd.Series(list(X)))
+    np.testing.assert_array_equal(with_rows.update_report_.removed_rows, np.arange(20))
+    assert fitted().update(X_removed=column).n_samples_seen_ == 380
+    with pytest.raises(ValueError, match="X_removed must have rows of equal length"):
+        fitted().update(X_removed=pd.Series([[1.0, 2, 3, 4], [1.0]]))
+
+
+def test_clusters_with_limits_of_their_own_need_rows() -> None:
+    model = fitted(max_size=[60] * 8)
+    with pytest.raises(ValueError, match=r"7 of 8 clusters would have rows.* one limit per cluster"):
+        model.update(X_removed=X[model.labels_ == 3])
+
+
+def test_rows_that_were_never_added_cannot_be_removed() -> None:
+    model = fitted()
+    centres = model.cluster_centers_.copy()
+    with pytest.raises(ValueError, match=r"X_removed has an inertia of .* pass all rows"):
+        model.update(X_removed=X[:3] + 1e6)
+    np.testing.assert_array_equal(model.cluster_centers_, centres)
+
+
 def test_removing_more_rows_than_exist_names_the_cluster() -> None:
     model = BoostKMeans(2, random_state=0).fit([[0.0], [1.0], [10.0], [11.0]])
     with pytest.raises(ValueError, match=r"3 rows of weight 3 .* only 2 rows of weight 2"):
@@ -351,6 +413,11 @@ def test_batches_can_be_updated() -> None:
     model = fitted().partial_fit(NEW)
     model.update(NEW[:10])
     assert model.n_samples_seen_ == model.cluster_sizes_.sum() == 490
+    # The inertia is that of all rows, and not of the last batch.
+    rows = np.concatenate([X, NEW, NEW[:10]])
+    assert model.inertia_ == pytest.approx(-model.score(rows), rel=1e-6)
+    assert model.update_report_.inertia_before < model.inertia_
+    assert model.update_report_.inertia_before == pytest.approx(-model.score(rows[:480]), rel=0.01)
     weighted = fitted().partial_fit(NEW, sample_weight=np.linspace(0.5, 1.5, 80))
     with pytest.raises(ValueError, match="sizes of the clusters are not known"):
         weighted.update(NEW)

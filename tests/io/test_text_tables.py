@@ -10,6 +10,7 @@ from vector_samples import failure, written
 
 from boostkmeans import DataFormatError
 from boostkmeans.io import Vectors, open_vectors
+from boostkmeans.io._readers import separated
 
 pd = pytest.importorskip("pandas")
 
@@ -195,3 +196,13 @@ def test_rejects_missing_and_repeated_columns(tmp_path: Path) -> None:
     path = written(tmp_path / "c.csv", "a,b,a\n1,2,3\n")
     assert "2 columns have the name 'a'" in failure(path, key=["b", "a"])
     assert open_vectors(path, key="b").load().tolist() == [[2]]
+
+
+def test_comments_before_a_table_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(separated, "MAX_COMMENT_LINES", 100)
+    path = tmp_path / "x.csv"
+    path.write_text("#\n" * 100 + "1,2\n")
+    assert open_vectors(path).shape == (1, 2)
+    path.write_text("#\n" * 101 + "1,2\n")
+    with pytest.raises(DataFormatError, match="line 101: The file has more than 100 lines of comments"):
+        open_vectors(path)

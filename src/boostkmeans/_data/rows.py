@@ -203,6 +203,13 @@ class Rows:
         """See `RowSet`."""
         return array_checksum(self._array, n_threads)
 
+    def has_same_lengths(self, n_threads: int) -> bool:
+        """Return False if the lengths of rows have changed since they were scaled to unit length."""
+        if self._factors is None:
+            return True
+        found = unit_factors(self._array, self.frame.metric, n_threads)
+        return found is not None and np.array_equal(found, self._factors)
+
     def zero_rows(self) -> NDArray[np.bool_] | None:
         """Return a mask of the rows of length 0, if rows are scaled to unit length; None otherwise."""
         return None if self._factors is None else self._factors == 0

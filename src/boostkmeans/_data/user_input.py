@@ -42,9 +42,13 @@ def accepted_rows(X: Any, name: str = "X") -> Any:
         If X has masked values, holds dates, or is a sparse matrix with invalid indices.
     """
     if sparse.issparse(X):
+        if isinstance(getattr(X, "data", None), np.ma.MaskedArray):
+            _without_mask(X.data, name)
         return _with_valid_indices(X, name)
     if isinstance(X, np.ma.MaskedArray):
         X = _without_mask(X, name)
+    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        _without_mask(np.ma.stack(X), name)
     for kind in _type_kinds(X):
         if kind and kind in TIME_KINDS:
             raise _invalid(
@@ -141,7 +145,8 @@ def _with_valid_indices(matrix: Any, name: str) -> Any:
         rows, columns = rows // matrix.blocksize[0], columns // matrix.blocksize[1]
     starts, n_values = matrix.indptr, min(len(matrix.data), len(matrix.indices))
     valid = (
-        starts.shape == (rows + 1,)
+        starts.dtype.kind in "iu"
+        and starts.shape == (rows + 1,)
         and starts[0] == 0
         and starts[-1] <= n_values
         and bool((starts[1:] >= starts[:-1]).all())
@@ -150,7 +155,7 @@ def _with_valid_indices(matrix: Any, name: str) -> Any:
         raise _invalid(
             name,
             f"is a {matrix.format.upper()} matrix with an invalid indptr",
-            f"Expected {rows + 1} ascending values from 0 to at most {n_values}.",
+            f"Expected {rows + 1} ascending integers from 0 to at most {n_values}.",
         )
     _check_range(matrix.indices[: starts[-1]], columns, name)
     return matrix

@@ -16,6 +16,10 @@ from boostkmeans._runtime.errors import (
     ParameterError,
 )
 
+# Sums of weights must be less than this number: the unit of the weights, a power of two of at least the
+# largest weight, is then a float64.
+MAX_TOTAL = 2.0**1023
+
 
 @dataclass(frozen=True)
 class RowWeights:
@@ -64,7 +68,7 @@ class RowWeights:
 
 def check_total(total: float) -> None:
     """Raise InvalidValuesError if the sum of all weights is too large for float64."""
-    if math.isinf(total):
+    if total >= MAX_TOTAL:
         raise InvalidValuesError(
             Message(
                 "The sum of sample_weight is too large for float64. Divide all weights by a large "

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import Rows
 from boostkmeans._engine.candidate_strategy import CandidateStrategy
 from boostkmeans._engine.few_clusters import has_few_clusters
 from boostkmeans._engine.plan import Plan
@@ -168,13 +169,21 @@ class Run(ScheduledRun):
         rng: np.random.RandomState,
         *,
         began: float,
+        inertias: Floats | None = None,
     ) -> "Run":
-        """Return a run that starts from a partition, which may have empty clusters."""
+        """Return a run that starts from a partition, which may have empty clusters.
+
+        `inertias` are those of the clusters, if they are known.
+        """
         run = cls(
             problem=problem, plan=plan, partition=partition, inertia=0.0, rng=rng, began=began,
             note=str(plan),
         )  # fmt: skip
-        run.recompute()
+        if inertias is None:
+            run.recompute()
+        else:
+            run.inertia, run.inertias = float(inertias.sum()), inertias
+            run.total_squares = run.inertia + partition.objective
         return run
 
     def _balancing_policy(self, partition: Partition) -> VisitPolicy:
@@ -373,6 +382,9 @@ class Run(ScheduledRun):
         For the labels of the run itself, this is False if the rows have changed in the meantime.
         """
         problem = self.problem
+        rows = problem.rows
+        if isinstance(rows, Rows) and not rows.has_same_lengths(problem.n_threads):
+            return False
         _, inertia = Partition.from_labels(
             labels, self.partition.n_clusters, problem.rows, problem.row_weights, problem.n_threads
         )

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans._data.frame import Array
+from boostkmeans._data.user_input import check_still_finite
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.criterion_history import CriterionRecord
 from boostkmeans._engine.criterion_run import METHODS, CriterionRun, CriterionSettings
@@ -288,6 +289,11 @@ class CriterionKMeans(CentreModel):
             assign_zero_weight_rows(labels, data.rows, data.weights, centres, data.n_threads)
         gaps, _ = distances_to_assigned(data.rows, centres, labels, data.n_threads)
         inertia = weights.total_of(gaps)
+        reason = run.reason
+        if reason is not StopReason.INTERRUPTED:
+            check_still_finite(float(gaps.sum()))
+        if reason is StopReason.CERTIFIED and not data.rows.has_same_lengths(data.n_threads):
+            reason = StopReason.TOL
         inertias = weights.totals_by(labels, gaps, len(centres))
         return {
             "_frame": data.rows.frame,
@@ -300,8 +306,8 @@ class CriterionKMeans(CentreModel):
             "distortion_": inertia / weights.total,
             "history_": run.history,
             "n_iter_": len(run.history),
-            "stop_reason_": str(run.reason),
-            "converged_": run.reason is StopReason.CERTIFIED,
+            "stop_reason_": str(reason),
+            "converged_": reason is StopReason.CERTIFIED,
         }
 
     def _check_parameters(self) -> None:

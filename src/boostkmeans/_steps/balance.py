@@ -82,12 +82,21 @@ class Balancing:
     def _move_by_force(self) -> None:
         """Make the moves that raise the inertia least, until all limits hold."""
         while not self._limits.at_most_max(self.partition.weights).all():
-            if not self._shrink_oversized():
+            if not any(self._shrink_oversized(n_fixed) for n_fixed in self._fixed):
                 return self._bin_pack()
         while not self._limits.at_least_min(self.partition.weights).all():
-            if not self._fill_undersized():
+            if not any(self._fill_undersized(n_fixed) for n_fixed in self._fixed):
                 return self._bin_pack()
         return None
+
+    @property
+    def _fixed(self) -> tuple[int, ...]:
+        """Numbers of leading rows that stay in place, in the order in which they are tried.
+
+        A pinned row represents a whole cluster, so that it moves only if nothing else helps.
+        """
+        n_pinned = self.problem.n_pinned
+        return (n_pinned, 0) if n_pinned else (0,)
 
     def _bin_pack(self) -> None:
         """Assign all rows again by weight alone: the heaviest first, each to the emptiest cluster.
@@ -95,22 +104,31 @@ class Balancing:
         This is the fallback for very uneven weights. If it breaks a limit, an exact search follows,
         which ends soon for few rows only. Later sweeps improve the result.
         """
-        members = self._members_of(np.ones(self.partition.n_clusters, dtype=bool))
-        weights, before = self._weights_of(members), self.partition.labels[members]
-        targets = self._limits.targets(weights.sum())
-        emptiest = [(-target, cluster) for cluster, target in enumerate(targets.tolist())]
+        everywhere = np.ones(self.partition.n_clusters, dtype=bool)
+        members = self._members_of(everywhere)
+        before = self.partition.labels[members]
+        for n_fixed in self._fixed:
+            self._fill_emptiest(self._members_of(everywhere, n_fixed))
+            if self._within().all():
+                return
+        labels, certain = Packing(self._weights_of(members), self._limits, before).find()
+        if labels is None:
+            raise NoPartitionError(certain)
+        self.partition.labels[members] = labels
+        self._recompute()
+
+    def _fill_emptiest(self, members: Ints) -> None:
+        """Assign these rows again, the heaviest first, each to the emptiest cluster."""
+        weights, labels = self._weights_of(members), self.partition.labels[members]
+        total = self.partition.weights
+        others = total - np.bincount(labels, weights=weights, minlength=len(total))
+        loads = others - self._limits.targets(total.sum())
+        emptiest = [(load, cluster) for cluster, load in enumerate(loads.tolist())]
         heapq.heapify(emptiest)
         for i in np.argsort(-weights, kind="stable"):
             load, cluster = emptiest[0]
             self.partition.labels[members[i]] = cluster
             heapq.heapreplace(emptiest, (load + weights[i], cluster))
-        self._recompute()
-        if self._within().all():
-            return
-        labels, certain = Packing(weights, self._limits, before).find()
-        if labels is None:
-            raise _no_partition(certain)
-        self.partition.labels[members] = labels
         self._recompute()
 
     def _within(self) -> NDArray[np.bool_]:
@@ -166,11 +184,13 @@ class Balancing:
         weights = self.problem.row_weights
         return np.ones(len(members)) if weights is None else weights[members]
 
-    def _shrink_oversized(self) -> bool:
+    def _shrink_oversized(self, n_fixed: int) -> bool:
         """Move rows of oversized clusters to the nearest cluster with room. Return True if any moved."""
         weights, most = self.partition.weights, self._limits.max_weights
         oversized = ~self._limits.at_most_max(weights)
-        members = self._members_of(oversized)
+        members = self._members_of(oversized, n_fixed)
+        if len(members) == 0:
+            return False
         lightest = self._weights_of(members).min()
         roomy = self._limits.at_most_max(weights + lightest)
         if not roomy.any():
@@ -183,11 +203,11 @@ class Balancing:
         room = np.where(oversized, 0.0, most - weights)
         return self._move(*self._cheapest(members, targets, losses, targets, room, overshoot=False)[:2])
 
-    def _fill_undersized(self) -> bool:
+    def _fill_undersized(self, n_fixed: int) -> bool:
         """Move the nearest rows of clusters above the minimum size into undersized clusters."""
         weights, least = self.partition.weights, self._limits.min_weights
         undersized = ~self._limits.at_least_min(weights)
-        members = self._members_of(~undersized & (weights > least))
+        members = self._members_of(~undersized & (weights > least), n_fixed)
         if len(members) == 0:
             return False
         targets, losses = self._best_targets(members, undersized)
@@ -201,9 +221,10 @@ class Balancing:
         room = self._limits.max_weights - weights
         return self._move(*self._cheapest(members, targets, losses, targets, room, overshoot=False)[:2])
 
-    def _members_of(self, chosen: NDArray[np.bool_]) -> Ints:
-        """Return the rows of positive weight in the chosen clusters."""
+    def _members_of(self, chosen: NDArray[np.bool_], n_fixed: int = 0) -> Ints:
+        """Return the rows of positive weight in the chosen clusters, without the first `n_fixed`."""
         weights, members = self.problem.row_weights, chosen[self.partition.labels]
+        members[:n_fixed] = False
         return np.flatnonzero(members if weights is None else members & (weights > 0))
 
     def _best_targets(self, members: Ints, allowed: NDArray[np.bool_]) -> tuple[Labels, Floats]:
@@ -259,11 +280,13 @@ class Balancing:
         return True
 
 
-def _no_partition(certain: bool) -> ValueError:
-    """Return the error for limits that no partition satisfies, as far as is known."""
-    reason = "the weights of the rows are too uneven. Use wider limits."
-    if certain:
-        return ValueError(f"No partition within min_size and max_size exists: {reason}")
-    return ValueError(
-        f"No partition within min_size and max_size was found, though one may exist: {reason}"
-    )
+class NoPartitionError(ValueError):
+    """No partition satisfies the limits, as far as is known."""
+
+    def __init__(self, certain: bool) -> None:
+        self.certain = certain
+        known = "exists" if certain else "was found, though one may exist"
+        super().__init__(
+            f"No partition within min_size and max_size {known}: the weights of the rows are too "
+            "uneven. Use wider limits."
+        )

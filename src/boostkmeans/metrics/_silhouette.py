@@ -15,6 +15,7 @@ from boostkmeans._data.row_source import RowSource
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, Rows, canonical
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._estimators.centre_model import CentreModel
+from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import any_of, choice, integer
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
@@ -219,8 +220,7 @@ def _check_options(owner: str, metric: Any, n_threads: Any) -> None:
 
 def _core_array(X: Any) -> Any:
     """Return X as an array or CSR matrix that the core reads."""
-    if isinstance(X, RowSource):
-        X = X.load()
+    X = X.load() if isinstance(X, RowSource) else user_rows(X)
     dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
     array = check_array(X, accept_sparse="csr", dtype=dtypes)
     return canonical(array) if sparse.issparse(array) else array

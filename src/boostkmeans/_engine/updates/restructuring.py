@@ -28,6 +28,16 @@ class Restructuring:
     n_old: int
     """Number of leading rows that the model contained."""
     rng: np.random.RandomState
+    measured: tuple[Partition, Floats] | None = None
+    """A partition, and the inertias of its clusters."""
+
+    @property
+    def inertias(self) -> Floats | None:
+        """Inertias of the clusters, unless the partition has changed. Balancing changes it in place."""
+        if self.measured is None or self.problem.limits is not None:
+            return None
+        partition, inertias = self.measured
+        return inertias if partition is self.partition else None
 
     def set_count(self, n_clusters: int) -> None:
         """Split or merge until there are `n_clusters` clusters with rows, if that is possible."""
@@ -43,12 +53,29 @@ class Restructuring:
                 respects_limits = False  # Balancing follows, which restores the limits.
         self._drop_empty(n_clusters)
 
-    def _merge(self, n_merges: int, respects_limits: bool) -> bool:
-        """Make the cheapest merges, at most one per cluster. Return False if there are none."""
+    def merge_undersized(self) -> bool:
+        """Merge clusters below the minimum size with neighbours. Return True if any were merged."""
+        limits, n_before = self.problem.limits, self.partition.n_clusters
+        assert limits is not None
+        while True:
+            weights = self.partition.weights
+            undersized = (weights > 0) & ~limits.at_least_min(weights)
+            if not self._merge(int(np.count_nonzero(undersized)), True, among=undersized):
+                break
+        self._drop_empty(int(np.count_nonzero(self.partition.weights > 0)))
+        return self.partition.n_clusters < n_before
+
+    def _merge(self, n_merges: int, respects_limits: bool, among: Mask | None = None) -> bool:
+        """Make the cheapest merges, at most one per cluster. Return False if there are none.
+
+        With `among`, at least one cluster of each pair is among these.
+        """
         partition = self.partition
         a, b, costs = neighbouring_merges(partition, self.problem.n_threads)
         filled = partition.weights > 0
         allowed = filled[a] & filled[b]
+        if among is not None:
+            allowed &= among[a] | among[b]
         if respects_limits and self.problem.limits is not None:
             together = partition.weights[a] + partition.weights[b]
             limits = self.problem.limits

@@ -14,7 +14,8 @@ from boostkmeans._engine.run import Run
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
 from boostkmeans._engine.updates.ledger import ClusterLedger, Mask
 from boostkmeans._engine.updates.restructuring import Restructuring
-from boostkmeans._steps.balance import Balancing
+from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError
+from boostkmeans._steps.balance import Balancing, NoPartitionError
 from boostkmeans._steps.candidates import CandidatePolicy, NeighbourLists
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
@@ -24,6 +25,10 @@ from boostkmeans._steps.sweep import FullPolicy, VisitPolicy, sweep
 # Maximum number of repair rounds before the sweeps, and after them. More rounds gain little: see
 # "Updates" in docs/benchmarks.md.
 MAX_REPAIR_ROUNDS = 1
+# Sweeps stop when one gains less than `tol` times this number. They begin near an optimum, so that the
+# first one has most of the gain. Those that follow would move many rows for little: see "Updates" in
+# docs/benchmarks.md.
+TOLERANCE_FACTOR = 100
 # Maximum length of the lists of candidates, if the plan compares rows with all clusters.
 MAX_CANDIDATES = AUTO_FROM_CLUSTERS
 # A swap merges two clusters and splits a third one.
@@ -82,6 +87,8 @@ class Update:
     began: float
     """Start time, as a value of `time.perf_counter()`."""
     ledger: ClusterLedger
+    repairs_pay: bool = True
+    """False after repair rounds that swapped no clusters."""
 
     @classmethod
     def of(
@@ -98,24 +105,52 @@ class Update:
 
     def perform(self, n_clusters: int) -> Run:
         """Change the number of clusters, restore the limits, sweep and repair."""
-        state = self._restructured(n_clusters)
-        self._balance(state)
-        run = Run.of_partition(state.problem, self.plan, state.partition, self.rng, began=self.began)
+        state = self._within_limits(n_clusters)
+        run = Run.of_partition(
+            state.problem, self.plan, state.partition, self.rng,
+            began=self.began, inertias=state.inertias,
+        )  # fmt: skip
         run.record_start()
         reason = self._report(run)
-        # New regions are split off first: otherwise sweeps would move whole clusters into them.
+        # New regions are split off first: otherwise sweeps would move whole clusters into them. Sweeps
+        # leave room for further swaps only where swaps were worthwhile before.
         for step in (self._repair, self._settle, self._repair):
-            reason = step(run, state) if reason in (None, StopReason.TOL) else reason
+            if reason in (None, StopReason.TOL) and (step == self._settle or self.repairs_pay):
+                reason = step(run, state)
         assert reason is not None
         run.finish(Outcome(reason))
         n_old = self.placement.n_old
         self.ledger.desert(self.placement.labels[:n_old], run.partition.labels[:n_old])
         return run
 
+    def _within_limits(self, n_clusters: int) -> Restructuring:
+        """Return the partition of the placed rows within the limits on sizes.
+
+        Pinned rows cannot be divided. If they do not fit into `n_clusters` clusters of at least the
+        minimum size, there are fewer clusters.
+        """
+        state = self._restructured(n_clusters)
+        try:
+            self._balance(state)
+        except NoPartitionError as error:
+            problem = state.problem
+            if problem.n_pinned == 0 or problem.limits is None:
+                raise
+            state = self._restructured(n_clusters)
+            if problem.limits.differ or not state.merge_undersized():
+                raise _needs_old_rows() from error
+            try:
+                self._balance(state)
+            except NoPartitionError:
+                raise _needs_old_rows() from error
+        return state
+
     def _restructured(self, n_clusters: int) -> Restructuring:
         """Return the partition of the placed rows with the right number of clusters."""
         placed, problem = self.placement, self.placement.problem
         k = len(placed.centres)
+        self.ledger = ClusterLedger.begin(k)
+        inertias = np.zeros(k)
         partition, _ = Partition.from_labels(
             placed.labels.copy(),  # Sweeps change the labels of a partition.
             k,
@@ -123,6 +158,7 @@ class Update:
             problem.row_weights,
             problem.n_threads,
             positions=placed.centres,
+            inertias=inertias,
         )
         state = Restructuring(
             problem.with_count(k),
@@ -131,6 +167,7 @@ class Update:
             placed.touched.copy(),
             placed.n_old,
             self.rng,
+            (partition, inertias),
         )
         state.set_count(n_clusters)
         return state
@@ -183,7 +220,7 @@ class Update:
         """Sweep around touched clusters until a sweep gains little. Return the reason to stop."""
         policy = self._policy(run.partition, state)
         lists = policy.lists if isinstance(policy, CandidatePolicy) else None
-        quiet = 0
+        quiet, tolerance = 0, TOLERANCE_FACTOR * self.criteria.tol
         while run.n_sweeps < self.criteria.max_iter:
             run.exchanged = run.has_limits and not run.exchanged
             if run.has_limits and lists is not None:
@@ -199,7 +236,7 @@ class Update:
             stopped = StopReason.MAX_TIME if result.late else self._report(run)
             if stopped is not None:
                 return stopped
-            quiet = quiet + 1 if result.gain <= self.criteria.tol * before else 0
+            quiet = quiet + 1 if result.gain <= tolerance * before else 0
             # With limits, sweeps alternate between moves and exchanges, and both must gain little.
             if result.moves == 0 or quiet >= (2 if run.has_limits else 1):
                 return StopReason.TOL
@@ -219,6 +256,7 @@ class Update:
                 return stopped
             if repairs.few_swaps:
                 break
+        self.repairs_pay = repairs.changed
         return StopReason.TOL if run.on_course else StopReason.MAX_TIME
 
     def _report(self, run: Run) -> StopReason | None:
@@ -227,3 +265,15 @@ class Update:
         if callback is not None and callback(run.history[-1]):
             return StopReason.CALLBACK
         return StopReason.MAX_TIME if time.perf_counter() >= self.criteria.deadline else None
+
+
+def _needs_old_rows() -> ParameterConflictError:
+    return ParameterConflictError(
+        Message(
+            "No partition within {min_size} and {max_size} was found, because the old rows of each "
+            "cluster stay together. Pass them ({rows}), or use wider limits.",
+            min_size=Parameter("min_size"),
+            max_size=Parameter("max_size"),
+            rows=Parameter("X"),
+        )
+    )

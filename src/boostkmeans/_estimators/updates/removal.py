@@ -19,6 +19,9 @@ Ints = NDArray[np.int64]
 
 # Relative rounding of sums of weights.
 ROUNDING = 1e-9
+# Removed rows may have this share more inertia than all rows: some were in another cluster than the
+# nearest one.
+INERTIA_EXCESS = 0.01
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ def remaining(whole: Remainder, removed: Rows, row_weights: RowWeights, n_thread
     lost_inertias = lost.inertias * row_weights.unit
     lost_inertias[partly] += spread
     lost_inertia = frame.inertia(float(lost_inertias.sum()))
+    _check_inertia(whole, lost_inertia)
     new_centres = whole.centres.copy()
     new_centres[partly] = frame.leave(moved)
     return Remainder(
@@ -98,6 +102,25 @@ def _check_amounts(whole: Remainder, counts: Ints, lost_weights: Floats, *, is_w
                 cluster=int(c),
                 size=int(whole.sizes[c]),
                 weight=float(whole.weights[c]),
+            )
+        )
+
+
+def _check_inertia(whole: Remainder, lost: float) -> None:
+    """Raise an error if rows so far from the centres cannot have been in the clusters."""
+    if whole.inertias is None:
+        return
+    squares = float(whole.weights @ np.square(whole.centres).sum(axis=1))
+    if lost > whole.inertia * (1 + INERTIA_EXCESS) + ROUNDING * squares:
+        raise InvalidValuesError(
+            Message(
+                "{removed} has an inertia of {lost:g}, but that of all rows of the model is only "
+                "{inertia:g}. They are not all rows of the model, or they were in other clusters: pass "
+                "all rows of the model, too ({rows}).",
+                removed=Parameter("X_removed"),
+                rows=Parameter("X"),
+                lost=lost,
+                inertia=whole.inertia,
             )
         )
 

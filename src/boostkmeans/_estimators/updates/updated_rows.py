@@ -4,14 +4,16 @@ There are two ways to represent the old rows: by themselves, or by the weighted 
 if the rows are not available. The steps that follow are the same.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostkmeans._data.frame import Array, Floats, Frame
-from boostkmeans._data.row_source import source_to_stream
+from boostkmeans._data.row_source import RowSource, source_to_stream
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.stacking import stack_rows
 from boostkmeans._data.weights import RowWeights
@@ -23,7 +25,14 @@ from boostkmeans._estimators.updates.removal import (
     is_row_numbers,
     remaining,
 )
-from boostkmeans._runtime.errors import InvalidValuesError, Message, Parameter, ParameterConflictError
+from boostkmeans._estimators.vector_columns import user_rows
+from boostkmeans._runtime.errors import (
+    InvalidValuesError,
+    Message,
+    Parameter,
+    ParameterConflictError,
+    StructuredError,
+)
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.nearest import distances_to_assigned, nearest_labels
 from boostkmeans._steps.partition import Labels
@@ -88,17 +97,50 @@ def rows_of_update(model: Any, changes: Changes) -> UpdatedRows:
                 removed=Parameter("X_removed"),
             )
         )
+    changes = _converted(changes)
     threads = resolve_threads(model.n_threads)
     new = None
     if changes.new is not None:
-        array = model._validate(changes.new, reset=False)
-        # The check of all values names the rows of X_new.
-        new = Rows.in_frame(array, model._frame, threads), array
+        with _about(changes.new):
+            array = model._validate(changes.new, reset=False)
+            # The check of all values names the rows of X_new.
+            new = Rows.in_frame(array, model._frame, threads), array
     elif changes.new_weight is not None:
         raise _superfluous("sample_weight", "X_new")
     if changes.old is None:
         return _represented_by_centres(model, changes, None if new is None else new[0], threads)
     return _with_old_rows(model, changes, None if new is None else new[1], threads)
+
+
+def _converted(changes: Changes) -> Changes:
+    """Return the changes with columns of vectors as arrays, and with None for rows of length 0."""
+    new, new_weight = _rows_or_none(changes.new, changes.new_weight, "X_new")
+    removed, removed_weight = _rows_or_none(changes.removed, changes.removed_weight, "X_removed")
+    return replace(
+        changes, new=new, new_weight=new_weight, removed=removed, removed_weight=removed_weight
+    )
+
+
+def _rows_or_none(rows: Any, weights: ArrayLike | None, name: str) -> tuple[Any, ArrayLike | None]:
+    if rows is None:
+        return None, weights
+    if not isinstance(rows, RowSource):
+        rows = user_rows(rows, name)
+    n_rows = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    if n_rows > 0:
+        return rows, weights
+    return None, None if weights is not None and np.size(weights) == 0 else weights
+
+
+@contextmanager
+def _about(rows: Any) -> Iterator[None]:
+    """Add the name of the file of rows to errors about them."""
+    try:
+        yield
+    except StructuredError as error:
+        if isinstance(rows, RowSource):
+            error.source = error.source or rows.name
+        raise
 
 
 def _superfluous(weight: str, rows: str) -> ParameterConflictError:
@@ -114,19 +156,24 @@ def _with_old_rows(model: Any, changes: Changes, new: Array | None, threads: int
             "removed_weight has no effect if X is given: X_weight has the weights of the removed rows."
         )
     if source_to_stream(changes.old, len(model.cluster_centers_), weighted=False) is not None:
-        raise ValueError(
-            "update needs X in memory, but it does not fit. Without X, the centres represent its rows."
+        raise ParameterConflictError(
+            Message(
+                "update needs {rows} in memory, but it does not fit. Without {rows}, the sums of the "
+                "clusters represent its rows.",
+                rows=Parameter("X"),
+            )
         )
-    old = model._validate(changes.old, reset=False)
-    labels, weights = _old_labels(model, old, changes.old_weight, threads)
-    removed = _removed_numbers(model, changes.removed, old)
+    with _about(changes.old):
+        old = model._validate(changes.old, reset=False)
+        labels, weights = _old_labels(model, old, changes.old_weight, threads)
+    with _about(changes.removed):
+        removed = _removed_numbers(model, changes.removed, old)
     kept = np.ones(old.shape[0], dtype=bool)
     kept[removed] = False
     n_new = 0 if new is None else new.shape[0]
     if not kept.any() and n_new == 0:
         raise ValueError("update would remove all rows.")
-    array = old if len(removed) == 0 else old[np.flatnonzero(kept)]
-    array = array if new is None else stack_rows(array, new)
+    array = stack_rows(old, new, np.flatnonzero(kept) if len(removed) else None)
     touched = np.zeros(len(model.cluster_centers_), dtype=bool)
     touched[labels[removed]] = True
     return UpdatedRows(
@@ -216,7 +263,7 @@ def _represented_by_centres(model: Any, changes: Changes, new: Rows | None, thre
         model.cluster_centers_,
         model._cluster_weights,
         _sizes_of_all_rows(model),
-        model.inertia_,
+        inertia_of_all_rows(model),
         np.zeros(k, dtype=bool),
         None if spread is None else np.square(spread) * model._cluster_weights,
     )
@@ -227,8 +274,9 @@ def _represented_by_centres(model: Any, changes: Changes, new: Rows | None, thre
     else:
         if is_row_numbers(changes.removed):
             raise ValueError("Row numbers in X_removed need X, the rows that they number.")
-        array = model._validate(changes.removed, reset=False)
-        removed = Rows.in_frame(array, model._frame, threads)
+        with _about(changes.removed):
+            array = model._validate(changes.removed, reset=False)
+            removed = Rows.in_frame(array, model._frame, threads)
         lost = RowWeights.of(changes.removed_weight, removed.n_rows)
         whole, n_removed = remaining(whole, removed, lost, threads), removed.n_rows
     if new is None and not (whole.weights > 0).any():
@@ -270,6 +318,14 @@ def _sizes_of_all_rows(model: Any) -> Ints:
         "The sizes of the clusters are not known, because partial_fit added weighted rows. Pass all "
         "rows as X, or fit the model again."
     )
+
+
+def inertia_of_all_rows(model: Any) -> float:
+    """Return the inertia of the rows of a model, also if `inertia_` describes only a batch."""
+    spread = getattr(model, "cluster_spread_", None)
+    if model.cluster_sizes_.sum() == model.n_samples_seen_ or spread is None:
+        return float(model.inertia_)
+    return float(np.square(spread) @ model._cluster_weights)
 
 
 def frame_of_model(rows: Rows, metric: str) -> Frame:

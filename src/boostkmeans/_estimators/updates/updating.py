@@ -22,6 +22,7 @@ from boostkmeans._estimators.updates.updated_rows import (
     UpdatedRows,
     frame_of_model,
     has_all_labels,
+    inertia_of_all_rows,
     rows_of_update,
 )
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError
@@ -79,14 +80,27 @@ def target_count(model: Any, weights: RowWeights) -> int:
     It is that of the parameters, or the nearest number that the limits on sizes and the number of rows
     allow.
     """
-    total = weights.total
+    total, n_positive = weights.total, weights.n_positive
     target = cluster_count(model.n_clusters, model.leaf_size, total)
     # One limit per cluster implies their number.
     if model.max_size is not None and np.ndim(model.max_size) == 0:
         target = max(target, math.ceil(total / model.max_size * (1 - ROUNDING)))
     if np.ndim(model.min_size) == 0 and model.min_size:
         target = min(target, max(1, math.floor(total / model.min_size * (1 + ROUNDING))))
-    return min(target, weights.n_positive)
+    has_own_limits = np.ndim(model.min_size) > 0 or np.ndim(model.max_size) > 0
+    if has_own_limits and n_positive < target:
+        raise ParameterConflictError(
+            Message(
+                "Only {n} of {target} clusters would have rows, but {min_size} or {max_size} has one "
+                "limit per cluster. Pass the old rows ({rows}), so that clusters can be split.",
+                n=n_positive,
+                target=target,
+                min_size=Parameter("min_size"),
+                max_size=Parameter("max_size"),
+                rows=Parameter("X"),
+            )
+        )
+    return min(target, n_positive)
 
 
 def _check_represented(model: Any, updated: UpdatedRows) -> None:
@@ -169,7 +183,7 @@ def _row_attributes(model: Any, updated: UpdatedRows, run: Run, update: Update) 
         n_removed=updated.n_removed,
         n_kept=n_kept,
         n_moved=n_moved,
-        inertia_before=float(model.inertia_),
+        inertia_before=inertia_of_all_rows(model),
         inertia_after=float(inertia),
         labels=labels[n_old:].copy(),
         removed_rows=updated.removed_rows,

@@ -134,7 +134,7 @@ def _per_cluster(name: str, sizes: Sizes, n_clusters: int, default: float) -> Fl
         return np.full(n_clusters, float(values))
     if values.shape != (n_clusters,):
         expected = f"a number or an array of shape ({n_clusters},), one limit per cluster"
-        raise ParameterError(name, expected, f"an array of shape {values.shape}")
+        raise ParameterError(name, expected, sizes)
     return values
 
 

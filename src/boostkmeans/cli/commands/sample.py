@@ -89,7 +89,7 @@ def sample(
         wanted = None if levels is None else _parse_levels(levels)
         if input_options.id_column is not None and not paths:
             raise ValueError("--id needs the files of vectors: name them after the model.")
-        model = read_model(model_path, run_options.threads)
+        model = read_model(model_path, run_options.threads, paths or [])
         with ExitStack() as opened:
             vectors: Vectors | None = None
             if paths:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from boostkmeans.cli.files.model_input import read_model
 from boostkmeans.cli.files.output import (
     Output,
     check_ending,
+    check_model_ending,
     check_outputs,
     output_to,
     require_file,
@@ -32,6 +34,9 @@ from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, Threads
 from boostkmeans.cli.progress_display import ProgressDisplay
 from boostkmeans.io import Vectors
+
+# Options for results other than the model.
+OTHER_RESULTS = {"labels": "--labels", "the report": "--report"}
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,7 @@ class UpdateOutputs:
             output_to(report, force=common.force),
         )
         require_file("--output", found.model)
+        check_model_ending(found.model, OTHER_RESULTS)
         require_file("--report", found.report)
         check_ending("--report", found.report, (".json", ".jsonl"), stdout=False)
         if found.labels is not None and found.labels.is_folder:
@@ -174,13 +180,22 @@ class Sources:
     has_ids: bool
 
     def numbers_of(self, ids: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the rows of the model with these ids."""
+        """Return the rows of the model with these ids. Raise an error unless there is one of each."""
         assert self.old is not None
-        places = {str(one): row for row, one in enumerate(self.old.read_ids(0, len(self.old)).tolist())}
-        missing = [str(one) for one in ids.tolist() if str(one) not in places]
-        if missing:
-            raise ValueError(f"--removed-ids: {self.old.name} has no vector with the id {missing[0]!r}.")
-        return np.array([places[str(one)] for one in ids.tolist()], dtype=np.int64)
+        known = [str(one) for one in self.old.read_ids(0, len(self.old)).tolist()]
+        places, amounts = {one: row for row, one in enumerate(known)}, Counter(known)
+        wanted = [str(one) for one in ids.tolist()]
+        for one, n_listed in Counter(wanted).items():
+            if amounts[one] == 0:
+                raise ValueError(f"--removed-ids: {self.old.name} has no vector with the id {one!r}.")
+            if amounts[one] > 1:
+                raise ValueError(
+                    f"--removed-ids: {self.old.name} has {amounts[one]} vectors with the id {one!r}. "
+                    "Ids of removed vectors must be unique."
+                )
+            if n_listed > 1:
+                raise ValueError(f"--removed-ids lists the id {one!r} {n_listed} times.")
+        return np.array([places[one] for one in wanted], dtype=np.int64)
 
     def described(self, report: UpdateReport) -> DescribedRows:
         """Return the number and the ids of the labelled rows: kept old rows, then new rows."""
@@ -250,7 +265,7 @@ def update(
         )
         inputs = input_files(paths, input_options) if paths else []
         outputs.check(model_path, inputs, changes)
-        model = _read_updatable(model_path, threads)
+        model = _read_updatable(model_path, threads, paths or [])
         start = time.perf_counter()
         with ExitStack() as opened:
             with run.progress() as display:
@@ -262,8 +277,8 @@ def update(
             run.print_result(_summary(model, model_path, seconds, files), _listing)
 
 
-def _read_updatable(path: str, threads: int | None) -> BoostKMeans:
-    model = read_model(path, threads)
+def _read_updatable(path: str, threads: int | None, others: list[str]) -> BoostKMeans:
+    model = read_model(path, threads, others)
     if not isinstance(model, BoostKMeans):
         raise ValueError(
             f"{path} contains a {type(model).__name__}, but only k-way models can be updated."

@@ -58,7 +58,7 @@ def _locate_values(vectors: Vectors) -> Iterator[None]:
     try:
         yield
     except NotFiniteError as error:
-        if len(vectors.files) > 1:
+        if len(vectors.files) > 1 and not error.source:
             error.source, error.row = vectors.locate(error.row)
         raise
 

@@ -115,10 +115,13 @@ def check_ending(name: str, output: Output | None, endings: tuple[str, ...], *, 
     )
 
 
-def check_model_ending(output: Output | None) -> None:
-    """Raise an error if the ending of a model file means another format."""
+def check_model_ending(output: Output | None, others: Mapping[str, str] = OTHER_RESULTS) -> None:
+    """Raise an error if the ending of a model file means another format.
+
+    `others` are the options of the command for other results.
+    """
     if output is not None and output.ending in FOREIGN_ENDINGS:
-        other = ", ".join(f"{option} for {what}" for what, option in OTHER_RESULTS.items())
+        other = ", ".join(f"{option} for {what}" for what, option in others.items())
         raise ValueError(
             "--output is the file for the model, which ends in .safetensors or .st. Got "
             f"{output.path!r}. Use {other}."

@@ -58,13 +58,15 @@ def estimate_missed(
 ) -> MissedPairs:
     """Return the estimate from the true numbers of partners of the checked rows.
 
-    The interval is that of Clopper and Pearson for the share of missed pairs. It treats the pairs of the
-    checked rows as drawn independently.
+    The interval is that of Korn and Graubard: that of Clopper and Pearson for the number of pairs that,
+    drawn independently, would be as informative as the pairs of the checked rows. Rows in dense regions
+    have many pairs, which are found or missed together.
     """
-    missed = int(np.maximum(degrees - found.degrees[checked], 0).sum())
-    n_pairs = int(degrees.sum())
-    low, high = share_interval(missed, n_pairs, confidence)
+    lost = np.maximum(degrees - found.degrees[checked], 0)
+    missed, n_pairs = int(lost.sum()), int(degrees.sum())
     share = missed / max(1, n_pairs)
+    n_effective = effective_pairs(lost, degrees, len(checked) / max(1, int(found.is_compared.sum())))
+    low, high = share_interval(share * n_effective, n_effective, confidence)
     exact = found.is_exhaustive and missed == 0
     return MissedPairs(
         n_checked=len(checked),
@@ -78,8 +80,30 @@ def estimate_missed(
     )
 
 
-def share_interval(n_missed: int, n_pairs: int, confidence: float) -> tuple[float, float]:
-    """Return the interval of Clopper and Pearson for a share.
+def effective_pairs(missed: Indices, degrees: Indices, checked_share: float) -> float:
+    """Return how many independent pairs are as informative as those of the checked rows.
+
+    `missed` and `degrees` are the missed pairs and all pairs of each checked row, which are a share
+    `checked_share` of all rows. The result is p (1 - p) / v for the share p of missed pairs and the
+    variance v of its estimate from rows. Where no pair or every pair is missed, the pairs of a row count
+    as if they were equal.
+
+    >>> effective_pairs(np.array([0, 0]), np.array([5, 5]), 0.1)
+    2.0
+    """
+    total, n = float(degrees.sum()), len(degrees)
+    if total == 0.0:
+        return 0.0
+    share = float(missed.sum()) / total
+    if share in (0.0, 1.0) or n < 2:
+        return total**2 / float(np.square(degrees, dtype=np.float64).sum())
+    rests = float(np.square(missed - share * degrees).sum())
+    variance = (1.0 - checked_share) * n / (n - 1) * rests / total**2
+    return total if variance <= 0.0 else min(total, share * (1.0 - share) / variance)
+
+
+def share_interval(n_missed: float, n_pairs: float, confidence: float) -> tuple[float, float]:
+    """Return the interval of Clopper and Pearson for a share. The numbers need not be whole.
 
     >>> [round(end, 3) for end in share_interval(0, 100, 0.95)]
     [0.0, 0.036]

@@ -35,6 +35,8 @@ PIECE_BYTES = 1 << 22
 # Largest number of columns of a table of which some are not numbers. NumPy's type of a row with several
 # types takes 500 bytes and 20 microseconds per column.
 MAX_MIXED_COLUMNS = 1 << 16
+# Largest number of comments before a table. A line takes about two microseconds.
+MAX_COMMENT_LINES = 1 << 20
 DTYPE = np.dtype(np.float64)
 # Advice if a file is not a table.
 EXPECTED = "Pass a table of numbers as text. If the file has another format, pass its format."
@@ -131,7 +133,14 @@ def _read_first_line(where: Location, lines: _Lines, options: TableOptions) -> t
     excel = EXCEL_SEPARATOR.fullmatch(line) if line is not None else None
     if excel:
         separator, line = excel[1], next(lines, None)
+    n_comments = 0
     while line is not None and is_comment(line):
+        n_comments += 1
+        if n_comments > MAX_COMMENT_LINES:
+            raise where.within(f"line {lines.number}").error(
+                f"The file has more than {MAX_COMMENT_LINES:,} lines of comments before the table.",
+                EXPECTED,
+            )
         line = next(lines, None)
     if line is None:
         raise where.error("The file is empty.", EXPECTED)
