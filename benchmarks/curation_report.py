@@ -6,6 +6,10 @@ from environment import Json
 from page import context, table
 from result_files import RESULTS, read_result
 
+SEMHASH = "near_duplicates_semhash"
+NEIGHBOURS = "near_duplicates_in_neighbouring_clusters"
+"""Names of results that are parts of a section."""
+
 DUPLICATES = """## Near duplicates
 
 Pairs of rows with a cosine of at least the threshold. faiss compares all rows
@@ -57,7 +61,7 @@ def duplicates_section(result: Json) -> str:
 
 def _semhash_results() -> Json:
     """Return the results of semhash, which were measured in a session of their own."""
-    path = RESULTS / "near_duplicates_semhash.json"
+    path = RESULTS / f"{SEMHASH}.json"
     return read_result(path) if path.exists() else {}
 
 
@@ -91,7 +95,7 @@ def million_section(result: Json) -> str:
 
 
 def _approximate_results() -> list[Json]:
-    path = RESULTS / "near_duplicates_in_neighbouring_clusters.json"
+    path = RESULTS / f"{NEIGHBOURS}.json"
     return list(read_result(path)["results"]) if path.exists() else []
 
 

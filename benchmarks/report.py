@@ -19,6 +19,11 @@ from environment import Json
 from page import DOCS, IMAGES, context, table
 from result_files import RESULTS, read_result
 
+# Results of several benchmarks in one file, which has one section.
+SHARED = {updates_report.RESULT}
+# Results that are shown in the section of another one.
+INCLUDED = {curation_report.SEMHASH, curation_report.NEIGHBOURS}
+
 
 def write_report() -> None:
     """Write the page and its plot."""

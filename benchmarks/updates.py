@@ -18,6 +18,7 @@ from data import Array
 from environment import N_THREADS, Json
 from measure import exact_inertia, median, one_line, timed
 from result_files import RESULTS, read_result, save_result
+from updates_report import RESULT
 
 N_ROWS = 1_000_000
 N_NEW = 100_000
@@ -51,10 +52,10 @@ def rows_of_update() -> tuple[Array, Array, Array]:
 
 def _record(part: str, figures: Json) -> None:
     """Add the figures of a part to the result file."""
-    path = RESULTS / "updates.json"
+    path = RESULTS / f"{RESULT}.json"
     known = read_result(path).get("parts", {}) if path.exists() else {}
     name = f"PhotoSIFT {N_ROWS} x 128, and {N_NEW} rows of other photographs"
-    save_result("updates", {"data": name, "k": N_CLUSTERS, "parts": {**known, part: figures}})
+    save_result(RESULT, {"data": name, "k": N_CLUSTERS, "parts": {**known, part: figures}})
     print(f"  {part}: {one_line(figures)}", flush=True)
 
 

@@ -3,6 +3,9 @@
 from environment import Json
 from page import context, table
 
+RESULT = "updates"
+"""Name of the result file."""
+
 # Parts of the first table, with their descriptions.
 SINGLE = {
     "refit": "fit all rows again",
@@ -58,4 +61,4 @@ def _ten_updates(parts: Json) -> str:
     )
 
 
-SECTIONS = {"updates": updates_section}
+SECTIONS = {RESULT: updates_section}

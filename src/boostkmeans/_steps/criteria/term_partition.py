@@ -117,7 +117,9 @@ class TermPartition:
     def directions(self) -> Floats:
         """Composites scaled to unit length, one per row."""
         lengths = np.sqrt(np.einsum("ij,ij->j", self.by_term, self.by_term))
-        return np.ascontiguousarray((self.by_term / np.where(lengths > 0, lengths, 1.0)).T)
+        # Rows that changed during the fit may have made sums infinite. The caller refuses the NaN.
+        with np.errstate(invalid="ignore"):
+            return np.ascontiguousarray((self.by_term / np.where(lengths > 0, lengths, 1.0)).T)
 
     def numbers(self, total: Floats | None = None) -> ClusterNumbers:
         """Return the numbers of the clusters. `total` is the sum of these rows by default."""
