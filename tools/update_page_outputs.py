@@ -14,11 +14,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+from boostkmeans._runtime.instruction_set import instruction_sets, using_instruction_set
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = ("docs/tutorial.md", "docs/embeddings.md")
 # A Python block, and the block with its output if there is one.
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n\n```text\n(?P<output>.*?)```)?", re.DOTALL)
+# Instruction set of the examples, so that the outputs do not depend on the processor. Kernels round
+# float32 scores differently, and a fit may then end in another optimum.
+INSTRUCTION_SET = "avx2"
 # Seconds, which vary from run to run.
 SECONDS = re.compile(r"\b\d+\.\d+ s\b")
 
@@ -41,11 +46,22 @@ def run_blocks(page: Path) -> list[str]:
     """Run the Python blocks of a page in order, in the current folder. Return what each one prints."""
     names: dict[str, object] = {"__name__": "__main__"}
     printed = []
-    for found in BLOCK.finditer(page.read_text(encoding="utf-8")):
-        with contextlib.redirect_stdout(io.StringIO()) as output:
-            exec(compile(found["code"], str(page), "exec"), names)
-        printed.append(output.getvalue())
+    with fixed_instruction_set():
+        for found in BLOCK.finditer(page.read_text(encoding="utf-8")):
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                exec(compile(found["code"], str(page), "exec"), names)
+            printed.append(output.getvalue())
     return printed
+
+
+def is_comparable() -> bool:
+    """Return whether this processor can reproduce the stored outputs."""
+    return INSTRUCTION_SET in instruction_sets()
+
+
+def fixed_instruction_set() -> contextlib.AbstractContextManager[None]:
+    """Use the instruction set of the stored outputs, if this processor has it."""
+    return using_instruction_set(INSTRUCTION_SET) if is_comparable() else contextlib.nullcontext()
 
 
 def with_outputs(text: str, printed: list[str]) -> str:
