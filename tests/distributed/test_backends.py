@@ -17,18 +17,22 @@ from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.errors import ClusterError, WorkerDiedError
 from boostkmeans.distributed._engines.ray_backend import RayBackend
 from conftest import run_python
-from processes import PATIENCE
+from processes import PATIENCE, wait_until
 
 pytest_plugins = ("cluster_fixtures",)
 pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+# Bytes of a result that should not stay in memory.
+LARGE = 2**24
 
 
 def number(i: int) -> int:
     return i
 
 
-def join(left: str, right: str) -> str:
-    return f"({left}{right})"
+def join(*parts: str) -> str:
+    return f"({''.join(parts)})"
 
 
 def halves(values: Any) -> tuple[Any, Any]:
@@ -42,6 +46,10 @@ def zeros(n: int) -> Any:
 
 def total(values: Any) -> float:
     return float(values.sum())
+
+
+def small_and_large() -> tuple[int, Any]:
+    return 7, np.zeros(LARGE // 8)
 
 
 def fail(value: int) -> None:
@@ -84,14 +92,37 @@ def test_references_are_replaced_by_results(backend: Any) -> None:
     assert backend.get([backend.submit(total, second), backend.submit(len, first)]) == [0.0, 5]
 
 
+def test_results_of_one_task_can_be_kept_alone(backend: Any) -> None:
+    first, second = backend.submit(halves, list(range(10)), n_results=2)
+    kept = backend.keep(first)
+    assert backend.keep(kept) is kept
+    del first
+    assert backend.get([kept, backend.submit(len, second)]) == [[0, 1, 2, 3, 4], 5]
+
+
+def test_dask_frees_results_that_are_not_kept(dask_backend: DaskBackend, dask_client: Any) -> None:
+    small, large = dask_backend.submit(small_and_large, n_results=2)
+    kept = dask_backend.keep(small)
+    assert dask_backend.get([kept]) == [7]
+    del small, large
+
+    def bytes_in_memory() -> int:
+        info = dask_client.scheduler_info(n_workers=-1)
+        return sum(one["metrics"]["managed_bytes"] for one in info["workers"].values())
+
+    assert wait_until(lambda: bytes_in_memory() < LARGE)
+    assert dask_backend.get([kept]) == [7]
+
+
 def test_large_results_arrive(backend: Any) -> None:
     (rows,) = backend.get([backend.submit(zeros, 100_000)])
     assert rows.shape == (100_000, 4)
 
 
 def test_reduction_is_a_fixed_tree(backend: Any) -> None:
-    references = [backend.submit(str, i) for i in range(5)]
-    assert backend.get([reduce_in_order(backend, join, references)]) == ["(((01)(23))4)"]
+    references = [backend.submit(str, i) for i in range(6)]
+    assert backend.get(reduce_in_order(backend, join, references)) == ["((0123)(45))"]
+    assert backend.get(reduce_in_order(backend, join, references, at_most=4)) == ["(0123)", "(45)"]
 
 
 def test_errors_have_their_type_and_fields(backend: Any) -> None:

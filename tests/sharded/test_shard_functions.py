@@ -1,5 +1,6 @@
 """Functions of one shard: sums, snapshots, sweeps against a snapshot, samples and repairs."""
 
+from contextlib import closing
 from itertools import pairwise
 
 import numpy as np
@@ -11,12 +12,20 @@ from scipy import sparse
 
 from boostkmeans._data.rows import Rows
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._sharded.backend import FAN_IN, LocalBackend, reduce_in_order
 from boostkmeans._sharded.rows import waves_of
 from boostkmeans._sharded.shard.block import core_array, describe_block
 from boostkmeans._sharded.shard.candidate_groups import CandidateGroups
 from boostkmeans._sharded.shard.repairing import HalfCentres, choose_swaps, halve_shard, swap_shard
 from boostkmeans._sharded.shard.sampling import SampleDraw
-from boostkmeans._sharded.shard.sums import NO_SHARD, Snapshot, add_sums, make_snapshot, sum_shard
+from boostkmeans._sharded.shard.sums import (
+    NO_SHARD,
+    Snapshot,
+    add_sums,
+    close_wave,
+    make_snapshot,
+    sum_shard,
+)
 from boostkmeans._sharded.shard.sweeping import SweepRequest, shard_seed, sweep_shard
 from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.partition import Partition
@@ -53,6 +62,30 @@ def snapshot_of(X: Floats, labels: NDArray[np.int32], k: int, n_shards: int = 1)
 
 
 class TestSums:
+    @given(st.integers(0, 2**20), st.integers(1, 21))
+    def test_groups_give_the_same_bits_as_all_shards_at_once(self, seed: int, n_shards: int) -> None:
+        """Tasks add up groups of shards, and the last one also makes the snapshot."""
+        rng = np.random.default_rng(seed)
+        n, k = 90, 4
+        X, labels = rng.normal(size=(n, 3)), rng.integers(0, k, n).astype(np.int32)
+        parts = np.array_split(labels, n_shards)
+        sums = [
+            sum_shard(*shard, part, k) for shard, part in zip(shards_of(X, n_shards), parts, strict=True)
+        ]
+        whole = add_sums(*sums)
+        with closing(LocalBackend(1)) as backend:
+            groups = backend.get(reduce_in_order(backend, add_sums, sums, at_most=FAN_IN))
+            last = backend.get(reduce_in_order(backend, add_sums, sums))
+        assert len(groups) <= FAN_IN
+        assert len(last) == 1
+        other = make_snapshot(whole, None)[0]
+        own, snapshot, _ = close_wave(1, 1, None, None, whole, *groups)
+        for found in (own, last[0]):
+            for name, expected in vars(whole.sums).items():
+                np.testing.assert_array_equal(getattr(found.sums, name), expected)
+            np.testing.assert_array_equal(found.holders, whole.holders)
+        np.testing.assert_array_equal(snapshot.composites, 2 * other.composites)
+
     @given(st.integers(0, 2**20), st.integers(1, 6), st.booleans())
     def test_sums_of_shards_add_up(self, seed: int, n_shards: int, weighted: bool) -> None:
         rng = np.random.default_rng(seed)

@@ -70,6 +70,15 @@ class ClusterSums:
         np.add(self.weights, other.weights, out=self.weights)
         np.add(self.counts, other.counts, out=self.counts)
 
+    def plus(self, other: "ClusterSums") -> "ClusterSums":
+        """Return the sums of these and of other rows, with the same bits as `add`."""
+        return ClusterSums(
+            self.composites + other.composites,
+            self.weights + other.weights,
+            self.counts + other.counts,
+            self.inertias + (other.inertias + _merge_costs(self, other)),
+        )
+
 
 def _merge_costs(a: ClusterSums, b: ClusterSums) -> Floats:
     """Return the increase of the inertia if each cluster of `a` is merged with that of `b`."""
@@ -77,8 +86,11 @@ def _merge_costs(a: ClusterSums, b: ClusterSums) -> Floats:
     both = np.flatnonzero((a.weights > 0) & (b.weights > 0))
     own, other = a.weights[both], b.weights[both]
     for begin in range(0, len(both), MERGED_AT_ONCE):
-        some = both[begin : begin + MERGED_AT_ONCE]
-        gaps = a.composites[some] / a.weights[some, None] - b.composites[some] / b.weights[some, None]
+        some: NDArray[np.int64] | slice = both[begin : begin + MERGED_AT_ONCE]
+        if len(both) == a.n_clusters:  # A slice needs no copies.
+            some = slice(begin, begin + MERGED_AT_ONCE)
+        gaps = a.composites[some] / a.weights[some, None]
+        gaps -= b.composites[some] / b.weights[some, None]
         costs[some] = np.einsum("ij,ij->i", gaps, gaps)
     costs[both] *= own * other / (own + other)
     return costs

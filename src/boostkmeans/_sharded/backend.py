@@ -15,6 +15,10 @@ from boostkmeans._runtime.instruction_set import (
     using_instruction_set,
 )
 
+# Number of results that a task combines: a power of two. Scheduling a task takes a few milliseconds. A
+# task needs the memory of all results that it combines.
+FAN_IN = 4
+
 Reference = Any
 """Reference to the result of a task. Its type depends on the backend."""
 
@@ -37,8 +41,12 @@ class Backend(Protocol):
 
         References among `args` are replaced by their results; references inside containers are not. With
         `n_results` above 1, the function returns a tuple of this length, and the result of `submit` is a
-        list of references to its items. The task uses the instruction set `isa`.
+        list of references to its items. The items may stay in memory until the last of these references
+        is garbage: see `keep`. The task uses the instruction set `isa`.
         """
+
+    def keep(self, reference: Reference) -> Reference:
+        """Return a reference to the same result that does not keep other results of its task."""
 
     def get(self, references: Sequence[Reference]) -> list[Any]:
         """Wait for results, and return them. Raise the exception of a task that failed."""
@@ -73,6 +81,10 @@ class LocalBackend:
         results: list[Future[Any]] = [Future() for _ in range(n_results)]
         self._pool.submit(_call, isa, function, args, results)
         return results[0] if n_results == 1 else results
+
+    def keep(self, reference: Reference) -> Reference:
+        """See `Backend`. Each result has its own memory."""
+        return reference
 
     def get(self, references: Sequence[Reference]) -> list[Any]:
         """See `Backend`."""
@@ -125,16 +137,15 @@ def reduce_in_order(
     combine: Callable[..., Any],
     references: Sequence[Reference],
     isa: str | None = None,
-) -> Reference:
-    """Combine results over a fixed binary tree of their positions, and return the reference to the last.
+    at_most: int = 1,
+) -> list[Reference]:
+    """Combine results over a fixed tree of their positions, until there are few. Return the rest.
 
-    `combine(a, b)` combines two of them. The result does not depend on the order in which tasks end, nor
-    on where they run.
+    `combine(*results)` combines up to `FAN_IN` neighbours, in the order of a binary tree. The result
+    depends neither on the order in which tasks end, nor on where they run. `at_most` is 1 or `FAN_IN`.
     """
     level = list(references)
-    while len(level) > 1:
-        pairs = [
-            backend.submit(combine, level[i], level[i + 1], isa=isa) for i in range(0, len(level) - 1, 2)
-        ]
-        level = pairs + level[len(level) - len(level) % 2 :]
-    return level[0]
+    while len(level) > at_most:
+        groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+        level = [one[0] if len(one) == 1 else backend.submit(combine, *one, isa=isa) for one in groups]
+    return level

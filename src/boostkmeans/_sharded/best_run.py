@@ -143,7 +143,7 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
             tasks.submit(nearest_in_shard, *shard, own, snapshot, bounds, n_results=2)
             for shard, own, bounds in zip(rows.shards, labels, run.bounds, strict=True)
         ]
-        labels = tuple(one[0] for one in found)
+        labels = tuple(tasks.keep(one[0]) for one in found)
         figures = tasks.get(*[one[1] for one in found])
         total = reduce(lambda a, b: a + b, [one[0] for one in figures])
         check_still_finite(total)

@@ -81,8 +81,8 @@ def _sweep_wave(run: ShardedRun, number: int, request: SweepRequest, groups: Ref
         for i in rows.waves[number]
     }
     labels, sums = {i: one[0] for i, one in found.items()}, {i: one[1] for i, one in found.items()}
-    partition = before.with_wave(rows, number, labels, sums)
-    summaries = rows.tasks.get(*[one[2] for one in found.values()])
+    wanted = [one[2] for one in found.values()]
+    partition, summaries = before.with_wave(rows, number, labels, sums, wanted)
     return Wave(number, labels, sums, dict(zip(found, summaries, strict=True)), partition, request.seed)
 
 
@@ -108,7 +108,8 @@ def _partly(run: ShardedRun, found: Wave, kept: set[int]) -> ShardedPartition:
         else rows.tasks.submit(sum_shard, *rows.shards[i], before.labels[i], run.n_clusters)
         for i in rows.waves[found.number]
     }
-    return before.with_wave(rows, found.number, {i: found.labels[i] for i in kept}, sums)
+    labels = {i: found.labels[i] for i in kept}
+    return before.with_wave(rows, found.number, labels, sums)[0]
 
 
 def perform_round(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,8 @@ from boostkmeans._sharded.shard.sampling import SampleDraw
 from boostkmeans._sharded.shard.sums import (
     SnapshotSummary,
     add_sums,
+    close_wave,
     cluster_figures,
-    make_snapshot,
     sum_shard,
     total_inertia,
     unchanged_clusters,
@@ -63,8 +64,10 @@ class ShardedPartition:
         unchanged_for: NDArray[np.uint8] | None = None,
     ) -> "ShardedPartition":
         """Add up the sums of all shards, and wait for the snapshot."""
-        totals = [rows.tasks.reduce(add_sums, [sums[i] for i in wave]) for wave in rows.waves]
-        return cls._from_totals(rows, labels, totals, before, unchanged_for)
+        tasks, last = rows.tasks, len(rows.waves) - 1
+        totals = [tasks.reduce(add_sums, [sums[i] for i in wave]) for wave in rows.waves[:last]]
+        own = [sums[i] for i in rows.waves[last]]
+        return cls._close_wave(rows, last, labels, totals, own, before, unchanged_for)[0]
 
     def with_wave(
         self,
@@ -72,27 +75,39 @@ class ShardedPartition:
         number: int,
         labels: Mapping[int, Reference],
         sums: Mapping[int, Reference],
-    ) -> "ShardedPartition":
-        """Return this partition with other labels and sums of the shards of a wave."""
-        wave = rows.waves[number]
-        totals = list(self.totals)
-        totals[number] = rows.tasks.reduce(add_sums, [sums[i] for i in wave])
+        wanted: Sequence[Reference] = (),
+    ) -> "tuple[ShardedPartition, list[Any]]":
+        """Return this partition with other labels and sums of the shards of a wave.
+
+        Return also the results that are `wanted`: to wait once saves time.
+        """
+        others = [total for i, total in enumerate(self.totals) if i != number]
         joined = [labels.get(i, own) for i, own in enumerate(self.labels)]
-        return self._from_totals(rows, joined, totals, self.snapshot)
+        own = [sums[i] for i in rows.waves[number]]
+        return self._close_wave(rows, number, joined, others, own, self.snapshot, wanted=wanted)
 
     @classmethod
-    def _from_totals(
+    def _close_wave(
         cls,
         rows: ShardedRows,
+        number: int,
         labels: list[Reference],
-        totals: list[Reference],
+        others: list[Reference],
+        sums: list[Reference],
         before: Reference | None,
         unchanged_for: NDArray[np.uint8] | None = None,
-    ) -> "ShardedPartition":
+        wanted: Sequence[Reference] = (),
+    ) -> "tuple[ShardedPartition, list[Any]]":
+        """Add up the sums of a wave and those of the other waves, and wait for the snapshot."""
         tasks = rows.tasks
-        total = tasks.reduce(add_sums, totals)
-        snapshot, summary = tasks.submit(make_snapshot, total, before, unchanged_for, n_results=2)
-        return cls(tuple(labels), tuple(totals), snapshot, tasks.get(summary)[0])
+        few = tasks.reduce_to_few(add_sums, sums)
+        total, snapshot, summary = tasks.submit(
+            close_wave, number, len(others), before, unchanged_for, *others, *few, n_results=3
+        )
+        totals = [*others[:number], tasks.keep(total), *others[number:]]
+        kept, snapshot = [tasks.keep(one) for one in labels], tasks.keep(snapshot)
+        own, *found = tasks.get(summary, *wanted)
+        return cls(tuple(kept), tuple(totals), snapshot, own), found
 
 
 @dataclass

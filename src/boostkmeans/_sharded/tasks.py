@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from boostkmeans._sharded.backend import Backend, Reference, reduce_in_order
+from boostkmeans._sharded.backend import FAN_IN, Backend, Reference, reduce_in_order
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,17 @@ class Tasks:
 
     def reduce(self, combine: Callable[..., Any], references: Sequence[Reference]) -> Reference:
         """Combine results in a fixed order. See `reduce_in_order`."""
-        return reduce_in_order(self.backend, combine, references, self.isa)
+        return reduce_in_order(self.backend, combine, references, self.isa)[0]
+
+    def reduce_to_few(
+        self, combine: Callable[..., Any], references: Sequence[Reference]
+    ) -> list[Reference]:
+        """Combine results in a fixed order until a single task can combine the rest."""
+        return reduce_in_order(self.backend, combine, references, self.isa, FAN_IN)
+
+    def keep(self, reference: Reference) -> Reference:
+        """Return a reference that keeps no other results of the same task. See `Backend.keep`."""
+        return self.backend.keep(reference)
 
     def get(self, *references: Reference) -> list[Any]:
         """Wait for results, and return them."""

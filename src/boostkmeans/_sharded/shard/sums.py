@@ -45,12 +45,23 @@ def sum_shard(block: Any, view: ShardView, labels: Labels, n_clusters: int) -> S
     return sum_labels(view, view.rows(block), labels, n_clusters)
 
 
-def add_sums(a: ShardSums, b: ShardSums) -> ShardSums:
-    """Return the sums of two sets of shards. `a` has the lower numbers."""
-    total = a.sums.copy()
-    total.add(b.sums)
+def add_sums(*parts: ShardSums) -> ShardSums:
+    """Return the sums of several sets of shards, in ascending order of their numbers.
+
+    They are added over a binary tree of their positions, so that groups of four (see `FAN_IN` of the
+    backend) and their totals give the same bits as all of them at once.
+    """
+    level = list(parts)
+    while len(level) > 1:
+        pairs = [_add_two(level[i], level[i + 1]) for i in range(0, len(level) - 1, 2)]
+        level = pairs + level[len(level) - len(level) % 2 :]
+    return level[0]
+
+
+def _add_two(a: ShardSums, b: ShardSums) -> ShardSums:
     first = np.minimum(a.holders[0], b.holders[0])
-    return ShardSums(total, np.stack([first, np.maximum(a.holders[1], b.holders[1])]))
+    holders = np.stack([first, np.maximum(a.holders[1], b.holders[1])])
+    return ShardSums(a.sums.plus(b.sums), holders)
 
 
 @dataclass(frozen=True)
@@ -119,6 +130,23 @@ def make_snapshot(
         n_empty=int(np.count_nonzero(empty)),
     )
     return snapshot, summary
+
+
+def close_wave(
+    number: int,
+    n_others: int,
+    before: Snapshot | None,
+    unchanged_for: NDArray[np.uint8] | None,
+    *parts: ShardSums,
+) -> tuple[ShardSums, Snapshot, SnapshotSummary]:
+    """Return the sums of a wave, and the snapshot of all waves.
+
+    `parts` are the sums of the `n_others` other waves, followed by those of the shards of this wave,
+    some of which may be added up already.
+    """
+    others, own = parts[:n_others], add_sums(*parts[n_others:])
+    total = add_sums(*others[:number], own, *others[number:])
+    return own, *make_snapshot(total, before, unchanged_for)
 
 
 def _objective_of_one_cluster(partition: Partition, empty: NDArray[np.bool_]) -> float:

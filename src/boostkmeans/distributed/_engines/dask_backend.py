@@ -4,6 +4,7 @@ import operator
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakSet
 
@@ -25,6 +26,28 @@ PRIORITY_OF_SUMS = 1
 # Part of a key between the name of the function and the block. Dashboards group tasks by the part of the
 # key before a hyphen and a space.
 SEPARATOR = "- "
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several results of a task.
+
+    A task that needs it gets the whole tuple. To separate it first would be a task of its own, which
+    takes longer to schedule than to transfer the other results.
+    """
+
+    whole: Any
+    """Future of the tuple."""
+    place: int
+    block: str
+    """Name of the block of rows that the task concerns, or an empty string."""
+
+
+def run_with_parts(places: tuple[int | None, ...], *call: Any) -> Any:
+    """Run a task on a worker. Arguments with a place are tuples of which it needs one item."""
+    expected, isa, function, *args = call
+    chosen = (arg if place is None else arg[place] for arg, place in zip(args, places, strict=True))
+    return run_task(expected, isa, function, *chosen)
 
 
 class DaskBackend:
@@ -81,9 +104,12 @@ class DaskBackend:
         self, function: Callable[..., Any], *args: Any, n_results: int = 1, isa: str | None = None
     ) -> Any:
         """See `Backend`."""
+        places = tuple(arg.place if isinstance(arg, Part) else None for arg in args)
+        args = tuple(arg.whole if isinstance(arg, Part) else arg for arg in args)
         block = self._block_of(args)
         future = self._submit(
-            run_task,
+            run_with_parts,
+            places,
             VERSION,
             isa,
             function,
@@ -93,12 +119,19 @@ class DaskBackend:
         )
         if n_results == 1:
             return future
-        return [
-            self._submit(
-                operator.getitem, future, i, key=_key("getitem", block), priority=PRIORITY_OF_SUMS
-            )
-            for i in range(n_results)
-        ]
+        return [Part(future, i, block) for i in range(n_results)]
+
+    def keep(self, reference: Any) -> Any:
+        """See `Backend`."""
+        if not isinstance(reference, Part):
+            return reference
+        return self._submit(
+            operator.getitem,
+            reference.whole,
+            reference.place,
+            key=_key("getitem", reference.block),
+            priority=PRIORITY_OF_SUMS,
+        )
 
     def compute(self, collections: list[Any]) -> list[Any]:
         """Compute Dask collections, and return one future for each.
@@ -117,7 +150,7 @@ class DaskBackend:
         from distributed.scheduler import KilledWorker
 
         try:
-            return list(self.client.gather(list(references)))
+            return list(self.client.gather([self.keep(one) for one in references]))
         except KilledWorker as error:
             raise died_error(
                 self._describe(error.task),

@@ -88,6 +88,10 @@ class RayBackend:
         """Set the names of blocks of rows, which errors of tasks mention."""
         self._blocks.update(zip(references, names, strict=True))
 
+    def keep(self, reference: Any) -> Any:
+        """See `Backend`. Each result is an object of its own."""
+        return reference
+
     def get(self, references: Sequence[Any]) -> list[Any]:
         """See `Backend`. The first error of any task is raised within CHECK_SECONDS."""
         self._check_connection()
