@@ -24,6 +24,7 @@ import split_priority
 import table2_bisecting
 import table3_entropy
 import top_k0
+import tree_oracle
 
 # In the order of the paper. Add a new experiment here.
 EXPERIMENTS: list[Experiment] = [
@@ -43,8 +44,8 @@ EXPERIMENTS: list[Experiment] = [
     fig5_scalability,
     photos,
 ]
-# Experiments about results of other papers.
-RELATED: list[Experiment] = [lloyd_fixed_points, cluto_criteria]
+# Experiments about results of other papers, and about this implementation.
+RELATED: list[Experiment] = [lloyd_fixed_points, cluto_criteria, tree_oracle]
 
 if __name__ == "__main__":
     code = main(*EXPERIMENTS, *RELATED)
