@@ -4,7 +4,7 @@ from itertools import pairwise
 from statistics import geometric_mean
 
 import scalability_figures as figures
-from claim import Finding, Judge, NotMeasuredError, claim, verdict
+from claim import Finding, Judge, NotMeasuredError, claim, ratio_text, verdict
 from experiment import Json
 
 DIRECT = ("k-means", "k-means++", "BKM(non)")
@@ -167,8 +167,8 @@ def mini_batch_slows_down(result: Json) -> Finding:
     if len(sizes) < 2:
         raise NotMeasuredError("Mini-Batch and BsBKM(non) have only one k in common.")
     return Finding(
-        f"{first:.2g} times the time of BsBKM(non) for k={sizes[0][1]:,}, {last:.2g} times for "
-        f"k={sizes[-1][1]:,}",
+        f"{ratio_text(first)} times the time of BsBKM(non) for k={sizes[0][1]:,}, "
+        f"{ratio_text(last)} times for k={sizes[-1][1]:,}",
         verdict(last >= 3 * first and last >= 2, last >= 1.5 * first and last > 1),
         "Mini-Batch compares each row of a batch with all k centres.",
     )
@@ -218,7 +218,7 @@ def two_orders(result: Json) -> Finding:
         fastest = min(seconds, key=seconds.__getitem__)
         ratios.append(ratio_at(result, size, "k-means", "BsBKM(non)"))
         first.append(fastest == "BsBKM(non)")
-        texts.append(f"{ratios[-1]:.3g} times ({size_text(size)}; fastest: {fastest})")
+        texts.append(f"{ratio_text(ratios[-1])} times ({size_text(size)}; fastest: {fastest})")
     return Finding(
         "; ".join(texts),
         verdict(min(ratios) >= 100 and all(first), min(ratios) >= 30),
@@ -240,9 +240,9 @@ def minutes(result: Json, n: int, k: int, limit: float) -> Finding:
         raise NotMeasuredError(f"BsBKM(non) was not run with {n:,} rows and {k:,} clusters.")
     fast_enough = seconds / 60 <= limit
     sampled = figures.mean(runs, "sampled tree", n, k, "seconds")
-    other = "" if sampled is None else f"; the sampled tree takes {sampled / 60:.2g} minutes"
+    other = "" if sampled is None else f"; the sampled tree takes {ratio_text(sampled / 60)} minutes"
     return Finding(
-        f"{seconds / 60:.2g} minutes, {origin}{other}",
+        f"{ratio_text(seconds / 60)} minutes, {origin}{other}",
         verdict(fast_enough) if origin == "measured" else verdict(False, fast_enough),
         "This measurement used a different processor, with two threads.",
     )

@@ -16,6 +16,7 @@ from claim import (
     claim,
     figure_of,
     percent,
+    ratio_text,
     run_of,
     runs_of,
     verdict,
@@ -131,7 +132,7 @@ def tree_against_iteration(result: Json) -> Finding:
     kmeans = run_of(result, method="k-means")
     ratio = figure_of(kmeans, "seconds_of_iteration") / mean_of(result, "BsBKM(non)", "seconds")
     return Finding(
-        f"{ratio:.2g} times as long, for {kmeans['run']['k']:,} clusters",
+        f"{ratio_text(ratio)} times as long, for {kmeans['run']['k']:,} clusters",
         verdict(ratio >= 20, ratio >= 5),
         "A tree visits each row in log2(k) splits, with several passes each. An iteration compares each "
         "row with k centres, but by a matrix product at the full speed of the processor. The ratio "
