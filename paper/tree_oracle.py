@@ -1,8 +1,8 @@
 """The exact Algorithm 2 compared with an oracle in plain NumPy, which visits row by row.
 
-The oracle is `tests/split_reference.py`. Both get the same random numbers, so that only rounding can make
-them differ: the core computes in float32 what the oracle computes in float64. `python
-paper/tree_oracle.py` runs this experiment; see `experiment.py`.
+The oracle is `tests/split_reference.py`. Both get the same random numbers, so that they differ only by
+rounding, and by the order of clusters of equal size. `python paper/tree_oracle.py` runs this
+experiment; see `experiment.py`.
 """
 
 import statistics
@@ -103,10 +103,10 @@ def page(result: Json) -> str:
 
 TEXT = """Data: {data}; {k:,} clusters.
 
-`BisectingBoostKMeans(k, sample=None, max_passes=None)` is the paper's Algorithm 2: a split visits all rows
-of a set in random order until none moves. The oracle is the same algorithm in plain NumPy, row by row,
-with distances in float64 (`tests/split_reference.py`). Both get the same random numbers. Where they
-differ, rounding has decided a move, and later moves follow from it.
+`BisectingBoostKMeans(k, sample=None, max_passes=None)` is the paper's Algorithm 2: a split visits all
+rows of a set in random order until none moves. The oracle is the same algorithm in plain NumPy, row by
+row, with distances in float64 (`tests/split_reference.py`). Both get the same random numbers. Where they
+differ, rounding has decided a move or the order of splits.
 
 {table}
 On average, the distortion differs by {mean:.4f} %. The target is 0.3 %.

@@ -128,5 +128,5 @@ METHOD_GROUPS: dict[str, tuple[str, ...]] = {
 """Names of methods by group. The first six groups contain each method once: this package's own settings,
 the direct k-way methods and the trees of the paper, the trees refined by its Algorithm 1 in the
 Euclidean metric, CLUTO's methods with its criteria for documents, and the implementations of
-scikit-learn. The others are selections: the default of `compare`, the ten methods of the paper's Table 3,
-those of its Table 1, and all methods."""
+scikit-learn. The others are selections: the default of `compare`, the ten methods of the paper's Table
+3, those of its Table 1, and all methods."""
