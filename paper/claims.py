@@ -13,6 +13,7 @@ from experiment import HERE, PAGES, Json, load_size, table
 
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported.
+import all_experiments
 import claims_algorithm
 import claims_direct
 import claims_documents
@@ -232,10 +233,14 @@ def page_text(results: Results, pages: Path = PAGES) -> str:
 
 def stored_results(names: Iterable[str] = tuple(EXPERIMENTS)) -> dict[str, list[Json]]:
     """Return the stored results of each experiment, that at the paper's size first."""
+    plans = {one.NAME: one.plan for one in all_experiments.EXPERIMENTS}
     return {
-        name: [one for full in (True, False) if (one := load_size(name, full)) is not None]
+        name: [
+            one for full in (True, False)
+            if (one := load_size(name, full, plan=plans[name])) is not None
+        ]
         for name in names
-    }
+    }  # fmt: skip
 
 
 def write_page() -> None:

@@ -24,7 +24,7 @@ state in `run_folder(NAME, run)`, so it continues, too.
 
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -48,6 +48,10 @@ IMAGES = HERE.parent / "docs" / "images"
 
 # Priority of runs without another one.
 DEFAULT_PRIORITY = 5
+
+
+Plan = Callable[[bool], list[Json]]
+"""Function that returns the settings of all runs, at the small or at the paper's size."""
 
 
 class Experiment(Protocol):
@@ -79,22 +83,24 @@ def traces_folder() -> Path:
     return RESULTS / "full" / "traces"
 
 
-def load_size(name: str, full: bool, running: bool = False) -> Json | None:
+def load_size(name: str, full: bool, running: bool = False, plan: Plan | None = None) -> Json | None:
     """Return the result at one size, or None without its file.
 
-    It has all stored runs, also if others are missing (`complete` is then False). With `running`, it
-    includes the runs that are still being measured; they have `so_far`.
+    It has all stored runs, also if others of the plan are missing (`complete` is then False). With
+    `running`, it includes the runs that are still being measured; they have `so_far`.
     """
     path = path_of(name, full)
-    return run_files.read_runs(path, running) if path.exists() else None
+    if not path.exists():
+        return None
+    return run_files.read_runs(path, running, None if plan is None else plan(full))
 
 
-def load_result(name: str) -> Json | None:
+def load_result(name: str, plan: Plan | None = None) -> Json | None:
     """Return the result at the paper's size if it is complete, else the result at the small size.
 
     If neither is complete, return the first that exists, or None.
     """
-    found = [one for full in (True, False) if (one := load_size(name, full)) is not None]
+    found = [one for full in (True, False) if (one := load_size(name, full, plan=plan)) is not None]
     return next((one for one in found if one.get("complete")), found[0] if found else None)
 
 
@@ -230,9 +236,11 @@ def shown_results(experiment: Experiment) -> list[Json]:
     """Return the results that a page shows: one, or both sizes while the paper's is incomplete."""
     both = getattr(experiment, "SHOWS_BOTH", False)
     if not both:
-        result = load_result(experiment.NAME)
+        result = load_result(experiment.NAME, experiment.plan)
         return [] if result is None else [result]
-    sizes = [load_size(experiment.NAME, full, running=True) for full in (True, False)]
+    sizes = [
+        load_size(experiment.NAME, full, running=True, plan=experiment.plan) for full in (True, False)
+    ]
     found = [one for one in sizes if one is not None and one["runs"]]
     return found[:1] if both != "always" and found and found[0].get("complete") else found
 

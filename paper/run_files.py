@@ -16,6 +16,7 @@ A file `NAME_seconds.json` next to a result file has seconds that were measured 
 settings of the runs. They are added to the runs when a result is read.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,10 +46,11 @@ TIMED = ("seconds", "seconds_of_iteration", "timed_iterations", "estimate", "fai
 RETRIED = "ended with exit code"
 
 
-def read_runs(path: Path, running: bool = False) -> Json:
+def read_runs(path: Path, running: bool = False, plan: list[Json] | None = None) -> Json:
     """Return a result file with all figures, without traces that have not begun.
 
-    `complete` says if all runs of the plan are there. Runs of incomplete traces have `so_far`; they are
+    `complete` says if all runs of the plan are there. Without a plan, the number of runs in the file
+    counts, which may be that of an earlier plan. Runs of incomplete traces have `so_far`; they are
     included if `running`.
     """
     content = read_result(path)
@@ -61,8 +63,21 @@ def read_runs(path: Path, running: bool = False) -> Json:
         {"run": one["run"], **seconds.summary(one["samples"])} for one in seconds.entries(path.parent)
     ]
     if "planned" in content:
-        content["complete"] = len(finished) >= content["planned"]
+        enough = len(finished) >= content["planned"]
+        content["complete"] = enough if plan is None else has_all(finished, plan)
     return content
+
+
+def has_all(entries: list[Json], plan: list[Json]) -> bool:
+    """Return whether each run of a plan matches an entry. It is faster than many calls of `matches`."""
+    stored = {(key_of(one["run"], "failure" in one), "failure" in one) for one in entries}
+    return all(any((key_of(run, failed), failed) in stored for failed in (False, True)) for run in plan)
+
+
+def key_of(run: Json, with_limit: bool) -> str:
+    """Return settings as a text that is equal for equal settings."""
+    kept = {name: value for name, value in run.items() if with_limit or name != "limit"}
+    return json.dumps(kept, sort_keys=True)
 
 
 def filled(entry: Json, content: Json, path: Path) -> Json | None:
