@@ -13,6 +13,7 @@ An experiment is a module with
   that several experiments share (see `traces.py`), or None. `measure` then computes the trace;
 - optionally `measure_seconds(duration)`: measures times at the paper's size on a quiet machine, and
   stores them separately; it begins no measurement after `duration` seconds, if this is not None;
+- with it `estimate_seconds()`: how many measurements are missing, and their estimated seconds;
 - optionally `SHOWS_BOTH`: True if the page shows the small size, too, while the paper's is incomplete,
   or "always".
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import seconds
 import traces
 from environment import Json
+from machine_load import is_busy
 from provenance import stamp_of
 from result_files import read_result, write_json
 from run_state import locked
@@ -120,11 +121,12 @@ def renamed_methods(entry: Json) -> Json:
 
 
 def with_seconds(runs: list[Json], path: Path) -> list[Json]:
-    """Return the runs with the seconds in a file, if it exists.
+    """Return the runs with the undisturbed seconds in a file, if it exists.
 
     Seconds of a run that is not stored yet are added as a run with `so_far`.
     """
-    timings = list(read_result(path)["runs"]) if path.exists() else []
+    stored = list(read_result(path)["runs"]) if path.exists() else []
+    timings = [one for one in stored if not is_busy(one)]
     found = []
     for run in runs:
         timing = next((one for one in timings if same_settings(one, run)), None)

@@ -21,7 +21,7 @@ from contenders import PLAIN, Array, Task, distortion_of, in_own_process
 from costs import model_of, trace_cost
 from public_data import fingerprint, sift
 from run_state import state_folder
-from seconds_runs import Timing
+from seconds_runs import Estimate, Timing
 from traces import SWEEPS_BEFORE
 
 NAME = "top_k0"
@@ -173,10 +173,20 @@ def time_sweeps(run: Json) -> Json:
     return {"start": max(0.0, few.history_[0].seconds - statistics.median(steps)), "iterations": steps}
 
 
+def timings() -> list[Timing]:
+    """Return the sweeps that are timed at the paper's size: over all clusters and over candidates."""
+    names = [timing_name(k0) for k0 in (None, *reversed(K0))]
+    return [Timing(name, *FULL, time_sweeps, iterations=TIMED_SWEEPS) for name in names]
+
+
+def estimate_seconds() -> Estimate:
+    """Return how many samples `measure_seconds` takes, and at most how many seconds."""
+    return seconds_runs.estimate(timings())
+
+
 def measure_seconds(duration: float | None) -> None:
     """Measure the seconds of sweeps over all clusters and over candidates."""
-    names = [timing_name(k0) for k0 in (None, *reversed(K0))]
-    seconds_runs.measure([Timing(name, *FULL, time_sweeps) for name in names], duration)
+    seconds_runs.measure(timings(), duration)
 
 
 # --- Page ----------------------------------------------------------------------------------------------

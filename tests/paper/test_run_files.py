@@ -72,6 +72,23 @@ def test_runs_are_stamped(counting: Counting) -> None:
     assert f"boostkmeans {provenance.version()} (3 runs" in experiment.page_text(counting, result)
 
 
+def test_seconds_are_estimated_before_they_are_measured(
+    counting: Counting, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed: list[str] = []
+
+    class Timed(Counting):
+        def estimate_seconds(self) -> tuple[int, float]:
+            return 7, 5 * 3600.0
+
+        def measure_seconds(self, duration: float | None) -> None:
+            printed.append(capsys.readouterr().out)
+
+    command_line.measure_seconds([counting, Timed()], None)
+    assert "| counting | 7 | 5.0 h |" in printed[0]
+    assert "| total | 7 | 5.0 h |" in printed[0]
+
+
 def test_completeness_is_that_of_the_current_plan(counting: Counting) -> None:
     """Check that the number of runs in the file, that of an earlier plan, does not count."""
     experiment.run_experiment(counting, full=False)
