@@ -3,14 +3,13 @@
 from itertools import pairwise
 from statistics import geometric_mean
 
+import fig5_scalability
 import scalability_figures as figures
 from claim import Finding, Judge, NotMeasuredError, claim, ratio_text, verdict
 from experiment import Json
 
 DIRECT = ("k-means", "k-means++", "BKM(non)")
 TREES = ("BsKM", "BsKM++", "BsBKM(non)", "RBK")
-# At the paper's size, figures of fewer rows alone are not enough for a verdict.
-MIN_ROWS = 1_000_000
 # Ratios that are this close count as equal.
 NEARLY_EQUAL = 1.02
 # Numbers of clusters that a statement about the growth with k needs.
@@ -22,17 +21,32 @@ def sizes_with(
 ) -> list[figures.Size]:
     """Return the sizes along n or k at which all methods have a figure, the largest last.
 
-    At the paper's size, raise NotMeasuredError if the largest has too few rows.
+    At the paper's size, raise NotMeasuredError unless these are all sizes that are planned for the
+    methods: a verdict about some of them could change when the others are measured.
     """
     runs = result["runs"]
+    full = result["size"] == "full"
+    sizes = planned_sizes(along, methods) if full else figures.sizes_of(runs, along)
     found = [
-        size for size in figures.sizes_of(runs, along)
+        size for size in sizes
         if all(figures.mean(runs, one, *size, figure) is not None for one in methods)
     ]  # fmt: skip
-    few = result["size"] == "full" and found and found[-1][0] < MIN_ROWS
-    if not found or few:
-        raise NotMeasuredError(f"{', '.join(methods)}: there is no common size with {figure}.")
+    names = ", ".join(methods)
+    if not found:
+        raise NotMeasuredError(f"{names}: there is no common size with {figure}.")
+    if full and len(found) < len(sizes):
+        missing = "; ".join(size_text(size) for size in sizes if size not in found)
+        raise NotMeasuredError(f"{names}: {figure} are missing at the paper's size ({missing}).")
     return found
+
+
+def planned_sizes(along: str, methods: tuple[str, ...]) -> list[figures.Size]:
+    """Return the sizes along n or k that are planned for all methods at the paper's size."""
+    plan = [{"run": run} for run in fig5_scalability.plan(True)]
+    return [
+        size for size in figures.sizes_of(plan, along)
+        if all(figures.runs_at(plan, one, *size) for one in methods)
+    ]  # fmt: skip
 
 
 def value(result: Json, method: str, size: figures.Size, figure: str = "seconds") -> float:

@@ -193,7 +193,7 @@ def test_seconds_and_distortions_are_stored_separately(monkeypatch: pytest.Monke
 def test_disturbed_seconds_are_not_stored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Check that they count neither as measured nor as figures. Distortions do not depend on the load."""
+    """Check that they neither count as measured nor are shown. Distortions do not depend on the load."""
     plan = [run_of("sampled tree")]
     monkeypatch.setattr(fig5_scalability, "plan", lambda full: plan)
     found: Json = {"data": "some", "seconds": 99.0, "distortion": 0.5, "others": 0.4}
