@@ -14,6 +14,9 @@ An experiment is a module with
 - optionally `measure_seconds(duration)`: measures times at the paper's size on a quiet machine, and
   stores them separately; it begins no measurement after `duration` seconds, if this is not None;
 - with it `estimate_seconds()`: how many measurements are missing, and their estimated seconds;
+- optionally `NEEDS_QUIET`: True if the page shows times of a quiet machine only;
+- optionally `LOAD_MATTERS`: False if the page shows no times, or processor times, which hardly depend
+  on other processes;
 - optionally `SHOWS_BOTH`: True if the page shows the small size, too, while the paper's is incomplete,
   or "always".
 
@@ -38,6 +41,7 @@ import traces
 from environment import N_THREADS, Json
 from page import table
 from provenance import machines_text, stamp, versions_text
+from run_load import load_text
 from run_state import measured_once, note_progress, remove_run_folder, request_again, run_folder
 
 __all__ = ["IMAGES", "N_THREADS", "Experiment", "Json", "load_result", "load_size", "main",
@@ -281,11 +285,13 @@ def origin(experiment: Experiment, result: Json) -> str:
     script = Path(str(experiment.__file__)).name  # type: ignore[attr-defined]
     runs = result["runs"]
     incomplete = " Some runs are still missing." if result.get("complete") is False else ""
+    load = load_text(runs, getattr(experiment, "NEEDS_QUIET", False))
+    note = f" {load}" if load and getattr(experiment, "LOAD_MATTERS", True) else ""
     return (
         f"Measured at {size} by `paper/{script}`.{incomplete} Results: "
         f"`{path_of(experiment.NAME, full).relative_to(HERE.parent)}`. Machine: {machines_text(runs)}. "
         f"Versions: {versions_text(runs)}. The names of the methods are explained in [The paper's "
-        "claims](../paper.md)."
+        f"claims](../paper.md).{note}"
     )
 
 

@@ -19,6 +19,7 @@ from experiment import N_THREADS, Json, run_folder
 # `isolated` importable.
 import scalability_seconds
 from isolated import isolated
+from machine_load import record_load
 from scalability_figures import N_CLUSTERS
 from scalability_methods import (
     BISECTING,
@@ -225,10 +226,12 @@ def passive_threads() -> Iterator[None]:
 
 
 def fit_timed(run: Json) -> Json:
-    """Return seconds and distortion of a method."""
+    """Return seconds, load and distortion of a method."""
     rows, name = scalability_seconds.load_rows(run["n"])
-    fitted = fit(run["method"], rows, run["k"], run["seed"])
-    return {"data": name, "seconds": fitted.seconds, "distortion": fitted.distortion}
+    load: Json = {}
+    with record_load(load):
+        fitted = fit(run["method"], rows, run["k"], run["seed"])
+    return {"data": name, "seconds": fitted.seconds, "distortion": fitted.distortion, **load}
 
 
 def fit_untimed(run: Json) -> Json:

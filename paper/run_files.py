@@ -6,6 +6,8 @@ A file has the entries
 - `runs`: for each stored run its settings `run`, its figures, its stamp (see `provenance.py`) and
   `duration`, the seconds that it took. The duration includes disturbances by other processes, so it is
   used to estimate the time of further runs, and for nothing else;
+  A run with times at the small size has `others`, the load of the machine (see `run_load.py`). If other
+  processes disturbed it, its times are left out when the file is read;
 - `former`: stored runs that are no longer in the plan.
 
 Instead of figures, a run may have `trace`, the name of a file in `full/traces`, and `view`: the figures
@@ -26,6 +28,7 @@ from environment import Json
 from machine_load import is_busy
 from provenance import stamp_of
 from result_files import read_result, write_json
+from run_load import without_disturbed_times
 from run_state import locked
 
 # Until 0.9, these names stood for other methods than today: for scikit-learn's implementations, and for
@@ -42,7 +45,7 @@ NAMES_UNTIL_0_9 = {
     "BsBKM(non), refined": "sampled tree, refined",
 }
 # Figures of separately measured seconds.
-TIMED = ("seconds", "seconds_of_iteration", "timed_iterations", "estimate", "failure")
+TIMED = ("seconds", "seconds_of_iteration", "timed_iterations", "estimate", "failure", "others")
 # Failures that another attempt may avoid, such as a process that was killed.
 RETRIED = "ended with exit code"
 
@@ -90,6 +93,7 @@ def filled(entry: Json, content: Json, path: Path) -> Json | None:
         entry = {**entry, **figures}
     if "timing" in entry:
         entry = {**entry, **seconds.of_sweeps(path.parent, entry)}
+    entry = without_disturbed_times(entry)
     return entry if "version" in entry else with_stamp(entry, content)
 
 

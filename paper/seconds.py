@@ -32,7 +32,7 @@ def entries(folder: Path) -> list[Json]:
 def samples_of(folder: Path, method: str, n: int, k: int) -> list[Json]:
     """Return the undisturbed samples of a method, or an empty list."""
     wanted = {"method": method, "n": n, "k": k}
-    found = next((one["samples"] for one in entries(folder) if one["run"] == wanted), [])
+    found: list[Json] = next((one["samples"] for one in entries(folder) if one["run"] == wanted), [])
     return [sample for sample in found if not is_busy(sample)]
 
 
