@@ -93,8 +93,8 @@ def trees_like_one_iteration(result: Json) -> Finding:
     "Trees built by boost k-means are the best trees",
     "Methods that use Alg. 1 are always lower than BsKM and BsKM++ (by 0.4 %) and than RBK (by 0.1 %).",
     "Agrees if the mean of each BsBKM is below those of all three and, where each method has three "
-    "or more seeds, those of BsBKM are significantly lower than those of each (one-sided Mann-Whitney test, "
-    "corrected by Holm, p < 0.05); in part if the mean of all BsBKM is below that of each.",
+    "or more seeds, those of BsBKM are significantly lower than those of each (one-sided Mann-Whitney "
+    "test, corrected by Holm, p < 0.05); in part if the mean of all BsBKM is below that of each.",
 )
 def boosted_trees_best(result: Json) -> Finding:
     """Compare the means over the seeds."""
@@ -140,8 +140,8 @@ def p_of_lower(values: list[float], others: dict[str, list[float]]) -> dict[str,
     "Trees built by boost k-means are the best trees after refinement, too",
     "After refinement, they are below BsKM, BsKM++ and RBK by 0.1 to 0.2 %.",
     "Agrees if the refined mean of each BsBKM is below those of all three and, where each method has "
-    "three or more seeds, those of BsBKM are significantly lower than those of each (one-sided Mann-Whitney "
-    "test, corrected by Holm, p < 0.05); in part if their mean is below that of each.",
+    "three or more seeds, those of BsBKM are significantly lower than those of each (one-sided "
+    "Mann-Whitney test, corrected by Holm, p < 0.05); in part if their mean is below that of each.",
 )
 def refined_boosted_trees_best(result: Json) -> Finding:
     """Compare the refined means over the seeds."""

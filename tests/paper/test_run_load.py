@@ -113,8 +113,14 @@ def test_no_claim_uses_times_of_a_busy_machine(name: str, others: float, tmp_pat
 
 
 def test_page_says_what_is_known_about_the_load() -> None:
-    runs = [{"seconds": 1.0}, {"seconds": 1.0, "others": QUIET}, {"others": BUSY}, {"distortion": 1.0},
-            {"seconds": 1.0, "trace": "k_means"}, {"sweep_seconds": 1.0, "timing": "k0"}]  # fmt: skip
+    runs: list[Json] = [
+        {"seconds": 1.0},
+        {"seconds": 1.0, "others": QUIET},
+        {"others": BUSY},
+        {"distortion": 1.0},
+        {"seconds": 1.0, "trace": "k_means"},
+        {"sweep_seconds": 1.0, "timing": "k0"},
+    ]
     text = run_load.load_text(runs)
     assert "disturbed 1 of 3 timed runs, so their seconds are left out." in text
     assert "The load of the machine was not recorded for 1 of 3 timed runs" in text
