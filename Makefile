@@ -211,8 +211,9 @@ paper-estimate: $(VENV)/.plot ## Show what is stored at the paper's size, and ho
 paper-full: paper-data ## Run the experiments at the paper's size (about a day; continues where it stopped).
 	$(PHASE) "Running the experiments at the paper's size (about a day)" $(PY) paper/run_paper.py --full $(if $(SYNTHETIC),--synthetic)
 
-paper-seconds: paper-data ## Time a few iterations of each method at the paper's size, on a quiet machine (1 hour).
-	$(PHASE) "Timing a few iterations of each method (about 1 hour)" $(PY) paper/run_paper.py --seconds
+# It prints an estimate first. Times that other processes disturb are not stored. FOR=3600 stops after an hour.
+paper-seconds: paper-data ## Time the methods at the paper's size, on a quiet machine (about 8 hours; continues).
+	$(PHASE) "Timing the methods (about 8 hours, most of them for scalability)" $(PY) paper/run_paper.py --seconds $(if $(FOR),--for $(FOR))
 
 ##@ Other
 

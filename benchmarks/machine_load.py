@@ -32,6 +32,16 @@ def record_load(entry: Json) -> Iterator[None]:
         entry["others"] = max(entry.get("others", 0.0), used)
 
 
+def is_busy(entry: Json) -> bool:
+    """Return whether other processes are known to have disturbed a measurement."""
+    return bool(entry.get("others", 0.0) > QUIET)
+
+
+def is_quiet(entry: Json) -> bool:
+    """Return whether the machine is known to have been quiet. Entries without a load are unknown."""
+    return "others" in entry and not is_busy(entry)
+
+
 def busy_seconds() -> float:
     """Return the processor time of the whole machine since its start, or 0 if it is unknown."""
     path = Path("/proc/stat")

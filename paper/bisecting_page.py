@@ -7,6 +7,7 @@ from experiment import Json, table
 
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported.
+import tree_oracle
 from traces import STORED_SWEEPS
 
 # The paper's distortions before and after refinement, with its misprint "4,3323.9" corrected.
@@ -46,8 +47,15 @@ def page(result: Json) -> str:
         missing=missing_text(result["runs"]), distortions=distortion_table(by_method, kmeans),
         after_one=f" (here {kmeans['after_one']:,.1f})" if kmeans and "after_one" in kmeans else "",
         refinement=refinement_text(by_method, kmeans), sweeps=sweeps_table(by_method, kmeans),
-        passes=passes_text(by_method), times=time_text(by_method, kmeans, result["size"]),
+        passes=passes_text(by_method), oracle=oracle_text(result),
+        times=time_text(by_method, kmeans, result["size"]),
     )  # fmt: skip
+
+
+def oracle_text(result: Json) -> str:
+    """Return the comparison with a reference implementation, once on a page with both sizes."""
+    alone = result["size"] == "small" or result.get("complete")
+    return f"\n{tree_oracle.stored_conclusion()}\n" if alone else ""
 
 
 def runs_by_method(finished: list[Json]) -> Runs:
@@ -222,7 +230,7 @@ All distortions are computed from the labels alone, even for RBK, which uses the
 and RBK are the paper's Algorithm 2, and "sampled tree" is `BisectingBoostKMeans` with its defaults. All
 trees are refined by the paper's direct k-way method, started from their labels:
 `BoostKMeans(k, init=labels, n_candidates=None, repair=False, annealing=0, dimensions=None)`.
-{missing}
+{oracle}{missing}
 {distortions}
 
 In the paper, the distortion of trees is close to that of k-means after one iteration{after_one}. Methods

@@ -135,3 +135,9 @@ def require_complete(result: Json) -> None:
 def percent(value: float, other: float) -> float:
     """Return by how many percent a value is above another."""
     return 100 * (value / other - 1)
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with two digits, or as a whole number from 100 on, without an exponent."""
+    # 99.5 has two digits, but "g" would round it to 1e+02.
+    return f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"

@@ -13,6 +13,7 @@ from experiment import HERE, PAGES, Json, load_size, table
 
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported.
+import all_experiments
 import claims_algorithm
 import claims_direct
 import claims_documents
@@ -28,6 +29,7 @@ from claim import VERDICTS, Claim, Judge, is_finished
 from deviations import DIFFERENCES, ERRORS, REFERENCES
 from experiment_sizes import size_table
 from greedy_starts import greedy_note
+from run_load import load_text
 from table3_entropy import N_PAPER_SETS as N_SETS
 
 PAGE = HERE.parent / "docs" / "paper.md"
@@ -53,6 +55,8 @@ NO_CLAIM: dict[str, Callable[[Json], str]] = {"pair_refinement": pair_refinement
 """Experiments that explain a claim of another one, and the functions that return their conclusion."""
 NO_SIZE = {"iterations", "lloyd_condition", "objectives", "sections", "split_priority"}
 """Experiments about illustrations and general statements, for which the paper gives no size."""
+TIMED = {"distortion", "bisecting", "sections", "top_k0", "scalability"}
+"""Experiments with claims about times."""
 LARGER_SIZE = {"fast_moves": "the size of Fig. 3 d"}
 """Experiments whose larger size is still below the paper's, and the name of that size."""
 
@@ -178,11 +182,11 @@ def source(name: str, results: Sequence[Json], pages: Path) -> str:
     title = EXPERIMENTS[name]
     page = f"[{title}](paper/{name}.md)" if (pages / f"{name}.md").exists() else title
     full = LARGER_SIZE.get(name, "the paper's size")
-    return f"Results: {page}. " + " ".join(size_text(result, full) for result in measured)
+    return f"Results: {page}. " + " ".join(size_text(name, result, full) for result in measured)
 
 
-def size_text(result: Json, full: str) -> str:
-    """Return a sentence about the data and the numbers of clusters of a result."""
+def size_text(name: str, result: Json, full: str) -> str:
+    """Return sentences about the data, the numbers of clusters and the load of a result."""
     size = full if result["size"] == "full" else "the small size"
     names = sorted({run["data"] for run in result["runs"] if "data" in run})
     ks = sorted({k for run in result["runs"] for k in ks_of(run["run"])})
@@ -192,7 +196,8 @@ def size_text(result: Json, full: str) -> str:
     ]
     incomplete = " Some runs are still missing." if result.get("complete") is False else ""
     described = ",".join(one for one in some if one) or " measured"
-    return f"At {size}:{described}.{incomplete}"
+    load = f" {text}" if name in TIMED and (text := load_text(result["runs"])) else ""
+    return f"At {size}:{described}.{incomplete}{load}"
 
 
 def ks_of(run: Json) -> list[int]:
@@ -232,10 +237,14 @@ def page_text(results: Results, pages: Path = PAGES) -> str:
 
 def stored_results(names: Iterable[str] = tuple(EXPERIMENTS)) -> dict[str, list[Json]]:
     """Return the stored results of each experiment, that at the paper's size first."""
+    plans = {one.NAME: one.plan for one in all_experiments.EXPERIMENTS}
     return {
-        name: [one for full in (True, False) if (one := load_size(name, full)) is not None]
+        name: [
+            one for full in (True, False)
+            if (one := load_size(name, full, plan=plans[name])) is not None
+        ]
         for name in names
-    }
+    }  # fmt: skip
 
 
 def write_page() -> None:

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from claim import Finding, Judge, NotMeasuredError, claim, percent, verdict
+from claim import Finding, Judge, NotMeasuredError, claim, percent, ratio_text, verdict
 from claims_scalability import DIRECT, MIN_KS, TREES, ratio_at, size_text, sizes_with, value
 from experiment import Json
 
@@ -159,7 +159,7 @@ def mini_batch_fast_but_poor(result: Json) -> Finding:
     close = all(0.5 <= ratio <= 2 for ratio in ratios)
     mostly_poor = 2 * sum(poor) > len(poor)
     times = ", ".join(
-        f"{ratio:.2g} times for n={size[0]:,}" for ratio, size in zip(ratios, sizes, strict=True)
+        f"{ratio_text(ratio)} times for n={size[0]:,}" for ratio, size in zip(ratios, sizes, strict=True)
     )
     distortions = ", ".join(f"{gap:+.1f} % for n={n:,}" for n, gap in gaps)
     return Finding(

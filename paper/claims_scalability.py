@@ -3,14 +3,13 @@
 from itertools import pairwise
 from statistics import geometric_mean
 
+import fig5_scalability
 import scalability_figures as figures
-from claim import Finding, Judge, NotMeasuredError, claim, verdict
+from claim import Finding, Judge, NotMeasuredError, claim, ratio_text, verdict
 from experiment import Json
 
 DIRECT = ("k-means", "k-means++", "BKM(non)")
 TREES = ("BsKM", "BsKM++", "BsBKM(non)", "RBK")
-# At the paper's size, figures of fewer rows alone are not enough for a verdict.
-MIN_ROWS = 1_000_000
 # Ratios that are this close count as equal.
 NEARLY_EQUAL = 1.02
 # Numbers of clusters that a statement about the growth with k needs.
@@ -22,17 +21,32 @@ def sizes_with(
 ) -> list[figures.Size]:
     """Return the sizes along n or k at which all methods have a figure, the largest last.
 
-    At the paper's size, raise NotMeasuredError if the largest has too few rows.
+    At the paper's size, raise NotMeasuredError unless these are all sizes that are planned for the
+    methods: a verdict about some of them could change when the others are measured.
     """
     runs = result["runs"]
+    full = result["size"] == "full"
+    sizes = planned_sizes(along, methods) if full else figures.sizes_of(runs, along)
     found = [
-        size for size in figures.sizes_of(runs, along)
+        size for size in sizes
         if all(figures.mean(runs, one, *size, figure) is not None for one in methods)
     ]  # fmt: skip
-    few = result["size"] == "full" and found and found[-1][0] < MIN_ROWS
-    if not found or few:
-        raise NotMeasuredError(f"{', '.join(methods)}: there is no common size with {figure}.")
+    names = ", ".join(methods)
+    if not found:
+        raise NotMeasuredError(f"{names}: there is no common size with {figure}.")
+    if full and len(found) < len(sizes):
+        missing = "; ".join(size_text(size) for size in sizes if size not in found)
+        raise NotMeasuredError(f"{names}: {figure} are missing at the paper's size ({missing}).")
     return found
+
+
+def planned_sizes(along: str, methods: tuple[str, ...]) -> list[figures.Size]:
+    """Return the sizes along n or k that are planned for all methods at the paper's size."""
+    plan = [{"run": run} for run in fig5_scalability.plan(True)]
+    return [
+        size for size in figures.sizes_of(plan, along)
+        if all(figures.runs_at(plan, one, *size) for one in methods)
+    ]  # fmt: skip
 
 
 def value(result: Json, method: str, size: figures.Size, figure: str = "seconds") -> float:
@@ -167,8 +181,8 @@ def mini_batch_slows_down(result: Json) -> Finding:
     if len(sizes) < 2:
         raise NotMeasuredError("Mini-Batch and BsBKM(non) have only one k in common.")
     return Finding(
-        f"{first:.2g} times the time of BsBKM(non) for k={sizes[0][1]:,}, {last:.2g} times for "
-        f"k={sizes[-1][1]:,}",
+        f"{ratio_text(first)} times the time of BsBKM(non) for k={sizes[0][1]:,}, "
+        f"{ratio_text(last)} times for k={sizes[-1][1]:,}",
         verdict(last >= 3 * first and last >= 2, last >= 1.5 * first and last > 1),
         "Mini-Batch compares each row of a batch with all k centres.",
     )
@@ -218,7 +232,7 @@ def two_orders(result: Json) -> Finding:
         fastest = min(seconds, key=seconds.__getitem__)
         ratios.append(ratio_at(result, size, "k-means", "BsBKM(non)"))
         first.append(fastest == "BsBKM(non)")
-        texts.append(f"{ratios[-1]:.3g} times ({size_text(size)}; fastest: {fastest})")
+        texts.append(f"{ratio_text(ratios[-1])} times ({size_text(size)}; fastest: {fastest})")
     return Finding(
         "; ".join(texts),
         verdict(min(ratios) >= 100 and all(first), min(ratios) >= 30),
@@ -240,9 +254,9 @@ def minutes(result: Json, n: int, k: int, limit: float) -> Finding:
         raise NotMeasuredError(f"BsBKM(non) was not run with {n:,} rows and {k:,} clusters.")
     fast_enough = seconds / 60 <= limit
     sampled = figures.mean(runs, "sampled tree", n, k, "seconds")
-    other = "" if sampled is None else f"; the sampled tree takes {sampled / 60:.2g} minutes"
+    other = "" if sampled is None else f"; the sampled tree takes {ratio_text(sampled / 60)} minutes"
     return Finding(
-        f"{seconds / 60:.2g} minutes, {origin}{other}",
+        f"{ratio_text(seconds / 60)} minutes, {origin}{other}",
         verdict(fast_enough) if origin == "measured" else verdict(False, fast_enough),
         "This measurement used a different processor, with two threads.",
     )

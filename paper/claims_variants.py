@@ -2,7 +2,17 @@
 
 from itertools import pairwise
 
-from claim import Finding, Judge, NotMeasuredError, claim, is_finished, percent, run_of, verdict
+from claim import (
+    Finding,
+    Judge,
+    NotMeasuredError,
+    claim,
+    is_finished,
+    percent,
+    ratio_text,
+    run_of,
+    verdict,
+)
 from claims_direct import STARTS, distortion_after, ended, first_at_or_below, seconds_after
 from experiment import Json
 
@@ -158,7 +168,7 @@ def lvq_inefficient(result: Json) -> Finding:
     ratio = seconds_after(lvq, lvq["iterations"]) / seconds_after(boost, reached)
     return Finding(
         f"BKM(non) needs {reached:.0f} iterations instead of {lvq['iterations']:.0f}, and LVQ takes "
-        f"{ratio:.2g} times as long",
+        f"{ratio_text(ratio)} times as long",
         verdict(reached < lvq["iterations"] and ratio > 1, reached < lvq["iterations"] or ratio > 1),
         "LVQ updates a centre after each row, so it cannot compute distances for many rows at once.",
     )

@@ -21,6 +21,7 @@ from public_data import CLUTO_SETS, documents
 from table3_entropy import N_PAPER_SETS, N_RUNS, SMALLER_SETS
 
 NAME = "criteria"
+LOAD_MATTERS = False
 TITLE = "Criteria for document clustering (the study of CLUTO's authors)"
 
 CRITERIA = ("i1", "i2", "e1", "g1", "h1", "h2")

@@ -9,7 +9,7 @@ from typing import Any
 
 import experiment
 import public_data
-from estimates import estimate_text
+from estimates import estimate_text, seconds_text
 from experiment import Experiment, Job, Json
 
 
@@ -83,7 +83,9 @@ def main(*experiments: Experiment) -> int:
     # A process that is ended by `kill` ends its own processes, as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        if given.seconds:
+        if given.seconds and given.estimate:
+            print(estimate_of_seconds(some))
+        elif given.seconds:
             measure_seconds(some, given.duration)
         elif not given.report_only:
             run_chosen(some, given.full, chosen, given.estimate)
@@ -117,8 +119,18 @@ def run_chosen(
         experiment.run_jobs(jobs, again=again)
 
 
+def estimate_of_seconds(experiments: Sequence[Experiment]) -> str:
+    """Return a table of the seconds that are not measured yet, and how long this takes."""
+    own: list[tuple[str, Any]] = [
+        (one.NAME, getattr(one, "estimate_seconds", None)) for one in experiments
+    ]
+    found = [(name, *estimate()) for name, estimate in own if estimate is not None]
+    return seconds_text(found)
+
+
 def measure_seconds(experiments: Sequence[Experiment], duration: float | None) -> None:
-    """Measure the seconds of a few iterations of each method, where an experiment does so."""
+    """Print the estimated time, and measure the seconds of each method, where an experiment does so."""
+    print(estimate_of_seconds(experiments), flush=True)
     for one in experiments:
         own: Any = getattr(one, "measure_seconds", None)
         if own is not None:

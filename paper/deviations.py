@@ -142,7 +142,9 @@ REFERENCES = """## References
 - C.-H. Deng, W.-L. Zhao. *Fast k-means based on KNN Graph.* ICDE 2018 (GK-means). It compares a row only
   with the clusters of its nearest neighbours.
 - F. Clément, S. Steinerberger. *An effective variant of the Hartigan k-means algorithm.*
-  arXiv:2604.21798, 2026. Its annealed acceptance is the idea of `annealing`, found independently.
+  arXiv:2604.21798, 2026. It reports that a minor variation of Hartigan's method ends lower. Only the
+  abstract could be read here, which does not describe the variation. The `annealing` of this library
+  modifies Hartigan's rule, too, and was found independently.
 
 [The mathematics](mathematics.md) has further references.
 """

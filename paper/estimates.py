@@ -12,6 +12,10 @@ from run_state import duration_text
 FOOT = (
     "The time is that of a machine that does nothing else. A trace of several experiments counts once.\n"
 )
+SECONDS_FOOT = (
+    "The time is that of a quiet machine. Times that other processes disturb are not stored. `--for S` "
+    "ends after about S seconds, and the same command continues.\n"
+)
 
 
 def cost_of(experiment: Any, run: Json, stored: list[Json]) -> float | None:
@@ -75,3 +79,11 @@ def time_text(known: list[float], number: int) -> str:
     text = duration_text(sum(known)) if known or not missing else ""
     more = f"{missing} runs of unknown time" if missing else ""
     return " + ".join(part for part in (text, more) if part)
+
+
+def seconds_text(missing: Sequence[tuple[str, int, float]]) -> str:
+    """Return a table of the times that are not measured yet: experiment, number and seconds."""
+    rows = [[name, str(number), duration_text(cost)] for name, number, cost in missing]
+    rows.append(["total", str(sum(number for _, number, _ in missing)),
+                 duration_text(sum(cost for _, _, cost in missing))])  # fmt: skip
+    return table(["experiment", "times to measure", "estimated time"], rows) + SECONDS_FOOT

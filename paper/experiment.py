@@ -13,6 +13,10 @@ An experiment is a module with
   that several experiments share (see `traces.py`), or None. `measure` then computes the trace;
 - optionally `measure_seconds(duration)`: measures times at the paper's size on a quiet machine, and
   stores them separately; it begins no measurement after `duration` seconds, if this is not None;
+- with it `estimate_seconds()`: how many measurements are missing, and their estimated seconds;
+- optionally `NEEDS_QUIET`: True if the page shows times of a quiet machine only;
+- optionally `LOAD_MATTERS`: False if the page shows no times, or processor times, which hardly depend
+  on other processes;
 - optionally `SHOWS_BOTH`: True if the page shows the small size, too, while the paper's is incomplete,
   or "always".
 
@@ -24,7 +28,7 @@ state in `run_folder(NAME, run)`, so it continues, too.
 
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,6 +41,7 @@ import traces
 from environment import N_THREADS, Json
 from page import table
 from provenance import machines_text, stamp, versions_text
+from run_load import load_text
 from run_state import measured_once, note_progress, remove_run_folder, request_again, run_folder
 
 __all__ = ["IMAGES", "N_THREADS", "Experiment", "Json", "load_result", "load_size", "main",
@@ -48,6 +53,10 @@ IMAGES = HERE.parent / "docs" / "images"
 
 # Priority of runs without another one.
 DEFAULT_PRIORITY = 5
+
+
+Plan = Callable[[bool], list[Json]]
+"""Function that returns the settings of all runs, at the small or at the paper's size."""
 
 
 class Experiment(Protocol):
@@ -79,22 +88,24 @@ def traces_folder() -> Path:
     return RESULTS / "full" / "traces"
 
 
-def load_size(name: str, full: bool, running: bool = False) -> Json | None:
+def load_size(name: str, full: bool, running: bool = False, plan: Plan | None = None) -> Json | None:
     """Return the result at one size, or None without its file.
 
-    It has all stored runs, also if others are missing (`complete` is then False). With `running`, it
-    includes the runs that are still being measured; they have `so_far`.
+    It has all stored runs, also if others of the plan are missing (`complete` is then False). With
+    `running`, it includes the runs that are still being measured; they have `so_far`.
     """
     path = path_of(name, full)
-    return run_files.read_runs(path, running) if path.exists() else None
+    if not path.exists():
+        return None
+    return run_files.read_runs(path, running, None if plan is None else plan(full))
 
 
-def load_result(name: str) -> Json | None:
+def load_result(name: str, plan: Plan | None = None) -> Json | None:
     """Return the result at the paper's size if it is complete, else the result at the small size.
 
     If neither is complete, return the first that exists, or None.
     """
-    found = [one for full in (True, False) if (one := load_size(name, full)) is not None]
+    found = [one for full in (True, False) if (one := load_size(name, full, plan=plan)) is not None]
     return next((one for one in found if one.get("complete")), found[0] if found else None)
 
 
@@ -230,9 +241,11 @@ def shown_results(experiment: Experiment) -> list[Json]:
     """Return the results that a page shows: one, or both sizes while the paper's is incomplete."""
     both = getattr(experiment, "SHOWS_BOTH", False)
     if not both:
-        result = load_result(experiment.NAME)
+        result = load_result(experiment.NAME, experiment.plan)
         return [] if result is None else [result]
-    sizes = [load_size(experiment.NAME, full, running=True) for full in (True, False)]
+    sizes = [
+        load_size(experiment.NAME, full, running=True, plan=experiment.plan) for full in (True, False)
+    ]
     found = [one for one in sizes if one is not None and one["runs"]]
     return found[:1] if both != "always" and found and found[0].get("complete") else found
 
@@ -272,11 +285,13 @@ def origin(experiment: Experiment, result: Json) -> str:
     script = Path(str(experiment.__file__)).name  # type: ignore[attr-defined]
     runs = result["runs"]
     incomplete = " Some runs are still missing." if result.get("complete") is False else ""
+    load = load_text(runs, getattr(experiment, "NEEDS_QUIET", False))
+    note = f" {load}" if load and getattr(experiment, "LOAD_MATTERS", True) else ""
     return (
         f"Measured at {size} by `paper/{script}`.{incomplete} Results: "
         f"`{path_of(experiment.NAME, full).relative_to(HERE.parent)}`. Machine: {machines_text(runs)}. "
         f"Versions: {versions_text(runs)}. The names of the methods are explained in [The paper's "
-        "claims](../paper.md)."
+        f"claims](../paper.md).{note}"
     )
 
 

@@ -18,6 +18,7 @@ from contenders import STARTS
 from costs import model_of
 
 NAME = "fast_moves"
+LOAD_MATTERS = False
 TITLE = "Best and first moves with several seeds (the paper's Fig. 3 b)"
 
 METHODS = tuple(f"BKM({start}){end}" for start in STARTS for end in ("", "+Fast"))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 import public_data
 from boostkmeans import BisectingBoostKMeans, metrics
 from drawing import new_figure, save
+from machine_load import record_load
 from plane_plots import cells, colours
 
 NAME = "lloyd_condition"
@@ -68,11 +69,13 @@ def tree_of(rows: Array, k: int, seed: int, refine: bool) -> BisectingBoostKMean
 
 def before_and_after(rows: Array, k: int, seed: int) -> Json:
     """Return distortions, times, and the shares of rows that are nearer to another mean."""
-    began = time.perf_counter()
-    tree = tree_of(rows, k, seed, refine=False)
-    grown = time.perf_counter()
-    refined = tree_of(rows, k, seed, refine=True)
-    ended = time.perf_counter()
+    load: Json = {}
+    with record_load(load):
+        began = time.perf_counter()
+        tree = tree_of(rows, k, seed, refine=False)
+        grown = time.perf_counter()
+        refined = tree_of(rows, k, seed, refine=True)
+        ended = time.perf_counter()
     before, after = tree.labels_, refined.labels_
     reassigned = nearest(rows, means(rows, before, k))
     return {
@@ -81,6 +84,7 @@ def before_and_after(rows: Array, k: int, seed: int) -> Json:
         "distortion_before": metrics.average_distortion(rows, before),
         "distortion_reassigned": metrics.average_distortion(rows, reassigned),
         "distortion_after": metrics.average_distortion(rows, after),
+        **load,
         "seconds_tree": grown - began,
         "seconds_refinement": (ended - grown) - (grown - began),
         "sweeps": refined.n_iter_ - 1,  # Without the record of the tree.
@@ -159,10 +163,11 @@ def by_k(runs: list[Json]) -> dict[int, dict[str, Floats]]:
     found: dict[int, dict[str, Floats]] = {}
     for k in sorted({run["run"]["k"] for run in runs}):
         some = [run for run in runs if run["run"]["k"] == k]
+        names = dict.fromkeys(name for run in some for name in run)
         found[k] = {
-            name: np.array([run[name] for run in some], dtype=np.float64)
-            for name, value in some[0].items()
-            if isinstance(value, float | int)
+            name: np.array([run[name] for run in some if name in run], dtype=np.float64)
+            for name in names
+            if all(isinstance(run.get(name, 0), float | int) for run in some)
         }
     return found
 
@@ -217,7 +222,8 @@ def trees_text(name: str, found: dict[int, dict[str, Floats]]) -> str:
             [f"{k:,}", f"{100 * one['share_before'].mean():.1f} %",
              f"{100 * one['share_after'].mean():.2f} %", f"{before.mean():,.1f}",
              *[f"{100 * gain.mean():+.2f} %" for gain in gains],
-             f"{one['seconds_tree'].mean():.2f}", f"{one['seconds_refinement'].mean():.2f}"]
+             *[f"{one[name].mean():.2f}" if name in one else "-"
+               for name in ("seconds_tree", "seconds_refinement")]]
         )  # fmt: skip
     header = ["k", "elsewhere, tree", "elsewhere, refined", "distortion of the tree", "reassigned",
               "refined", "seconds for the tree", "seconds for the refinement"]  # fmt: skip

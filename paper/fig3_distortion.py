@@ -16,7 +16,7 @@ import traces
 from contenders import in_own_process
 from costs import model_of, trace_cost
 from distortion_page import AS_LONG, BOOST, METHODS, MINI_BATCH, OWN, SCIKIT_LEARN, draw, page
-from seconds_runs import Timing
+from seconds_runs import Estimate, Timing
 
 __all__ = ["NAME", "TITLE", "cost", "draw", "measure", "measure_seconds", "page", "plan", "priority"]
 
@@ -100,6 +100,11 @@ def timings() -> list[Timing]:
     found += [Timing(method, n, k, seconds_runs.batches) for method in MINI_BATCH]
     found += [Timing(method, n, k, seconds_runs.whole, 1) for method in (*OWN, "sampled tree")]
     return [*found, Timing("LVQ", n, k, seconds_runs.one_iteration, 1)]
+
+
+def estimate_seconds() -> Estimate:
+    """Return how many samples `measure_seconds` takes, and their estimated seconds."""
+    return seconds_runs.estimate(timings())
 
 
 def measure_seconds(duration: float | None) -> None:

@@ -22,6 +22,7 @@ from drawing import new_figure, save
 from public_data import fingerprint, sift
 
 NAME = "significance"
+LOAD_MATTERS = False
 TITLE = "128 runs of each method (the paper's Fig. 3 d)"
 SHOWS_BOTH = True
 
@@ -75,27 +76,22 @@ def cost(run: Json) -> float:
     return float((run["seeds"][1] - run["seeds"][0]) * each)
 
 
-def fit_seed(method: str, X: Array, k: int, seed: int, bounded: bool = False) -> tuple[float, float]:
-    """Return the distortion and the seconds of one fit with one thread."""
-    trace = CONTENDERS[method](Task(X, k, seed, n_threads=1, bounded=bounded))
-    return trace.distortion, trace.points[-1].seconds
+def fit_seed(method: str, X: Array, k: int, seed: int, bounded: bool = False) -> float:
+    """Return the distortion of one fit with one thread."""
+    return CONTENDERS[method](Task(X, k, seed, n_threads=1, bounded=bounded)).distortion
 
 
 def measure(run: Json) -> Json:
-    """Return the figures of the seeds in the half-open range `run["seeds"]`."""
+    """Return the figures of the seeds in the half-open range `run["seeds"]`.
+
+    Fits that run at the same time disturb each other, so their seconds are not stored.
+    """
     X, data = sift(run["n"])
     timed = run.get("timed", True)
     found = Parallel(n_jobs=N_PARALLEL)(
         delayed(fit_seed)(run["method"], X, run["k"], seed, not timed) for seed in range(*run["seeds"])
     )
-    figures: Json = {
-        "data": data,
-        "sha256": fingerprint(X),
-        "distortion": [value for value, _ in found],
-    }
-    if timed:
-        figures["seconds"] = [round(seconds, 4) for _, seconds in found]
-    return figures
+    return {"data": data, "sha256": fingerprint(X), "distortion": list(found)}
 
 
 def samples(result: Json, figure: str) -> dict[str, Floats]:
@@ -145,11 +141,10 @@ def compared(values: dict[str, Floats]) -> list[Json]:
 
 def page(result: Json) -> str:
     """Return the page: tables, a picture, and the statements of the paper."""
-    values, seconds = samples(result, "distortion"), samples(result, "seconds")
+    values = samples(result, "distortion")
     rows: list[list[Any]] = [
         [method, len(some), f"{some.mean():,.1f}", f"{some.std(ddof=1):,.1f}", f"{some.min():,.1f}",
-         f"{np.median(some):,.1f}", f"{some.max():,.1f}",
-         f"{seconds[method].mean():.2f}" if method in seconds else "-"]
+         f"{np.median(some):,.1f}", f"{some.max():,.1f}"]
         for method, some in values.items()
     ]  # fmt: skip
     pairs = compared(values)
@@ -162,8 +157,8 @@ def page(result: Json) -> str:
     first = result["runs"][0]
     return TEXT.format(
         data=first["data"], k=first["run"]["k"], n_parallel=N_PARALLEL, level=LEVEL,
-        picture=picture(result), times=TIMED if seconds else NOT_TIMED,
-        values=table(["", "runs", "mean", "sd", "lowest", "median", "highest", "mean seconds"], rows),
+        picture=picture(result),
+        values=table(["", "runs", "mean", "sd", "lowest", "median", "highest"], rows),
         tests=table(["", "gap", "gap in sd", "effect", "corrected p", "significant"], tests),
         statements="\n".join(statements(pairs)),
     )  # fmt: skip
@@ -208,14 +203,11 @@ def picture(result: Json) -> str:
     return f"paper_significance{'' if result['size'] == 'full' else '_small'}.svg"
 
 
-TIMED = "so the seconds are those of one thread."
-NOT_TIMED = """and other processes run meanwhile, so seconds are not shown.
-They are measured separately for [Fig. 3 a-c](distortion.md)."""
-
 TEXT = """Data: {data}; {k:,} clusters. {n_parallel} fits run at the same time with one thread each,
-{times} K-means, k-means++ and BKM run until nothing moves, or for 130 iterations. Mini-Batch has
-130 batches of a tenth of the rows, LVQ has 25 iterations, and "boostkmeans" is `BoostKMeans` with its
-defaults. All distortions are computed from the labels alone.
+so seconds are not shown. They are measured for [Fig. 3 a-c](distortion.md). K-means, k-means++ and BKM
+run until nothing moves, or for 130 iterations. Mini-Batch has 130 batches of a tenth of the rows, LVQ
+has 25 iterations, and "boostkmeans" is `BoostKMeans` with its defaults. All distortions are computed
+from the labels alone.
 
 {values}
 

@@ -19,6 +19,7 @@ from experiment import N_THREADS, Json, run_folder
 # `isolated` importable.
 import scalability_seconds
 from isolated import isolated
+from machine_load import record_load
 from scalability_figures import N_CLUSTERS
 from scalability_methods import (
     BISECTING,
@@ -59,6 +60,8 @@ LIMITS = {"small": 80.0, "full": 7200.0}
 
 # Estimated multiply-adds per second of sweeps over all clusters, with two threads.
 SWEEP_RATE = 6.5e10
+# Estimated time of an iteration of a direct k-way method relative to a sweep.
+DIRECT_FACTOR = 1.1
 # Estimated seconds of a tree per row and level.
 TREE_RATES = {"sampled": 1.2e-6, "exact": 1.7e-5, "scikit-learn": 5e-5}
 # Estimated seconds of k-means++ per row and centre.
@@ -120,12 +123,12 @@ def cost(run: Json) -> float:
     """Return the estimated seconds of a run with two free cores."""
     method = str(run["method"])
     n, k = int(run["n"]), int(run["k"])
-    sweep, start = n * k * 512 / SWEEP_RATE, START + LOADING_RATE * n
+    sweep, start = sweep_seconds(run), START + LOADING_RATE * n
     if method.startswith("Mini-Batch"):
         return start + sweep * (1 + ITERATIONS / 10)
     if method in DIRECT or method in OWN:
         seeding = SEEDING_RATE * n * k if method.startswith("k-means++") else 0.0
-        return start + seeding + sweep * ITERATIONS * (1.1 if method in DIRECT else 0.5)
+        return start + seeding + sweep * ITERATIONS * (DIRECT_FACTOR if method in DIRECT else 0.5)
     kind = "scikit-learn" if method in SCIKIT_LEARN else "sampled" if "sampled" in method else "exact"
     return start + n * k.bit_length() * TREE_RATES[kind]
 
@@ -137,6 +140,26 @@ def measure(run: Json) -> Json:
     """
     reason = skip_reason(run, experiment.stored_runs(NAME, not run["timed"]))
     return reason or in_process(fit_timed if run["timed"] else fit_untimed, run)
+
+
+def estimate_seconds() -> tuple[int, float]:
+    """Return how many runs `measure_seconds` times, and their estimated seconds."""
+    runs = scalability_seconds.missing_runs(plan(True))
+    return len(runs), sum(map(cost_of_timing, runs))
+
+
+def cost_of_timing(run: Json) -> float:
+    """Return the estimated seconds to time a run. Of a long direct run, few iterations are timed."""
+    whole = cost(run)
+    if run["method"] not in DIRECT or run["method"].startswith("Mini-Batch"):
+        return whole
+    rest = ITERATIONS - scalability_seconds.timed_iterations(run)
+    return whole - rest * sweep_seconds(run) * DIRECT_FACTOR
+
+
+def sweep_seconds(run: Json) -> float:
+    """Return the estimated seconds of a sweep over all clusters."""
+    return float(run["n"] * run["k"] * 512 / SWEEP_RATE)
 
 
 def measure_seconds(duration: float | None) -> None:
@@ -203,10 +226,12 @@ def passive_threads() -> Iterator[None]:
 
 
 def fit_timed(run: Json) -> Json:
-    """Return seconds and distortion of a method."""
+    """Return seconds, load and distortion of a method."""
     rows, name = scalability_seconds.load_rows(run["n"])
-    fitted = fit(run["method"], rows, run["k"], run["seed"])
-    return {"data": name, "seconds": fitted.seconds, "distortion": fitted.distortion}
+    load: Json = {}
+    with record_load(load):
+        fitted = fit(run["method"], rows, run["k"], run["seed"])
+    return {"data": name, "seconds": fitted.seconds, "distortion": fitted.distortion, **load}
 
 
 def fit_untimed(run: Json) -> Json:

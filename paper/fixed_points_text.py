@@ -20,10 +20,10 @@ package, scikit-learn and faiss.
 - **Telgarsky and Vattani (2010)** study Hartigan's method, and why its partitions differ from
   Voronoi cells. **Hartigan (1975)** introduced it.
 - **Clément and Steinerberger (2026)** report that a minor variation of Hartigan's method ends
-  another 2 to 5 % lower, and that the difference grows with the dimension and with k (from the
-  abstract, which does not describe the variation). The
-  [annealing](../mathematics.md#leaving-an-optimum) of this package modifies Hartigan's rule, too.
-  It was found independently.
+  another 2 to 5 % lower, and that the difference grows with the dimension and with k. Only the
+  abstract could be read here, which does not describe the variation. The
+  [annealing](../mathematics.md#leaving-an-optimum) of this package modifies Hartigan's rule, too,
+  and was found independently.
 - **Zhao, Deng and Ngo (2018)** is the published version of the paper that this package implements.
   **Deng and Zhao (2018)** combine single moves with a graph of nearest neighbours (GK-means).
 """

@@ -6,6 +6,8 @@ A file has the entries
 - `runs`: for each stored run its settings `run`, its figures, its stamp (see `provenance.py`) and
   `duration`, the seconds that it took. The duration includes disturbances by other processes, so it is
   used to estimate the time of further runs, and for nothing else;
+  A run with times at the small size has `others`, the load of the machine (see `run_load.py`). If other
+  processes disturbed it, its times are left out when the file is read;
 - `former`: stored runs that are no longer in the plan.
 
 Instead of figures, a run may have `trace`, the name of a file in `full/traces`, and `view`: the figures
@@ -16,14 +18,17 @@ A file `NAME_seconds.json` next to a result file has seconds that were measured 
 settings of the runs. They are added to the runs when a result is read.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import seconds
 import traces
 from environment import Json
+from machine_load import is_busy
 from provenance import stamp_of
 from result_files import read_result, write_json
+from run_load import without_disturbed_times
 from run_state import locked
 
 # Until 0.9, these names stood for other methods than today: for scikit-learn's implementations, and for
@@ -40,15 +45,16 @@ NAMES_UNTIL_0_9 = {
     "BsBKM(non), refined": "sampled tree, refined",
 }
 # Figures of separately measured seconds.
-TIMED = ("seconds", "seconds_of_iteration", "timed_iterations", "estimate", "failure")
+TIMED = ("seconds", "seconds_of_iteration", "timed_iterations", "estimate", "failure", "others")
 # Failures that another attempt may avoid, such as a process that was killed.
 RETRIED = "ended with exit code"
 
 
-def read_runs(path: Path, running: bool = False) -> Json:
+def read_runs(path: Path, running: bool = False, plan: list[Json] | None = None) -> Json:
     """Return a result file with all figures, without traces that have not begun.
 
-    `complete` says if all runs of the plan are there. Runs of incomplete traces have `so_far`; they are
+    `complete` says if all runs of the plan are there. Without a plan, the number of runs in the file
+    counts, which may be that of an earlier plan. Runs of incomplete traces have `so_far`; they are
     included if `running`.
     """
     content = read_result(path)
@@ -61,8 +67,21 @@ def read_runs(path: Path, running: bool = False) -> Json:
         {"run": one["run"], **seconds.summary(one["samples"])} for one in seconds.entries(path.parent)
     ]
     if "planned" in content:
-        content["complete"] = len(finished) >= content["planned"]
+        enough = len(finished) >= content["planned"]
+        content["complete"] = enough if plan is None else has_all(finished, plan)
     return content
+
+
+def has_all(entries: list[Json], plan: list[Json]) -> bool:
+    """Return whether each run of a plan matches an entry. It is faster than many calls of `matches`."""
+    stored = {(key_of(one["run"], "failure" in one), "failure" in one) for one in entries}
+    return all(any((key_of(run, failed), failed) in stored for failed in (False, True)) for run in plan)
+
+
+def key_of(run: Json, with_limit: bool) -> str:
+    """Return settings as a text that is equal for equal settings."""
+    kept = {name: value for name, value in run.items() if with_limit or name != "limit"}
+    return json.dumps(kept, sort_keys=True)
 
 
 def filled(entry: Json, content: Json, path: Path) -> Json | None:
@@ -74,6 +93,7 @@ def filled(entry: Json, content: Json, path: Path) -> Json | None:
         entry = {**entry, **figures}
     if "timing" in entry:
         entry = {**entry, **seconds.of_sweeps(path.parent, entry)}
+    entry = without_disturbed_times(entry)
     return entry if "version" in entry else with_stamp(entry, content)
 
 
@@ -105,11 +125,12 @@ def renamed_methods(entry: Json) -> Json:
 
 
 def with_seconds(runs: list[Json], path: Path) -> list[Json]:
-    """Return the runs with the seconds in a file, if it exists.
+    """Return the runs with the undisturbed seconds in a file, if it exists.
 
     Seconds of a run that is not stored yet are added as a run with `so_far`.
     """
-    timings = list(read_result(path)["runs"]) if path.exists() else []
+    stored = list(read_result(path)["runs"]) if path.exists() else []
+    timings = [one for one in stored if not is_busy(one)]
     found = []
     for run in runs:
         timing = next((one for one in timings if same_settings(one, run)), None)

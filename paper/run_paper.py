@@ -2,49 +2,14 @@
 
 import sys
 
-from experiment import Experiment, main
+from experiment import main
 
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported.
 import claims
-import cluto_criteria
-import fast_moves
-import fig1_iterations
-import fig2_lloyd_condition
-import fig3_distortion
-import fig3d_significance
-import fig4_recall
-import fig5_scalability
-import lloyd_fixed_points
-import objectives
-import pair_refinement
-import photos
-import sections
-import split_priority
-import table2_bisecting
-import table3_entropy
-import top_k0
+from all_experiments import EXPERIMENTS, RELATED
 
-# In the order of the paper. Add a new experiment here.
-EXPERIMENTS: list[Experiment] = [
-    fig1_iterations,
-    fig2_lloyd_condition,
-    objectives,
-    fig3_distortion,
-    fast_moves,
-    fig3d_significance,
-    table2_bisecting,
-    pair_refinement,
-    sections,
-    split_priority,
-    top_k0,
-    fig4_recall,
-    table3_entropy,
-    fig5_scalability,
-    photos,
-]
-# Experiments about results of other papers.
-RELATED: list[Experiment] = [lloyd_fixed_points, cluto_criteria]
+__all__ = ["EXPERIMENTS", "RELATED"]
 
 if __name__ == "__main__":
     code = main(*EXPERIMENTS, *RELATED)

@@ -9,7 +9,8 @@ therefore measured separately (`run_paper.py scalability --seconds`) and stored 
   mean of all but the first of these stands for the remaining ones, because the time of an iteration
   hardly changes.
 
-`others` is the number of processors that other processes used meanwhile.
+`others` is the number of processors that other processes used meanwhile. Seconds of a busy machine are
+not stored, but a distortion is: it does not depend on the load.
 """
 
 import time
@@ -25,9 +26,10 @@ import numpy as np
 
 import run_files
 import vlad
-from machine_load import QUIET, record_load
+from machine_load import is_busy, record_load
 from provenance import stamp
 from scalability_methods import DIRECT, ITERATIONS, Array, Fitted, fit
+from seconds_runs import busy_text
 
 # Number of rows times number of clusters up to which all iterations are timed.
 WHOLE_UP_TO = 1_000_000 * 1024
@@ -104,8 +106,15 @@ def mean_iteration(times: list[float]) -> float:
 
 
 def stored() -> list[Json]:
-    """Return the stored seconds."""
-    return experiment.stored_runs(NAME, True)
+    """Return the stored seconds that were not disturbed."""
+    return [one for one in experiment.stored_runs(NAME, True) if not is_busy(one)]
+
+
+def missing_runs(plan: list[Json]) -> list[Json]:
+    """Return the runs whose seconds are not stored."""
+    known = stored()
+    timed = filter(is_timed, plan)
+    return [run for run in timed if not any(run_files.matches(one, run) for one in known)]
 
 
 def measure_missing(
@@ -117,16 +126,14 @@ def measure_missing(
     result of the experiment `name`.
     """
     began = time.monotonic()
-    for run in filter(is_timed, plan):
-        if any(run_files.matches(one, run) for one in stored()):
-            continue
+    for run in missing_runs(plan):
         if duration is not None and time.monotonic() - began > duration:
             return
         print(f"seconds of {experiment.one_line(run)}", end=" ", flush=True)
         figures = measure(run)
-        warning = " NOT QUIET: other processes were busy" if figures.get("others", 0) > QUIET else ""
-        print(f"-> {experiment.one_line(figures)}{warning}", flush=True)
-        keep(NAME, run, {one: value for one, value in figures.items() if one != "distortion"}, [run])
+        print(f"-> {experiment.one_line(figures)}{busy_text(figures)}", flush=True)
+        if not is_busy(figures):
+            keep(NAME, run, {one: value for one, value in figures.items() if one != "distortion"}, [run])
         if "distortion" in figures:
             whole = ("data", "distortion", "peak_megabytes")
             keep(name, run, {one: figures[one] for one in whole if one in figures}, plan)

@@ -8,7 +8,8 @@ with those of the other methods:
 - `iterations`: the seconds of some iterations, or an empty list for methods that are measured as a
   whole, such as trees;
 - `start`: the seconds before the first iteration, or of the whole fit;
-- `others`: the processors that other processes used meanwhile;
+- `others`: the processors that other processes used meanwhile. Samples of a busy machine are not
+  stored, and are ignored if they are in the file;
 - the stamp of their origin (see `provenance.py`).
 """
 
@@ -17,6 +18,7 @@ import statistics
 from pathlib import Path
 
 from environment import Json
+from machine_load import is_busy
 
 NAME = "seconds.json"
 
@@ -28,13 +30,15 @@ def entries(folder: Path) -> list[Json]:
 
 
 def samples_of(folder: Path, method: str, n: int, k: int) -> list[Json]:
-    """Return the samples of a method, or an empty list."""
+    """Return the undisturbed samples of a method, or an empty list."""
     wanted = {"method": method, "n": n, "k": k}
-    return next((one["samples"] for one in entries(folder) if one["run"] == wanted), [])
+    found: list[Json] = next((one["samples"] for one in entries(folder) if one["run"] == wanted), [])
+    return [sample for sample in found if not is_busy(sample)]
 
 
 def summary(samples: list[Json]) -> Json:
-    """Return the medians over some samples: `start_seconds` and `seconds_of_iteration`, if known."""
+    """Return medians of undisturbed samples: `start_seconds` and `seconds_of_iteration`, if known."""
+    samples = [sample for sample in samples if not is_busy(sample)]
     if not samples:
         return {}
     steps = [one for sample in samples for one in sample["iterations"]]

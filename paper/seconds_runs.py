@@ -1,7 +1,8 @@
 """Measurement of the seconds of a few iterations of each method, on a quiet machine.
 
 See `seconds.py` for the file. Methods are measured in turns: one sample of each, then the next round. A
-measurement that is interrupted continues with the method that has the fewest samples.
+measurement that is interrupted continues with the method that has the fewest samples. Samples that other
+processes disturbed are not stored.
 """
 
 import statistics
@@ -20,8 +21,9 @@ from experiment import Json
 from all_contenders import CONTENDERS
 from boostkmeans.baselines import MiniBatchKMeans
 from contenders import ITERATIONS, Task
+from costs import model_of
 from isolated import isolated
-from machine_load import QUIET, record_load
+from machine_load import QUIET, is_busy, record_load
 from provenance import stamp
 from public_data import sift
 from result_files import write_json
@@ -35,6 +37,11 @@ FEW_BATCHES = 10
 # Samples of a method, and of one that takes minutes.
 ROUNDS = 3
 
+# Estimated seconds to start a process and to load the rows.
+LOADING = 5.0
+
+Estimate = tuple[int, float]
+"""Number of measurements that are missing, and their estimated seconds."""
 Sampler = Callable[[Json], Json]
 """Return `start` and `iterations`, in seconds, of the settings of a timing; called in a process."""
 
@@ -48,6 +55,8 @@ class Timing:
     k: int
     sampler: Sampler
     rounds: int = ROUNDS
+    iterations: int | None = None
+    """Number of iterations of a sample, for the estimate; None is that of the sampler."""
 
     @property
     def run(self) -> Json:
@@ -55,8 +64,17 @@ class Timing:
         return {"method": self.method, "n": self.n, "k": self.k}
 
     def count(self, folder: Path) -> int:
-        """Return the number of stored samples."""
+        """Return the number of undisturbed samples that are stored."""
         return len(samples_of(folder, self.method, self.n, self.k))
+
+    def missing(self, folder: Path) -> int:
+        """Return the number of samples that are not stored."""
+        return max(0, self.rounds - self.count(folder))
+
+    def cost(self) -> float:
+        """Return the estimated seconds of a sample."""
+        start, step, number = model_of(self.method, self.n, self.k)
+        return LOADING + start + step * (self.iterations or ITERATIONS_OF.get(self.sampler, number))
 
 
 def folder_of_results() -> Path:
@@ -71,13 +89,23 @@ def next_timing(timings: Sequence[Timing], failed: Sequence[Timing]) -> Timing |
     return min(due, key=lambda one: one.count(folder), default=None)
 
 
+def estimate(timings: Sequence[Timing]) -> Estimate:
+    """Return the number of missing samples, and their estimated seconds."""
+    folder = folder_of_results()
+    missing = [(one.missing(folder), one) for one in timings]
+    return sum(n for n, _ in missing), sum(n * one.cost() for n, one in missing if n)
+
+
 def measure(timings: Sequence[Timing], duration: float | None = None) -> None:
-    """Measure all samples that are missing, or as many as begin within `duration` seconds."""
+    """Measure all samples that are missing, or as many as begin within `duration` seconds.
+
+    A method with a disturbed sample is left to the next call, so that this one ends on a busy machine.
+    """
     began = time.monotonic()
     failed: list[Timing] = []
     while (timing := next_timing(timings, failed)) is not None:
         if duration is not None and time.monotonic() - began >= duration:
-            left = sum(one.rounds - one.count(folder_of_results()) for one in timings)
+            left = sum(one.missing(folder_of_results()) for one in timings)
             print(f"{left} samples are missing. The same command continues.", flush=True)
             return
         print(f"seconds of {timing.method}, {timing.n:,} x 128, k={timing.k:,}:", end=" ", flush=True)
@@ -86,8 +114,11 @@ def measure(timings: Sequence[Timing], duration: float | None = None) -> None:
             print(outcome.failure, flush=True)
             failed.append(timing)
             continue
-        add_sample(timing, outcome.value)
         print(sample_text(outcome.value), flush=True)
+        if is_busy(outcome.value):
+            failed.append(timing)
+        else:
+            add_sample(timing, outcome.value)
 
 
 def sample(sampler: Sampler, run: Json) -> Json:
@@ -102,8 +133,14 @@ def sample_text(found: Json) -> str:
     """Return a short text about a sample, with a warning if other processes were busy."""
     steps = found["iterations"]
     each = f", {duration_text(statistics.median(steps))} per iteration" if steps else ""
-    busy = f" NOT QUIET: others used {found['others']:.2f} cores" if found["others"] > QUIET else ""
-    return f"{duration_text(found['start'])}{each}{busy}"
+    return f"{duration_text(found['start'])}{each}{busy_text(found)}"
+
+
+def busy_text(found: Json) -> str:
+    """Return a warning if other processes were busy during a measurement."""
+    if not is_busy(found):
+        return ""
+    return f" NOT STORED: others used {found['others']:.2f} cores (at most {QUIET} are allowed)"
 
 
 def add_sample(timing: Timing, found: Json) -> None:
@@ -161,3 +198,7 @@ def whole(run: Json) -> Json:
     """Time a whole fit."""
     trace = CONTENDERS[run["method"]](task_of(run))
     return {"start": trace.points[-1].seconds, "iterations": []}
+
+
+# Number of iterations of a sample; other samples are whole fits.
+ITERATIONS_OF: dict[Sampler, int] = {iterations: FEW, one_iteration: 1, batches: FEW_BATCHES}

@@ -16,7 +16,7 @@ import traces
 from bisecting_page import PAPER, page
 from contenders import in_own_process
 from costs import model_of, trace_cost
-from seconds_runs import Timing
+from seconds_runs import Estimate, Timing
 
 __all__ = ["NAME", "TITLE", "cost", "measure", "measure_seconds", "page", "plan", "priority"]
 
@@ -119,6 +119,11 @@ def timings() -> list[Timing]:
     n, k = FULL["n"], FULL["k"]
     trees = [Timing(method, n, k, seconds_runs.whole) for method in METHODS]
     return [Timing("k-means", n, k, seconds_runs.iterations), *trees]
+
+
+def estimate_seconds() -> Estimate:
+    """Return how many samples `measure_seconds` takes, and their estimated seconds."""
+    return seconds_runs.estimate(timings())
 
 
 def measure_seconds(duration: float | None) -> None:

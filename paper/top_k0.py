@@ -19,9 +19,10 @@ import trace_runs
 from boostkmeans import BoostKMeans, SweepRecord
 from contenders import PLAIN, Array, Task, distortion_of, in_own_process
 from costs import model_of, trace_cost
+from machine_load import record_load
 from public_data import fingerprint, sift
 from run_state import state_folder
-from seconds_runs import Timing
+from seconds_runs import Estimate, Timing
 from traces import SWEEPS_BEFORE
 
 NAME = "top_k0"
@@ -113,9 +114,12 @@ def fit_candidates(run: Json) -> Json:
     X, data = sift(run["n"])
     task = Task(X, run["k"], run["seed"])
     labels = start_labels(task)
-    few = BoostKMeans(task.k, tol=0, max_iter=TIMED_SWEEPS, **settings_of(run, labels)).fit(X)
-    whole = whole_fit(task, run, labels)
+    load: Json = {}
+    with record_load(load):
+        few = BoostKMeans(task.k, tol=0, max_iter=TIMED_SWEEPS, **settings_of(run, labels)).fit(X)
+        whole = whole_fit(task, run, labels)
     return {
+        **load,
         "data": data,
         "sha256": fingerprint(X),
         "start": distortion_of(task, labels),
@@ -173,10 +177,20 @@ def time_sweeps(run: Json) -> Json:
     return {"start": max(0.0, few.history_[0].seconds - statistics.median(steps)), "iterations": steps}
 
 
+def timings() -> list[Timing]:
+    """Return the sweeps that are timed at the paper's size: over all clusters and over candidates."""
+    names = [timing_name(k0) for k0 in (None, *reversed(K0))]
+    return [Timing(name, *FULL, time_sweeps, iterations=TIMED_SWEEPS) for name in names]
+
+
+def estimate_seconds() -> Estimate:
+    """Return how many samples `measure_seconds` takes, and at most how many seconds."""
+    return seconds_runs.estimate(timings())
+
+
 def measure_seconds(duration: float | None) -> None:
     """Measure the seconds of sweeps over all clusters and over candidates."""
-    names = [timing_name(k0) for k0 in (None, *reversed(K0))]
-    seconds_runs.measure([Timing(name, *FULL, time_sweeps) for name in names], duration)
+    seconds_runs.measure(timings(), duration)
 
 
 # --- Page ----------------------------------------------------------------------------------------------
@@ -256,8 +270,8 @@ def summary(runs: list[Json], n: int, k: int) -> str:
     loss = 100 * (chosen["distortion"] / base["distortion"] - 1)
     return (
         f"- {n:,} rows into {k:,} clusters: the largest k0 with sweeps at least {CLAIMED_FACTOR} times "
-        f"faster is {k0} ({factors[k0]:.1f} times; a whole fit "
-        f"{base['seconds'] / chosen['seconds']:.1f} times), at a loss of {loss:+.2f} %."
+        f"faster is {k0} ({factors[k0]:.1f} times; a whole fit {ratio(base, chosen, 'seconds')} times), "
+        f"at a loss of {loss:+.2f} %."
     )
 
 

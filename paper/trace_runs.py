@@ -25,6 +25,7 @@ from all_contenders import CONTENDERS, may_use_bounds
 from bounded_fits import number_of_components
 from contenders import FitState, Task, Trace, TracePoint
 from isolated import isolated
+from machine_load import record_load
 from provenance import joined, stamp
 from public_data import fingerprint, sift
 from result_files import write_json
@@ -155,12 +156,13 @@ def complete(content: Json, trace: Trace) -> Json:
 
 
 def compute_timed(run: Json) -> Json:
-    """Return a whole trace with the seconds of each iteration, which is not stored.
+    """Return a whole trace with the seconds of each iteration and the load, which is not stored.
 
     It is for the small size, where a run takes seconds; called in a separate process.
     """
     rows, data = sift(run["n"])
-    trace = CONTENDERS[run["method"]](Task(rows, run["k"], run["seed"]))
-    head = {"run": key_of(run), "data": data, "sha256": fingerprint(rows)}
+    head: Json = {"run": key_of(run), "data": data, "sha256": fingerprint(rows)}
+    with record_load(head):
+        trace = CONTENDERS[run["method"]](Task(rows, run["k"], run["seed"]))
     points = [[one.iteration, one.distortion, one.moves, round(one.seconds, 4)] for one in trace.points]
     return complete({**head, "iterations": points}, trace)

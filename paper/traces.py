@@ -84,7 +84,7 @@ def seen(trace: Json, view: str) -> Json | None:
     found = VIEWS[view](trace)
     if found is None:
         return None
-    about = {name: trace[name] for name in ("data", "sha256") if name in trace}
+    about = {name: trace[name] for name in ("data", "sha256", "others") if name in trace}
     return {**about, **found, **trace.get("figures", {})}
 
 

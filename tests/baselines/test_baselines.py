@@ -547,7 +547,7 @@ def test_rbk_equals_bisecting_by_cosine() -> None:
     np.testing.assert_array_equal(model.labels_, same.labels_)
     np.testing.assert_array_equal(RBK(7, random_state=3).fit(X * 1024).labels_, same.labels_)
     assert sorted(model.get_params()) == [
-        "max_passes", "n_clusters", "n_init", "n_threads", "random_state", "sample", "verbose"
+        "max_passes", "n_clusters", "n_init", "n_threads", "random_state", "sample", "split", "verbose"
     ]  # fmt: skip
 
 

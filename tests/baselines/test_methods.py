@@ -112,6 +112,32 @@ def test_refined_is_boost_kmeans_from_the_labels_of_the_tree(form: Any, weighted
         assert seconds == sorted(seconds)
 
 
+@pytest.mark.parametrize("name", ["RBK, refined", "sampled RBK, refined"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_trees_by_cosine_are_refined_by_euclidean_distances(name: str, weighted: bool) -> None:
+    """Check that Table 2 of the paper and `METHODS` refine RBK in the same way."""
+    X = np.abs(blobs(300, 4, 5, spread=5.0)[0])
+    w = np.random.default_rng(0).uniform(0.5, 2, 300) if weighted else None
+    total = 300.0 if w is None else w.sum()
+    found = METHODS[name](9, 3).fit(X, sample_weight=w)
+    labels = METHODS[name.removesuffix(", refined")](9, 3).fit(X, sample_weight=w).labels_
+    expected = BoostKMeans(9, init=labels, random_state=3, **PLAIN)  # type: ignore[arg-type]
+    expected.fit(X, sample_weight=w)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    assert found.metric_ == "euclidean"
+    assert found.inertia_ == expected.inertia_
+    # The start is measured by the same metric, so that the history decreases from its first record.
+    before = metrics.average_distortion(X, labels, sample_weight=w) * total
+    assert found.history_[0].inertia == pytest.approx(before)
+    [run] = compare(X, 9, {name: METHODS[name]}, seeds=[3])
+    assert run.curve[0][1] > run.curve[-1][1] == pytest.approx(run.distortion)
+
+
+def test_refined_rejects_other_metrics() -> None:
+    with pytest.raises(ValueError, match=r"'metric' parameter of Refined .* Got 'cosine'"):
+        Refined(BisectingKMeans(4), metric="cosine").fit(np.eye(5))
+
+
 def test_refined_follows_the_conventions_of_estimators() -> None:
     X, _ = blobs(100, 3, 4)
     model = Refined(BisectingKMeans(4, random_state=0), n_threads=1)

@@ -57,6 +57,7 @@ PLAIN = (bool, int, float, str, type(None))
 # The same for single classes.
 ADDED_TO_CLASSES: dict[str, dict[str, Any]] = {
     "BisectingBoostKMeans": {"min_size": None, "max_size": None},
+    "RBK": {"split": "largest"},
     "KMeans": {"max_time": None, "callback": None},
     "MiniBatchKMeans": {
         "share_of": "batch",

@@ -180,11 +180,23 @@ def test_refinement_follows_an_exact_tree() -> None:
     assert refined.inertia_ <= plain.inertia_ * (1 + 1e-9)
 
 
-def test_rbk_is_a_tree_from_random_rows_by_cosine() -> None:
+@pytest.mark.parametrize("split", ["largest", "inertia", "average"])
+def test_rbk_is_a_tree_from_random_rows_by_cosine(split: str) -> None:
     X = np.abs(cloud(300, 6))
-    found = RBK(8, random_state=0, **EXACT).fit(X)
-    same = BisectingBoostKMeans(8, init="random", metric="cosine", random_state=0, **EXACT).fit(X)
+    settings: dict[str, Any] = {"split": split, "random_state": 0, **EXACT}
+    found = RBK(8, **settings).fit(X)
+    same = BisectingBoostKMeans(8, init="random", metric="cosine", **settings).fit(X)
     np.testing.assert_array_equal(found.labels_, same.labels_)
+    plain = RBK(8, random_state=0, **EXACT).fit(X)
+    assert (split == "largest") == np.array_equal(found.labels_, plain.labels_)
+
+
+def test_rbk_checks_and_saves_the_priority(tmp_path: Path) -> None:
+    X = np.abs(cloud(60, 3))
+    with pytest.raises(ValueError, match="'split' parameter of RBK"):
+        RBK(3, split="mean").fit(X)
+    RBK(3, split="average", random_state=0).fit(X).save(tmp_path / "model.bkm")
+    assert load_model(tmp_path / "model.bkm").split == "average"
 
 
 @pytest.mark.parametrize(

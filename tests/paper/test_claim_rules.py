@@ -262,6 +262,38 @@ def test_boosted_trees_are_compared_with_all_others(end: float, expected: str) -
     assert verdict_of("refined_boosted_trees_best", after) == expected
 
 
+@pytest.mark.parametrize(
+    ("spread", "n_seeds", "expected", "tested"),
+    [
+        # The means are in the same order, but the seeds overlap.
+        (0.1, 3, AGREES, True),
+        (3.0, 3, IN_PART, True),
+        (3.0, 10, IN_PART, True),
+        # Two seeds cannot differ significantly.
+        (3.0, 2, AGREES, False),
+        (3.0, 1, AGREES, False),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "figure"),
+    [("boosted_trees_best", "distortion"), ("refined_boosted_trees_best", "refined")],
+)
+def test_better_trees_differ_significantly(
+    name: str, figure: str, spread: float, n_seeds: int, expected: str, tested: bool
+) -> None:
+    deviations = spread * np.linspace(-1, 1, n_seeds) if n_seeds > 1 else [0.0]
+    result = bisecting_result()
+    result["runs"] = [
+        {**run, figure: run["distortion"] + deviation, "run": {**run["run"], "seed": seed}}
+        for run in result["runs"]
+        for seed, deviation in enumerate(deviations)
+    ]
+    finding = JUDGES[name]([stored(result["runs"])]).finding
+    assert finding.verdict == expected
+    assert ("p = " in finding.measured) == tested
+    assert ("Nothing is tested" in finding.explanation) != tested
+
+
 @pytest.mark.parametrize(("seconds", "expected"), [(40, AGREES), (10, IN_PART), (9.9, DIFFERS)])
 def test_tree_against_iteration(seconds: float, expected: str) -> None:
     result = changed("k-means", seconds_of_iteration=seconds)

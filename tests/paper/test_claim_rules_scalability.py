@@ -157,11 +157,44 @@ def test_two_orders(along_n: float, along_k: float, mini_batch: float, expected:
     assert verdict_of("two_orders", runs_of(seconds)) == UNKNOWN
 
 
-def test_figures_of_few_rows_do_not_count_at_the_papers_size() -> None:
-    for rows, expected in ((100_000, UNKNOWN), (1_000_000, AGREES)):
-        size = (rows, 2048)
-        seconds = {"BsKM": {size: 1.35}, "BsKM++": {size: 1.35}, "BsBKM(non)": {size: 1.0}}
-        assert verdict_of("lloyd_trees_slower", runs_of(seconds, size="full")) == expected
+ALONG_K = [(1_000_000, k) for k in (1024, 2048, 4096, 8192)]
+ALONG_N = [(n, 1024) for n in (10_000, 100_000, 1_000_000, 10_000_000)]
+
+
+@pytest.mark.parametrize("left_out", [None, *ALONG_K])
+def test_every_planned_k_is_needed_at_the_papers_size(left_out: tuple[int, int] | None) -> None:
+    sizes = [size for size in ALONG_K if size != left_out]
+    seconds = {one: dict.fromkeys(sizes, 1.35) for one in ("BsKM", "BsKM++")}
+    seconds["BsBKM(non)"] = dict.fromkeys(sizes, 1.0)
+    expected = AGREES if left_out is None else UNKNOWN
+    assert verdict_of("lloyd_trees_slower", runs_of(seconds, size="full")) == expected
+    assert verdict_of("lloyd_trees_slower", runs_of(seconds)) == AGREES, "the small size needs no plan"
+
+
+@pytest.mark.parametrize("left_out", [None, *ALONG_N])
+def test_every_planned_n_is_needed_at_the_papers_size(left_out: tuple[int, int] | None) -> None:
+    """Check k-means and BKM(non), which are planned for all n. The trees by k-means have fewer."""
+    ratios = dict(zip(ALONG_N, (1.1, 1.2, 1.3, 1.4), strict=True))
+    direct = {size: ratio for size, ratio in ratios.items() if size != left_out}
+    seconds = {
+        "k-means": direct,
+        "BKM(non)": dict.fromkeys(direct, 1.0),
+        "BsKM": {size: ratios[size] for size in ALONG_N[:3]},
+        "BsBKM(non)": dict.fromkeys(ALONG_N[:3], 1.0),
+    }
+    found = JUDGES["speed_advantage_grows"]([runs_of(seconds, size="full")])
+    assert found.finding.verdict == (AGREES if left_out is None else UNKNOWN)
+    if left_out is not None:
+        assert f"n={left_out[0]:,}, k=1,024" in found.finding.explanation
+
+
+def test_distortions_need_every_planned_size_too() -> None:
+    methods = ("k-means", "BsKM", "BKM(non)", "BsBKM(non)")
+    ends = {one: dict.fromkeys(ALONG_K, 0.9) for one in ("BKM(non)", "BsBKM(non)")}
+    for sizes, expected in ((ALONG_K, AGREES), (ALONG_K[:3], UNKNOWN)):
+        seconds = {one: dict.fromkeys(sizes, 1.0) for one in methods}
+        result = runs_of(seconds, ends, size="full")
+        assert verdict_of("boost_better_for_images", result) == expected
 
 
 @pytest.mark.parametrize(

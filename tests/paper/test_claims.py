@@ -8,7 +8,9 @@ from miniature_results import all_results, each_result, scalability_result, sear
 
 import claim
 import claims
+import deviations
 import experiment
+import fixed_points_text
 
 JUDGES = {judge.name: judge for judge in claims.CLAIMS}
 
@@ -178,6 +180,32 @@ def test_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "at most 0.0 points apart" in text
     assert "Errors and omissions of the paper" in text
     assert "2604.21798" in text
+
+
+def test_pages_agree_about_a_paper_of_which_only_the_abstract_was_read() -> None:
+    """Check that no page says more about arXiv 2604.21798 than its abstract does."""
+    pages = (deviations.REFERENCES, fixed_points_text.INTRODUCTION)
+    careful = "Only the abstract could be read here, which does not describe the variation."
+    for text in (" ".join(page.split()) for page in pages):
+        assert careful in text
+        assert "and was found independently" in text
+        assert "Its annealed acceptance" not in text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(0.123, "0.12"), (2.345, "2.3"), (99.4, "99"), (99.6, "100"), (104.2, "104"), (12_345.6, "12,346")],
+)
+def test_ratios_have_no_exponent(ratio: float, text: str) -> None:
+    assert claim.ratio_text(ratio) == text
+
+
+def test_page_has_no_ratio_with_an_exponent(tmp_path: Path) -> None:
+    result = each_result()["distortion"]
+    for run in result["runs"]:
+        if run["run"]["method"] == "LVQ":
+            run["curve"] = [[number, 1000 * seconds, end] for number, seconds, end in run["curve"]]
+    assert "LVQ takes 2,500 times as long" in claims.page_text({"distortion": [result]}, tmp_path)
 
 
 def test_page_names_runs_of_other_starts(tmp_path: Path) -> None:

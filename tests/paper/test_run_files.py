@@ -72,6 +72,49 @@ def test_runs_are_stamped(counting: Counting) -> None:
     assert f"boostkmeans {provenance.version()} (3 runs" in experiment.page_text(counting, result)
 
 
+def test_seconds_are_estimated_before_they_are_measured(
+    counting: Counting, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed: list[str] = []
+
+    class Timed(Counting):
+        def estimate_seconds(self) -> tuple[int, float]:
+            return 7, 5 * 3600.0
+
+        def measure_seconds(self, duration: float | None) -> None:
+            printed.append(capsys.readouterr().out)
+
+    command_line.measure_seconds([counting, Timed()], None)
+    assert "| counting | 7 | 5.0 h |" in printed[0]
+    assert "| total | 7 | 5.0 h |" in printed[0]
+
+
+def test_completeness_is_that_of_the_current_plan(counting: Counting) -> None:
+    """Check that the number of runs in the file, that of an earlier plan, does not count."""
+    experiment.run_experiment(counting, full=False)
+    path = experiment.path_of("counting", full=False)
+    content = json.loads(path.read_text())
+    runs = content["runs"]
+    path.write_text(json.dumps({**content, "planned": 15}))
+    (shown,) = experiment.shown_results(counting)
+    assert shown["complete"]
+    assert "still missing" not in experiment.page_text(counting, shown)
+    other = {**runs[0], "run": {"method": "d", "seed": 0}}
+    path.write_text(json.dumps({**content, "planned": 3, "runs": [other, *runs[1:]]}))
+    (shown,) = experiment.shown_results(counting)
+    assert not shown["complete"], "there are enough runs, but not those of the plan"
+
+
+def test_completeness_ignores_time_limits_unless_a_run_failed() -> None:
+    plan = [{"method": "a", "limit": 5.0}]
+    finished: Json = {"run": {"method": "a", "limit": 1.0}, "value": 1}
+    failed: Json = {"run": {"method": "a", "limit": 1.0}, "failure": "more than 1 s"}
+    assert run_files.has_all([finished], plan)
+    assert not run_files.has_all([failed], plan)
+    for one in (finished, failed):
+        assert run_files.has_all([one], plan) == run_files.matches(one, plan[0])
+
+
 def test_interruption_keeps_finished_runs(counting: Counting) -> None:
     counting.failing = "c"
     with pytest.raises(KeyboardInterrupt):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import experiment
 import fig5_scalability
+import machine_load
 import scalability_figures
 import scalability_methods
 import scalability_page
@@ -30,6 +31,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(scalability_page, "IMAGES", tmp_path)
     monkeypatch.setattr(experiment, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(machine_load, "busy_seconds", lambda: 0.0)  # Tests need no quiet machine.
 
 
 def run_of(method: str = "k-means", n: int = 200, k: int = 6, seed: int = 0) -> Json:
@@ -186,6 +188,40 @@ def test_seconds_and_distortions_are_stored_separately(monkeypatch: pytest.Monke
     assert all("seconds" in one for one in result["runs"] if one["run"] in plan[:2])
     assert all("seconds" not in one for one in result["runs"] if one["run"] == plan[2])
     assert all("distortion" in one for one in result["runs"])
+
+
+def test_disturbed_seconds_are_not_stored(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Check that they neither count as measured nor are shown. Distortions do not depend on the load."""
+    plan = [run_of("sampled tree")]
+    monkeypatch.setattr(fig5_scalability, "plan", lambda full: plan)
+    found: Json = {"data": "some", "seconds": 99.0, "distortion": 0.5, "others": 0.4}
+    monkeypatch.setattr(fig5_scalability, "in_process", lambda function, run: found)
+    fig5_scalability.measure_seconds(None)
+    assert "NOT STORED: others used 0.40 cores" in capsys.readouterr().out
+    assert not experiment.path_of("scalability_seconds", True).exists()
+    assert fig5_scalability.estimate_seconds()[0] == 1
+    (run,) = experiment.stored_runs("scalability", True)
+    assert (run["distortion"], "seconds" in run) == (0.5, False)
+    # An earlier version stored such seconds.
+    scalability_seconds.keep("scalability_seconds", plan[0], found, plan)
+    assert scalability_seconds.stored() == []
+    (run,) = experiment.stored_runs("scalability", True)
+    assert "seconds" not in run
+    found["others"] = 0.0
+    fig5_scalability.measure_seconds(None)
+    (run,) = experiment.stored_runs("scalability", True)
+    assert run["seconds"] == 99.0
+    assert fig5_scalability.estimate_seconds() == (0, 0)
+
+
+def test_estimate_counts_few_iterations_of_long_runs() -> None:
+    large, small = (run_of("k-means", n=1_000_000, k=k) for k in (8192, 1024))
+    tree = run_of("BsBKM(non)", n=1_000_000, k=8192)
+    assert fig5_scalability.cost_of_timing(large) < 0.3 * fig5_scalability.cost(large)
+    for run in (small, tree):
+        assert fig5_scalability.cost_of_timing(run) == fig5_scalability.cost(run)
 
 
 def test_seconds_stop_after_a_duration(monkeypatch: pytest.MonkeyPatch) -> None:

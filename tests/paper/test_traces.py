@@ -13,6 +13,8 @@ from miniature_results import group_ends
 import contenders
 import experiment
 import import_traces
+import machine_load
+import run_files
 import run_state
 import seconds
 import seconds_runs
@@ -45,6 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in (trace_runs, seconds_runs):
         monkeypatch.setattr(module, "isolated", lambda function, *some, limit: called(function, *some))
     monkeypatch.setattr(trace_runs, "compute_in_process", trace_runs.compute_stored)
+    monkeypatch.setattr(machine_load, "busy_seconds", lambda: 0.0)  # Tests need no quiet machine.
     return tmp_path / "results" / "full" / "traces"
 
 
@@ -265,6 +268,42 @@ def test_seconds_are_measured_in_turns(folder: Path, monkeypatch: pytest.MonkeyP
     assert len(entries["k-means"][0]["iterations"]) == seconds_runs.FEW - 1
     assert entries["sampled tree"][0]["iterations"] == []
     assert {"others", "version", "date"} <= set(entries["k-means"][0])
+
+
+def sampled(others: float) -> Any:
+    """Return a function that stands for `seconds_runs.sample` on a machine with this load."""
+    return lambda sampler, run: {"start": 1.0, "iterations": [2.0], "others": others}
+
+
+def test_disturbed_samples_are_not_stored(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = [timing("k-means"), timing("BKM(non)")]
+    monkeypatch.setattr(seconds_runs, "sample", sampled(others=0.5))
+    seconds_runs.measure(chosen)
+    printed = capsys.readouterr().out
+    assert printed.count("NOT STORED: others used 0.50 cores") == 2, "each method is tried once"
+    assert seconds.entries(folder.parent) == []
+    assert seconds_runs.estimate(chosen)[0] == 4
+    monkeypatch.setattr(seconds_runs, "sample", sampled(others=0.05))
+    seconds_runs.measure(chosen)
+    assert [one.count(folder.parent) for one in chosen] == [2, 2]
+    assert seconds_runs.estimate(chosen) == (0, 0.0)
+
+
+def test_disturbed_samples_in_a_file_do_not_count(folder: Path) -> None:
+    """Check samples that an earlier version stored."""
+    samples = [{"start": 90.0, "iterations": [80.0, 80.0], "others": 1.0},
+               {"start": 1.0, "iterations": [2.0], "others": 0.01}]  # fmt: skip
+    content = {"runs": [{"run": {"method": "k-means", "n": 2_500, "k": K}, "samples": samples}]}
+    folder.mkdir(parents=True)
+    (folder.parent / seconds.NAME).write_text(json.dumps(content))
+    assert timing("k-means").missing(folder.parent) == 1
+    assert seconds.summary(samples) == {"start_seconds": 1.0, "seconds_of_iteration": 2.0}
+    assert seconds.summary(samples[:1]) == {}
+    (folder.parent / "any.json").write_text(json.dumps({"runs": []}))
+    (found,) = run_files.read_runs(folder.parent / "any.json")["seconds"]
+    assert found["seconds_of_iteration"] == 2.0
 
 
 @pytest.mark.parametrize(

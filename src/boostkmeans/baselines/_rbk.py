@@ -16,6 +16,9 @@ class RBK(BisectingBoostKMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters, k.
+    split : {"largest", "inertia", "average"}, default="largest"
+        Which cluster is split next, as in `BisectingBoostKMeans`: the one with the most rows, with the
+        highest inertia, or with the highest average squared distance between two of its scaled rows.
     sample : {"auto"} or None, default="auto"
         As in `BisectingBoostKMeans`. None for this parameter and `max_passes` is the algorithm of the
         paper.
@@ -47,7 +50,6 @@ class RBK(BisectingBoostKMeans):
     leaf_size = None
     n_sections = 2
     init = "random"
-    split = "largest"
     _model_name = "baselines.RBK"
 
     refine = False
@@ -69,6 +71,7 @@ class RBK(BisectingBoostKMeans):
         self,
         n_clusters: int = 8,
         *,
+        split: str = "largest",
         sample: str | None = "auto",
         max_passes: int | str | None = "auto",
         n_init: int = 1,
@@ -77,6 +80,7 @@ class RBK(BisectingBoostKMeans):
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.split = split
         self.sample = sample
         self.max_passes = max_passes
         self.n_init = n_init

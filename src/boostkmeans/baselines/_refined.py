@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import START, SweepRecord
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._runtime.parameter_checks import ParameterChecker
+from boostkmeans.metrics import average_distortion
 
 # The paper's direct k-way method compares with all clusters, without repair and annealing.
 PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0}
@@ -22,8 +24,7 @@ class Refined(CentreModel):
     """A clustering whose labels are the start of the paper's Algorithm 1.
 
     The estimator is fitted first. Single moves of Algorithm 1 then improve its partition, as the paper
-    suggests for trees. Rows are compared with all clusters, without repair and annealing. The metric is
-    that of the estimator.
+    suggests for trees. Rows are compared with all clusters, without repair and annealing.
 
     Parameters
     ----------
@@ -33,6 +34,10 @@ class Refined(CentreModel):
         Maximum number of sweeps of the refinement.
     tol : float, default=1e-4
         Tolerance of the refinement, as in `BoostKMeans`.
+    metric : {"auto", "euclidean"}, default="auto"
+        Metric of the refinement. "auto" is that of the estimator. "euclidean" compares the rows as they
+        are, also after a tree by cosine such as `RBK`: Table 2 of the paper refines all trees in this
+        way, and so do the methods in `METHODS` whose names end with ", refined".
     random_state : int, RandomState or None, default=None
         Seed of the order in which the refinement visits rows.
     n_threads : int, default=None
@@ -43,6 +48,8 @@ class Refined(CentreModel):
     ----------
     estimator_ : estimator
         The fitted estimator.
+    metric_ : str
+        Metric of the refinement, of `inertia_` and of `history_`.
     labels_ : ndarray of shape (n_samples,), int32
         Cluster of each row.
     cluster_centers_ : ndarray of shape (n_clusters, n_features), float64
@@ -56,7 +63,8 @@ class Refined(CentreModel):
     n_iter_ : int
         Number of sweeps of the refinement.
     history_ : list of SweepRecord
-        One record of kind "start" for the estimator, followed by those of the refinement.
+        One record of kind "start" for the estimator, followed by those of the refinement. The inertia of
+        the first record is that of the estimator's labels by `metric_`.
 
     Examples
     --------
@@ -69,7 +77,10 @@ class Refined(CentreModel):
     """
 
     estimator_: Any
+    metric_: str
     distortion_: float
+    # Default for pickles of earlier versions.
+    metric = "auto"
 
     def __init__(
         self,
@@ -77,12 +88,14 @@ class Refined(CentreModel):
         *,
         max_iter: int = 100,
         tol: float = 1e-4,
+        metric: str = "auto",
         random_state: int | np.random.RandomState | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.max_iter = max_iter
         self.tol = tol
+        self.metric = metric
         self.random_state = random_state
         self.n_threads = n_threads
 
@@ -110,24 +123,21 @@ class Refined(CentreModel):
             # Methods without weights accept no such argument.
             start.fit(array, **({} if sample_weight is None else {"sample_weight": sample_weight}))
             found = self._refinement(start).fit(array, sample_weight=sample_weight)
+            inertia = _inertia_before(start, found, array, sample_weight)
             self.__dict__.update(
                 {name: getattr(found, name) for name in RESULTS},
                 estimator_=start,
-                history_=_joined(start, found),
+                metric_=found.metric,
+                history_=_joined(start, inertia, found),
                 n_iter_=found.n_iter_,
             )
         return self
-
-    @property
-    def metric(self) -> str:
-        """Metric of the estimator and the refinement."""
-        return str(getattr(self.estimator, "metric", "euclidean"))
 
     def _refinement(self, start: Any) -> BoostKMeans:
         return BoostKMeans(
             len(start.cluster_centers_),
             init=start.labels_,
-            metric=self.metric,
+            metric=_metric_of(start) if self.metric == "auto" else self.metric,
             max_iter=self.max_iter,
             tol=self.tol,
             random_state=self.random_state,
@@ -141,15 +151,32 @@ class Refined(CentreModel):
             check.fail("estimator", "an estimator of boostkmeans with clusters", self.estimator)
         check.integer("max_iter", self.max_iter, 1)
         check.real("tol", self.tol)
+        check.choice("metric", self.metric, ("auto", "euclidean"))
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
 
 
-def _joined(start: Any, refinement: BoostKMeans) -> list[SweepRecord]:
+def _metric_of(model: Any) -> str:
+    """Return the metric of an estimator. Most baselines have no such parameter."""
+    metric = getattr(model, "metric_", getattr(model, "metric", "euclidean"))
+    return str(metric)
+
+
+def _inertia_before(
+    start: Any, refinement: BoostKMeans, array: Any, sample_weight: ArrayLike | None
+) -> float:
+    """Return the inertia of the start by the metric of the refinement."""
+    if _metric_of(start) == refinement.metric:
+        return float(start.inertia_)
+    weight = RowWeights.of(sample_weight, array.shape[0]).total
+    return weight * average_distortion(array, start.labels_, sample_weight=sample_weight)
+
+
+def _joined(start: Any, inertia: float, refinement: BoostKMeans) -> list[SweepRecord]:
     """Return the history of both parts. The seconds of the refinement follow those of the start."""
     last = start.history_[-1]
     evaluations = sum(record.evaluations for record in start.history_)
-    first = SweepRecord(last.seconds, 0, start.inertia_, evaluations, START)
+    first = SweepRecord(last.seconds, 0, inertia, evaluations, START)
     return [
         first,
         *(replace(record, seconds=last.seconds + record.seconds) for record in refinement.history_),

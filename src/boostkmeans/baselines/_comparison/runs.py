@@ -223,7 +223,9 @@ def _cost(model: Any) -> float | None:
 
 
 def _is_euclidean(model: Any) -> bool:
-    return getattr(model, "metric", "euclidean") == "euclidean"
+    """Return whether the history of a fitted model has Euclidean distortions."""
+    metric = getattr(model, "metric_", getattr(model, "metric", "euclidean"))
+    return bool(metric == "euclidean")
 
 
 def _curve(model: Any) -> list[tuple[float, float]]:
