@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boostkmeans import BisectingBoostKMeans
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans.curate import coverage, deduplicate, sample
 from boostkmeans.io import open_vectors
 from command import fail, succeed
@@ -112,6 +112,17 @@ def test_sample_with_ids_and_labels_of_the_model(folder: Path, tmp_path: Path) -
     assert all(line.startswith("n") for line in lines)
     BisectingBoostKMeans(5, random_state=0).fit(np.load(folder / "x.npy")).save(tmp_path / "m")
     assert len(succeed("sample", tmp_path / "m", "-n", "9").split()) == 9
+
+
+def test_sample_of_other_rows_than_those_of_the_model(folder: Path, tmp_path: Path) -> None:
+    X = np.load(folder / "x.npy")
+    model = BoostKMeans(10, random_state=0).fit(X)
+    model.save(tmp_path / "m")
+    np.save(tmp_path / "turned.npy", X[::-1])
+    args = ("sample", tmp_path / "m", tmp_path / "turned.npy", "-n", "10", "--levels", "", "--json")
+    result = json.loads(succeed(*args))
+    assert len(np.unique(model.predict(X[::-1])[result["rows"]])) == 10
+    assert result["after"]["n_clusters"] == 10
 
 
 def test_sample_errors(folder: Path) -> None:

@@ -15,6 +15,7 @@ from boostkmeans.curate._samples import choice_in_clusters
 from boostkmeans.curate._samples.allocation import allocate, fill_evenly
 from boostkmeans.curate._samples.levels import resampled
 from boostkmeans.curate._samples.sampling import METHODS
+from boostkmeans.io import open_vectors
 
 Array = NDArray[Any]
 
@@ -134,6 +135,28 @@ def test_rows_of_saved_models(X: Array, tree: BisectingBoostKMeans, tmp_path: Pa
     labels = saved.predict(X[:500])
     shares, sizes = np.bincount(labels[rows], minlength=40), np.bincount(labels, minlength=40)
     assert ((shares > 0) == (sizes > 0)).sum() >= 38
+
+
+@pytest.mark.parametrize("method", ["hierarchical", "central"])
+def test_rows_in_another_order_are_assigned_again(X: Array, method: str) -> None:
+    model = BoostKMeans(20, random_state=0).fit(X)
+    rows = sample(model, 20, X=X[::-1], levels=[], method=method, random_state=0)
+    labels = model.predict(X[::-1])
+    assert len(np.unique(labels[rows])) == 20
+    measured = coverage(model, rows, X=X[::-1])
+    assert (measured.after.n_clusters, measured.after.entropy) == (20, pytest.approx(np.log2(20)))
+
+
+def test_labels_of_the_fit_are_kept_for_its_rows(X: Array, tmp_path: Path) -> None:
+    # Limits on sizes: the labels are not the nearest clusters.
+    model = BoostKMeans(8, max_size=300, random_state=0).fit(X)
+    assert (model.labels_ != model.predict(X)).any()
+    np.save(tmp_path / "x.npy", X)
+    with open_vectors(tmp_path / "x.npy") as vectors:
+        for given in (X, X.tolist(), vectors):
+            assert np.array_equal(
+                sample(model, 90, X=given, random_state=0), sample(model, 90, random_state=0)
+            )
 
 
 def test_levels(X: Array) -> None:

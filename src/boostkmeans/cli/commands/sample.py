@@ -21,6 +21,7 @@ from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, RunOptions
 from boostkmeans.curate import Coverage, coverage
 from boostkmeans.curate import sample as sample_rows
+from boostkmeans.curate._samples.clustered_rows import AssignedModel
 from boostkmeans.io import Vectors
 
 Method = StrEnum("Method", ["hierarchical", "uniform", "central", "diverse"])
@@ -96,9 +97,9 @@ def sample(
                 reading = run.reading(paths, input_options, model=model_path)
                 vectors, display = opened.enter_context(reading)
                 display.counter("rows")("assigning rows", 0, None)
-                _assign(model, vectors)
+            assigned = AssignedModel.of(model, vectors)
             rows = sample_rows(
-                model,
+                assigned,
                 n_rows,
                 method=method.value,
                 X=vectors,
@@ -108,7 +109,7 @@ def sample(
             )
             has_ids = vectors is not None and input_options.id_column is not None
             ids = vectors.ids[rows] if has_ids and vectors is not None else None
-        covered = coverage(model, rows)
+        covered = coverage(assigned, rows)
         if target is not None:
             write_row_list(target, rows, ids)
         if target is None or not target.is_stdout:
@@ -120,13 +121,6 @@ def _target(output: str, common: CommonOptions) -> Output | None:
     if output == "" and common.as_json:
         return None
     return Output(output or STDOUT, common.force)
-
-
-def _assign(model: Any, vectors: Vectors) -> None:
-    """Set the labels of the model to those of the vectors, unless it has labels for these rows."""
-    known = getattr(model, "labels_", None)
-    if known is None or len(known) != len(vectors):
-        model.labels_ = model.predict(vectors)
 
 
 def _parse_levels(text: str) -> list[int]:

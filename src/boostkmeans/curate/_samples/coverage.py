@@ -10,7 +10,7 @@ from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.nearest import nearest
 from boostkmeans.curate._row_sets import open_rows
-from boostkmeans.curate._samples.clustered_rows import clustered_rows
+from boostkmeans.curate._samples.clustered_rows import clustered_rows, is_estimator
 
 # Largest number of rows whose distances to the nearest chosen row are computed.
 MAX_DISTANCES = 10_000
@@ -112,7 +112,7 @@ def coverage(
     >>> found.after.n_clusters, found.before.largest_share, found.after.largest_share
     (2, 0.75, 0.5)
     """
-    known = clustered_rows(model, X, [] if hasattr(model, "cluster_centers_") else None, 0, "coverage")
+    known = clustered_rows(model, X, [] if is_estimator(model) else None, 0, "coverage")
     chosen = _checked_rows(rows, known.n_rows)
     distances = None
     if X is not None:
