@@ -10,7 +10,7 @@ import pytest
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans.curate import coverage, deduplicate, sample
 from boostkmeans.io import open_vectors
-from command import fail, succeed
+from command import fail, run, succeed
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +53,38 @@ def test_dedup_with_ids(folder: Path, tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(tmp_path / "g.parquet")
     assert table.column_names == ["group", "row", "id", "similarity", "kept"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_dedup_writes_vectors_with_ids(folder: Path, tmp_path: Path, ending: str) -> None:
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    kept, X = tmp_path / f"kept.{ending}", np.load(folder / "x.npy")
+    args = ("--id", "name", "--threshold", "0.99", "-o", kept)
+    succeed("dedup", folder / "x.csv", *args)
+    rows = deduplicate(X, 0.99).keep
+    with open_vectors(kept, id_column="name") as vectors:
+        assert vectors.ids.tolist() == [f"n{row}" for row in rows]
+        assert np.array_equal(vectors.load(), X[rows])
+        assert vectors.feature_names == (None if ending == "parquet" else list("abcde"))
+
+
+def test_dedup_writes_csv_without_ids(folder: Path, tmp_path: Path) -> None:
+    X = np.load(folder / "x.npy")
+    np.save(tmp_path / "single.npy", X.astype(np.float32))
+    args = ("--threshold", "0.99", "-o", tmp_path / "kept.csv", "--force")
+    succeed("dedup", tmp_path / "single.npy", *args)
+    lines = (tmp_path / "kept.csv").read_text().splitlines()
+    rows = deduplicate(X.astype(np.float32), 0.99).keep
+    assert lines[0] == ",".join(map(str, X.astype(np.float32)[rows[0]]))
+    succeed("dedup", folder / "x.csv", "--drop", "name", *args)
+    assert (tmp_path / "kept.csv").read_text().splitlines()[0] == "a,b,c,d,e"
+
+
+def test_dedup_says_that_ids_are_lost(folder: Path, tmp_path: Path) -> None:
+    args = ("dedup", folder / "x.csv", "--id", "name", "-o", tmp_path / "kept.npy")
+    assert "kept.npy will not contain the ids" in run(*args).stderr
+    assert "ids" not in run(*args, "--force", "--keep-list", tmp_path / "kept.txt").stderr
 
 
 def test_dedup_result_as_json(folder: Path) -> None:
