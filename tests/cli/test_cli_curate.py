@@ -130,8 +130,9 @@ def test_sample_rows(folder: Path, tmp_path: Path) -> None:
     X = np.load(folder / "x.npy")
     assert rows.tolist() == sample(model, 40, X=X, random_state=3).tolist()
     assert "300 -> 40" in out
-    printed = succeed(*args)
-    assert [int(line) for line in printed.split()] == rows.tolist()
+    printed = run(*args)
+    assert [int(line) for line in printed.stdout.split()] == rows.tolist()
+    assert "40 of 300 rows, in 12 of 12 clusters; entropy" in printed.stderr
     result = json.loads(succeed(*args, "--json", "--method", "central", "--levels", "3"))
     expected = sample(model, 40, method="central", levels=[3], X=X, random_state=3)
     assert result["rows"] == expected.tolist()
@@ -139,11 +140,11 @@ def test_sample_rows(folder: Path, tmp_path: Path) -> None:
 
 
 def test_sample_with_ids_and_labels_of_the_model(folder: Path, tmp_path: Path) -> None:
-    lines = succeed("sample", folder / "m", folder / "x.csv", "--id", "name", "-n", "7").split()
+    lines = run("sample", folder / "m", folder / "x.csv", "--id", "name", "-n", "7").stdout.split()
     assert len(set(lines)) == 7
     assert all(line.startswith("n") for line in lines)
     BisectingBoostKMeans(5, random_state=0).fit(np.load(folder / "x.npy")).save(tmp_path / "m")
-    assert len(succeed("sample", tmp_path / "m", "-n", "9").split()) == 9
+    assert len(run("sample", tmp_path / "m", "-n", "9").stdout.split()) == 9
 
 
 def test_sample_of_other_rows_than_those_of_the_model(folder: Path, tmp_path: Path) -> None:

@@ -68,7 +68,10 @@ def test_reports(folder: Path, tmp_path: Path) -> None:
         assert "contradict" in fail(2, name, *arguments, "--json", "-o", tmp_path / "b.txt")
         assert "exists" in fail(2, name, *arguments, "-o", tmp_path / f"{name}.txt")
         if name != "info":
-            succeed(name, *arguments, "-o", tmp_path / f"{name}.csv")
+            written = run(name, *arguments, "-o", tmp_path / f"{name}.csv")
+            assert (written.exit_code, written.stdout) == (0, "")
+            # The table of a scan does not contain the suggestion.
+            assert ("suggested: 2 (" in written.stderr) == (name == "scan")
     clusters = pd.read_csv(tmp_path / "evaluate.csv")
     assert clusters["size"].tolist() == [30, 30]
     assert pd.read_csv(tmp_path / "compare.csv")["method"].tolist() == ["boost-fast", "k-means"]
@@ -183,6 +186,14 @@ def test_scan(folder: Path, tmp_path: Path) -> None:
     for numbers in ("3-2", "0", "x", "2,,3", "1-2000"):
         assert "-k must be numbers and ranges" in fail(2, "scan", folder / "x.npy", "-k", numbers)
     assert "-k must be ints" in fail(2, "scan", folder / "x.npy", "-k", "60")
+
+
+def test_the_model_of_documents_is_no_table(tmp_path: Path) -> None:
+    for ending in (".csv", ".parquet", ".npy", ".html"):
+        message = fail(2, "docs", SENTENCES, "-k", "3", "-o", tmp_path / f"labels{ending}")
+        assert "--output is the file for the model" in message
+        assert "Use --labels for labels, --description for" in message
+    assert not list(tmp_path.iterdir())
 
 
 def test_documents(tmp_path: Path) -> None:

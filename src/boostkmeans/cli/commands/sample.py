@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from boostkmeans.cli.command import Result, command
+from boostkmeans.cli.errors import print_message
 from boostkmeans.cli.files.input import input_files
 from boostkmeans.cli.files.model_input import read_model
 from boostkmeans.cli.files.output import (
@@ -78,8 +79,9 @@ def sample(
       boostkmeans sample model.safetensors vectors.npy -n 100 --method central
       boostkmeans sample model.safetensors 'emb-*.parquet' --id id -n 500 -o ids.txt
 
-    Choose rows that represent the clusters of a model, and report how well they cover the clusters.
-    Small clusters contribute as many rows as large ones, as far as they have them.
+    Choose rows that represent the clusters of a model, and report how well they cover the clusters: on
+    standard output or, if the rows are printed there, in one line on standard error. Small clusters
+    contribute as many rows as large ones, as far as they have them.
     """
     with command(common) as run:
         target = _target(output, common)
@@ -112,7 +114,9 @@ def sample(
         covered = coverage(assigned, rows)
         if target is not None:
             write_row_list(target, rows, ids)
-        if target is None or not target.is_stdout:
+        if target is not None and target.is_stdout:
+            print_message(_summary(covered))
+        else:
             run.print_result(_result(model_path, method.value, covered, target, rows, ids), _listing)
 
 
@@ -148,6 +152,16 @@ def _result(
     }
     files = {} if target is None else {"rows": target.path}
     return {"model": model_path, "method": method, **spreads, **chosen, "files": files}
+
+
+def _summary(covered: Coverage) -> str:
+    """Return the coverage in one line, for standard error."""
+    before, after = covered.before, covered.after
+    return (
+        f"{after.n_rows:,} of {before.n_rows:,} rows, in {after.n_clusters:,} of {before.n_clusters:,} "
+        f"clusters; entropy {before.entropy:.3f} -> {after.entropy:.3f} bits, largest share "
+        f"{before.largest_share:.2%} -> {after.largest_share:.2%}"
+    )
 
 
 def _listing(result: Result) -> str:

@@ -68,7 +68,7 @@ def _table_writer(
         table.write_header(vectors.feature_names or [f"x{j}" for j in range(vectors.shape[1])])
         yield table.write
         return
-    column = {} if ids is None else {"ids": ids.values, "id_column": ids.name}
+    column: dict[str, Any] = {} if ids is None else {"ids": ids.values, "id_column": ids.name}
     with batch_writer(file, "parquet", (n_rows, vectors.shape[1]), vectors.dtype, **column) as write:
         yield write
 
