@@ -32,7 +32,10 @@ def test_dedup_writes_kept_rows_groups_and_vectors(folder: Path, tmp_path: Path)
     expected = deduplicate(X, 0.99)
     out = succeed("dedup", folder / "x.npy", "--threshold", "0.99", "--keep-list", tmp_path / "k.txt",
                   "--groups", tmp_path / "g.csv", "-o", tmp_path / "kept.fvecs")  # fmt: skip
-    assert "none (" in out
+    assert "none, because all clusters that can contain a pair are compared" in out
+    assert "none (" in succeed(
+        "dedup", folder / "x.npy", "--check", "10", "--groups", tmp_path / "h.csv"
+    )
     assert [int(line) for line in (tmp_path / "k.txt").read_text().split()] == expected.keep.tolist()
     with (tmp_path / "g.csv").open() as file:
         table = list(csv.DictReader(file))

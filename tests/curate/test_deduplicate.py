@@ -14,7 +14,7 @@ from scipy import sparse
 from boostkmeans import ParameterError
 from boostkmeans._data import memory
 from boostkmeans._pairs import plan
-from boostkmeans.curate import Deduplication, deduplicate
+from boostkmeans.curate import Deduplication, MissedPairs, deduplicate
 from boostkmeans.curate._duplicates import keeping, missed_pairs
 from boostkmeans.distributed import open_shards
 from boostkmeans.io import open_vectors, write_vectors
@@ -154,11 +154,21 @@ def test_missed_pairs_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MAX_UNCLUSTERED", 100)
     rows = planted(1000, 6, seed=1)
     total = int((cosines(rows) >= 0.95).sum()) // 2
+    reports: set[str] = set()
     whole = deduplicate(rows, 0.95, n_checked=300)
     assert whole.n_pairs == total
     assert whole.missed is not None
     assert whole.missed.is_guaranteed
     assert (whole.missed.n_checked, whole.missed.interval, whole.missed.recall) == (300, (0, 0), 1)
+    proven = deduplicate(rows, 0.95, progress=lambda what, *_: reports.add(what))
+    assert proven.missed == MissedPairs(0, 0, 0, 0.0, (0.0, 0.0), is_guaranteed=True)
+    assert proven.missed.recall == 1
+    assert "none missed" in repr(proven)
+    assert "checking pairs" not in reports, "no row is compared if no pair can be missed"
+    assert deduplicate(rows, 0.95, n_neighbours=0, n_checked=0).missed is None
+    default = deduplicate(rows, 0.95, n_neighbours=0).missed
+    assert default is not None
+    assert default.n_checked == 1000
     part = deduplicate(rows, 0.95, n_neighbours=0, n_checked=1000)
     assert part.missed is not None
     assert part.n_pairs < total

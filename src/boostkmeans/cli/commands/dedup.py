@@ -88,14 +88,15 @@ def dedup(
         ),
     ] = None,
     n_checked: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--check",
             min=0,
             metavar="N",
-            help="Number of rows that are compared with all rows to estimate how many pairs are missed.",
+            help="Number of rows that are compared with all rows to estimate how many pairs are missed "
+            "(default: 1000 with --neighbours; otherwise 0, because no pair can be missed).",
         ),
-    ] = 1000,
+    ] = None,
     engine_options: EngineOptions,
     run_options: RunOptions,
     input_options: InputOptions,
@@ -265,6 +266,8 @@ def _listing(result: Result) -> str:
 
 
 def _missed_text(missed: dict[str, Any]) -> str:
+    if missed["is_guaranteed"] and missed["n_checked"] == 0:
+        return "none, because all clusters that can contain a pair are compared"
     checked = f"{missed['n_missed_checked']:,} of {missed['n_pairs_checked']:,} pairs of "
     checked += f"{missed['n_checked']:,} checked rows"
     if missed["is_guaranteed"]:
