@@ -56,10 +56,10 @@ def _ten_updates(parts: Json) -> str:
     change = f"{ten['inertia'] / refit['inertia'] - 1:+.2%}"
     return (
         f"\nA model of {N_START:,} rows is updated ten times in a row, each time with 10 % more and 5 % "
-        f"fewer rows ({ten['n_rows']:,} rows at the end). Then, the inertia differs by **{change}** from "
-        f"that of a new fit (target: within 0.6 %). The ten updates take {ten['seconds']:.1f} s together, "
-        f"and the new fit {refit['seconds']:.1f} s. In each of them, at least {ten['kept']:.2%} of the old "
-        "rows stay in their cluster.\n"
+        f"fewer rows ({ten['n_rows']:,} rows at the end). Then, the inertia differs by **{change}** "
+        "from that of a new fit (target: within 0.6 %). The ten updates take "
+        f"{ten['seconds']:.1f} s together, and the new fit {refit['seconds']:.1f} s. In each of them, "
+        f"at least {ten['kept']:.2%} of the old rows stay in their cluster.\n"
     )
 
 
