@@ -204,6 +204,38 @@ def test_files_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert found.missed == whole.missed
 
 
+def test_little_memory_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "PROCESS", 0)
+    monkeypatch.setattr(memory, "MIN_BLOCK_ROWS", 3)
+    rows = planted(600, 24, seed=2)
+    write_vectors(tmp_path / "x.npy", rows)
+    with (
+        open_vectors(tmp_path / "x.npy", max_memory=1000) as vectors,
+        pytest.raises(
+            MemoryError, match="Finding near duplicates among 600 rows with 24 features needs"
+        ),
+    ):
+        deduplicate(vectors, 0.99)
+    fixed = 600 * (12 + 128) + 24 * 96 + 2048
+    with (
+        open_vectors(tmp_path / "x.npy", max_memory=fixed + 8000) as vectors,
+        pytest.warns(UserWarning, match=r"120 blocks of 5 rows, so .* read about 60 times"),
+    ):
+        assert same(deduplicate(vectors, 0.99), deduplicate(rows, 0.99))
+
+
+def test_blocks_are_larger_than_those_of_a_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A fit reads each block once per sweep, but each two blocks are compared with each other.
+    monkeypatch.setattr(memory, "PROCESS", 0)
+    monkeypatch.setattr(memory, "MAX_BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(memory, "MIN_BLOCK_ROWS", 100)
+    write_vectors(tmp_path / "x.npy", planted(1500, 24, seed=2))
+    totals: dict[str, int | None] = {}
+    with open_vectors(tmp_path / "x.npy", max_memory=1_000_000) as vectors:
+        deduplicate(vectors, 0.99, progress=lambda what, _, total: totals.update({what: total}))
+    assert 1 < (totals["comparing equal rows"] or 0) < 10
+
+
 def test_sparse_and_dense_rows_give_the_same() -> None:
     rng = np.random.default_rng(3)
     dense = rng.integers(1, 3, size=(200, 30)) * (rng.random((200, 30)) < 0.2)

@@ -136,7 +136,7 @@ def _checked_rows(rows: ArrayLike, n_rows: int) -> NDArray[np.int64]:
 
 def _distances(X: Any, chosen: NDArray[np.int64], metric: str, n_threads: int) -> NDArray[np.float64]:
     """Return the distances of some rows to the nearest chosen row."""
-    rows = open_rows(X, metric, n_threads)
+    rows = open_rows(X, metric, n_threads, task="Measuring distances of")
     rng = np.random.default_rng(SEED)
     some = np.sort(rng.choice(rows.n_rows, min(MAX_DISTANCES, rows.n_rows), replace=False))
     _, squares = nearest(rows.sample(some), rows.take(chosen), n_threads)
