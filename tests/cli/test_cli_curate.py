@@ -90,6 +90,12 @@ def test_dedup_says_that_ids_are_lost(folder: Path, tmp_path: Path) -> None:
     assert "ids" not in run(*args, "--force", "--keep-list", tmp_path / "kept.txt").stderr
 
 
+def test_dedup_says_that_nothing_is_saved(folder: Path, tmp_path: Path) -> None:
+    assert "nothing will be saved: use -o" in run("dedup", folder / "x.npy").stderr
+    assert run("dedup", folder / "x.npy", "--groups", tmp_path / "g.csv").stderr == ""
+    assert "Process the files as shards" in " ".join(run("dedup", "--help").stdout.split())
+
+
 def test_dedup_result_as_json(folder: Path) -> None:
     result = json.loads(
         succeed(

@@ -136,12 +136,32 @@ def test_columns_by_wildcards(folder: Path, tmp_path: Path) -> None:
         (["fit", "x", "--column", "a"], "--key"),
         (["docs", "x", "--column", "a"], "--text-column"),
         (["docs", "x", "--text", "a"], "--text-column"),
+        (["docs", "x", "--id", "a"], "--name-column"),
         (["pq", "train", "x", "--n-subspaces", "3"], "--subspaces"),
         (["fit", "x", "--qualty", "best"], "--quality"),
     ],
 )
 def test_hints_for_unknown_options(arguments: list[str], meant: str) -> None:
     assert f"(Possible options: {meant})" in fail(2, *arguments)
+
+
+@pytest.mark.parametrize("option", ["--k", "-k", "--clusters", "--n-clusters"])
+@pytest.mark.parametrize("command", ["update", "predict", "sample"])
+def test_the_number_of_clusters_is_part_of_a_model(command: str, option: str) -> None:
+    message = fail(2, command, "m", "x", option, "3")
+    assert f"No such option: {option}. The number of clusters is part of the model." in message
+    assert "Possible" not in message
+
+
+def test_no_hint_at_options_of_another_meaning() -> None:
+    assert fail(2, "convert", "x", "y", "--k", "3").strip().endswith("No such option: --k")
+
+
+def test_columns_of_text_may_be_ids(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,a,b\nx1,1,2\nx2,3,4\n")
+    message = fail(3, "info", tmp_path / "t.csv")
+    assert "columns to read with --key, or leave columns out with --drop" in message
+    assert "column of ids is named with --id" in message
 
 
 def test_text_column_is_named(tmp_path: Path) -> None:

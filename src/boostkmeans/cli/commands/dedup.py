@@ -28,6 +28,11 @@ from boostkmeans.curate import Deduplication, deduplicate
 from boostkmeans.io import Vectors
 
 Keep = StrEnum("Keep", ["central", "first"])
+# Message at the beginning of a search without output files.
+NOTHING_SAVED = (
+    "no output is named, so nothing will be saved: use -o for the vectors that are kept, --keep-list or "
+    "--groups"
+)
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,8 @@ def dedup(
         outputs = DedupOutputs.from_options(files, input_options.id_column, common)
         inputs = input_files(paths, input_options)
         check_outputs({"PATH": inputs}, outputs.by_option)
-        outputs.note_losses(input_options.id_column)
+        if not common.as_json:
+            outputs.note_losses(input_options.id_column)
         start = time.perf_counter()
         with (
             engine_options.connected() as engine,
@@ -190,6 +196,8 @@ class DedupOutputs:
 
     def note_losses(self, id_column: str | None) -> None:
         """Say at the beginning which results will not be in a file."""
+        if all(output is None for output in self.by_option.values()):
+            print_message(NOTHING_SAVED)
         if id_column is None or self.vectors is None or self.keep_list is not None:
             return
         if self.vectors.ending not in ID_ENDINGS:
