@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -205,6 +206,21 @@ def test_coverage_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
+    "classes",
+    [
+        ["noun", "noun", "verb", "noun"],
+        pd.Series(["noun", "noun", "verb", "noun"], index=list("wxyz")),
+        np.array([b"n", b"n", b"v", b"n"]),
+        [-1, -1, 7, -1],
+        [0.5, 0.5, 1.5, 0.5],
+        [True, True, False, True],
+    ],
+)
+def test_coverage_of_classes_of_any_type(classes: Any) -> None:
+    assert coverage(classes, [0, 2]) == coverage([0, 0, 1, 0], [0, 2])
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: sample([0, 1], 3), r"'n' parameter of sample must be an int in the range \[1, 2\]"),
@@ -212,6 +228,8 @@ def test_coverage_by_hand() -> None:
         (lambda: sample([0, 1], 1, method="central"), "needs the rows"),
         (lambda: sample([0, -1], 1), "a fitted estimator"),
         (lambda: sample([0, 1], 1, levels=[1]), "an array of labels"),
+        (lambda: coverage([["a"], ["b"]], [0]), "a fitted estimator"),
+        (lambda: coverage([], [0]), "a fitted estimator"),
         (lambda: coverage([0, 1], [2]), r"row numbers in the range \[0, 1\]"),
         (lambda: coverage([0, 1], []), "row numbers"),
         (lambda: fit_levels(np.eye(3), []), "'levels' parameter of fit_levels"),
