@@ -19,6 +19,7 @@ from boostkmeans.curate._duplicates import keeping, missed_pairs
 from boostkmeans.distributed import open_shards
 from boostkmeans.io import open_vectors, write_vectors
 
+pytest_plugins = ("cluster_fixtures",)
 Array = NDArray[Any]
 
 
@@ -243,6 +244,25 @@ def test_sparse_and_dense_rows_give_the_same() -> None:
     assert same(found, deduplicate(dense.astype(np.float64), 0.9, n_checked=20))
     assert found.missed is not None
     assert found.missed.is_guaranteed
+
+
+@pytest.mark.slow
+def test_dask_gives_the_same_as_one_array(dask_client: Any) -> None:
+    import dask.array as da
+
+    rows = planted(900, 12, seed=5)
+    lazy = da.from_array(rows, chunks=(250, 12))
+    options: dict[str, Any] = {"n_checked": 100, "ids": np.arange(900) + 7}
+    with dask_client.as_current():
+        found = deduplicate(lazy, 0.95, engine="dask", **options)
+    whole = deduplicate(rows, 0.95, **options)
+    assert whole.n_pairs > 0
+    assert same(found, whole)
+    np.testing.assert_allclose(found.similarities, whole.similarities)
+    assert found.missed == whole.missed
+    assert np.array_equal(found.keep_ids, whole.keep_ids)
+    part = deduplicate(lazy, 0.95, keep="first", n_neighbours=0, engine=dask_client)
+    assert same(part, deduplicate(rows, 0.95, keep="first", n_neighbours=0))
 
 
 def test_shards_give_the_same_as_one_array(tmp_path: Path) -> None:
