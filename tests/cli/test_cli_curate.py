@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
-from boostkmeans.curate import coverage, deduplicate, sample
+from boostkmeans.curate import coverage, deduplicate, fit_levels, sample
 from boostkmeans.io import open_vectors
 from command import fail, run, succeed
 
@@ -165,6 +165,18 @@ def test_sample_of_other_rows_than_those_of_the_model(folder: Path, tmp_path: Pa
     result = json.loads(succeed(*args))
     assert len(np.unique(model.predict(X[::-1])[result["rows"]])) == 10
     assert result["after"]["n_clusters"] == 10
+
+
+def test_sample_of_resampled_levels(folder: Path) -> None:
+    X = np.load(folder / "x.npy")
+    levels = fit_levels(X, [12, 4, 2], n_resample=2, random_state=5)
+    expected = sample(levels, 20, random_state=5)
+    args = ("sample", folder / "m", folder / "x.npy", "-n", "20", "--levels", "2,4", "--seed", "5")
+    result = json.loads(succeed(*args, "--resample", "2", "--json"))
+    assert result["rows"] == expected.tolist()
+    assert result["after"]["entropy"] == coverage(levels, expected).after.entropy
+    message = fail(2, "sample", folder / "m", folder / "x.npy", "--resample", "2")
+    assert "--resample needs --levels" in message
 
 
 def test_sample_errors(folder: Path) -> None:

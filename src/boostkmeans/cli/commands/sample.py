@@ -20,7 +20,7 @@ from boostkmeans.cli.files.row_list import check_row_list, write_row_list
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, RunOptions
-from boostkmeans.curate import Coverage, coverage
+from boostkmeans.curate import Coverage, coverage, fit_levels
 from boostkmeans.curate import sample as sample_rows
 from boostkmeans.curate._samples.clustered_rows import AssignedModel
 from boostkmeans.io import Vectors
@@ -58,6 +58,16 @@ def sample(
             "tenth of the clusters, a hundredth, and so on, at least 10; an empty text for one level).",
         ),
     ] = None,
+    resample: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Cluster the vectors again, with as many clusters as the model and with N resamplings "
+            "at each of the --levels. The sample then covers the space more evenly, but not always the "
+            "topics.",
+        ),
+    ] = None,
     output: Annotated[
         str,
         typer.Option(
@@ -92,6 +102,8 @@ def sample(
         wanted = None if levels is None else _parse_levels(levels)
         if input_options.id_column is not None and not paths:
             raise ValueError("--id needs the files of vectors: name them after the model.")
+        if resample is not None and (wanted is None or not paths):
+            raise ValueError("--resample needs --levels, and the files of vectors after the model.")
         model = read_model(model_path, run_options.threads, paths or [])
         with ExitStack() as opened:
             vectors: Vectors | None = None
@@ -99,9 +111,21 @@ def sample(
                 reading = run.reading(paths, input_options, model=model_path)
                 vectors, display = opened.enter_context(reading)
                 display.counter("rows")("assigning rows", 0, None)
-            assigned = AssignedModel.of(model, vectors)
+            clusters: Any
+            if resample is not None and wanted is not None:
+                clusters = fit_levels(
+                    vectors,
+                    [len(model.cluster_centers_), *wanted],
+                    n_resample=resample,
+                    metric=model.metric,
+                    random_state=run_options.seed,
+                    n_threads=run_options.threads,
+                )
+                wanted = None  # they are part of the clusters
+            else:
+                clusters = AssignedModel.of(model, vectors)
             rows = sample_rows(
-                assigned,
+                clusters,
                 n_rows,
                 method=method.value,
                 X=vectors,
@@ -111,7 +135,7 @@ def sample(
             )
             has_ids = vectors is not None and input_options.id_column is not None
             ids = vectors.ids[rows] if has_ids and vectors is not None else None
-        covered = coverage(assigned, rows)
+        covered = coverage(clusters, rows)
         if target is not None:
             write_row_list(target, rows, ids)
         if target is not None and target.is_stdout:
