@@ -212,7 +212,8 @@ def timed_search(
         "n_found": found.n_pairs,
         "n_kept": len(found.keep),
     }
-    if found.missed is not None:
+    if n_checked:
+        assert found.missed is not None
         figures["n_pairs_checked"] = found.missed.n_pairs_checked
         figures["recall"] = found.missed.recall
         figures["interval"] = list(found.missed.interval)

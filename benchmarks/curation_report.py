@@ -15,7 +15,8 @@ DUPLICATES = """## Near duplicates
 Pairs of rows with a cosine of at least the threshold. faiss compares all rows
 (`IndexFlatIP.range_search`), and its pairs are the reference, with pairs near the threshold decided
 in float64. semhash uses an approximate index of nearest neighbours; its time includes the index.
-{context}
+The time of boostkmeans is that of a search without a check (`n_checked=0`, or `--check 0`), which is
+the default: no pair can be missed. {context}
 {table}
 """
 
@@ -25,7 +26,9 @@ The same for synthetic rows. Recall is measured with {n_checked:,} rows, which a
 rows. The search of `IndexFlatIP` would take {faiss_seconds:,.0f} s, extrapolated from {n_queries:,}
 queries. {context}
 {table}
-"All" compares all clusters that can contain a pair. A number of clusters is `n_neighbours`. The
+"All" compares all clusters that can contain a pair. A number of clusters is `n_neighbours`. The times
+end before the {n_checked:,} rows are compared with all rows (`n_checked=0`, or `--check 0`). By
+default, `deduplicate` compares 1,000 rows if `n_neighbours` is given, which takes additional time. The
 first search needed {megabytes:,.0f} MB of memory besides the rows.
 """
 
@@ -36,6 +39,13 @@ largest holds {largest:.1%} of all rows, and the entropy of all rows is {entropy
 clusters know nothing about the classes. There are {n_clusters:,} clusters, below levels of {levels}
 clusters. Means of {n_seeds} seeds. {context}
 {table}
+{resampling}"""
+
+RESAMPLING = """With resampling ({method}), a sample is less balanced than a
+uniform one: {ours:.3f} instead of {uniform:.3f} bits in a sample of {share:.0%}. Resampling moves
+centres from dense to sparse regions of the space, so that a sample covers the space more evenly.
+Classes need not be as even: the largest class of this sample has {our_largest:.1%} of its rows, against
+{largest:.1%} of all rows. The other methods differ little from a uniform sample.
 """
 
 
@@ -112,6 +122,7 @@ def samples_section(result: Json) -> str:
         for one in result["results"]
     ]
     return SAMPLES.format(
+        resampling=_resampling_text(result),
         n_classes=result["n_classes"],
         largest=result["all_rows"]["largest_share"],
         entropy=result["all_rows"]["entropy"],
@@ -120,6 +131,23 @@ def samples_section(result: Json) -> str:
         n_seeds=result["n_seeds"],
         context=context(result),
         table=table(["sample", "method", "classes", "entropy (bits)", "largest class"], rows),
+    )
+
+
+def _resampling_text(result: Json) -> str:
+    """Return an explanation if resampling, the last method, is worse than a uniform sample."""
+    first = [one for one in result["results"] if one["share"] == result["results"][0]["share"]]
+    uniform = next(one for one in first if one["method"] == "uniform")
+    ours = first[-1]
+    if ours["entropy"] >= uniform["entropy"]:
+        return ""
+    return RESAMPLING.format(
+        method=ours["method"],
+        ours=ours["entropy"],
+        uniform=uniform["entropy"],
+        share=ours["share"],
+        largest=result["all_rows"]["largest_share"],
+        our_largest=ours["largest_share"],
     )
 
 

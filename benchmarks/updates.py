@@ -18,7 +18,7 @@ from data import Array
 from environment import N_THREADS, Json
 from measure import exact_inertia, median, one_line, timed
 from result_files import RESULTS, read_result, save_result
-from updates_report import RESULT
+from updates_report import N_START, RESULT
 
 N_ROWS = 1_000_000
 N_NEW = 100_000
@@ -28,8 +28,6 @@ REMOVED_SHARE = 0.05
 # Share of the rows that each of several updates adds.
 ADDED_SHARE = 0.1
 N_UPDATES = 10
-# Rows before ten updates, each of which adds 10 % and removes 5 %: all rows of PhotoSIFT suffice.
-N_START = 480_000
 # Number of repetitions of an update.
 REPEATS = 3
 # Where fitted models are kept.

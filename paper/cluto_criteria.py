@@ -18,7 +18,7 @@ import numpy as np
 from boostkmeans.documents import CriterionKMeans, Weighting, tfidf
 from boostkmeans.metrics import entropy
 from public_data import CLUTO_SETS, documents
-from table3_entropy import N_PAPER_SETS, N_RUNS, SMALLER_SETS
+from table3_entropy import N_PAPER_SETS, N_RUNS, SMALLER_SETS, UNAVAILABLE_SETS
 
 NAME = "criteria"
 LOAD_MATTERS = False
@@ -27,6 +27,8 @@ TITLE = "Criteria for document clustering (the study of CLUTO's authors)"
 CRITERIA = ("i1", "i2", "e1", "g1", "h1", "h2")
 MINIMISED = ("e1", "g1")
 METHODS = {"k-way": "k-way (direct)", "bisecting": "bisecting (rb)", "refined": "refined (rbr)"}
+# The study's sets that a source has.
+SETS = tuple(name for name in CLUTO_SETS if name not in UNAVAILABLE_SETS)
 # Stands for the number of classes of a set.
 CLASSES = "classes"
 # Numbers of clusters at the study's size and at the small size.
@@ -40,7 +42,7 @@ FEWER_RUNS = 2
 
 def plan(full: bool) -> list[Json]:
     """Return one run per set, method, criterion and number of clusters, with all seeds."""
-    sets, ks, runs = (CLUTO_SETS, KS, N_RUNS) if full else (SMALLER_SETS, FEWER_KS, FEWER_RUNS)
+    sets, ks, runs = (SETS, KS, N_RUNS) if full else (SMALLER_SETS, FEWER_KS, FEWER_RUNS)
     return [
         {"set": name, "method": method, "criterion": criterion, "k": k, "seeds": list(range(runs))}
         for k in ks
@@ -218,6 +220,13 @@ def some_run(runs: dict[tuple[str, str], Json]) -> Json:
     return next(iter(runs.values()))
 
 
+def unfinished(result: Json, by_k: dict[Any, Sets]) -> str:
+    """Return a sentence about planned numbers of clusters that are not measured on all sets."""
+    planned = KS if result["size"] == "full" else FEWER_KS
+    missing = sorted((k for k in planned if k not in by_k), key=lambda k: (k == CLASSES, k))
+    return f" Not yet measured on all sets: {', '.join(map(k_text, missing))}." if missing else ""
+
+
 def page(result: Json) -> str:
     """Return the page: entropies by method and criterion, for numbers of clusters with all sets."""
     found = {k: complete_sets(result["runs"], k) for k in KS}
@@ -235,6 +244,8 @@ def page(result: Json) -> str:
         sources=", ".join(sorted({one["data"] for one in described})),
         n=n_sets,
         n_paper=N_PAPER_SETS,
+        unavailable=" and ".join(UNAVAILABLE_SETS),
+        unfinished=unfinished(result, by_k),
         n_seeds=len(described[0]["run"]["seeds"]),
         ranking="\n".join(ranking(by_k)),
         relative=by_method_and_k(by_k, "mean", relative),
@@ -250,7 +261,8 @@ TEXT = """Zhao and Karypis, the authors of CLUTO, compare criteria for document 
 and theoretical comparisons of selected criterion functions for document clustering", Machine Learning
 55, 2004. [Documents](../documents.md#criteria) explains the criteria, and [The
 mathematics](../mathematics.md#criteria-for-documents) has the gains of moves. This page repeats the
-comparison with `CriterionKMeans` on {n} of the study's {n_paper} sets: {sets}. Source: {sources}.
+comparison with `CriterionKMeans` on {n} of the study's {n_paper} sets: {sets}. Source: {sources}. No
+source has the sets {unavailable}.{unfinished}
 
 Rows are TF-IDF vectors with log(n / df), scaled to unit length. Each method has {n_seeds} runs, which
 end when no row moves. The measure is the entropy of the classes in the clusters: lower is better. The

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boostkmeans import BisectingBoostKMeans
-from boostkmeans.curate import coverage, deduplicate, sample
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
+from boostkmeans.curate import coverage, deduplicate, fit_levels, sample
 from boostkmeans.io import open_vectors
-from command import fail, succeed
+from command import fail, run, succeed
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,10 @@ def test_dedup_writes_kept_rows_groups_and_vectors(folder: Path, tmp_path: Path)
     expected = deduplicate(X, 0.99)
     out = succeed("dedup", folder / "x.npy", "--threshold", "0.99", "--keep-list", tmp_path / "k.txt",
                   "--groups", tmp_path / "g.csv", "-o", tmp_path / "kept.fvecs")  # fmt: skip
-    assert "none (" in out
+    assert "none, because all clusters that can contain a pair are compared" in out
+    assert "none (" in succeed(
+        "dedup", folder / "x.npy", "--check", "10", "--groups", tmp_path / "h.csv"
+    )
     assert [int(line) for line in (tmp_path / "k.txt").read_text().split()] == expected.keep.tolist()
     with (tmp_path / "g.csv").open() as file:
         table = list(csv.DictReader(file))
@@ -53,6 +56,44 @@ def test_dedup_with_ids(folder: Path, tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(tmp_path / "g.parquet")
     assert table.column_names == ["group", "row", "id", "similarity", "kept"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_dedup_writes_vectors_with_ids(folder: Path, tmp_path: Path, ending: str) -> None:
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    kept, X = tmp_path / f"kept.{ending}", np.load(folder / "x.npy")
+    args = ("--id", "name", "--threshold", "0.99", "-o", kept)
+    succeed("dedup", folder / "x.csv", *args)
+    rows = deduplicate(X, 0.99).keep
+    with open_vectors(kept, id_column="name") as vectors:
+        assert vectors.ids.tolist() == [f"n{row}" for row in rows]
+        assert np.array_equal(vectors.load(), X[rows])
+        assert vectors.feature_names == (None if ending == "parquet" else list("abcde"))
+
+
+def test_dedup_writes_csv_without_ids(folder: Path, tmp_path: Path) -> None:
+    X = np.load(folder / "x.npy")
+    np.save(tmp_path / "single.npy", X.astype(np.float32))
+    args = ("--threshold", "0.99", "-o", tmp_path / "kept.csv", "--force")
+    succeed("dedup", tmp_path / "single.npy", *args)
+    lines = (tmp_path / "kept.csv").read_text().splitlines()
+    rows = deduplicate(X.astype(np.float32), 0.99).keep
+    assert lines[0] == ",".join(map(str, X.astype(np.float32)[rows[0]]))
+    succeed("dedup", folder / "x.csv", "--drop", "name", *args)
+    assert (tmp_path / "kept.csv").read_text().splitlines()[0] == "a,b,c,d,e"
+
+
+def test_dedup_says_that_ids_are_lost(folder: Path, tmp_path: Path) -> None:
+    args = ("dedup", folder / "x.csv", "--id", "name", "-o", tmp_path / "kept.npy")
+    assert "kept.npy will not contain the ids" in run(*args).stderr
+    assert "ids" not in run(*args, "--force", "--keep-list", tmp_path / "kept.txt").stderr
+
+
+def test_dedup_says_that_nothing_is_saved(folder: Path, tmp_path: Path) -> None:
+    assert "nothing will be saved: use -o" in run("dedup", folder / "x.npy").stderr
+    assert run("dedup", folder / "x.npy", "--groups", tmp_path / "g.csv").stderr == ""
+    assert "Process the files as shards" in " ".join(run("dedup", "--help").stdout.split())
 
 
 def test_dedup_result_as_json(folder: Path) -> None:
@@ -98,8 +139,9 @@ def test_sample_rows(folder: Path, tmp_path: Path) -> None:
     X = np.load(folder / "x.npy")
     assert rows.tolist() == sample(model, 40, X=X, random_state=3).tolist()
     assert "300 -> 40" in out
-    printed = succeed(*args)
-    assert [int(line) for line in printed.split()] == rows.tolist()
+    printed = run(*args)
+    assert [int(line) for line in printed.stdout.split()] == rows.tolist()
+    assert "40 of 300 rows, in 12 of 12 clusters; entropy" in printed.stderr
     result = json.loads(succeed(*args, "--json", "--method", "central", "--levels", "3"))
     expected = sample(model, 40, method="central", levels=[3], X=X, random_state=3)
     assert result["rows"] == expected.tolist()
@@ -107,11 +149,34 @@ def test_sample_rows(folder: Path, tmp_path: Path) -> None:
 
 
 def test_sample_with_ids_and_labels_of_the_model(folder: Path, tmp_path: Path) -> None:
-    lines = succeed("sample", folder / "m", folder / "x.csv", "--id", "name", "-n", "7").split()
+    lines = run("sample", folder / "m", folder / "x.csv", "--id", "name", "-n", "7").stdout.split()
     assert len(set(lines)) == 7
     assert all(line.startswith("n") for line in lines)
     BisectingBoostKMeans(5, random_state=0).fit(np.load(folder / "x.npy")).save(tmp_path / "m")
-    assert len(succeed("sample", tmp_path / "m", "-n", "9").split()) == 9
+    assert len(run("sample", tmp_path / "m", "-n", "9").stdout.split()) == 9
+
+
+def test_sample_of_other_rows_than_those_of_the_model(folder: Path, tmp_path: Path) -> None:
+    X = np.load(folder / "x.npy")
+    model = BoostKMeans(10, random_state=0).fit(X)
+    model.save(tmp_path / "m")
+    np.save(tmp_path / "turned.npy", X[::-1])
+    args = ("sample", tmp_path / "m", tmp_path / "turned.npy", "-n", "10", "--levels", "", "--json")
+    result = json.loads(succeed(*args))
+    assert len(np.unique(model.predict(X[::-1])[result["rows"]])) == 10
+    assert result["after"]["n_clusters"] == 10
+
+
+def test_sample_of_resampled_levels(folder: Path) -> None:
+    X = np.load(folder / "x.npy")
+    levels = fit_levels(X, [12, 4, 2], n_resample=2, random_state=5)
+    expected = sample(levels, 20, random_state=5)
+    args = ("sample", folder / "m", folder / "x.npy", "-n", "20", "--levels", "2,4", "--seed", "5")
+    result = json.loads(succeed(*args, "--resample", "2", "--json"))
+    assert result["rows"] == expected.tolist()
+    assert result["after"]["entropy"] == coverage(levels, expected).after.entropy
+    message = fail(2, "sample", folder / "m", folder / "x.npy", "--resample", "2")
+    assert "--resample needs --levels" in message
 
 
 def test_sample_errors(folder: Path) -> None:

@@ -68,7 +68,10 @@ def test_reports(folder: Path, tmp_path: Path) -> None:
         assert "contradict" in fail(2, name, *arguments, "--json", "-o", tmp_path / "b.txt")
         assert "exists" in fail(2, name, *arguments, "-o", tmp_path / f"{name}.txt")
         if name != "info":
-            succeed(name, *arguments, "-o", tmp_path / f"{name}.csv")
+            written = run(name, *arguments, "-o", tmp_path / f"{name}.csv")
+            assert (written.exit_code, written.stdout) == (0, "")
+            # The table of a scan does not contain the suggestion.
+            assert ("suggested: 2 (" in written.stderr) == (name == "scan")
     clusters = pd.read_csv(tmp_path / "evaluate.csv")
     assert clusters["size"].tolist() == [30, 30]
     assert pd.read_csv(tmp_path / "compare.csv")["method"].tolist() == ["boost-fast", "k-means"]
@@ -133,12 +136,32 @@ def test_columns_by_wildcards(folder: Path, tmp_path: Path) -> None:
         (["fit", "x", "--column", "a"], "--key"),
         (["docs", "x", "--column", "a"], "--text-column"),
         (["docs", "x", "--text", "a"], "--text-column"),
+        (["docs", "x", "--id", "a"], "--name-column"),
         (["pq", "train", "x", "--n-subspaces", "3"], "--subspaces"),
         (["fit", "x", "--qualty", "best"], "--quality"),
     ],
 )
 def test_hints_for_unknown_options(arguments: list[str], meant: str) -> None:
     assert f"(Possible options: {meant})" in fail(2, *arguments)
+
+
+@pytest.mark.parametrize("option", ["--k", "-k", "--clusters", "--n-clusters"])
+@pytest.mark.parametrize("command", ["update", "predict", "sample"])
+def test_the_number_of_clusters_is_part_of_a_model(command: str, option: str) -> None:
+    message = fail(2, command, "m", "x", option, "3")
+    assert f"No such option: {option}. The number of clusters is part of the model." in message
+    assert "Possible" not in message
+
+
+def test_no_hint_at_options_of_another_meaning() -> None:
+    assert fail(2, "convert", "x", "y", "--k", "3").strip().endswith("No such option: --k")
+
+
+def test_columns_of_text_may_be_ids(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,a,b\nx1,1,2\nx2,3,4\n")
+    message = fail(3, "info", tmp_path / "t.csv")
+    assert "columns to read with --key, or leave columns out with --drop" in message
+    assert "column of ids is named with --id" in message
 
 
 def test_text_column_is_named(tmp_path: Path) -> None:
@@ -183,6 +206,14 @@ def test_scan(folder: Path, tmp_path: Path) -> None:
     for numbers in ("3-2", "0", "x", "2,,3", "1-2000"):
         assert "-k must be numbers and ranges" in fail(2, "scan", folder / "x.npy", "-k", numbers)
     assert "-k must be ints" in fail(2, "scan", folder / "x.npy", "-k", "60")
+
+
+def test_the_model_of_documents_is_no_table(tmp_path: Path) -> None:
+    for ending in (".csv", ".parquet", ".npy", ".html"):
+        message = fail(2, "docs", SENTENCES, "-k", "3", "-o", tmp_path / f"labels{ending}")
+        assert "--output is the file for the model" in message
+        assert "Use --labels for labels, --description for" in message
+    assert not list(tmp_path.iterdir())
 
 
 def test_documents(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, load_model
+from boostkmeans.cli.commands.update import _numbered
 from command import fail, run, succeed
 from conftest import blobs
 
@@ -38,6 +39,21 @@ def test_replaces_the_model_and_reports(folder: Path) -> None:
     report = json.loads((folder / "r.json").read_text())
     assert report == expected.update_report_.to_dict()
     assert model.callback is None
+
+
+def test_names_the_clusters_that_changed(folder: Path) -> None:
+    far = np.random.default_rng(1).normal(size=(80, 3)) + 50
+    np.save(folder / "far.npy", far)
+    out = succeed("update", folder / "m", folder / "far.npy", "--rows", folder / "old.npy", "-o",
+                  folder / "b", "--report", folder / "r.json")  # fmt: skip
+    report = json.loads((folder / "r.json").read_text())
+    assert len(report["created"]) >= 1
+    lines = dict(line.split("  ", 1) for line in out.splitlines())
+    for name in ("split", "merged", "created", "removed"):
+        numbers = report[name]
+        expected = f"{len(numbers)} {numbers}" if numbers else "0"
+        assert lines[f"clusters {name}"].strip() == expected
+    assert _numbered(list(range(20))) == "20 [0, 1, 2, 3, 4, 5, 6, 7, ...]"
 
 
 def test_removes_rows_by_value_and_by_id(folder: Path) -> None:

@@ -14,11 +14,12 @@ from scipy import sparse
 from boostkmeans import ParameterError
 from boostkmeans._data import memory
 from boostkmeans._pairs import plan
-from boostkmeans.curate import Deduplication, deduplicate
+from boostkmeans.curate import Deduplication, MissedPairs, deduplicate
 from boostkmeans.curate._duplicates import keeping, missed_pairs
 from boostkmeans.distributed import open_shards
 from boostkmeans.io import open_vectors, write_vectors
 
+pytest_plugins = ("cluster_fixtures",)
 Array = NDArray[Any]
 
 
@@ -154,11 +155,21 @@ def test_missed_pairs_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MAX_UNCLUSTERED", 100)
     rows = planted(1000, 6, seed=1)
     total = int((cosines(rows) >= 0.95).sum()) // 2
+    reports: set[str] = set()
     whole = deduplicate(rows, 0.95, n_checked=300)
     assert whole.n_pairs == total
     assert whole.missed is not None
     assert whole.missed.is_guaranteed
     assert (whole.missed.n_checked, whole.missed.interval, whole.missed.recall) == (300, (0, 0), 1)
+    proven = deduplicate(rows, 0.95, progress=lambda what, *_: reports.add(what))
+    assert proven.missed == MissedPairs(0, 0, 0, 0.0, (0.0, 0.0), is_guaranteed=True)
+    assert proven.missed.recall == 1
+    assert "none missed" in repr(proven)
+    assert "checking pairs" not in reports, "no row is compared if no pair can be missed"
+    assert deduplicate(rows, 0.95, n_neighbours=0, n_checked=0).missed is None
+    default = deduplicate(rows, 0.95, n_neighbours=0).missed
+    assert default is not None
+    assert default.n_checked == 1000
     part = deduplicate(rows, 0.95, n_neighbours=0, n_checked=1000)
     assert part.missed is not None
     assert part.n_pairs < total
@@ -194,6 +205,38 @@ def test_files_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert found.missed == whole.missed
 
 
+def test_little_memory_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "PROCESS", 0)
+    monkeypatch.setattr(memory, "MIN_BLOCK_ROWS", 3)
+    rows = planted(600, 24, seed=2)
+    write_vectors(tmp_path / "x.npy", rows)
+    with (
+        open_vectors(tmp_path / "x.npy", max_memory=1000) as vectors,
+        pytest.raises(
+            MemoryError, match="Finding near duplicates among 600 rows with 24 features needs"
+        ),
+    ):
+        deduplicate(vectors, 0.99)
+    fixed = 600 * (12 + 128) + 24 * 96 + 2048
+    with (
+        open_vectors(tmp_path / "x.npy", max_memory=fixed + 8000) as vectors,
+        pytest.warns(UserWarning, match=r"120 blocks of 5 rows, so .* read about 60 times"),
+    ):
+        assert same(deduplicate(vectors, 0.99), deduplicate(rows, 0.99))
+
+
+def test_blocks_are_larger_than_those_of_a_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A fit reads each block once per sweep, but each two blocks are compared with each other.
+    monkeypatch.setattr(memory, "PROCESS", 0)
+    monkeypatch.setattr(memory, "MAX_BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(memory, "MIN_BLOCK_ROWS", 100)
+    write_vectors(tmp_path / "x.npy", planted(1500, 24, seed=2))
+    totals: dict[str, int | None] = {}
+    with open_vectors(tmp_path / "x.npy", max_memory=1_000_000) as vectors:
+        deduplicate(vectors, 0.99, progress=lambda what, _, total: totals.update({what: total}))
+    assert 1 < (totals["comparing equal rows"] or 0) < 10
+
+
 def test_sparse_and_dense_rows_give_the_same() -> None:
     rng = np.random.default_rng(3)
     dense = rng.integers(1, 3, size=(200, 30)) * (rng.random((200, 30)) < 0.2)
@@ -201,6 +244,25 @@ def test_sparse_and_dense_rows_give_the_same() -> None:
     assert same(found, deduplicate(dense.astype(np.float64), 0.9, n_checked=20))
     assert found.missed is not None
     assert found.missed.is_guaranteed
+
+
+@pytest.mark.slow
+def test_dask_gives_the_same_as_one_array(dask_client: Any) -> None:
+    import dask.array as da
+
+    rows = planted(900, 12, seed=5)
+    lazy = da.from_array(rows, chunks=(250, 12))
+    options: dict[str, Any] = {"n_checked": 100, "ids": np.arange(900) + 7}
+    with dask_client.as_current():
+        found = deduplicate(lazy, 0.95, engine="dask", **options)
+    whole = deduplicate(rows, 0.95, **options)
+    assert whole.n_pairs > 0
+    assert same(found, whole)
+    np.testing.assert_allclose(found.similarities, whole.similarities)
+    assert found.missed == whole.missed
+    assert np.array_equal(found.keep_ids, whole.keep_ids)
+    part = deduplicate(lazy, 0.95, keep="first", n_neighbours=0, engine=dask_client)
+    assert same(part, deduplicate(rows, 0.95, keep="first", n_neighbours=0))
 
 
 def test_shards_give_the_same_as_one_array(tmp_path: Path) -> None:

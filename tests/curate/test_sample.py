@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from boostkmeans.curate._samples import choice_in_clusters
 from boostkmeans.curate._samples.allocation import allocate, fill_evenly
 from boostkmeans.curate._samples.levels import resampled
 from boostkmeans.curate._samples.sampling import METHODS
+from boostkmeans.io import open_vectors
 
 Array = NDArray[Any]
 
@@ -136,6 +138,29 @@ def test_rows_of_saved_models(X: Array, tree: BisectingBoostKMeans, tmp_path: Pa
     assert ((shares > 0) == (sizes > 0)).sum() >= 38
 
 
+@pytest.mark.parametrize("method", ["hierarchical", "central"])
+def test_rows_in_another_order_are_assigned_again(X: Array, method: str) -> None:
+    model = BoostKMeans(20, random_state=0).fit(X)
+    rows = sample(model, 20, X=X[::-1], levels=[], method=method, random_state=0)
+    labels = model.predict(X[::-1])
+    assert len(np.unique(labels[rows])) == 20
+    measured = coverage(model, rows, X=X[::-1])
+    assert measured.after.n_clusters == 20
+    assert measured.after.entropy == pytest.approx(np.log2(20))
+
+
+def test_labels_of_the_fit_are_kept_for_its_rows(X: Array, tmp_path: Path) -> None:
+    # Limits on sizes: the labels are not the nearest clusters.
+    model = BoostKMeans(8, max_size=300, random_state=0).fit(X)
+    assert (model.labels_ != model.predict(X)).any()
+    np.save(tmp_path / "x.npy", X)
+    with open_vectors(tmp_path / "x.npy") as vectors:
+        for given in (X, X.tolist(), vectors):
+            assert np.array_equal(
+                sample(model, 90, X=given, random_state=0), sample(model, 90, random_state=0)
+            )
+
+
 def test_levels(X: Array) -> None:
     levels = fit_levels(X, [5, 40], n_resample=2, random_state=0, n_threads=1)
     again = fit_levels(X, [40, 5], n_resample=2, random_state=0, n_threads=2)
@@ -181,6 +206,21 @@ def test_coverage_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
+    "classes",
+    [
+        ["noun", "noun", "verb", "noun"],
+        pd.Series(["noun", "noun", "verb", "noun"], index=list("wxyz")),
+        np.array([b"n", b"n", b"v", b"n"]),
+        [-1, -1, 7, -1],
+        [0.5, 0.5, 1.5, 0.5],
+        [True, True, False, True],
+    ],
+)
+def test_coverage_of_classes_of_any_type(classes: Any) -> None:
+    assert coverage(classes, [0, 2]) == coverage([0, 0, 1, 0], [0, 2])
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: sample([0, 1], 3), r"'n' parameter of sample must be an int in the range \[1, 2\]"),
@@ -188,6 +228,8 @@ def test_coverage_by_hand() -> None:
         (lambda: sample([0, 1], 1, method="central"), "needs the rows"),
         (lambda: sample([0, -1], 1), "a fitted estimator"),
         (lambda: sample([0, 1], 1, levels=[1]), "an array of labels"),
+        (lambda: coverage([["a"], ["b"]], [0]), "a fitted estimator"),
+        (lambda: coverage([], [0]), "a fitted estimator"),
         (lambda: coverage([0, 1], [2]), r"row numbers in the range \[0, 1\]"),
         (lambda: coverage([0, 1], []), "row numbers"),
         (lambda: fit_levels(np.eye(3), []), "'levels' parameter of fit_levels"),

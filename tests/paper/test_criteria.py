@@ -37,6 +37,10 @@ def test_miniature_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "hitech (40" in shorter
     assert "re0 (40" not in shorter
     assert "No set was measured" in cluto_criteria.page({"runs": []})
+    assert "No\nsource has the sets new3 and sports.\n" in page
+    assert "Not yet measured on all sets: k = 5, k = 10, k = 15, k = 20." in cluto_criteria.page(
+        {**result, "size": "full"}
+    )
 
 
 def test_relative_entropies() -> None:
@@ -57,6 +61,7 @@ def test_plan_has_distinct_runs(full: bool) -> None:
     assert json.loads(json.dumps(plan)) == plan
     assert len({json.dumps(run) for run in plan}) == len(plan)
     assert all(cluto_criteria.cost(run) > 0 for run in plan)
+    assert not {run["set"] for run in plan} & {"new3", "sports"}, "no source has them"
 
 
 def test_page_is_up_to_date() -> None:

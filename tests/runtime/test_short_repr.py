@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 
 import boostkmeans
 from boostkmeans import BisectingBoostKMeans
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.baselines import DemoData
 from boostkmeans.documents import Corpus, cluster_documents
 from boostkmeans.images import ImageVectors
@@ -52,6 +53,22 @@ def test_representations_are_short(make: Any) -> None:
 
 def test_arrays_are_described() -> None:
     assert repr(DemoData(X, "t")) == "DemoData(X=<ndarray of shape (400, 30), float64>, title='t')"
+
+
+@dataclass(frozen=True, repr=False)
+class Numbers:
+    """A record of an array."""
+
+    values: Any
+    __repr__ = short_repr
+
+
+def test_short_arrays_are_shown() -> None:
+    assert repr(Numbers(np.array([4, 7]))) == "Numbers(values=[4, 7])"
+    assert repr(Numbers(np.array([], dtype=np.int64))) == "Numbers(values=[])"
+    assert repr(Numbers(np.arange(8))) == "Numbers(values=[0, 1, 2, 3, 4, 5, 6, 7])"
+    assert repr(Numbers(np.arange(1000))) == "Numbers(values=[0, 1, 2, ...: 1,000 numbers])"
+    assert repr(Numbers(np.zeros((1, 2)))) == "Numbers(values=<ndarray of shape (1, 2), float64>)"
 
 
 def public_dataclasses() -> list[type[Any]]:

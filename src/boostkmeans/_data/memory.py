@@ -45,6 +45,10 @@ class MemoryEstimate:
     """Bytes of a row in the type of the source; 0 if it need not be converted."""
     held_bytes: int = 0
     """Bytes that the source uses while it is read in blocks."""
+    task: str | None = None
+    """What is done with the rows, for messages, e.g. "Reading"; None for a fit."""
+    max_block_bytes: int | None = None
+    """Largest size of a block; None for that of a fit."""
 
     def fits(self, limit: int) -> bool:
         """Return True if all rows can be in memory at once."""
@@ -61,9 +65,10 @@ class MemoryEstimate:
         They depend only on the sizes and the limit, so that a fit is reproducible.
         """
         each = self.row_bytes + PER_ROW
-        fixed = self._fixed + self.held_bytes + self.n_rows * PER_STREAMED_ROW
+        fixed = self._fixed_of_blocks
         left = limit - fixed
-        block = int(min(left * BLOCK_SHARE, MAX_BLOCK_BYTES)) // each
+        most = MAX_BLOCK_BYTES if self.max_block_bytes is None else self.max_block_bytes
+        block = int(min(left * BLOCK_SHARE, most)) // each
         sample = int(left * SAMPLE_SHARE) // each
         min_block = min(MIN_BLOCK_ROWS, self.n_rows)
         min_sample = max(min_block, self.n_clusters)
@@ -71,11 +76,27 @@ class MemoryEstimate:
             needed = fixed + int(max(min_block / BLOCK_SHARE, min_sample / SAMPLE_SHARE) * each) + 1
             needed = min(needed, self.in_memory)
             raise MemoryError(
-                f"Clustering {self.n_rows:,} rows with {self.n_features:,} features into "
-                f"{self.n_clusters:,} clusters needs at least {format_bytes(needed)} of memory. "
-                f"The limit is {format_bytes(limit)}."
+                f"{self._task_text} needs at least {format_bytes(needed)} of memory. The limit is "
+                f"{format_bytes(limit)}."
             )
         return min(block, self.n_rows), min(sample, self.n_rows)
+
+    def limit_for_blocks(self, n_rows: int) -> int:
+        """Return the memory limit that allows blocks of this number of rows, or all rows at once."""
+        left = n_rows * (self.row_bytes + PER_ROW) / BLOCK_SHARE
+        return min(self._fixed_of_blocks + int(left) + 1, self.in_memory)
+
+    @property
+    def _task_text(self) -> str:
+        rows = f"{self.n_rows:,} rows with {self.n_features:,} features"
+        if self.task is None:
+            return f"Clustering {rows} into {self.n_clusters:,} clusters"
+        return f"{self.task} {rows}"
+
+    @property
+    def _fixed_of_blocks(self) -> int:
+        """Bytes besides blocks and samples, if rows are read in blocks."""
+        return self._fixed + self.held_bytes + self.n_rows * PER_STREAMED_ROW
 
     @property
     def _fixed(self) -> int:

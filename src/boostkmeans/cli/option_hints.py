@@ -21,8 +21,9 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "name": ("--name-column", "--key"),
     "exclude": ("--drop",),
     "ignore": ("--drop",),
-    "ids": ("--id",),
-    "index": ("--id",),
+    "id": ("--name-column",),
+    "ids": ("--id", "--name-column"),
+    "index": ("--id", "--name-column"),
     "jobs": ("--threads",),
     "memory": ("--max-memory",),
     "overwrite": ("--force",),
@@ -30,6 +31,11 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "random-seed": ("--seed",),
     "ks": ("--clusters",),
 }
+
+# Words for the number of clusters, without dashes.
+CLUSTER_WORDS = ("k", "clusters", "n-clusters")
+# Parameter of commands that read a model.
+MODEL = "model_path"
 
 
 class HintingCommand(TyperCommand):
@@ -42,9 +48,24 @@ class HintingCommand(TyperCommand):
         except Exception as error:
             # The class is that of click, or of the copy of click in newer versions of typer.
             if hasattr(error, "option_name") and hasattr(error, "possibilities"):
-                options = [name for one in self.params for name in one.opts]
-                error.possibilities = suggestions(error.option_name, options) or error.possibilities
+                self._add_hint(error)
             raise
+
+    def _add_hint(self, error: Any) -> None:
+        options = [name for one in self.params for name in one.opts]
+        meant = suggestions(error.option_name, options)
+        if meant or not is_cluster_number(error.option_name):
+            error.possibilities = meant or error.possibilities
+            return
+        # Options with similar names have another meaning.
+        error.possibilities = []
+        if any(one.name == MODEL for one in self.params):
+            error.message += ". The number of clusters is part of the model."
+
+
+def is_cluster_number(unknown: str) -> bool:
+    """Return True if an unknown option is a name for the number of clusters."""
+    return _word(unknown) in CLUSTER_WORDS
 
 
 def suggestions(unknown: str, options: Sequence[str]) -> list[str]:
@@ -53,11 +74,15 @@ def suggestions(unknown: str, options: Sequence[str]) -> list[str]:
     >>> suggestions("--k", ["--clusters", "-k", "--key"]), suggestions("--out", ["--output", "-o"])
     (['-k'], ['--output'])
     """
-    word = unknown.lstrip("-").replace("_", "-").lower()
+    word = _word(unknown)
     if len(word) == 1 and f"-{word}" in options:
         return [f"-{word}"]
     meant = _of_parameter(word) or SYNONYMS.get(word, ())
     return [one for one in meant if one in options][:1]
+
+
+def _word(option: str) -> str:
+    return option.lstrip("-").replace("_", "-").lower()
 
 
 def _of_parameter(word: str) -> Iterable[str]:

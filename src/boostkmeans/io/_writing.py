@@ -29,8 +29,10 @@ MAX_BIN_COUNT = 2**32 - 1
 MAX_VECS_LENGTH = 2**31 - 1
 # Number of rows per row group of a Parquet file. A group is decoded as a whole.
 ROWS_PER_GROUP = 1 << 16
-# Name of the column of a Parquet file.
+# Name of the column of vectors of a Parquet file.
 COLUMN = "vector"
+# Name of the column of ids.
+ID = "id"
 
 Batch = NDArray[Any]
 
@@ -97,7 +99,13 @@ def write_vectors(
 
 @contextmanager
 def batch_writer(
-    file: BinaryIO, format_name: str, shape: tuple[int, int], dtype: np.dtype[Any]
+    file: BinaryIO,
+    format_name: str,
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
+    *,
+    ids: NDArray[Any] | None = None,
+    id_column: str = ID,
 ) -> Iterator[Callable[[Batch], None]]:
     """Return a function that appends batches of rows to an open file.
 
@@ -113,15 +121,21 @@ def batch_writer(
         Number of rows and of features of all batches together.
     dtype : dtype
         Type of the values.
+    ids : ndarray of shape (n_rows,), default=None
+        Ids of all rows, as integers or strings. Only Parquet files have a column for them.
+    id_column : str, default="id"
+        Name of this column.
 
     Yields
     ------
     write : callable
         Function that appends an array of rows.
     """
+    if ids is not None and format_name != "parquet":
+        raise ValueError(f"A {format_name} file has no column for ids. Use parquet.")
     in_file = VECS_DTYPES.get(format_name) or BIN_DTYPES.get(format_name) or dtype
     done = 0
-    with _raw_writer(format_name, file, shape, dtype) as write_raw:
+    with _raw_writer(format_name, file, shape, dtype, ids, id_column) as write_raw:
 
         def write(batch: Batch) -> None:
             nonlocal done
@@ -198,11 +212,16 @@ def _equal(converted: Batch, batch: Batch) -> NDArray[np.bool_]:
 
 @contextmanager
 def _raw_writer(
-    format_name: str, file: BinaryIO, shape: tuple[int, int], dtype: np.dtype[Any]
+    format_name: str,
+    file: BinaryIO,
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
+    ids: NDArray[Any] | None,
+    id_column: str,
 ) -> Iterator[Callable[[Batch], Any]]:
     """Write the header, and return a function that writes a batch of the type in the file."""
     if format_name == "parquet":
-        with _parquet_writer(file, shape[1], dtype) as write:
+        with _parquet_writer(file, shape[1], dtype, ids, id_column) as write:
             yield write
         return
     _check_counts(format_name, shape)
@@ -242,16 +261,25 @@ def _with_lengths(batch: Batch) -> NDArray[np.uint8]:
 
 @contextmanager
 def _parquet_writer(
-    file: BinaryIO, n_columns: int, dtype: np.dtype[Any]
+    file: BinaryIO, n_columns: int, dtype: np.dtype[Any], ids: NDArray[Any] | None, id_column: str
 ) -> Iterator[Callable[[Batch], Any]]:
     pa = import_pyarrow()
     value = pa.field("item", pa.from_numpy_dtype(dtype), nullable=False)
-    schema = pa.schema([pa.field(COLUMN, pa.list_(value, n_columns), nullable=False)])
+    vector = pa.field(COLUMN, pa.list_(value, n_columns), nullable=False)
+    schema = pa.schema([vector])
+    if ids is not None:
+        kind = pa.string() if ids.dtype.kind in "OU" else pa.from_numpy_dtype(ids.dtype)
+        schema = pa.schema([pa.field(id_column, kind, nullable=False), vector])
+    done = 0
 
     def write(batch: Batch) -> None:
+        nonlocal done
         values = pa.array(np.ravel(batch))
-        lists = pa.FixedSizeListArray.from_arrays(values, type=schema.field(0).type)
-        writer.write_table(pa.Table.from_arrays([lists], schema=schema), row_group_size=ROWS_PER_GROUP)
+        columns = [pa.FixedSizeListArray.from_arrays(values, type=vector.type)]
+        if ids is not None:
+            columns.insert(0, pa.array(ids[done : done + len(batch)], schema.field(0).type))
+        done += len(batch)
+        writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=ROWS_PER_GROUP)
 
     # Vectors have few repeated values, so a dictionary would take time and save no space.
     with pa.parquet.ParquetWriter(file, schema, use_dictionary=False) as writer:

@@ -17,6 +17,7 @@ from boostkmeans._data.row_source import RowSource, source_to_stream
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.stacking import stack_rows
 from boostkmeans._data.weights import RowWeights
+from boostkmeans._estimators.label_check import labelled_inertia
 from boostkmeans._estimators.updates.pinned_rows import with_pinned_centres
 from boostkmeans._estimators.updates.removal import (
     Remainder,
@@ -34,15 +35,10 @@ from boostkmeans._runtime.errors import (
     StructuredError,
 )
 from boostkmeans._runtime.threads import resolve_threads
-from boostkmeans._steps.nearest import distances_to_assigned, nearest_labels
+from boostkmeans._steps.nearest import nearest_labels
 from boostkmeans._steps.partition import Labels
 
 Ints = NDArray[np.int64]
-
-# The inertia of X must be that of the model within this share: the order of a sum may differ.
-INERTIA_TOLERANCE = 1e-6
-# The same as a share of all squared lengths, for rows that lie on their centres.
-SQUARES_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -233,17 +229,16 @@ def _old_labels(
     centres = rows.frame.enter(model.cluster_centers_)
     if not has_all_labels(model):
         return nearest_labels(rows, centres, threads), weights
-    gaps, squares = distances_to_assigned(rows, centres, model.labels_, threads)
-    found = rows.frame.inertia(weights.total_of(gaps))
-    slack = SQUARES_TOLERANCE * rows.frame.inertia(weights.total_of(squares))
-    if abs(found - model.inertia_) > INERTIA_TOLERANCE * model.inertia_ + slack:
+    found = labelled_inertia([(rows, centres, threads)], model.labels_, weights)
+    if not found.equals(model.inertia_):
         raise InvalidValuesError(
             Message(
                 "{rows} does not contain the rows of the model in the order of labels_, or {weight} not "
                 "their weights: the inertia is {found:g}, and that of the model is {expected:g}.",
                 shell="{rows} does not contain the rows of the model in the same order: the inertia is "
                 "{found:g}, and that of the model is {expected:g}.",
-                rows=Parameter("X"), weight=Parameter("X_weight"), found=found, expected=model.inertia_,
+                rows=Parameter("X"), weight=Parameter("X_weight"), found=found.value,
+                expected=model.inertia_,
             )
         )  # fmt: skip
     return model.labels_, weights

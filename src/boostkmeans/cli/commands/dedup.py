@@ -10,24 +10,29 @@ import typer
 
 from boostkmeans.cli.command import Result, command
 from boostkmeans.cli.commands.fit.engine import EngineOptions, open_engine_input
+from boostkmeans.cli.errors import print_message
 from boostkmeans.cli.files.column_output import check_table, write_table
 from boostkmeans.cli.files.input import input_files, open_input
 from boostkmeans.cli.files.output import (
     Output,
-    check_ending,
     check_outputs,
     check_stdout_conflict,
     output_to,
 )
 from boostkmeans.cli.files.row_list import check_row_list, write_row_list
-from boostkmeans.cli.files.row_writer import row_writer
+from boostkmeans.cli.files.vector_output import ID_ENDINGS, IdColumn, check_vector_output, vector_writer
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, Metric, RunOptions, VectorsPaths
 from boostkmeans.curate import Deduplication, deduplicate
-from boostkmeans.io import WRITABLE, Vectors
+from boostkmeans.io import Vectors
 
 Keep = StrEnum("Keep", ["central", "first"])
+# Message at the beginning of a search without output files.
+NOTHING_SAVED = (
+    "no output is named, so nothing will be saved: use -o for the vectors that are kept, --keep-list or "
+    "--groups"
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,8 @@ class DedupOptions:
             "--output",
             "-o",
             metavar="FILE",
-            help="File for the vectors that are kept: .npy, .fvecs, .fbin, .parquet and others.",
+            help="File for the vectors that are kept: .npy, .fvecs, .fbin, .parquet, .csv and others. "
+            "With --id, .parquet, .csv and .tsv files contain the ids.",
         ),
     ] = None
     keep_list: Annotated[
@@ -87,14 +93,15 @@ def dedup(
         ),
     ] = None,
     n_checked: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--check",
             min=0,
             metavar="N",
-            help="Number of rows that are compared with all rows to estimate how many pairs are missed.",
+            help="Number of rows that are compared with all rows to estimate how many pairs are missed "
+            "(default: 1000 with --neighbours; otherwise 0, because no pair can be missed).",
         ),
-    ] = 1000,
+    ] = None,
     engine_options: EngineOptions,
     run_options: RunOptions,
     input_options: InputOptions,
@@ -117,6 +124,8 @@ def dedup(
         outputs = DedupOutputs.from_options(files, input_options.id_column, common)
         inputs = input_files(paths, input_options)
         check_outputs({"PATH": inputs}, outputs.by_option)
+        if not common.as_json:
+            outputs.note_losses(input_options.id_column)
         start = time.perf_counter()
         with (
             engine_options.connected() as engine,
@@ -137,7 +146,7 @@ def dedup(
                 progress=display.counter("rows"),
             )
             seconds = time.perf_counter() - start
-            outputs.write(found, vectors)
+            outputs.write(found, vectors, input_options.id_column)
         if not outputs.uses_stdout:
             run.print_result(_result(found, vectors, seconds, outputs), _listing)
 
@@ -160,7 +169,7 @@ class DedupOutputs:
             output_to(files.keep_list, force=common.force),
             output_to(files.groups, force=common.force),
         )
-        check_ending("--output", found.vectors, tuple(f".{name}" for name in WRITABLE), stdout=False)
+        check_vector_output("--output", found.vectors)
         check_row_list("--keep-list", found.keep_list, has_ids=id_column is not None)
         check_table("--groups", found.groups)
         for name, output in found.by_option.items():
@@ -185,7 +194,18 @@ class DedupOutputs:
         named = {"vectors": self.vectors, "keep_list": self.keep_list, "groups": self.groups}
         return {name: one.path for name, one in named.items() if one is not None and not one.is_stdout}
 
-    def write(self, found: Deduplication, vectors: Vectors) -> None:
+    def note_losses(self, id_column: str | None) -> None:
+        """Say at the beginning which results will not be in a file."""
+        if all(output is None for output in self.by_option.values()):
+            print_message(NOTHING_SAVED)
+        if id_column is None or self.vectors is None or self.keep_list is not None:
+            return
+        if self.vectors.ending not in ID_ENDINGS:
+            print_message(
+                f"{self.vectors.path} will not contain the ids: use .parquet or .csv, or --keep-list"
+            )
+
+    def write(self, found: Deduplication, vectors: Vectors, id_column: str | None) -> None:
         """Write all results."""
         if self.keep_list is not None:
             ids = None if found.ids is None else found.keep_ids
@@ -193,17 +213,18 @@ class DedupOutputs:
         if self.groups is not None:
             write_table(self.groups, found.table())
         if self.vectors is not None:
-            _write_kept(self.vectors, vectors, found)
+            _write_kept(self.vectors, vectors, found, id_column)
 
 
-def _write_kept(output: Output, vectors: Vectors, found: Deduplication) -> None:
+def _write_kept(output: Output, vectors: Vectors, found: Deduplication, id_column: str | None) -> None:
     """Write the vectors that are kept, in batches."""
     if vectors.is_sparse:
         raise ValueError("--output is for dense vectors, and these are sparse. Use --keep-list.")
     is_kept = np.zeros(len(vectors), dtype=bool)
     is_kept[found.keep] = True
     first = 0
-    with row_writer(output, (len(found.keep), vectors.shape[1]), vectors.dtype) as write:
+    ids = None if id_column is None else IdColumn(id_column, found.keep_ids)
+    with vector_writer(output, vectors, len(found.keep), ids) as write:
         for batch in vectors.batches():
             write(batch[is_kept[first : first + len(batch)]])
             first += len(batch)
@@ -253,6 +274,8 @@ def _listing(result: Result) -> str:
 
 
 def _missed_text(missed: dict[str, Any]) -> str:
+    if missed["is_guaranteed"] and missed["n_checked"] == 0:
+        return "none, because all clusters that can contain a pair are compared"
     checked = f"{missed['n_missed_checked']:,} of {missed['n_pairs_checked']:,} pairs of "
     checked += f"{missed['n_checked']:,} checked rows"
     if missed["is_guaranteed"]:

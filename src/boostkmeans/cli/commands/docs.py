@@ -16,6 +16,7 @@ from boostkmeans.cli.files.document_labels import HELP, check_label_file, write_
 from boostkmeans.cli.files.output import (
     STDOUT,
     Output,
+    check_model_ending,
     check_outputs,
     output_to,
     stdout_conflict,
@@ -28,6 +29,10 @@ from boostkmeans.documents import DocumentClusters, cluster_documents
 
 # Endings of model files.
 MODEL_ENDINGS = (".safetensors", ".st")
+# Endings of descriptions, for which -o is deprecated.
+DESCRIPTION_ENDINGS = (".txt", ".json")
+# Options for other results than the model.
+OTHER_RESULTS = {"labels": "--labels", "the description": "--description", "a page": "--page"}
 # Values of parameters of `cluster_documents`.
 Method = StrEnum("Method", ["bisecting", "refined", "k-way"])
 Criterion = StrEnum("Criterion", ["i1", "i2", "e1", "g1", "h1", "h2"])
@@ -166,6 +171,8 @@ class DocsOutputs:
         common: CommonOptions,
     ) -> "DocsOutputs":
         """Return the outputs. Raise an error if two of them use standard output."""
+        if output is not None and Path(output).suffix.lower() not in DESCRIPTION_ENDINGS:
+            check_model_ending(Output(output, common.force), OTHER_RESULTS)
         if output is not None and Path(output).suffix.lower() not in MODEL_ENDINGS:
             if description is not None:
                 raise ValueError(

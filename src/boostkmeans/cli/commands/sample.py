@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from boostkmeans.cli.command import Result, command
+from boostkmeans.cli.errors import print_message
 from boostkmeans.cli.files.input import input_files
 from boostkmeans.cli.files.model_input import read_model
 from boostkmeans.cli.files.output import (
@@ -19,8 +20,9 @@ from boostkmeans.cli.files.row_list import check_row_list, write_row_list
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, RunOptions
-from boostkmeans.curate import Coverage, coverage
+from boostkmeans.curate import Coverage, coverage, fit_levels
 from boostkmeans.curate import sample as sample_rows
+from boostkmeans.curate._samples.clustered_rows import AssignedModel
 from boostkmeans.io import Vectors
 
 Method = StrEnum("Method", ["hierarchical", "uniform", "central", "diverse"])
@@ -56,6 +58,16 @@ def sample(
             "tenth of the clusters, a hundredth, and so on, at least 10; an empty text for one level).",
         ),
     ] = None,
+    resample: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Cluster the vectors again, with as many clusters as the model and with N resamplings "
+            "at each of the --levels. The sample then covers the space more evenly, but not always the "
+            "topics.",
+        ),
+    ] = None,
     output: Annotated[
         str,
         typer.Option(
@@ -77,8 +89,9 @@ def sample(
       boostkmeans sample model.safetensors vectors.npy -n 100 --method central
       boostkmeans sample model.safetensors 'emb-*.parquet' --id id -n 500 -o ids.txt
 
-    Choose rows that represent the clusters of a model, and report how well they cover the clusters.
-    Small clusters contribute as many rows as large ones, as far as they have them.
+    Choose rows that represent the clusters of a model, and report how well they cover the clusters: on
+    standard output or, if the rows are printed there, in one line on standard error. Small clusters
+    contribute as many rows as large ones, as far as they have them.
     """
     with command(common) as run:
         target = _target(output, common)
@@ -89,6 +102,8 @@ def sample(
         wanted = None if levels is None else _parse_levels(levels)
         if input_options.id_column is not None and not paths:
             raise ValueError("--id needs the files of vectors: name them after the model.")
+        if resample is not None and (wanted is None or not paths):
+            raise ValueError("--resample needs --levels, and the files of vectors after the model.")
         model = read_model(model_path, run_options.threads, paths or [])
         with ExitStack() as opened:
             vectors: Vectors | None = None
@@ -96,9 +111,21 @@ def sample(
                 reading = run.reading(paths, input_options, model=model_path)
                 vectors, display = opened.enter_context(reading)
                 display.counter("rows")("assigning rows", 0, None)
-                _assign(model, vectors)
+            clusters: Any
+            if resample is not None and wanted is not None:
+                clusters = fit_levels(
+                    vectors,
+                    [len(model.cluster_centers_), *wanted],
+                    n_resample=resample,
+                    metric=model.metric,
+                    random_state=run_options.seed,
+                    n_threads=run_options.threads,
+                )
+                wanted = None  # they are part of the clusters
+            else:
+                clusters = AssignedModel.of(model, vectors)
             rows = sample_rows(
-                model,
+                clusters,
                 n_rows,
                 method=method.value,
                 X=vectors,
@@ -108,10 +135,12 @@ def sample(
             )
             has_ids = vectors is not None and input_options.id_column is not None
             ids = vectors.ids[rows] if has_ids and vectors is not None else None
-        covered = coverage(model, rows)
+        covered = coverage(clusters, rows)
         if target is not None:
             write_row_list(target, rows, ids)
-        if target is None or not target.is_stdout:
+        if target is not None and target.is_stdout:
+            print_message(_summary(covered))
+        else:
             run.print_result(_result(model_path, method.value, covered, target, rows, ids), _listing)
 
 
@@ -120,13 +149,6 @@ def _target(output: str, common: CommonOptions) -> Output | None:
     if output == "" and common.as_json:
         return None
     return Output(output or STDOUT, common.force)
-
-
-def _assign(model: Any, vectors: Vectors) -> None:
-    """Set the labels of the model to those of the vectors, unless it has labels for these rows."""
-    known = getattr(model, "labels_", None)
-    if known is None or len(known) != len(vectors):
-        model.labels_ = model.predict(vectors)
 
 
 def _parse_levels(text: str) -> list[int]:
@@ -154,6 +176,16 @@ def _result(
     }
     files = {} if target is None else {"rows": target.path}
     return {"model": model_path, "method": method, **spreads, **chosen, "files": files}
+
+
+def _summary(covered: Coverage) -> str:
+    """Return the coverage in one line, for standard error."""
+    before, after = covered.before, covered.after
+    return (
+        f"{after.n_rows:,} of {before.n_rows:,} rows, in {after.n_clusters:,} of {before.n_clusters:,} "
+        f"clusters; entropy {before.entropy:.3f} -> {after.entropy:.3f} bits, largest share "
+        f"{before.largest_share:.2%} -> {after.largest_share:.2%}"
+    )
 
 
 def _listing(result: Result) -> str:

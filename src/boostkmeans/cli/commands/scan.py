@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from boostkmeans.cli.command import Result, command
+from boostkmeans.cli.errors import print_message
 from boostkmeans.cli.files.input import input_files
 from boostkmeans.cli.files.output import check_plot, output_to, writing_to
 from boostkmeans.cli.files.result_output import TableFile
@@ -69,7 +70,7 @@ def scan_numbers(
 
     Cluster vectors with several numbers of clusters, and print for each number the inertia, the
     silhouette, the Calinski-Harabasz index and the gap statistic. Then suggest a number, and give the
-    reason.
+    reason; with -o FILE.csv, they are printed on standard error.
 
     All numbers share one tree of clusters, so that a scan is faster than one fit per number. The rows
     must be dense and fit into memory; --max-rows takes a sample.
@@ -107,6 +108,8 @@ def scan_numbers(
             with picture.open() as file, writing_to(picture.path):
                 found.plot().savefig(file, format=picture.ending[1:])
         run.print_result(result, lambda values: _listing(values, found), report)
+        if report.is_table:
+            print_message(f"suggested: {found.suggestion} ({found.reason})")
 
 
 def _parse_numbers(text: str) -> list[int]:

@@ -37,6 +37,9 @@ from boostkmeans.io import Vectors
 
 # Options for results other than the model.
 OTHER_RESULTS = {"labels": "--labels", "the report": "--report"}
+# Lists of clusters in the report that the summary mentions, and the number of clusters that it names.
+CLUSTER_CHANGES = ("split", "merged", "created", "removed")
+MAX_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -342,6 +345,17 @@ def _summary(model: BoostKMeans, path: str, seconds: float, files: dict[str, str
     }
 
 
+def _numbered(clusters: list[int]) -> str:
+    """Return the number of clusters, and which they are.
+
+    >>> _numbered([]), _numbered([3, 5])
+    ('0', '2 [3, 5]')
+    """
+    shown = clusters[:MAX_SHOWN]
+    rest = ", ..." if len(clusters) > len(shown) else ""
+    return f"{len(clusters):,} [{', '.join(map(str, shown))}{rest}]" if clusters else "0"
+
+
 def _listing(result: Result) -> str:
     report = result["report"]
     pairs = [
@@ -350,8 +364,7 @@ def _listing(result: Result) -> str:
         ("removed", f"{report['n_removed']:,}"),
         ("moved", f"{report['n_moved']:,}"),
         ("clusters", f"{result['n_clusters']:,}"),
-        *((f"clusters {name}", f"{len(report[name]):,}") for name in ("split", "merged", "created")),
-        ("clusters removed", f"{len(report['removed']):,}"),
+        *((f"clusters {name}", _numbered(report[name])) for name in CLUSTER_CHANGES),
         ("distortion", format_measure(result["distortion"])),
         ("sizes", format_sizes(result["sizes"])),
         ("seconds", f"{result['seconds']:.2f}"),

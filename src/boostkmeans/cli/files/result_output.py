@@ -65,6 +65,11 @@ class ResultOutput:
             raise ValueError(f"--json and -o {file.path} contradict each other: use the ending .json.")
         return cls(file, table)
 
+    @property
+    def is_table(self) -> bool:
+        """True if the file contains only the table of the result."""
+        return self.file is not None and self.file.ending in SEPARATORS
+
     def check(self, inputs: Mapping[str, str | Sequence[str] | None], **others: Any) -> None:
         """Raise an error if a file cannot be written. `others` are outputs by option without dashes."""
         outputs = {f"--{name.replace('_', '-')}": one for name, one in others.items()}
@@ -76,7 +81,7 @@ class ResultOutput:
             print_result(to_json(values) if as_json else listing(values))
         elif self.file.ending == ".json":
             self.file.write(to_json(values))
-        elif self.file.ending in SEPARATORS and self.table is not None:
+        elif self.is_table and self.table is not None:
             self.file.write(_separated(self.table(values), SEPARATORS[self.file.ending]))
         else:
             self.file.write(listing(values))

@@ -6,22 +6,30 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostkmeans._pairs.limits import PairLimit
-from boostkmeans._pairs.search import SearchOptions
+from boostkmeans._pairs.search import NearRows, SearchOptions
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import Allowed, any_of, integer
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.curate._duplicates.keeping import KeepFunction, check_keep, choose_rows, kept_pairs
 from boostkmeans.curate._duplicates.local_rows import LocalRows
-from boostkmeans.curate._duplicates.missed_pairs import MissedPairs, draw_checked, estimate_missed
+from boostkmeans.curate._duplicates.missed_pairs import (
+    NONE_MISSED,
+    MissedPairs,
+    draw_checked,
+    estimate_missed,
+)
 from boostkmeans.curate._duplicates.result import Deduplication
 from boostkmeans.curate._duplicates.shard_rows import ShardRows, is_distributed
 from boostkmeans.curate._ids import ids_of
 
 OWNER = "deduplicate"
+# Number of rows that are compared with all rows if pairs can be missed. If each of them has one pair,
+# and none is missed, at most 0.4 % of all pairs are missed, with a confidence of 95 %.
+N_CHECKED = 1000
 ALLOWED: dict[str, Allowed] = {
     "n_neighbours": any_of(None, integer(0)),
-    "n_checked": integer(0),
+    "n_checked": any_of(None, integer(0)),
     "random_state": integer(0),
     "n_threads": any_of(None, integer(1)),
 }
@@ -35,7 +43,7 @@ def deduplicate(
     keep: str | KeepFunction = "central",
     ids: ArrayLike | None = None,
     n_neighbours: int | None = None,
-    n_checked: int = 1000,
+    n_checked: int | None = None,
     engine: Any = None,
     random_state: int = 0,
     n_threads: int | None = None,
@@ -71,9 +79,10 @@ def deduplicate(
         Number of nearest clusters with which each cluster is compared. By default, all clusters that can
         contain a pair are compared, so that no pair is missed. A number saves time if the threshold is
         low and there are millions of rows.
-    n_checked : int, default=1000
+    n_checked : int, default=None
         Number of rows, drawn at random, that are compared with all rows to estimate the number of missed
-        pairs. 0 omits the estimate.
+        pairs. 0 omits the comparison. By default, 1,000 rows are compared if `n_neighbours` limits the
+        search. Otherwise no pair can be missed, and no row is compared.
     engine : None, "dask", "ray", "local" or dask client, default=None
         Where data on many machines are searched, as in `boostkmeans.distributed.BoostKMeans`.
     random_state : int, default=0
@@ -120,7 +129,7 @@ def _deduplicate(
     limit: PairLimit,
     keep: str | KeepFunction,
     ids: ArrayLike | None,
-    n_checked: int,
+    n_checked: int | None,
     options: SearchOptions,
 ) -> Deduplication:
     n_rows, n_features = rows.shape
@@ -132,19 +141,27 @@ def _deduplicate(
     is_kept = np.ones(n_rows, dtype=bool)
     is_kept[groups.rows] = False
     is_kept[chosen] = True
-    missed: MissedPairs | None = None
-    if n_checked:
-        checked = draw_checked(found, n_checked, options.seed)
-        missed = estimate_missed(found, checked, rows.count_partners(checked, found))
     return Deduplication(
         keep=np.flatnonzero(is_kept),
         groups=groups,
         similarities=limit.similarities(found.nearest[groups.rows]),
         n_rows=n_rows,
         n_pairs=found.n_pairs,
-        missed=missed,
+        missed=_missed_pairs(rows, found, n_checked, options.seed),
         kept_pairs=kept_pairs(groups, chosen, rows.square, rows.take),
         ids=known_ids,
         metric=limit.metric,
         threshold=limit.threshold,
     )
+
+
+def _missed_pairs(
+    rows: LocalRows | ShardRows, found: NearRows, n_checked: int | None, seed: int
+) -> MissedPairs | None:
+    """Return the estimate of the missed pairs; None if it is not known."""
+    if n_checked is None:
+        n_checked = 0 if found.is_exhaustive else N_CHECKED
+    if n_checked == 0:
+        return NONE_MISSED if found.is_exhaustive else None
+    checked = draw_checked(found, n_checked, seed)
+    return estimate_missed(found, checked, rows.count_partners(checked, found))

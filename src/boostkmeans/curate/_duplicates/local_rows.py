@@ -26,7 +26,13 @@ class LocalRows:
     @classmethod
     def of(cls, X: ArrayLike, limit: PairLimit, options: SearchOptions) -> "LocalRows":
         """Validate X. Files that do not fit into memory are read in blocks."""
-        rows = open_rows(X, limit.metric, options.n_threads)
+        rows = open_rows(
+            X,
+            limit.metric,
+            options.n_threads,
+            task="Finding near duplicates among",
+            compares_blocks=True,
+        )
         return cls(rows, limit, options)
 
     @property

@@ -33,7 +33,8 @@ class MissedPairs:
     """How many pairs a search has missed, estimated from some rows that were compared with all rows."""
 
     n_checked: int
-    """Number of rows that were drawn at random and compared with all rows."""
+    """Number of rows that were drawn at random and compared with all rows. It may be 0 if no pair can be
+    missed."""
     n_pairs_checked: int
     """Number of pairs of these rows."""
     n_missed_checked: int
@@ -47,10 +48,17 @@ class MissedPairs:
 
     @property
     def recall(self) -> float:
-        """Share of the checked pairs that the search has found; NaN if there is none."""
+        """Share of the checked pairs that the search has found.
+
+        Without such pairs, it is 1 if no pair can be missed, else NaN.
+        """
         if self.n_pairs_checked == 0:
-            return float("nan")
+            return 1.0 if self.is_guaranteed else float("nan")
         return 1 - self.n_missed_checked / self.n_pairs_checked
+
+
+# The missed pairs of a search of all clusters that can contain a pair, if no row is checked.
+NONE_MISSED = MissedPairs(0, 0, 0, 0.0, (0.0, 0.0), is_guaranteed=True)
 
 
 def estimate_missed(

@@ -27,7 +27,8 @@ class Deduplication:
     n_pairs: int
     """Number of pairs of near duplicates that were found."""
     missed: MissedPairs | None
-    """Estimate of the number of pairs that were missed; None if no row was checked."""
+    """Estimate of the number of pairs that were missed; None if pairs may be missed and no row was
+    checked."""
     kept_pairs: NDArray[np.int64]
     """Pairs of kept rows of the same group that are near duplicates, in two columns. Only a function
     `keep` that returns several rows leaves such pairs."""

@@ -17,6 +17,8 @@ from boostkmeans.curate._samples.clustered_rows import ClusteredRows, Labels
 
 Indices = NDArray[np.int64]
 
+# Task for messages about memory.
+TASK = "Choosing a sample of"
 # Rows that are summed at a time.
 ROWS_AT_ONCE = 4096
 # Bytes of the rows from which diverse rows are chosen at a time.
@@ -31,7 +33,7 @@ def random_rows(labels: Labels, shares: Counts, rng: np.random.RandomState) -> I
 def central_rows(X: Any, rows: ClusteredRows, shares: Counts, n_threads: int | None) -> Indices:
     """Return the rows of each cluster that are nearest to its centre. Ties go to the first rows."""
     threads = resolve_threads(n_threads)
-    row_set = open_rows(X, rows.metric, threads)
+    row_set = open_rows(X, rows.metric, threads, task=TASK)
     centres = _centres_in_frame(row_set, rows)
     distances = np.empty(rows.n_rows)
     for block in row_set.blocks():
@@ -49,7 +51,7 @@ def diverse_rows(
 ) -> Indices:
     """Return rows of each cluster that lie far from each other: seeds of k-means++."""
     threads = resolve_threads(n_threads)
-    row_set = open_rows(X, rows.metric, threads)
+    row_set = open_rows(X, rows.metric, threads, task=TASK)
     members = _members(rows.labels, len(shares))
     found = []
     for clusters in _batches(members, shares, max(1, BYTES_AT_ONCE // row_set.row_bytes)):

@@ -9,16 +9,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._estimators.bisecting import BisectingBoostKMeans
+from boostkmeans._estimators.label_check import labels_belong_to
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans.curate._samples.levels import ClusterLevels
 
 Labels = NDArray[np.int32]
 Model = Any
-"""A fitted estimator, `ClusterLevels`, or an array of labels."""
+"""A fitted estimator, an `AssignedModel`, `ClusterLevels`, or an array of labels."""
 
 # Number of clusters of a level for each cluster of the level above it, if the user names no levels. The
 # paper's levels differ by factors between 5 and 20.
 LEVEL_FACTOR = 10
+
+
+@dataclass(frozen=True)
+class AssignedModel:
+    """A fitted estimator, and the clusters of some rows, which are then found only once."""
+
+    model: Any
+    labels: Labels
+
+    @classmethod
+    def of(cls, model: Any, X: Any) -> "AssignedModel":
+        """Return the estimator with its labels for X, or with those of its own rows if X is None."""
+        return model if isinstance(model, AssignedModel) else cls(model, _labels_of(model, X))
 
 
 @dataclass(frozen=True)
@@ -44,23 +58,33 @@ class ClusteredRows:
 def clustered_rows(
     model: Model, X: Any, levels: Sequence[int] | None, seed: int, owner: str
 ) -> ClusteredRows:
-    """Return the labels of the rows of a fit, or of X if the model has no labels for it."""
+    """Return the labels of the rows of X, or of the rows of the fit if X is None."""
     if isinstance(model, ClusterLevels):
         _check_no_levels(levels, "the result of fit_levels", owner)
         return ClusteredRows(model.labels[::-1], model.centers[0], model.metric)
-    if not hasattr(model, "cluster_centers_"):
+    if not is_estimator(model):
         _check_no_levels(levels, "an array of labels", owner)
         return ClusteredRows([_as_labels(model)], None, "euclidean")
-    labels = _labels_of(model, X)
-    centres: Floats = model.cluster_centers_
-    above = _levels_above(model, _checked_levels(levels, len(centres), owner), seed)
-    return ClusteredRows([one[labels] for one in above] + [labels], centres, model.metric)
+    assigned = AssignedModel.of(model, X)
+    estimator, labels = assigned.model, assigned.labels
+    centres: Floats = estimator.cluster_centers_
+    above = _levels_above(estimator, _checked_levels(levels, len(centres), owner), seed)
+    return ClusteredRows([one[labels] for one in above] + [labels], centres, estimator.metric)
 
 
-def _labels_of(model: Model, X: Any) -> Labels:
-    """Return the labels of the fit, or those that the model predicts for X."""
+def is_estimator(model: Model) -> bool:
+    """Return True for a fitted estimator, with or without the labels of other rows."""
+    return isinstance(model, AssignedModel) or hasattr(model, "cluster_centers_")
+
+
+def _labels_of(model: Any, X: Any) -> Labels:
+    """Return the labels of the fit if X is None or the rows of the fit, else the predicted ones.
+
+    X may have as many rows as the fit by chance, or the same rows in another order.
+    """
     known = getattr(model, "labels_", None)
-    if known is not None and len(known) and (X is None or len(known) == _n_rows(X)):
+    is_known = known is not None and len(known) > 0
+    if is_known and (X is None or labels_belong_to(model, X)):
         return np.asarray(known, dtype=np.int32)
     if X is None:
         raise ParameterConflictError(
@@ -71,10 +95,6 @@ def _labels_of(model: Model, X: Any) -> Labels:
             )
         )
     return np.asarray(model.predict(X), dtype=np.int32)
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def _as_labels(labels: ArrayLike) -> Labels:

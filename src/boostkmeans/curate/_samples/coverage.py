@@ -10,8 +10,10 @@ from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.nearest import nearest
 from boostkmeans.curate._row_sets import open_rows
-from boostkmeans.curate._samples.clustered_rows import clustered_rows
+from boostkmeans.curate._samples.clustered_rows import ClusteredRows, clustered_rows, is_estimator
+from boostkmeans.curate._samples.levels import ClusterLevels
 
+OWNER = "coverage"
 # Largest number of rows whose distances to the nearest chosen row are computed.
 MAX_DISTANCES = 10_000
 # Seed of the choice of these rows.
@@ -86,7 +88,7 @@ def coverage(
     Parameters
     ----------
     model : fitted estimator, ClusterLevels or array of labels
-        Clusters of all rows, as in `sample`. Labels may also be classes.
+        Clusters of all rows, as in `sample`. Labels may also be classes of any type, e.g. texts.
     rows : array-like of int
         Numbers of the chosen rows, such as the result of `sample` or of `deduplicate(...).keep`.
     X : array-like, sparse matrix or Vectors, default=None
@@ -112,7 +114,7 @@ def coverage(
     >>> found.after.n_clusters, found.before.largest_share, found.after.largest_share
     (2, 0.75, 0.5)
     """
-    known = clustered_rows(model, X, [] if hasattr(model, "cluster_centers_") else None, 0, "coverage")
+    known = _known_clusters(model, X)
     chosen = _checked_rows(rows, known.n_rows)
     distances = None
     if X is not None:
@@ -125,18 +127,29 @@ def coverage(
     )
 
 
+def _known_clusters(model: Any, X: Any) -> ClusteredRows:
+    """Return the clusters of all rows at the finest level. Labels of any type are numbered."""
+    if is_estimator(model):
+        return clustered_rows(model, X, [], 0, OWNER)
+    if not isinstance(model, ClusterLevels):
+        found = np.asarray(model)
+        if found.ndim == 1 and len(found):
+            model = np.unique(found, return_inverse=True)[1]
+    return clustered_rows(model, X, None, 0, OWNER)
+
+
 def _checked_rows(rows: ArrayLike, n_rows: int) -> NDArray[np.int64]:
     found = np.asarray(rows)
     is_valid = found.ndim == 1 and len(found) > 0 and found.dtype.kind in "iu"
     if not is_valid or found.min() < 0 or found.max() >= n_rows:
         expected = f"row numbers in the range [0, {n_rows - 1}]"
-        raise ParameterError("rows", expected, rows, owner="coverage")
+        raise ParameterError("rows", expected, rows, owner=OWNER)
     return np.unique(found).astype(np.int64)
 
 
 def _distances(X: Any, chosen: NDArray[np.int64], metric: str, n_threads: int) -> NDArray[np.float64]:
     """Return the distances of some rows to the nearest chosen row."""
-    rows = open_rows(X, metric, n_threads)
+    rows = open_rows(X, metric, n_threads, task="Measuring distances of")
     rng = np.random.default_rng(SEED)
     some = np.sort(rng.choice(rows.n_rows, min(MAX_DISTANCES, rows.n_rows), replace=False))
     _, squares = nearest(rows.sample(some), rows.take(chosen), n_threads)

@@ -49,8 +49,8 @@ def sample(
         "diverse" those that k-means++ would choose as seeds, which lie far from each other. "uniform"
         ignores the clusters, and draws all rows with the same probability.
     X : array-like, sparse matrix or Vectors, default=None
-        Rows of the fit, which "central" and "diverse" need. If the model has no labels, or if X has
-        another number of rows than the fit, the model predicts the clusters of X.
+        Rows, which "central" and "diverse" need. If they are not the rows of the fit in the same order,
+        or if the model has no labels, the model predicts their clusters.
     levels : sequence of int, default=None
         Numbers of clusters of the levels above the clusters of an estimator. They are cuts of the tree
         of a `BisectingBoostKMeans`, and clusters of the centres of other estimators. By default, each

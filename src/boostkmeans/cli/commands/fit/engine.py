@@ -26,7 +26,7 @@ class EngineOptions:
     engine: Annotated[
         Engine | None,
         typer.Option(
-            help="Fit the files as shards on a cluster. All workers must be able to read the files."
+            help="Process the files as shards on a cluster. All workers must be able to read the files."
         ),
     ] = None
     address: Annotated[

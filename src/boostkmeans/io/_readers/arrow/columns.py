@@ -18,7 +18,13 @@ from boostkmeans.io._access.table_columns import TableColumns
 # float64 represents all integers up to this number.
 MAX_EXACT_INTEGER = 2**53
 # Advice to choose columns.
-NAME_COLUMNS = Message("Name the columns to read with {key}.", key=Parameter("key"))
+NAME_COLUMNS = Message(
+    "Name the columns to read with {key}, or leave columns out with {drop}. A column of ids is named "
+    "with {id_column}.",
+    key=Parameter("key"),
+    drop=Parameter("drop"),
+    id_column=Parameter("id_column"),
+)
 
 
 def import_pyarrow() -> Any:
