@@ -17,7 +17,8 @@ BROWSER_TEXT = """## Explorer pages in a browser
 
 Time from the start of loading until the map is drawn, and frames per second while the map is zoomed,
 with {browser} without a graphics card: the processor draws the pixels. The pages have synthetic texts.
-While the map moves, a slow machine draws only a part of the points; at rest, it draws all of them. {load}
+While the map moves, a slow machine draws only a part of the points; at rest, it draws all of them.
+{load}
 `python benchmarks/run.py explorer_browser` measures these figures. {context}
 {table}"""
 
@@ -76,7 +77,7 @@ def _load_note(loads: list[float]) -> str:
         return "The machine was idle."
     return (
         "**The machine was not idle**: before and after the measurements, other processes used up to "
-        f"{max(loads):.1f} processors. Repeat them on an idle machine before you compare them with others."
+        f"{max(loads):.1f} processors. Repeat them on an idle machine before you compare them."
     )
 
 
