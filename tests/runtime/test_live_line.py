@@ -196,16 +196,21 @@ def test_ipython_in_a_terminal_is_not_a_notebook(monkeypatch: pytest.MonkeyPatch
 
 def test_bar_shows_the_share_of_the_sweeps() -> None:
     bar = NotebookSurface()
-    published: list[dict[str, str]] = []
+    published: list[Any] = []
     display = pytest.importorskip("IPython.display")
-    handle = SimpleNamespace(update=lambda one: published.append(one))
+
+    def show(one: Any, display_id: bool) -> SimpleNamespace:
+        assert display_id
+        published.append(one)
+        return SimpleNamespace(update=published.append)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(display, "display", lambda one, display_id: published.append(one) or handle)
+        patch.setattr(display, "display", show)
         bar.show("sweep 5 <b>", 0.25)
         bar.show("tree")
         bar.close("the end")
     assert [repr(one) for one in published] == [f"[{'#' * 5}{'-' * 15}] sweep 5 <b>", "tree", "the end"]
-    first, unknown, last = (one._repr_html_() for one in published)  # type: ignore[attr-defined]
+    first, unknown, last = (one._repr_html_() for one in published)
     assert '<progress max="1" value="0.2500"' in first
     assert "sweep 5 &lt;b&gt;</pre>" in first
     assert "value=" not in unknown

@@ -109,7 +109,7 @@ class NotebookSurface:
 class _NotebookProgress:
     """A bar and a line of text, without the colours of an error.
 
-    The bar of unknown work moves to and fro: it has no value, as HTML defines it. Frontends that show no
+    The bar of unknown work has no value, so that browsers animate it. Frontends that show no
     HTML get the text, with a bar of characters if the share is known.
     """
 
