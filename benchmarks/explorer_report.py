@@ -1,6 +1,7 @@
 """The sections of `docs/benchmarks.md` about the cluster explorer."""
 
 from environment import Json
+from machine_load import QUIET
 from page import context, table
 
 PAGES_TEXT = """## Explorer pages
@@ -11,6 +12,15 @@ without the fit. The texts are WordNet's glosses, repeated. {context}
 The time of small pages is that of the layout, a t-SNE of up to 2,000 landmarks. Contents are limited to
 20 MB by default.
 """
+
+BROWSER_TEXT = """## Explorer pages in a browser
+
+Time from the start of loading until the map is drawn, and frames per second while the map is zoomed,
+with {browser} without a graphics card: the processor draws the pixels. The pages have synthetic texts.
+While the map moves, a slow machine draws only a part of the points; at rest, it draws all of them.
+{load}
+`python benchmarks/run.py explorer_browser` measures these figures. {context}
+{table}"""
 
 LAYOUT_TEXT = """## Layout of explorer pages
 
@@ -39,6 +49,38 @@ def pages_section(result: Json) -> str:
     return PAGES_TEXT.format(context=context(result), table=table(header, rows))
 
 
+def browser_section(result: Json) -> str:
+    """Return the times of pages in a browser."""
+    rows = [
+        [
+            f"{one['n']:,}",
+            f"{one['megabytes']:.1f} MB",
+            f"{one['open_seconds']:.1f} s",
+            f"{1000 / one['frame_milliseconds']:.0f}",
+            f"{one['slowest_milliseconds']:.0f} ms",
+            f"{one['points_drawn']:,}",
+        ]
+        for one in result["pages"]
+    ]
+    header = ["rows", "page", "opens in", "frames per second", "slowest frame", "points per frame"]
+    return BROWSER_TEXT.format(
+        browser=result["browser"],
+        load=_load_note([one["others"] for one in result["pages"]]),
+        context=context(result),
+        table=table(header, rows),
+    )
+
+
+def _load_note(loads: list[float]) -> str:
+    """Return a sentence that says whether the machine was idle."""
+    if max(loads) <= QUIET:
+        return "The machine was idle."
+    return (
+        "**The machine was not idle**: before and after the measurements, other processes used up to "
+        f"{max(loads):.1f} processors. Repeat them on an idle machine before you compare them."
+    )
+
+
 def layout_section(result: Json) -> str:
     """Return the comparison of layouts."""
     rows = [
@@ -59,4 +101,8 @@ def layout_section(result: Json) -> str:
     )
 
 
-SECTIONS = {"explorer": pages_section, "explorer_layout": layout_section}
+SECTIONS = {
+    "explorer": pages_section,
+    "explorer_browser": browser_section,
+    "explorer_layout": layout_section,
+}

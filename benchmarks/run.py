@@ -14,6 +14,7 @@ import distributed_fits
 import distributed_memory
 import distributed_peers
 import explorer
+import explorer_browser
 import few_clusters
 import figures
 import files
@@ -33,8 +34,8 @@ BENCHMARKS = [
     *figures.BENCHMARKS, *large_k.BENCHMARKS, *projected.BENCHMARKS, *optima.BENCHMARKS,
     *few_clusters.BENCHMARKS, *updates.BENCHMARKS, *small.BENCHMARKS, *assignment.BENCHMARKS,
     *limits.BENCHMARKS, *text.BENCHMARKS, *files.BENCHMARKS, *quantization.BENCHMARKS,
-    *cluster_names.BENCHMARKS, *explorer.BENCHMARKS, *image_duplicates.BENCHMARKS,
-    *curation.BENCHMARKS,
+    *cluster_names.BENCHMARKS, *explorer.BENCHMARKS, *explorer_browser.BENCHMARKS,
+    *image_duplicates.BENCHMARKS, *curation.BENCHMARKS,
     *distributed_fits.BENCHMARKS, *distributed_peers.BENCHMARKS, *distributed_memory.BENCHMARKS,
     *cluster_simulation.BENCHMARKS,
     *kernels.BENCHMARKS,

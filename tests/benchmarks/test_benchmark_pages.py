@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import arena_report
+import explorer_report
 import large_k_report
 import report
 import run
@@ -35,6 +36,14 @@ def test_every_benchmark_has_a_section() -> None:
     own = results.keys() - report.INCLUDED - {"peers"}  # peers.json has its own page.
     assert len(headings) == len(set(headings)) == len(own)
     assert report.page_text({}) == report.HEAD
+
+
+def test_browser_section_says_whether_the_machine_was_idle() -> None:
+    result = read_result(RESULTS / "explorer_browser.json")
+    assert [one["n"] for one in result["pages"]] == [1_000, 100_000, 1_000_000]
+    for load, sentence in [(0.0, "The machine was idle."), (1.5, "used up to 1.5 processors")]:
+        pages = [{**one, "others": load} for one in result["pages"]]
+        assert sentence in explorer_report.browser_section({**result, "pages": pages})
 
 
 def test_old_labels_are_translated(tmp_path: Path) -> None:

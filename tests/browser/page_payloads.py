@@ -181,6 +181,7 @@ def describe_tree(clusters: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "children": children, "split": split,
         "cluster": [part[0] if len(part) == 1 else -1 for part in sets],
+        "separation_sets": 1024,
         "nodes": [node_of([clusters[i] for i in part]) for part in sets],
     }  # fmt: skip
 
@@ -206,7 +207,13 @@ def node_of(members: list[dict[str, Any]]) -> dict[str, Any]:
         for key in ("tightness", "x", "y")
     }
     more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-    return {**node, "name": largest["name"] + more, "size": size}
+    terms = [[f"{term} group", weight] for term, weight in largest["terms"]]
+    # The separation changes in the cut into 5 sets.
+    separation = [[2, 0.5 + len(members) / 100], [5, 0.25 + len(members) / 100]]
+    return {
+        **node, "name": largest["name"] + more, "size": size, "separation": separation,
+        "terms": terms, "distinct": terms[:4],
+    }  # fmt: skip
 
 
 def make_history() -> dict[str, Any]:

@@ -95,6 +95,10 @@ def test_slider_cuts_the_tree_on_map_and_table(
     parts = [*tree["children"][1], second if tree["split"][1] == first else first]
     assert sorted(numbers(page, 1)) == sorted(tree["nodes"][part]["size"] for part in parts)
     assert sorted(column(page, 0)) == sorted(tree["nodes"][part]["name"] for part in parts)
+    assert sorted(numbers(page, 3)) == sorted(tree["nodes"][part]["separation"][0][1] for part in parts)
+    assert sorted(page.locator("table.clusters .terms").all_inner_texts()) == sorted(
+        " · ".join(term for term, _ in tree["nodes"][part]["distinct"]) for part in parts
+    )
     assert page.get_attribute("#stage", "data-names") == "3"
     assert np.abs(map_pixels(page) - before).max() > 60
     page.locator("table.clusters tbody .set-link").first.click()
@@ -105,6 +109,35 @@ def test_slider_cuts_the_tree_on_map_and_table(
     page.locator("#cut").press("End")
     page.get_by_text("all 20").wait_for()
     assert page.locator("#opened-name").inner_text() in [name_of(cluster) for cluster in range(20)]
+    page.get_by_role("button", name="All clusters").click()
+    page.locator("#cut").fill("5")
+    page.get_by_text("5 of 20").wait_for()
+    assert max(numbers(page, 3)) < 0.5, "the separation is that of the cut"
+
+
+def test_merged_clusters_show_images_in_proportion_to_their_parts(open_payload: OpenPayload) -> None:
+    payload = make_payload(1000, kind="image")
+    sizes = [1000 if cluster == 0 else 10 for cluster in range(20)]
+    clusters = [{**each, "size": size} for each, size in zip(payload["clusters"], sizes, strict=True)]
+    page = open_payload({**payload, "clusters": clusters}).page
+    page.locator("#cut").fill("2")
+    page.get_by_text("2 of 20").wait_for()
+    # Sets are numbered by their first cluster, so that set 0 contains cluster 0.
+    page.locator("table.clusters tr[data-set='0'] .set-link").click()
+    central = page.locator("section").filter(has=page.get_by_role("heading", name="Central rows"))
+    shown = central.locator(".row-card").evaluate_all("all => all.map((one) => Number(one.dataset.row))")
+    assert shown[:8] == clusters[0]["central"]
+    assert len(shown) == 12
+    assert "Nearest to the centres of its clusters." in central.locator(".note").inner_text()
+
+
+def test_zero_is_not_negative_on_axes(open_payload: OpenPayload, thousand: Payload) -> None:
+    history = {"seconds": [0, 1, 2], "distortion": [1.0, 0.5, 0.0], "kind": ["sweep"] * 3}
+    page = open_payload({**thousand, "history": history}).page
+    page.get_by_role("tab", name="Fit").click()
+    ticks = page.locator("svg[role=img] .tick").all_text_contents()
+    assert "0" in ticks
+    assert not [tick for tick in ticks if tick.startswith("-")]
 
 
 def download(page: "Page", button: str, folder: Path) -> list[dict[str, str]]:

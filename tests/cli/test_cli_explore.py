@@ -91,6 +91,57 @@ def test_tables_and_json() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_texts_of_several_files() -> None:
+    X, texts = np.load("X.npy"), [f"text {i}" for i in range(N)]
+    for part, begin in enumerate(range(0, N, 20)):
+        some = slice(begin, begin + 20)
+        columns = {"embedding": list(X[some]), "text": texts[some]}
+        Path("parts").mkdir(exist_ok=True)
+        pyarrow.parquet.write_table(pyarrow.table(columns), f"parts/emb-{part}.parquet")
+        Path(f"texts-{part}.txt").write_text("\n".join(texts[some]))
+    Path("parts/_SUCCESS").touch()
+    common = ["explore", "model.st", "--coordinates", "xy.npy"]
+    for name, vectors, given in [
+        ("pattern", ["parts/emb-*.parquet"], ["parts/emb-*.parquet"]),
+        ("folder", ["parts"], ["parts"]),
+        ("lines", ["X.npy"], ["texts-0.txt", "texts-[12].txt"]),
+    ]:
+        options = [word for one in given for word in ("--texts", one)]
+        key = [] if name == "lines" else ["--key", "embedding"]
+        succeed(*common, *vectors, *options, *key, "-o", f"{name}.html")
+        assert payload(f"{name}.html")["rows"]["text"] == texts, name
+    assert "--texts parts" in payload("folder.html")["command"]
+    reversed_ = ["--texts", "texts-[12].txt", "--texts", "texts-0.txt"]
+    succeed(*common, "X.npy", *reversed_, "-o", "reversed.html")
+    assert payload("reversed.html")["rows"]["text"] == texts[20:] + texts[:20]
+    few = fail(2, *common, "X.npy", "--texts", "texts-[12].txt", "-o", "few.html")
+    assert "40 entries" in few
+    assert "no*.txt matches no file" in fail(2, *common, "X.npy", "--texts", "no*.txt", "-o", "a.html")
+    assert "several formats: .csv, .jsonl, .txt" in fail(
+        3, *common, "X.npy", "--texts", ".", "-o", "a.html"
+    )
+    Path("empty").mkdir()
+    assert "a folder without files of texts" in fail(2, *common, "X.npy", "--texts", "empty", "-o", "a")
+    for path in ("texts-1.txt", "parts/emb-1.parquet"):
+        folder = Path(path).parent
+        message = fail(2, *common, "X.npy", "--texts", f"{folder}/*-1.*", "-o", path, "--force")
+        assert "cannot be both --texts and --output" in message
+
+
+@pytest.mark.usefixtures("folder")
+def test_parquet_needs_no_page() -> None:
+    common = ["explore", "model.st", "X.npy", "--coordinates", "xy.npy"]
+    out = succeed(*common, "--parquet", "map.parquet")
+    assert "map.parquet" in out
+    assert "size" not in out
+    assert pyarrow.parquet.read_table("map.parquet").num_rows == N
+    assert not list(Path().glob("*.html"))
+    result = json.loads(succeed(*common, "--parquet", "map.parquet", "--force", "--json"))
+    assert result["files"] == {"parquet": "map.parquet"}
+    assert "with -o, or a file for other tools with --parquet" in fail(2, *common)
+
+
+@pytest.mark.usefixtures("folder")
 def test_texts_of_any_length() -> None:
     """The csv module refuses fields of more than 131,072 characters, unless its limit is raised."""
     common = ["explore", "model.st", "X.npy", "--coordinates", "xy.npy", "--texts"]

@@ -178,8 +178,14 @@ def test_nodes_are_named_by_what_distinguishes_them_from_siblings() -> None:
     assert found.node_names[0] == "all texts"
     inner = [found.node_names[node].split(", ")[0] for node in tree.children[0]]
     assert sorted(inner) == ["bank", "pet"]
+    assert found.node_terms is not None
+    assert found.node_distinct is not None
+    for node, name in zip(tree.children[0], inner, strict=True):
+        assert found.node_terms[node][0] == found.node_distinct[node][0] == (name, 1.0)
+    assert found.node_terms[0] == found.node_distinct[0] == []
     for cluster, node in enumerate(np.flatnonzero(tree.clusters >= 0)):
         assert found.node_names[node] == found.names[tree.clusters[node]], cluster
+        assert found.node_terms[node] == found.terms[tree.clusters[node]]
     assert len(set(found.node_names)) == len(found.node_names)
     assert all(set(words(found.names[i])) & {"cat", "dog", "bond", "stock"} for i in range(4))
 

@@ -7,10 +7,11 @@ import pytest
 from explored import blobs
 from scipy import sparse
 
-from boostkmeans import BoostKMeans
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans._runtime.progress import ignore_progress
 from boostkmeans.explore._measures import explored_rows, row_measures
 from boostkmeans.explore._measures.cluster_measures import measure_clusters
+from boostkmeans.explore._measures.cut_separation import Steps, squared_separations
 from boostkmeans.explore._measures.explored_rows import ExploredRows
 from boostkmeans.explore._measures.row_measures import RowMeasures, labels_of_fit, measure_rows
 from boostkmeans.io import open_vectors
@@ -118,3 +119,41 @@ def test_streamed_and_sparse_rows_give_the_same(tmp_path: Path, monkeypatch: pyt
         assert (found.labels == expected.labels).all()
         assert (found.second == expected.second).all()
         assert (found.distances == expected.distances).all()
+
+
+def separation_at(steps: Steps, n_sets: int) -> float:
+    """Return the squared separation in a cut, as the page looks it up."""
+    return next(gap for begin, gap in reversed(steps) if begin <= n_sets)
+
+
+@pytest.mark.parametrize("n_sections", [2, 3])
+def test_separations_of_all_cuts_equal_brute_force(n_sections: int) -> None:
+    X = blobs(400, 3, 25, seed=n_sections) + 1000
+    tree = BisectingBoostKMeans(25, n_sections=n_sections, random_state=0).fit(X).tree_
+    found = squared_separations(tree, tree.centers)
+    cut = {0}
+    for node in tree.splits.tolist():
+        cut = cut - {node} | {int(child) for child in tree.children[node] if child >= 0}
+        nodes = sorted(cut)
+        gaps = ((tree.centers[nodes, None] - tree.centers[nodes]) ** 2).sum(axis=2)
+        np.fill_diagonal(gaps, np.inf)
+        shown = [separation_at(found[one], len(nodes)) for one in nodes]
+        np.testing.assert_allclose(shown, gaps.min(axis=1), rtol=1e-9)
+    few = squared_separations(tree, tree.centers, max_sets=10)
+    assert max(begin for steps in few for begin, _ in steps) <= 10
+    assert all(
+        [step for step in whole if step[0] <= 9] == [step for step in some if step[0] <= 9]
+        for whole, some in zip(found, few, strict=True)
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
+def test_rounding_errors_of_equal_rows_are_zero(scale: float) -> None:
+    X = np.repeat(scale * np.array([[0.1, 0.7], [0.3, 0.2], [0.3, 0.2 + 1e-9]]), 7, axis=0)
+    model = BoostKMeans(3, random_state=0).fit(X)
+    model.cluster_centers_[:] = np.nextafter(model.cluster_centers_, np.inf)  # as some means are
+    rows, found = measured(model, X)
+    clusters = measure_clusters(rows, found)
+    assert (found.distances == 0).all()
+    assert (clusters.tightness == 0).all()
+    np.testing.assert_allclose(clusters.separation.min(), scale * 1e-9, rtol=1e-4)

@@ -122,6 +122,50 @@ def test_tree_and_history() -> None:
     assert found["history"]["kind"] == [record.kind for record in model.history_]
 
 
+def test_nodes_have_terms_that_match_their_names() -> None:
+    words = ["pet cat", "pet dog", "bank bond", "bank stock"]
+    labels = np.arange(40) % 4
+    rows = np.array([[0.0, 0], [0, 1], [9, 0], [9, 1]])[labels]
+    texts = [words[label] for label in labels]
+    model = BisectingBoostKMeans(4, random_state=0).fit(rows)
+    table = {"price": 10.0 * labels, "kind": ["animal" if one < 2 else "money" for one in labels]}
+    found = payload_of(page(model, rows, texts=texts, table=table, coordinates=rows))
+    for child in found["tree"]["children"][0]:
+        node = found["tree"]["nodes"][child]
+        first = node["name"].split(", ")[0]
+        assert first in ("pet", "bank")
+        assert node["terms"][0] == node["distinct"][0] == [first, 1.0]
+        kind = "animal" if first == "pet" else "money"
+        assert ["kind", f"{kind}: 100% (all rows: 50%)"] in node["columns"]
+        assert node["separation"][0] == [2, 9.0]
+
+
+def test_separation_depends_on_the_cut() -> None:
+    rows = np.repeat([[0.0], [1], [10], [13]], 5, axis=0)
+    model = BisectingBoostKMeans(4, random_state=0).fit(rows)
+    found = payload_of(page(model, rows, coordinates=np.hstack([rows, rows])))
+    tree = found["tree"]
+    steps = [node["separation"] for node in tree["nodes"][1:]]
+    # First 0.5 and 11.5, then 0 and 1 and 11.5, then all four.
+    assert sorted(one[0] for one in steps) == [[2, 11], [2, 11], [3, 1], [3, 1], [4, 3], [4, 3]]
+    assert [[2, 11], [3, 10.5]] in steps
+
+
+def test_terms_of_nodes_stay_within_the_budget() -> None:
+    texts = [f"word{i % 7} thing{i % 5} part{i % 11}" for i in range(120)]
+    model = BisectingBoostKMeans(12, random_state=0).fit(X)
+    options: dict[str, Any] = {"texts": texts, "coordinates": COORDINATES}
+    shown = page(model, X, max_bytes=10_000, **options)
+    nodes = payload_of(shown)["tree"]["nodes"]
+    described = [number for number, node in enumerate(nodes) if "terms" in node]
+    inner = [number for number, one in enumerate(payload_of(shown)["tree"]["cluster"]) if one < 0][1:]
+    assert described == inner[: len(described)], "coarse cuts come first"
+    assert 0 < len(described) < len(inner)
+    sentence = f"The page has the terms of {len(described)} of {len(inner)} merged clusters"
+    assert any(sentence in one for one in shown.omitted)
+    assert not any("merged clusters" in one for one in page(model, X, **options).omitted)
+
+
 def test_history_explains_annealing() -> None:
     model = BoostKMeans(6, annealing=(0.5, 5), random_state=0).fit(X)
     found = payload_of(page(model, X, coordinates=COORDINATES))

@@ -46,6 +46,12 @@ def test_extra_all_has_every_extra() -> None:
     assert named[1].split(",") == [name for name in extras if name != "all"]
 
 
+def test_extra_onnx_runs_models() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    assert "onnxruntime" in {re.split(r"[\[>=]", one)[0] for one in extras["onnx"]}
+    assert set(extras["images-onnx"]) <= set(extras["onnx"]), "its earlier name"
+
+
 def test_groups_include_each_other() -> None:
     groups = PYPROJECT["dependency-groups"]
     assert set(requirements(groups, "test")) >= {*groups["lint"], *groups["test-core"]}

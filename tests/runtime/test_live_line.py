@@ -14,7 +14,7 @@ import pytest
 
 from boostkmeans import BoostKMeans
 from boostkmeans._runtime import live_line, progress
-from boostkmeans._runtime.live_line import UPDATE_INTERVAL, LiveLine, TerminalSurface
+from boostkmeans._runtime.live_line import UPDATE_INTERVAL, LiveLine, NotebookSurface, TerminalSurface
 from boostkmeans._runtime.progress import logger, stage, stage_prefix, visible_log
 
 WIDTH = 60
@@ -39,10 +39,12 @@ class Terminal(io.StringIO):
 class Surface:
     def __init__(self) -> None:
         self.shown: list[str] = []
+        self.shares: list[float | None] = []
         self.closed: list[str] = []
 
-    def show(self, text: str) -> None:
+    def show(self, text: str, share: float | None) -> None:
         self.shown.append(text)
+        self.shares.append(share)
 
     def close(self, text: str) -> None:
         self.closed.append(text)
@@ -190,6 +192,41 @@ def test_ipython_in_a_terminal_is_not_a_notebook(monkeypatch: pytest.MonkeyPatch
     assert not live_line.in_notebook()
     in_kernel(monkeypatch, object())
     assert live_line.in_notebook()
+
+
+def test_bar_shows_the_share_of_the_sweeps() -> None:
+    bar = NotebookSurface()
+    published: list[Any] = []
+    display = pytest.importorskip("IPython.display")
+
+    def show(one: Any, display_id: bool) -> SimpleNamespace:
+        assert display_id
+        published.append(one)
+        return SimpleNamespace(update=published.append)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(display, "display", show)
+        bar.show("sweep 5 <b>", 0.25)
+        bar.show("tree")
+        bar.close("the end")
+    assert [repr(one) for one in published] == [f"[{'#' * 5}{'-' * 15}] sweep 5 <b>", "tree", "the end"]
+    first, unknown, last = (one._repr_html_() for one in published)
+    assert '<progress max="1" value="0.2500"' in first
+    assert "sweep 5 &lt;b&gt;</pre>" in first
+    assert "value=" not in unknown
+    assert 'value="1.0000"' in last
+
+
+@pytest.mark.parametrize("max_iter", [4, 50])
+def test_fit_reports_its_share_of_the_sweeps(max_iter: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    surface = Surface()
+    monkeypatch.setattr(live_line, "UPDATE_INTERVAL", 0.0)
+    monkeypatch.setattr(progress, "_handler", lambda verbose: LiveLine(surface))
+    X = np.random.default_rng(0).normal(size=(2000, 8))
+    BoostKMeans(20, random_state=0, max_iter=max_iter, dimensions=None, verbose=1).fit(X)
+    shares = [share for share in surface.shares if share is not None]
+    assert shares == [number / max_iter for number in range(1, len(shares) + 1)]
+    assert len(shares) > 2
 
 
 def test_messages_name_their_stages(caplog: pytest.LogCaptureFixture) -> None:

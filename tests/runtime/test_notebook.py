@@ -62,6 +62,7 @@ class TestNotebook:
         # nbclient shows the last update.
         assert output.data["text/plain"].startswith("BoostKMeans: k=20, inertia ")
         assert "stop reason" in output.data["text/html"]
+        assert '<progress max="1" value="1.0000"' in output.data["text/html"]
 
     def test_scan_is_one_display(self, outputs: dict[str, list[Any]]) -> None:
         (output,) = outputs["scan"]

@@ -4,46 +4,35 @@ function setOfCluster(cluster, number) {
   return { ...cluster, number, leaves: [number], isCluster: true };
 }
 
-/** Merge weighted terms of clusters; large clusters count more. */
-function mergeTerms(clusters, key) {
-  const weights = new Map();
-  const total = clusters.reduce((sum, cluster) => sum + cluster.size, 0) || 1;
-  for (const cluster of clusters) {
-    for (const [term, weight] of cluster[key] ?? []) {
-      weights.set(term, (weights.get(term) ?? 0) + (weight * cluster.size) / total);
-    }
-  }
-  const merged = [...weights].sort((a, b) => b[1] - a[1]).slice(0, 12);
-  const largest = merged[0]?.[1] || 1;
-  return merged.map(([term, weight]) => [term, weight / largest]);
-}
+const ROWS_OF_A_SET = 12;
 
-/** Take rows from several lists in turn, so that every cluster of a set is represented. */
-function interleave(lists, limit) {
+/** Rows of several clusters in proportion to their sizes (D'Hondt's method), so that they are typical of the set. */
+function rowsByShare(members, key) {
+  const taken = members.map(() => 0);
   const rows = [];
-  for (let i = 0; rows.length < limit && lists.some((list) => i < list.length); i++) {
-    for (const list of lists) if (i < list.length && rows.length < limit) rows.push(list[i]);
+  while (rows.length < ROWS_OF_A_SET) {
+    let best = -1;
+    members.forEach((cluster, i) => {
+      const claim = (j) => members[j].size / (taken[j] + 1);
+      if (taken[i] < (cluster[key]?.length ?? 0) && (best < 0 || claim(i) > claim(best))) best = i;
+    });
+    if (best < 0) break;
+    rows.push(members[best][key][taken[best]++]);
   }
   return rows;
 }
 
-const ROWS_OF_A_SET = 12;
+/** The separation of a node in a cut, from pairs [sets, value] that hold until the next pair. */
+function separationInCut(tree, node, nSets) {
+  if (nSets > tree.separationSets) return null;
+  return tree.nodes[node].separation?.findLast(([from]) => from <= nSets)?.[1] ?? null;
+}
 
-function setOfNode(node, number, leaves, clusters) {
+function setOfNode(node, leaves, clusters) {
   const members = leaves.map((leaf) => clusters[leaf]).sort((a, b) => b.size - a.size);
-  const rows = (key) => interleave(members.map((cluster) => cluster[key] ?? []), ROWS_OF_A_SET);
-  return {
-    ...node,
-    number,
-    leaves,
-    isCluster: false,
-    separation: null,
-    terms: mergeTerms(members, "terms"),
-    distinct: mergeTerms(members, "distinct"),
-    central: rows("central"),
-    borderline: rows("borderline"),
-    outlying: rows("outlying"),
-  };
+  const rows = (key) => rowsByShare(members, key);
+  const lists = { terms: [], distinct: [] }; // of nodes without a description
+  return { ...lists, ...node, leaves, isCluster: false, central: rows("central"), borderline: rows("borderline"), outlying: rows("outlying") };
 }
 
 function neighboursOfSet(set, clusters, setOfLeaf) {
@@ -62,10 +51,12 @@ export class Clustering {
     this.isCut = Boolean(tree) && nSets < clusters.length;
     const setOfLeaf = new Uint32Array(clusters.length);
     if (this.isCut) {
-      this.sets = tree.cut(nSets).map((node) => {
+      const cut = tree.cut(nSets);
+      this.sets = cut.map((node) => {
         const leaves = tree.leaves[node];
-        if (leaves.length === 1) return { ...setOfCluster(clusters[leaves[0]], leaves[0]) };
-        return setOfNode(tree.nodes[node], 0, leaves, clusters);
+        const set = leaves.length === 1 ? setOfCluster(clusters[leaves[0]], leaves[0]) : setOfNode(tree.nodes[node], leaves, clusters);
+        // The nearest other set of a cut may be a merged one, also for a single cluster.
+        return { ...set, separation: separationInCut(tree, node, cut.length) };
       });
       const first = new Map(this.sets.map((set) => [set, set.leaves.reduce((a, b) => Math.min(a, b))]));
       this.sets.sort((a, b) => first.get(a) - first.get(b));

@@ -1,7 +1,8 @@
 // Cuts of the tree of clusters: a cut into m sets applies the first splits of the tree.
 
 export class Tree {
-  constructor({ children, split, cluster, nodes }) {
+  constructor({ children, split, cluster, nodes, separation_sets: separationSets }) {
+    this.separationSets = separationSets; // finer cuts have no separation
     this.children = children;
     this.split = split;
     this.nodes = nodes;

@@ -40,10 +40,11 @@ function rowSections(explorer, set) {
   const byDistance = (a, b) => (rows.distance(b) ?? 0) - (rows.distance(a) ?? 0);
   const outlying = set.isCluster ? (set.outlying ?? []) : [...set.outlying].sort(byDistance);
   const list = (title, note, found, options) => found?.length > 0 && section(title, note, rowList(explorer, found, options));
+  const centre = set.isCluster ? "the centre" : "the centres of its clusters";
   return [
-    list("Central rows", "Nearest to the centre.", set.central ?? []),
+    list("Central rows", `Nearest to ${centre}.`, set.central ?? []),
     list("Borderline rows", "Almost as near to another cluster.", borderline, { showSecond: true }),
-    list("Outlying rows", "Farthest from the centre.", outlying),
+    list("Outlying rows", `Farthest from ${centre}.`, outlying),
   ];
 }
 

@@ -15,7 +15,7 @@ export function ticks(low, high, wanted = 4) {
   const power = 10 ** Math.floor(Math.log10(step0));
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => each >= step0);
   const found = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(i * step);
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(i * step || 0); // || turns -0 into 0
   return found;
 }
 

@@ -8,7 +8,8 @@ export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one
 export function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e6)) return value.toExponential(2);
+  if (size === 0) return "0"; // -0 would become "-0"
+  if (size < 1e-4 || size >= 1e6) return value.toExponential(2);
   return value.toLocaleString("en", { maximumSignificantDigits: size >= 1000 ? 6 : size < 1e-3 ? 2 : 3, maximumFractionDigits: 6 });
 }
 

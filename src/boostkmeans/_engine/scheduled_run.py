@@ -13,7 +13,7 @@ from boostkmeans._data.frame import Floats
 from boostkmeans._engine.history import START, SweepRecord
 from boostkmeans._engine.plan import Plan
 from boostkmeans._engine.stopping import Outcome
-from boostkmeans._runtime.progress import logger, stage_prefix
+from boostkmeans._runtime.progress import logger, stage_prefix, sweep_share
 
 
 class LastSweep(NamedTuple):
@@ -190,4 +190,5 @@ class ScheduledRun(ABC):
             record.current_inertia,
             record.moves,
             notes,
+            extra=sweep_share(self.n_sweeps) if is_sweep else None,
         )

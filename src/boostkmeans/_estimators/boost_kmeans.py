@@ -144,7 +144,7 @@ class BoostKMeans(Clusterer):
         Number of threads. By default, all processors available to this process. Fits of small data
         (n_samples x n_features x k up to 2,097,152 and k up to 32) use a single thread.
     verbose : int, default=0
-        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        1 shows the progress on one line of the terminal, or as a bar in a notebook. 2 shows all
         messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
         configured, and are lines if stderr is a file.
 
@@ -299,7 +299,7 @@ class BoostKMeans(Clusterer):
         self._check_parameters()
         array = self._validate(X, reset=False)
         weights = RowWeights.of(sample_weight, array.shape[0])
-        with visible_log(self.verbose):
+        with visible_log(self.verbose, self._max_sweeps):
             self._fit_batch(array, weights, began, resolve_threads(self.n_threads))
             self._log_result(began)
         self.__dict__.update(clock.attributes())
@@ -360,7 +360,7 @@ class BoostKMeans(Clusterer):
         began, clock = time.perf_counter(), CoreClock()
         self._check_parameters()
         changes = Changes(X_new, X_removed, X, sample_weight, removed_weight, X_weight)
-        with visible_log(self.verbose):
+        with visible_log(self.verbose, self._max_sweeps):
             requested, criteria = self._requested_settings(), self._criteria(began)
             result = updated_attributes(self, changes, requested, criteria, began)
             known = {name: value for name, value in result.items() if value is not None}

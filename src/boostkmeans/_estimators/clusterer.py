@@ -150,7 +150,7 @@ class Clusterer(CentreModel):
         self._check_parameters()
         if self.checkpoint is not None:
             check_target(self.checkpoint, force=True)
-        with self._restore_input_on_failure(), visible_log(self.verbose):
+        with self._restore_input_on_failure(), visible_log(self.verbose, self._max_sweeps):
             n_clusters = self._fit(X, sample_weight, began)
             self._log_result(began)
         self._warn_about_result(n_clusters)

@@ -1,4 +1,4 @@
-"""A live line: the latest log message of a fit, on one line that is replaced by the next message."""
+"""A live line: the latest log message of a fit, replaced by the next one; in notebooks with a bar."""
 
 import html
 import logging
@@ -12,13 +12,18 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Shortest time between two updates, in seconds.
 UPDATE_INTERVAL = 0.1
+# Attribute of a log record: the share of the work that is done, from 0 to 1, or None if it is unknown.
+SHARE = "share_done"
+# Width of the progress bar, and number of characters of the bar that replaces it in plain text.
+BAR_STYLE = "width:24em;max-width:100%;height:1em;vertical-align:middle"
+TEXT_BAR_LENGTH = 20
 
 
 class Surface(Protocol):
     """A place that shows one line of text."""
 
-    def show(self, text: str) -> None:
-        """Replace the line."""
+    def show(self, text: str, share: float | None) -> None:
+        """Replace the line. `share` is the share of the work that is done, or None."""
 
     def close(self, text: str) -> None:
         """Replace the line by its last text, which stays."""
@@ -40,7 +45,7 @@ class LiveLine(logging.Handler):
         if now < self._next_update:
             return
         try:
-            self._surface.show(self.format(record))
+            self._surface.show(self.format(record), getattr(record, SHARE, None))
         except Exception:  # As in the handlers of the standard library: a log never ends a fit.
             self.handleError(record)
         self._next_update = now + UPDATE_INTERVAL
@@ -59,7 +64,7 @@ class TerminalSurface:
         self._stream = stream
         self._length = 0
 
-    def show(self, text: str) -> None:
+    def show(self, text: str, share: float | None = None) -> None:
         """Replace the line."""
         text = escape_untrusted(text)
         # A text in the last column would move the cursor to the next line.
@@ -78,37 +83,54 @@ class TerminalSurface:
 
 
 class NotebookSurface:
-    """An output of a notebook cell that is updated in place."""
+    """A progress bar and a line of text in the output of a notebook cell, updated in place."""
 
     def __init__(self) -> None:
         self._handle: Any = None
 
-    def show(self, text: str) -> None:
+    def show(self, text: str, share: float | None = None) -> None:
         """Replace the output, or create it."""
+        self._display(_NotebookProgress(text, share, is_done=False))
+
+    def close(self, text: str) -> None:
+        """Replace the output by its last text, with a full bar."""
+        self._display(_NotebookProgress(text, 1.0, is_done=True))
+
+    def _display(self, shown: "_NotebookProgress") -> None:
         from IPython import display
 
         if self._handle is None:
             show: Any = display.display  # It has no types.
-            self._handle = show(_NotebookText(text), display_id=True)
+            self._handle = show(shown, display_id=True)
         else:
-            self._handle.update(_NotebookText(text))
-
-    def close(self, text: str) -> None:
-        """Replace the output by its last text."""
-        self.show(text)
+            self._handle.update(shown)
 
 
-class _NotebookText:
-    """A line of text for a notebook, without the colours of an error."""
+class _NotebookProgress:
+    """A bar and a line of text, without the colours of an error.
 
-    def __init__(self, text: str) -> None:
+    The bar of unknown work has no value, so that browsers animate it. Frontends that show no
+    HTML get the text, with a bar of characters if the share is known.
+    """
+
+    def __init__(self, text: str, share: float | None, *, is_done: bool) -> None:
         self._text = text
+        self._share = share
+        self._is_done = is_done
 
     def __repr__(self) -> str:
-        return self._text
+        if self._share is None or self._is_done:
+            return self._text
+        n_full = int(TEXT_BAR_LENGTH * self._share)
+        return f"[{'#' * n_full}{'-' * (TEXT_BAR_LENGTH - n_full)}] {self._text}"
 
     def _repr_html_(self) -> str:
-        return f'<pre style="margin:0;white-space:pre-wrap">{html.escape(self._text)}</pre>'
+        value = "" if self._share is None else f' value="{self._share:.4f}"'
+        label = "Fit ended" if self._is_done else "Progress of the fit, of at most max_iter sweeps"
+        return (
+            f'<progress max="1"{value} title="{label}" aria-label="{label}" style="{BAR_STYLE}">'
+            f'</progress><pre style="margin:0;white-space:pre-wrap">{html.escape(self._text)}</pre>'
+        )
 
 
 def in_notebook() -> bool:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from boostkmeans._runtime.live_line import (
+    SHARE,
     LiveLine,
     NotebookSurface,
     TerminalSurface,
@@ -21,6 +22,9 @@ ProgressCallback = Callable[[str, int, int | None], None]
 
 # Names of the current parts of the work, such as "run 2 of 5" and "sample", outermost first.
 _stages: ContextVar[tuple[str, ...]] = ContextVar("stages", default=())
+
+# Largest number of sweeps of the current fit; None if it is unknown.
+_max_sweeps: ContextVar[int | None] = ContextVar("max_sweeps", default=None)
 
 
 def ignore_progress(what: str, done: int, total: int | None) -> None:
@@ -54,13 +58,20 @@ def stage_prefix() -> str:
     return "".join(f"{name}, " for name in _stages.get())
 
 
+def sweep_share(n_sweeps: int) -> dict[str, float | None]:
+    """Return the extra field of a log record that a progress bar shows: the share of the sweeps."""
+    most = _max_sweeps.get()
+    return {SHARE: min(1.0, n_sweeps / most) if most else None}
+
+
 @contextmanager
-def visible_log(verbose: int) -> Iterator[None]:
+def visible_log(verbose: int, max_sweeps: int | None = None) -> Iterator[None]:
     """Show the log messages of the package while the block runs, if `verbose` is positive.
 
     If the application has configured a log handler, messages go there. Otherwise `verbose=1` shows the
-    latest message on one line of the terminal or of the notebook. If there is neither, and if `verbose`
-    is above 1, messages are lines on stderr. `verbose` above 1 shows debug messages, too.
+    latest message on one line of the terminal, or below a progress bar in the notebook. If there is
+    neither, and if `verbose` is above 1, messages are lines on stderr. `verbose` above 1 shows debug
+    messages, too. The bar is full after `max_sweeps` sweeps, or when the block ends.
     """
     if not verbose:
         yield
@@ -71,9 +82,11 @@ def visible_log(verbose: int) -> Iterator[None]:
         logger.addHandler(handler)
         logger.propagate = False
     logger.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+    token = _max_sweeps.set(max_sweeps)
     try:
         yield
     finally:
+        _max_sweeps.reset(token)
         logger.setLevel(level)
         if handler is not None:
             logger.removeHandler(handler)

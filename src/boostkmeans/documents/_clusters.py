@@ -196,7 +196,7 @@ def cluster_documents(
     progress : callable, default=None
         Function called as ``progress(what, done, total)``.
     verbose : int, default=0
-        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        1 shows the progress on one line of the terminal, or as a bar in a notebook. 2 shows all
         messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
         configured, and are lines if stderr is a file.
 

@@ -19,6 +19,7 @@ from boostkmeans.explore._contents.shown_rows import choose_rows
 from boostkmeans.explore._layout.placing import place_rows, places_of_clusters, to_square
 from boostkmeans.explore._measures.cluster_measures import measure_clusters
 from boostkmeans.explore._measures.explored_rows import ExploredRows
+from boostkmeans.explore._measures.node_measures import measure_nodes
 from boostkmeans.explore._measures.row_measures import labels_of_fit, measure_rows
 from boostkmeans.explore._names import Namer, find_names, name_nodes
 from boostkmeans.explore._packages import import_jinja2, import_pillow
@@ -31,12 +32,14 @@ from boostkmeans.explore._payload.assembling import (
     search_payload,
 )
 from boostkmeans.explore._payload.fit import facts_of, history_payload
-from boostkmeans.explore._payload.tree import tree_payload
+from boostkmeans.explore._payload.tree import describe_nodes, separation_sentences, tree_payload
 from boostkmeans.explore._rendering import render
 from boostkmeans.explore._result import Page
 
 # Bytes of the page for texts, thumbnails and values of rows.
 MAX_BYTES = 20_000_000
+# Part of these bytes that terms of merged clusters may take: one part in 10.
+NODES_SHARE = 10
 # Largest seed of scikit-learn's t-SNE.
 MAX_SEED = 2**32 - 1
 
@@ -139,8 +142,14 @@ def page(
     report("writing the page", 0, None)
     ids_of_all, left_out = pack_ids(contents, n, max_bytes // 2)
     reserved = 0 if ids_of_all is None else len(ids_of_all["data"])
+    nodes, n_bytes, terms_left_out = (
+        ([], 0, []) if tree is None else describe_nodes(naming, tree, max_bytes // NODES_SHARE)
+    )
+    reserved += n_bytes
     shown, omitted = choose_rows(contents, clusters, n, max_bytes, rows.n_threads, report, reserved)
     omitted += left_out if len(shown.rows) < n else []
+    omitted += terms_left_out
+    omitted += [] if tree is None else separation_sentences(tree)
     points, left_out = points_payload(described, shown, random_state)
     omitted += left_out
     search, left_out = search_payload(
@@ -164,7 +173,10 @@ def page(
         "tree": None
         if tree is None
         else tree_payload(
-            tree, clusters, model.cluster_centers_, at, name_nodes(naming, tree, clusters)
+            tree,
+            measure_nodes(rows, tree, clusters, at),
+            name_nodes(naming, tree, clusters),
+            nodes,
         ),
         "history": history,
         "history_note": note,

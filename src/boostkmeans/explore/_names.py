@@ -34,6 +34,12 @@ class Naming:
     """Columns of a table in each cluster; empty without a table."""
     node_names: list[str] | None = None
     """Names of the nodes of the tree, from texts; None without texts or without a tree."""
+    node_terms: list[Terms] | None = None
+    """The same as `terms`, for the nodes of the tree."""
+    node_distinct: list[Terms] | None = None
+    """Terms that distinguish each node of the tree from its siblings."""
+    node_columns: list[list[ColumnSummary]] | None = None
+    """Columns of a table in each node of the tree; None without a table or without a tree."""
 
 
 def find_names(
@@ -49,7 +55,7 @@ def find_names(
     k = len(clusters.sizes)
     _check_namer(contents, names, namer)
     given = None if names is None else cluster_names(names, k)
-    columns = [] if contents.table is None else contents.table.summaries(labels, k)
+    columns, node_columns = _columns(contents, labels, k, tree)
     if contents.texts is not None:
         found = name_clusters(
             contents.texts,
@@ -60,10 +66,32 @@ def find_names(
             namer=namer,
             progress=progress,
         )
-        return Naming(given or found.names, found.terms, found.distinct, columns, found.node_names)
+        return Naming(
+            given or found.names,
+            found.terms,
+            found.distinct,
+            columns,
+            found.node_names,
+            found.node_terms,
+            found.node_distinct,
+            node_columns,
+        )
     if given is None and columns:
         given = [name_of(columns[number], number) for number in range(k)]
-    return Naming(given or [f"cluster {number}" for number in range(k)], columns=columns)
+    shown = given or [f"cluster {number}" for number in range(k)]
+    return Naming(shown, columns=columns, node_columns=node_columns)
+
+
+def _columns(
+    contents: RowContents, labels: Labels, k: int, tree: ClusterTree | None
+) -> tuple[list[list[ColumnSummary]], list[list[ColumnSummary]] | None]:
+    """Summarise the table in each cluster, and in each node of the tree."""
+    if contents.table is None:
+        return [], None
+    if tree is None:
+        return contents.table.summaries(labels, k), None
+    found = contents.table.summaries(labels, k, clusters_below(tree))
+    return found[:k], found[k:]
 
 
 def name_nodes(naming: Naming, tree: ClusterTree, clusters: ClusterMeasures) -> list[str]:

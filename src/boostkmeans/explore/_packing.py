@@ -55,13 +55,13 @@ def to_json(payload: Any) -> str:
     return _escape_surrogates(text.translate(UNSAFE))
 
 
-def json_size(text: str) -> int:
-    r"""Return the number of bytes of a text in the page, with quotes and escapes.
+def json_size(value: Any) -> int:
+    r"""Return the number of bytes of a value in the page, with quotes and escapes.
 
     >>> json_size("<b>"), len(to_json("<b>"))
     (15, 15)
     """
-    return len(to_json(text).encode("utf-8"))
+    return len(to_json(value).encode("utf-8"))
 
 
 def rounded(value: float) -> float | None:

@@ -41,7 +41,7 @@ def import_onnxruntime() -> Any:
         import onnxruntime
     except ImportError as error:
         raise ImportError(
-            "Features from an ONNX model need onnxruntime, which is part of the extra 'images-onnx': "
+            "Features from an ONNX model need onnxruntime, which is part of the extra 'onnx': "
             "pip install onnxruntime"
         ) from error
     return onnxruntime

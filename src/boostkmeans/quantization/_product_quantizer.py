@@ -72,7 +72,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
         Number of threads of each call. None uses all processors available to this process. Subspaces are
         trained in parallel if the clusterer is `BoostKMeans` or `BisectingBoostKMeans`.
     verbose : int, default=0
-        1 shows the progress on one line of the terminal or notebook, which is updated. 2 shows all
+        1 shows the progress on one line of the terminal, or as a bar in a notebook. 2 shows all
         messages as lines on stderr. Messages go to the logger "boostkmeans" instead if logging is
         configured, and are lines if stderr is a file.
 

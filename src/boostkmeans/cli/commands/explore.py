@@ -13,7 +13,8 @@ from boostkmeans.cli.files.input import check_side_files, input_files
 from boostkmeans.cli.files.model_input import read_model
 from boostkmeans.cli.files.output import Output, check_ending, check_outputs, output_to, writing_to
 from boostkmeans.cli.files.page_output import check_page, typed_command
-from boostkmeans.cli.files.table_input import read_lines, read_table, read_texts
+from boostkmeans.cli.files.table_input import read_lines, read_table
+from boostkmeans.cli.files.text_files import read_all_texts, text_files
 from boostkmeans.cli.listing import two_columns
 from boostkmeans.cli.option_groups import expand_option_groups
 from boostkmeans.cli.options import CommonOptions, InputOptions, ModelPath, RunOptions, VectorsPaths
@@ -27,11 +28,13 @@ class ContentOptions:
     """Files with the contents of the rows."""
 
     texts: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            metavar="FILE",
+            metavar="PATH",
             help="Text of each row: one per line, or a column of a table (.csv, .tsv, .jsonl, .parquet, "
-            ".arrow). Clusters are named after their texts.",
+            ".arrow). Clusters are named after their texts. As for vectors, a folder or a quoted "
+            "pattern stands for its files; repeat the option for several files, in the order of the "
+            "vectors.",
         ),
     ] = None
     text_column: Annotated[
@@ -67,10 +70,9 @@ class ContentOptions:
     ] = None
 
     @property
-    def files(self) -> dict[str, str | None]:
-        """Files by option."""
+    def side_files(self) -> dict[str, str | None]:
+        """Single files by option."""
         return {
-            "--texts": self.texts,
             "--table": self.table,
             "--coordinates": self.coordinates,
             "--names": self.names,
@@ -82,11 +84,17 @@ def explore(
     context: typer.Context,
     model_path: ModelPath,
     paths: VectorsPaths,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="File for the page, e.g. page.html.")
-    ],
-    contents: ContentOptions,
     *,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File for the page, e.g. page.html. It may be left out if --parquet is given.",
+        ),
+    ] = None,
+    contents: ContentOptions,
     parquet: Annotated[
         str | None,
         typer.Option(
@@ -109,7 +117,7 @@ def explore(
     Examples:
       boostkmeans explore model.safetensors vectors.npy -o page.html
       boostkmeans explore model.safetensors vectors.npy -o a.html --texts texts.txt
-      boostkmeans explore model.safetensors vectors.npy -o a.html --parquet a.parquet
+      boostkmeans explore model.safetensors vectors.npy --parquet a.parquet
 
     Write a page that shows the clusters of a model: a map of the rows, a table of the clusters, and the
     central, borderline and outlying rows of each cluster. The page is one HTML file, which needs neither
@@ -120,12 +128,18 @@ def explore(
     """
     with command(common) as run:
         _check_contents(contents)
-        page_to, parquet_to = Output(output, common.force), output_to(parquet, force=common.force)
+        page_to = output_to(output, force=common.force)
+        parquet_to = output_to(parquet, force=common.force)
+        _check_any_output(page_to, parquet_to)
         check_page("--output", page_to)
         _check_parquet(parquet_to)
-        check_side_files(contents.files)
+        check_side_files(contents.side_files)
+        for path in contents.texts or []:
+            check_side_files({"--texts": path})
+        texts = text_files(contents.texts or [])
+        inputs = {"MODEL": model_path, "PATH": input_files(paths, input_options), "--texts": texts}
         check_outputs(
-            {"MODEL": model_path, "PATH": input_files(paths, input_options), **contents.files},
+            {**inputs, **contents.side_files},
             {"--output": page_to, "--parquet": parquet_to},
         )
         budget = parse_bytes(max_bytes)
@@ -135,9 +149,7 @@ def explore(
             found = page(
                 model,
                 vectors,
-                texts=None
-                if contents.texts is None
-                else read_texts(contents.texts, contents.text_column),
+                texts=read_all_texts(texts, contents.text_column) if texts else None,
                 images=None if contents.images is None else _image_paths(contents.images, ids),
                 table=None if contents.table is None else read_table(contents.table),
                 coordinates=None if contents.coordinates is None else _load(contents.coordinates),
@@ -150,8 +162,9 @@ def explore(
                 progress=run.reporter(display, "rows"),
                 command=typed_command(context),
             )
-        with writing_to(page_to.path):
-            found.save(page_to.path, force=page_to.force)
+        if page_to is not None:
+            with writing_to(page_to.path):
+                found.save(page_to.path, force=page_to.force)
         if parquet_to is not None:
             with writing_to(parquet_to.path):
                 found.save_parquet(parquet_to.path, force=parquet_to.force)
@@ -160,11 +173,16 @@ def explore(
 
 def _check_contents(contents: ContentOptions) -> None:
     given = {"--texts": contents.texts, "--images": contents.images, "--table": contents.table}
-    names = [name for name, value in given.items() if value is not None]
+    names = [name for name, value in given.items() if value]
     if len(names) > 1:
         raise ValueError(f"{' and '.join(names)} cannot be combined: choose one of them.")
-    if contents.text_column is not None and contents.texts is None:
+    if contents.text_column is not None and not contents.texts:
         raise ValueError("--text-column has no effect without --texts.")
+
+
+def _check_any_output(page_to: Output | None, parquet_to: Output | None) -> None:
+    if page_to is None and parquet_to is None:
+        raise ValueError("Name a file for the page with -o, or a file for other tools with --parquet.")
 
 
 def _check_parquet(output: Output | None) -> None:
@@ -196,11 +214,10 @@ def _load(path: str) -> Any:
 
 
 def _result(
-    found: Page, model_path: str, vectors: Vectors, page_to: Output, parquet_to: Output | None
+    found: Page, model_path: str, vectors: Vectors, page_to: Output | None, parquet_to: Output | None
 ) -> Result:
-    files = {"page": page_to.path}
-    if parquet_to is not None:
-        files["parquet"] = parquet_to.path
+    outputs = {"page": page_to, "parquet": parquet_to}
+    size = {} if page_to is None else {"page_bytes": len(found.html.encode("utf-8"))}
     return {
         "source": vectors.name,
         "model": model_path,
@@ -208,17 +225,16 @@ def _result(
         "n_rows": found.n_rows,
         "n_clusters": len(found.names),
         "names": found.names,
-        "page_bytes": len(found.html.encode("utf-8")),
+        **size,
         "omitted": found.omitted,
-        "files": files,
+        "files": {what: one.path for what, one in outputs.items() if one is not None},
     }
 
 
 def _listing(result: Result) -> str:
-    pairs = [
-        ("rows", f"{result['n_rows']:,}"),
-        ("clusters", f"{result['n_clusters']:,}"),
-        ("size", f"{result['page_bytes'] / 1e6:.1f} MB"),
-    ]
-    notes = [("note", sentence) for sentence in result["omitted"]]
+    pairs = [("rows", f"{result['n_rows']:,}"), ("clusters", f"{result['n_clusters']:,}")]
+    # Without a page, nothing is left out of it.
+    if "page_bytes" in result:
+        pairs.append(("size", f"{result['page_bytes'] / 1e6:.1f} MB"))
+    notes = [("note", sentence) for sentence in result["omitted"] if "page_bytes" in result]
     return two_columns([*pairs, *result["files"].items(), *notes])

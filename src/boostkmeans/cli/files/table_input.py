@@ -27,7 +27,7 @@ Columns = dict[str, list[Any]]
 
 def read_table(path: str) -> Columns:
     """Read all columns of a table. Columns of numbers in CSV files become numbers."""
-    ending = _ending(path)
+    ending = table_ending(path)
     if ending in SEPARATORS:
         return {name: _as_numbers(cells) for name, cells in _read_separated(path, ending).items()}
     if ending in JSON_LINES:
@@ -46,12 +46,12 @@ def read_texts(path: str, column: str | None) -> list[str]:
 
     Blank lines are rows, too, because the texts belong to vectors.
     """
-    if _ending(path) not in TABLE_ENDINGS:
+    if table_ending(path) not in TABLE_ENDINGS:
         if column is not None:
             raise ValueError(f"--text-column names a column of a table, but {path} has lines.")
         return read_lines(path)
     # Texts keep their spelling, even if all of them are numbers.
-    ending = _ending(path)
+    ending = table_ending(path)
     columns = _read_separated(path, ending) if ending in SEPARATORS else read_table(path)
     name = column or TEXT_COLUMN
     if column is None and name not in columns and len(columns) == 1:
@@ -70,7 +70,8 @@ def read_lines(path: str) -> list[str]:
     return [line.rstrip("\r\n") for line in ByteSource(path).lines("utf-8", "\n", ignore_progress)]
 
 
-def _ending(path: str) -> str:
+def table_ending(path: str) -> str:
+    """Return the ending of a file name in lower case, without that of gzip."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()

@@ -1,7 +1,7 @@
 """Names of clusters and of the nodes of their tree, from shares of phrases."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.documents._names.choice import Weighted
@@ -35,6 +35,12 @@ class ClusterNames:
     weights are relative to the first term."""
     node_names: list[str] | None = None
     """Name of each node of the tree; leaves have the names of their clusters. None without a tree."""
+    node_terms: list[Terms] | None = None
+    """Descriptive terms of each node of the tree; leaves have those of their clusters. Node 0, which
+    contains all texts, has none. None without a tree."""
+    node_distinct: list[Terms] | None = None
+    """Discriminating terms of each node of the tree: frequent in the node, compared with its siblings.
+    Leaves have those of their clusters. None without a tree."""
     failures: dict[int, str] = field(default_factory=dict)
     """For each cluster that the namer could not name, what went wrong."""
 
@@ -79,16 +85,14 @@ def make_names(
     checked = None if namer is None else CheckedNamer(namer)
     if checked is not None:
         _ask_namer(checked, names, descriptive, source, maker, progress)
-    return ClusterNames(
-        names=names,
-        terms=[_relative(shares, one, found, n_terms) for one, found in enumerate(descriptive)],
-        distinct=[
-            _relative(shares, one, maker.distinct(one, near[one] or _others(one, n), n_terms), n_terms)
-            for one in range(n)
-        ],
-        node_names=None if nodes is None else _name_nodes(nodes, names, maker, siblings),
-        failures={} if checked is None else checked.failures,
-    )
+    terms = [_relative(maker, one, some, n_terms) for one, some in enumerate(descriptive)]
+    distinct = [
+        _relative(maker, one, maker.distinct(one, near[one] or _others(one, n), n_terms), n_terms)
+        for one in range(n)
+    ]
+    failures = {} if checked is None else checked.failures
+    found = ClusterNames(names, terms, distinct, failures=failures)
+    return found if nodes is None else _describe_nodes(found, nodes, maker, siblings, n_terms)
 
 
 def _ask_namer(
@@ -117,6 +121,35 @@ def _ask_namer(
     maker.taken |= taken
 
 
+def _describe_nodes(
+    found: ClusterNames,
+    nodes: TreeNodes,
+    maker: NameMaker,
+    siblings: dict[int, list[int]],
+    n_terms: int,
+) -> ClusterNames:
+    """Return the same names with names and terms of the nodes."""
+    terms, distinct = dict(enumerate(found.terms)), dict(enumerate(found.distinct))
+    for node in nodes.inner.tolist():
+        row = int(nodes.row_of[node])
+        has_siblings = row in siblings  # Node 0 has none.
+        terms[row] = (
+            _relative(maker, row, maker.descriptive(row, n_terms), n_terms) if has_siblings else []
+        )
+        distinct[row] = (
+            _relative(maker, row, maker.distinct(row, siblings[row], n_terms), n_terms)
+            if has_siblings
+            else []
+        )
+    rows = nodes.row_of.tolist()
+    return replace(
+        found,
+        node_names=_name_nodes(nodes, found.names, maker, siblings),
+        node_terms=[terms[row] for row in rows],
+        node_distinct=[distinct[row] for row in rows],
+    )
+
+
 def _name_nodes(
     nodes: TreeNodes, names: list[str], maker: NameMaker, siblings: dict[int, list[int]]
 ) -> list[str]:
@@ -133,7 +166,7 @@ def _others(cluster: int, n: int) -> list[int]:
     return [one for one in range(n) if one != cluster]
 
 
-def _relative(shares: PhraseShares, cluster: int, found: list[Weighted], limit: int) -> Terms:
+def _relative(maker: NameMaker, row: int, found: list[Weighted], limit: int) -> Terms:
     """Return spelled terms with weights relative to the largest one."""
     largest = max((one.weight for one in found), default=1.0)
-    return [(shares.spelling(cluster, one.phrase), one.weight / largest) for one in found[:limit]]
+    return [(maker.spelling(row, one.phrase), one.weight / largest) for one in found[:limit]]

@@ -1,12 +1,13 @@
 """Tables: columns of data frames of any library, and their values in each cluster."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
@@ -65,14 +66,26 @@ class Table:
         """Return the values of a row as texts."""
         return [_cell(column[row]) for column in self.columns.values()]
 
-    def summaries(self, labels: Labels, n_clusters: int) -> list[list[ColumnSummary]]:
-        """Summarise the columns in each cluster, those that differ most first."""
-        found: list[list[ColumnSummary]] = [[] for _ in range(n_clusters)]
+    def summaries(
+        self, labels: Labels, n_clusters: int, groups: Sequence[Sequence[int]] = ()
+    ) -> list[list[ColumnSummary]]:
+        """Summarise the columns in clusters and in groups of clusters, those that differ most first."""
+        found: list[list[ColumnSummary]] = [[] for _ in range(n_clusters + len(groups))]
+        members = _members(groups, n_clusters)
         for name, column in self.columns.items():
-            for cluster, one in enumerate(_summarise(name, column, labels, n_clusters)):
+            for place, one in enumerate(_summarise(name, column, labels, members)):
                 if one is not None:
-                    found[cluster].append(one)
+                    found[place].append(one)
         return [sorted(ones, key=lambda one: -one.strength) for ones in found]
+
+
+def _members(groups: Sequence[Sequence[int]], n_clusters: int) -> sparse.csr_array:
+    """Return a matrix that adds up values of clusters: the clusters themselves, then the groups."""
+    parts = [[cluster] for cluster in range(n_clusters)] + [list(group) for group in groups]
+    columns = np.array([cluster for part in parts for cluster in part], dtype=np.int64)
+    starts = np.cumsum([0, *map(len, parts)])
+    ones = np.ones(len(columns))
+    return sparse.csr_array((ones, columns, starts), shape=(len(parts), n_clusters))
 
 
 def name_of(summaries: list[ColumnSummary], number: int) -> str:
@@ -149,27 +162,30 @@ def _cell(value: Any) -> str:
 
 
 def _summarise(
-    name: str, column: NDArray[Any], labels: Labels, n_clusters: int
+    name: str, column: NDArray[Any], labels: Labels, members: sparse.csr_array
 ) -> list[ColumnSummary | None]:
     if column.dtype.kind != "O":
-        return _numeric(name, column.astype(np.float64), labels, n_clusters)
+        return _numeric(name, column.astype(np.float64), labels, members)
     categories: dict[str, int] = {}
     limit = min(MAX_CATEGORIES, max(2, len(column) // MIN_ROWS_PER_CATEGORY))
     codes = np.empty(len(column), dtype=np.int64)
     for row, value in enumerate(column):
         codes[row] = categories.setdefault(_cell(value), len(categories))
         if len(categories) > limit:
-            return [None] * n_clusters
-    return _categorical(name, list(categories), codes, labels, n_clusters)
+            return [None] * members.shape[0]
+    return _categorical(name, list(categories), codes, labels, members)
 
 
-def _numeric(name: str, values: Floats, labels: Labels, n_clusters: int) -> list[ColumnSummary | None]:
+def _numeric(
+    name: str, values: Floats, labels: Labels, members: sparse.csr_array
+) -> list[ColumnSummary | None]:
     known = np.isfinite(values)
+    n_sets, n_clusters = members.shape
     if not known.any():
-        return [None] * n_clusters
+        return [None] * n_sets
     mean, deviation = float(values[known].mean()), float(values[known].std())
-    counts = np.bincount(labels[known], minlength=n_clusters)
-    sums = np.bincount(labels[known], weights=values[known], minlength=n_clusters)
+    counts = members @ np.bincount(labels[known], minlength=n_clusters)
+    sums = members @ np.bincount(labels[known], weights=values[known], minlength=n_clusters)
     found: list[ColumnSummary | None] = []
     for count, total in zip(counts.tolist(), sums.tolist(), strict=True):
         if count == 0:
@@ -183,20 +199,26 @@ def _numeric(name: str, values: Floats, labels: Labels, n_clusters: int) -> list
 
 
 def _categorical(
-    name: str, values: list[str], codes: NDArray[np.int64], labels: Labels, n_clusters: int
+    name: str,
+    values: list[str],
+    codes: NDArray[np.int64],
+    labels: Labels,
+    members: sparse.csr_array,
 ) -> list[ColumnSummary | None]:
     """Show the value whose share in the cluster exceeds its share in all rows by most."""
     v = len(values)
+    n_sets, n_clusters = members.shape
     counts = np.bincount(labels * np.int64(v) + codes, minlength=n_clusters * v)
     counts = counts.reshape(n_clusters, v)
-    sizes = counts.sum(axis=1)
     overall = counts.sum(axis=0) / max(1, len(codes))
+    counts = members @ counts
+    sizes = counts.sum(axis=1)
     found: list[ColumnSummary | None] = []
-    for cluster in range(n_clusters):
-        if sizes[cluster] == 0:
+    for place in range(n_sets):
+        if sizes[place] == 0:
             found.append(None)
             continue
-        shares = counts[cluster] / sizes[cluster]
+        shares = counts[place] / sizes[place]
         top = int((shares - overall).argmax())
         excess = float(shares[top] - overall[top])
         value = values[top] or "(empty)"

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from boostkmeans._data.frame import Floats
 from boostkmeans._steps.neighbours import Lists, neighbour_lists
 from boostkmeans.explore._measures.explored_rows import ExploredRows
+from boostkmeans.explore._measures.rounding import squared_lengths, without_rounding
 from boostkmeans.explore._measures.row_measures import RowMeasures
 
 # Number of neighbours per cluster.
@@ -53,12 +54,16 @@ def measure_clusters(rows: ExploredRows, measures: RowMeasures) -> ClusterMeasur
     return ClusterMeasures(
         sizes=sizes,
         tightness=tightness,
-        separation=rows.in_user_units(gaps[:, 0]) if has_other else np.full(k, np.nan),
+        separation=_separation(rows, centres, gaps[:, 0]) if has_other else np.full(k, np.nan),
         neighbours=[[int(one) for one in line if one >= 0] for line in lists],
         central=_first_rows(labels, measures.distances, sizes),
         borderline=_first_rows(labels, measures.margins, sizes) if has_other else [[] for _ in sizes],
         outlying=_first_rows(labels, -measures.distances, sizes),
     )
+
+
+def _separation(rows: ExploredRows, centres: Floats, gaps: Floats) -> Floats:
+    return rows.in_user_units(without_rounding(gaps, squared_lengths(centres)))
 
 
 def _nearest_centres(centres: Floats, n_threads: int) -> tuple[Lists, Floats]:

@@ -14,6 +14,7 @@ from boostkmeans._steps.nearest import distances_to_assigned, nearest
 from boostkmeans._steps.neighbours import Lists, neighbour_lists
 from boostkmeans._steps.partition import Labels
 from boostkmeans.explore._measures.explored_rows import ExploredRows
+from boostkmeans.explore._measures.rounding import squared_lengths, without_rounding
 
 # Up to this number of clusters, the second-nearest centre is searched among all centres.
 MAX_EXACT_CLUSTERS = 1024
@@ -70,7 +71,8 @@ def measure_rows(rows: ExploredRows, fitted: Labels | None, progress: ProgressCa
         labels, gaps = fitted, found.fitted_gaps
         second = np.where(differs, found.first, second)
         second_gaps = np.where(differs, found.first_gaps, second_gaps)
-    distances = rows.in_user_units(gaps)
+    lengths = squared_lengths(rows.centres())[labels]
+    distances = rows.in_user_units(without_rounding(gaps, lengths))
     has_second = second >= 0
     margins = np.where(has_second, rows.in_user_units(np.where(has_second, second_gaps, 0)), np.nan)
     return RowMeasures(labels.astype(np.int32), distances, second, margins - distances)

@@ -14,12 +14,11 @@ from boostkmeans.explore._measures.cluster_measures import ClusterMeasures
 from boostkmeans.explore._measures.row_measures import RowMeasures
 from boostkmeans.explore._names import Naming
 from boostkmeans.explore._packing import pack, rounded
+from boostkmeans.explore._payload.descriptions import columns_payload, terms_payload
 
 FORMAT = 1
 # Maximum number of points on the map. Of more rows, a sample is shown.
 MAX_POINTS = 1_000_000
-# Number of columns of a table that are shown for each cluster.
-MAX_COLUMNS_PER_CLUSTER = 8
 # Number of levels of the distances of points.
 N_LEVELS = 256
 # Number of labels that fit into 16 bits.
@@ -82,8 +81,7 @@ def clusters_payload(described: Described, shown: ShownRows) -> list[dict[str, A
             rows: list[int] = getattr(clusters, kind)[number]
             one[kind] = [row for row in rows if row in present]
         if naming.columns:
-            columns = naming.columns[number][:MAX_COLUMNS_PER_CLUSTER]
-            one["columns"] = [[column.column, column.text] for column in columns]
+            one["columns"] = columns_payload(naming.columns[number])
         found.append(one)
     return found
 
@@ -129,4 +127,4 @@ def _sample(n: int, needed: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
 
 
 def _terms(terms: list[list[tuple[str, float]]], number: int) -> list[list[Any]]:
-    return [[term, rounded(weight)] for term, weight in terms[number]] if terms else []
+    return terms_payload(terms[number]) if terms else []
