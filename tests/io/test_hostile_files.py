@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, save_npz
 from boostkmeans import BoostKMeans, DataFormatError, ParameterError, load_model
 from boostkmeans._storage import tensors
 from boostkmeans.io import open_vectors, write_vectors
-from boostkmeans.io._access import pipe, spool
+from boostkmeans.io._access import byte_source, pipe, spool
 from boostkmeans.io._access.spool import NoRoomError, Room, Spool
 from boostkmeans.io._readers import separated
 
@@ -195,11 +195,20 @@ def test_columns_of_svmlight_are_limited(tmp_path: Path, column: int) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_pipes_without_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / f"pipe{ESCAPE}"
+@pytest.mark.parametrize("name", [f"pipe{ESCAPE}", f"pipe{ESCAPE}.csv"])
+def test_pipes_without_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    path = tmp_path / name
     os.mkfifo(path)
     monkeypatch.setattr(pipe, "MAX_SECONDS", 0.05)
-    found = failure(open_vectors, path)
+    waits: list[str] = []
+
+    def open_counted(path: str) -> Any:
+        waits.append(path)
+        return pipe.open_pipe(path)
+
+    monkeypatch.setattr(byte_source, "open_pipe", open_counted)
+    found = failure(read, path)
+    assert len(waits) == 1  # each of them takes MAX_SECONDS
     assert "No program has opened the pipe for writing within 0.05 seconds" in found
     assert "\x1b" not in found
     assert not [one for one in threading.enumerate() if "wait_for_writer" in one.name]
