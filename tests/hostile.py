@@ -51,7 +51,7 @@ ATTACKS = (
            "97 of 300 with cosine distances"),
     Attack("certificates, verified in exact arithmetic", fits.certificate, 900, "0 of 900"),
     Attack("rows that change during a fit", fits.changing, 252, "crashes"),
-    Attack("invalid rows and weights", fits.invalid_input, 46, "most kinds"),
+    Attack("invalid rows and weights", fits.invalid_input, fits.n_invalid_inputs, "most kinds"),
     Attack("CSR and dense rows, any settings", fits.csr_and_dense, 200),
     Attack("damaged CSV and HDF5 files, streamed", files.fit_damaged_stream, 600),
     Attack("signals to the command line", signals.interrupt_command, 150),
