@@ -19,6 +19,7 @@ from boostkmeans._storage import tensors
 from boostkmeans.io import open_vectors, write_vectors
 from boostkmeans.io._access import byte_source, pipe, spool
 from boostkmeans.io._access.spool import NoRoomError, Room, Spool
+from boostkmeans.io._access.urls import is_url
 from boostkmeans.io._readers import separated
 
 # Length of a name in a hostile file, and the longest message about it.
@@ -192,6 +193,37 @@ def test_columns_of_svmlight_are_limited(tmp_path: Path, column: int) -> None:
     )
     path.write_text("1 1:1\n0 3:2 2:1\n")
     assert "line 2: Expected 'label column:value" in failure(read, path)
+
+
+@pytest.mark.parametrize("scheme", ["", "s3://", "file://"])
+def test_long_paths_are_not_repeated(tmp_path: Path, scheme: str) -> None:
+    name = scheme + ESCAPE + "x" * 2_000_000
+    rows = np.eye(2)
+    model = BoostKMeans(2, random_state=0).fit(rows)
+    calls = [(open_vectors, name), (write_vectors, name + ".npy", rows), (load_model, name)]
+    for call, *arguments in [*calls, (model.save, name)]:
+        with pytest.raises(OSError, match="File name too long") as caught:
+            call(*arguments)
+        assert len(str(caught.value)) < MAX_MESSAGE
+        assert "\x1b" not in str(caught.value)
+
+
+def test_long_queries_of_urls_are_no_file_names() -> None:
+    """The query of a signed URL is longer than the name of any file."""
+    assert is_url("https://host/x.npy?" + "x" * 1000)
+
+
+def test_errors_of_targets_are_escaped(tmp_path: Path) -> None:
+    rows, folder = np.eye(2), tmp_path / ESCAPE
+    model = BoostKMeans(2, random_state=0).fit(rows)
+    expected = r"\x1b[31m"
+    assert expected in failure(model.save, folder / "m.st")
+    assert expected in failure(write_vectors, folder / "m.npy", rows)
+    folder.mkdir()
+    for found in (failure(model.save, folder), failure(write_vectors, tmp_path / ESCAPE, rows)):
+        assert "\x1b" not in found
+    write_vectors(folder / "m.npy", rows)
+    assert expected in failure(write_vectors, folder / "m.npy", rows)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

@@ -6,7 +6,7 @@ from boostkmeans._data.rows import RowSet
 
 
 class RowWatch:
-    """Checksum of the rows when a fit began. It takes a pass over them, about 1 % of the time of a fit."""
+    """Checksum of the rows when a fit began. It takes a pass over them: about 1 % of the fit's time."""
 
     def __init__(self, rows: RowSet, n_threads: int) -> None:
         self._rows, self._n_threads = rows, n_threads
