@@ -41,7 +41,7 @@ def rows_of(kind: str, rng: np.random.Generator) -> Any:
 
 def array_of(X: Any, what: str) -> NDArray[Any]:
     """Return the array of X that changes."""
-    return X if isinstance(X, np.ndarray) else getattr(X, what)  # type: ignore[no-any-return]
+    return X if isinstance(X, np.ndarray) else getattr(X, what)
 
 
 def spoil(X: Any, what: str, rng: np.random.Generator) -> None:

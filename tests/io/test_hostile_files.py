@@ -200,8 +200,13 @@ def test_long_paths_are_not_repeated(tmp_path: Path, scheme: str) -> None:
     name = scheme + ESCAPE + "x" * 2_000_000
     rows = np.eye(2)
     model = BoostKMeans(2, random_state=0).fit(rows)
-    calls = [(open_vectors, name), (write_vectors, name + ".npy", rows), (load_model, name)]
-    for call, *arguments in [*calls, (model.save, name)]:
+    calls: list[tuple[Any, ...]] = [
+        (open_vectors, name),
+        (write_vectors, name + ".npy", rows),
+        (load_model, name),
+        (model.save, name),
+    ]
+    for call, *arguments in calls:
         with pytest.raises(OSError, match="File name too long") as caught:
             call(*arguments)
         assert len(str(caught.value)) < MAX_MESSAGE

@@ -90,7 +90,7 @@ class RowInput(BaseEstimator):
         scikit-learn raises an error for other names, too, and repeats them as they are. Those of a model
         file may be very long, or contain escape sequences that a terminal would obey.
         """
-        known = getattr(self, "feature_names_in_", None)
+        known: Any = getattr(self, "feature_names_in_", None)
         names = None if known is None else _get_feature_names(X)
         if names is None or all(map(_is_readable, (*names, *known))):
             return
