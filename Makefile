@@ -74,8 +74,8 @@ test-slow: $(VENV)/.test ## Run the tests that take more than two seconds each (
 	$(PHASE) "Running the slow tests on 2 cores (about 8 minutes)" $(PYTEST) -m slow
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
-test-oldest: $(PY) ## Run the tests of the core parts with the oldest supported packages (about 10 minutes).
-	$(PHASE) "Testing with the oldest supported packages (about 10 minutes)" $(PY) tools/try_oldest.py
+test-oldest: $(PY) ## Run tests, also of Dask and Ray, with the oldest supported packages (about 12 minutes).
+	$(PHASE) "Testing with the oldest supported packages (about 12 minutes)" $(PY) tools/try_oldest.py
 
 # CLANG=clang++-19 chooses another version.
 test-clang: $(VENV)/.test ## Compile with Clang, warnings as errors, and run the tests of the core (about 10 minutes).

@@ -60,10 +60,9 @@ ATTACKS = (
     Attack("SIGKILL during a save", signals.kill_save, 60, "0 of 153, with fits"),
     Attack("SIGKILL during fits with a checkpoint", signals.kill_fit, 10),
     Attack("16 threads on one estimator", fits.many_threads, 40),
-    Attack("decompression bombs", resources.open_bomb, 14,
-           "5 GB of temporary files for one of 5 MB"),
-    Attack("a disk that becomes full during a write", resources.write_to_full_disk, 90, "none were found",
-           resources.no_full_disk),
+    Attack("decompression bombs", resources.open_bomb, 14, "5 GB of temporary files for one of 5 MB"),
+    Attack("a disk that becomes full during a write", resources.write_to_full_disk, 90,
+           "none were found", resources.no_full_disk),
     Attack("forks after and during fits", resources.fork, 60, "none were found"),
 )  # fmt: skip
 
