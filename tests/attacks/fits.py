@@ -101,7 +101,7 @@ def invalid_input(number: int) -> str:
 def csr_and_dense(number: int) -> str:
     """Fit the same rows dense and as CSR."""
     rng = np.random.default_rng(number)
-    X = sparse.random_array((150, 12), density=0.3, format="csr", rng=rng)
+    X = sparse.random_array((150, 12), density=0.3, format="csr", random_state=rng)
     settings: dict[str, Any] = {
         "init": rng.choice(["random", "k-means++", "bisecting", "auto"]),
         "moves": rng.choice(["best", "first"]),

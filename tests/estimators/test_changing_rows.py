@@ -67,7 +67,7 @@ def test_other_values_are_not_certified() -> None:
 @pytest.mark.parametrize("what", ["values", "indices", "wrong indices"])
 def test_sparse_rows_that_a_callback_changes_are_not_certified(what: str) -> None:
     """Small sparse matrices are expanded when the fit begins, which would hide later changes."""
-    X = sparse.random_array((300, 30), density=0.2, format="csr", rng=np.random.default_rng(0))
+    X = sparse.random_array((300, 30), density=0.2, format="csr", random_state=np.random.default_rng(0))
     assert BoostKMeans(5, random_state=0, tol=0).fit(X).converged_
 
     def spoil(_: object) -> None:
@@ -138,7 +138,7 @@ def test_criteria_do_not_certify_other_directions() -> None:
 
 def test_core_has_its_own_row_starts() -> None:
     rng = np.random.default_rng(0)
-    X = sparse.random_array((200, 30), density=0.2, format="csr", rng=rng)
+    X = sparse.random_array((200, 30), density=0.2, format="csr", random_state=rng)
     expected = BoostKMeans(4, random_state=0).fit(X).labels_
     starts = X.indptr
 

@@ -13,8 +13,9 @@ from boostkmeans.io import write_labels
 
 LABELS = np.array([2, 0, 1], dtype=np.int32)
 READERS: dict[str, Any] = {
-    ".csv": pd.read_csv,
-    ".tsv": lambda path: pd.read_csv(path, sep="\t"),
+    # By default, earlier versions of pandas round the last digit of numbers.
+    ".csv": lambda path: pd.read_csv(path, float_precision="round_trip"),
+    ".tsv": lambda path: pd.read_csv(path, sep="\t", float_precision="round_trip"),
     ".parquet": pd.read_parquet,
 }
 

@@ -168,7 +168,7 @@ def _with_valid_indices(matrix: Any, name: str) -> Any:
     Row starts that change during a fit could make the core or SciPy read beyond the arrays.
     """
     if matrix.format == "coo":
-        for axis, indices in enumerate(matrix.coords):
+        for axis, indices in enumerate((matrix.row, matrix.col)):
             _check_range(indices, matrix.shape[axis], name)
         return matrix
     if matrix.format not in ("csr", "csc", "bsr"):  # built from Python objects, or without indices
