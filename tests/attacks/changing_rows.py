@@ -36,7 +36,9 @@ def rows_of(kind: str, rng: np.random.Generator) -> Any:
     if kind == "dense":
         return rng.normal(size=(400, 8))
     shape = (400, 30) if kind == "expanded" else (3000, 1500)
-    return sparse.random_array(shape, density=0.1 if kind == "expanded" else 0.01, format="csr", random_state=rng)
+    return sparse.random_array(
+        shape, density=0.1 if kind == "expanded" else 0.01, format="csr", random_state=rng
+    )
 
 
 def array_of(X: Any, what: str) -> NDArray[Any]:

@@ -50,7 +50,9 @@ def test_extra_all_has_every_extra() -> None:
 def test_every_lower_bound_is_tested() -> None:
     """`make test-oldest` installs the lower bound of each dependency, and of each extra."""
     project = PYPROJECT["project"]
-    extras = [one for name, of in project["optional-dependencies"].items() if name != "all" for one in of]
+    extras = [
+        one for name, of in project["optional-dependencies"].items() if name != "all" for one in of
+    ]
     assert set(oldest_requirements()) == {
         one.replace(">=", "==") + ".*" for one in [*project["dependencies"], *extras]
     }
