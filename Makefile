@@ -18,7 +18,7 @@ DEVELOP := --config-settings=cmake.define.BOOSTKMEANS_WERROR=ON
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal
 
 .PHONY: help demo test check test-slow test-oldest test-clang test-arm wheels test-browser test-cluster browser lint hooks tidy coverage sanitize sanitize-python fuzz crash hostile docs \
-  linkcheck docs-site stub layers page-bundle screenshots page-outputs bench bench-parts paper paper-data \
+  linkcheck docs-site stub layers page-bundle screenshots page-outputs bench bench-parts bench-history paper paper-data \
   paper-estimate paper-full paper-seconds clean
 
 # `make help` prints the text after ## of each target, under the headings after ##@.
@@ -74,8 +74,8 @@ test-slow: $(VENV)/.test ## Run the tests that take more than two seconds each (
 	$(PHASE) "Running the slow tests on 2 cores (about 8 minutes)" $(PYTEST) -m slow
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
-test-oldest: $(PY) ## Run the tests of the core parts with the oldest supported packages (about 10 minutes).
-	$(PHASE) "Testing with the oldest supported packages (about 10 minutes)" $(PY) tools/try_oldest.py
+test-oldest: $(PY) ## Run tests, also of Dask and Ray, with the oldest supported packages (about 12 minutes).
+	$(PHASE) "Testing with the oldest supported packages (about 12 minutes)" $(PY) tools/try_oldest.py
 
 # CLANG=clang++-19 chooses another version.
 test-clang: $(VENV)/.test ## Compile with Clang, warnings as errors, and run the tests of the core (about 10 minutes).
@@ -196,6 +196,11 @@ bench: $(VENV)/.bench ## Compare with other libraries: docs/peers.md (about 2 ho
 
 bench-parts: $(VENV)/.bench ## Measure the parts of the library: docs/benchmarks.md (about 2 hours).
 	$(PHASE) "Measuring the parts of the library (about 2 hours)" $(PY) benchmarks/run.py
+
+# Versions of the git history, each in an environment of its own. REVISIONS="v0.13.0 HEAD" measures these commits; without
+# it, the last commit of every version is measured, unless it has a record.
+bench-history: $(VENV)/.test ## Measure earlier versions and commits: docs/benchmarks.md (3 minutes per commit).
+	$(PHASE) "Measuring versions (3 minutes per commit)" $(PY) benchmarks/history.py $(or $(REVISIONS),--versions)
 
 paper: $(VENV)/.plot ## Run the experiments of the paper at a small size: docs/paper (less than 1 hour).
 	$(PHASE) "Running the experiments at a small size (less than 1 hour)" $(PY) paper/run_paper.py

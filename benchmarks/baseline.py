@@ -6,23 +6,22 @@ The environment is made from the git history of this checkout, once, in the cach
 
 import os
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 from problems import CACHE
+from revisions import CHECKOUT, environment_of, install, interpreter_in
 
 VERSION = "0.7.0"
 COMMIT = "ccbd2d74c79900afa8ce2a852370ae130cbc1d9d"
 NAME = f"boostkmeans {VERSION}"
 VARIABLE = "BOOSTKMEANS_BASELINE_PYTHON"
-CHECKOUT = Path(__file__).parents[1]
 
 
 def interpreter() -> Path:
     """Return the interpreter of the environment, which may not exist yet."""
     given = os.environ.get(VARIABLE)
-    return Path(given) if given else folder() / "venv" / "bin" / "python"
+    return Path(given) if given else interpreter_in(folder())
 
 
 def folder() -> Path:
@@ -63,38 +62,12 @@ def installed_version(python: Path) -> str:
     return done.stdout.strip() or "none"
 
 
-def environment_of(python: Path) -> dict[str, str]:
-    """Return the variables for an interpreter; another one must not see the modules of this one."""
-    variables = dict(os.environ)
-    if python != Path(sys.executable):
-        for name in ("PYTHONPATH", "PYTHONHOME"):
-            variables.pop(name, None)
-    return variables
-
-
 def prepare() -> None:
     """Install the release, unless it is there or cannot be installed (`obstacle` tells why)."""
     if os.environ.get(VARIABLE) or not obstacle() or reason():
         return
     print(f"Installing {NAME} from commit {COMMIT[:7]} (1-2 minutes)", flush=True)
-    sources = folder() / "sources"
-    sources.mkdir(parents=True, exist_ok=True)
-    archive = subprocess.run(["git", "archive", COMMIT], cwd=CHECKOUT, capture_output=True, check=True)
-    subprocess.run(["tar", "-x", "-C", sources], input=archive.stdout, check=True)
-    venv = folder() / "venv"
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    python = venv / "bin" / "python"
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(sources)]
-    done = subprocess.run(
-        [*pip, *same_versions()], env=environment_of(python), capture_output=True, text=True, check=False
-    )
+    failure = install(COMMIT, folder())
     installed_version.cache_clear()
-    if done.returncode:
-        print(f"{NAME} cannot be installed:\n{done.stderr}", flush=True)
-
-
-def same_versions() -> list[str]:
-    """Return the requirements that give the release the same NumPy, SciPy and scikit-learn."""
-    from environment import version_of
-
-    return [f"{package}=={version_of(package)}" for package in ("numpy", "scipy", "scikit-learn")]
+    if failure:
+        print(f"{NAME} cannot be installed:\n{failure}", flush=True)

@@ -7,6 +7,8 @@ import distributed_report
 import explorer_report
 import few_clusters_report
 import files_report
+import history_report
+import hostile_report
 import image_report
 import kernels_report
 import large_k_report
@@ -21,6 +23,10 @@ from result_files import RESULTS, read_result
 
 # Results of several benchmarks in one file, which has one section.
 SHARED = {updates_report.RESULT}
+# Results that programs other than `run.py` measure.
+SEPARATE = {history_report.RESULT}
+# Results that are shown on another page.
+OTHER_PAGES = {"peers", hostile_report.NAME}
 # Results that are shown in the section of another one.
 INCLUDED = {curation_report.SEMHASH, curation_report.NEIGHBOURS}
 
@@ -31,6 +37,9 @@ def write_report() -> None:
     if "scaling" in results:
         IMAGES.mkdir(parents=True, exist_ok=True)
         large_k_report.draw_scaling(results["scaling"], IMAGES / "scaling.png")
+    if history_report.RESULT in results:
+        IMAGES.mkdir(parents=True, exist_ok=True)
+        history_report.draw_history(results[history_report.RESULT], IMAGES / history_report.PLOT)
     (DOCS / "benchmarks.md").write_text(page_text(results))
 
 
@@ -58,6 +67,7 @@ def page_text(results: dict[str, Json]) -> str:
         **image_report.SECTIONS,
         **kernels_report.SECTIONS,
         **curation_report.SECTIONS,
+        **history_report.SECTIONS,
     }
     texts = [section(results[name]) for name, section in sections.items() if name in results]
     return "\n".join([HEAD, *filter(None, texts)])

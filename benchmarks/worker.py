@@ -24,7 +24,7 @@ class Worker:
 
     def __init__(self, python: Path | None = None) -> None:
         """Start the process with an interpreter (default: this one)."""
-        from baseline import environment_of
+        from revisions import environment_of
 
         python = python or Path(sys.executable)
         own, other = socketpair()

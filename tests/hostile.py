@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
-from attacks import files, fits, signals
+from attacks import files, fits, resources, signals
 
 # Seconds after which an attempt is a hang.
 MAX_SECONDS = 300.0
@@ -39,6 +39,8 @@ class Attack:
     """Number of attempts."""
     before: str = ""
     """Failures and attempts of version 0.7.0, if they were counted."""
+    obstacle: Callable[[], str] = str
+    """Return why the attack cannot be made on this machine, or ""."""
 
 
 ATTACKS = (
@@ -51,13 +53,17 @@ ATTACKS = (
            "97 of 300 with cosine distances"),
     Attack("certificates, verified in exact arithmetic", fits.certificate, 900, "0 of 900"),
     Attack("rows that change during a fit", fits.changing, 252, "crashes"),
-    Attack("invalid rows and weights", fits.invalid_input, 46, "most kinds"),
+    Attack("invalid rows and weights", fits.invalid_input, fits.n_invalid_inputs, "most kinds"),
     Attack("CSR and dense rows, any settings", fits.csr_and_dense, 200),
     Attack("damaged CSV and HDF5 files, streamed", files.fit_damaged_stream, 600),
     Attack("signals to the command line", signals.interrupt_command, 150),
     Attack("SIGKILL during a save", signals.kill_save, 60, "0 of 153, with fits"),
     Attack("SIGKILL during fits with a checkpoint", signals.kill_fit, 10),
     Attack("16 threads on one estimator", fits.many_threads, 40),
+    Attack("decompression bombs", resources.open_bomb, 14, "5 GB of temporary files for one of 5 MB"),
+    Attack("a disk that becomes full during a write", resources.write_to_full_disk, 90,
+           "none were found", resources.no_full_disk),
+    Attack("forks after and during fits", resources.fork, 60, "none were found"),
 )  # fmt: skip
 
 
@@ -144,6 +150,9 @@ def main() -> None:
     counts: dict[str, Count] = {}
     for attack in ATTACKS:
         if options.only and not any(word in attack.name for word in options.only):
+            continue
+        if reason := attack.obstacle():
+            print(f"{attack.name}: skipped, because {reason}", flush=True)
             continue
         count = counts[attack.name] = run(attack, options.share)
         print(f"{attack.name}: {len(count.failures)} failures in {count.attempts:,} attempts, "

@@ -77,11 +77,15 @@ def changing(number: int) -> str:
     return ended if "FAULT" in ended else ""
 
 
+def n_invalid_inputs() -> int:
+    """Return the number of attempts of `invalid_input`."""
+    return len(REFUSED) + len(WEIGHTS)
+
+
 def invalid_input(number: int) -> str:
     """Pass input that must be refused."""
     rows, weights = list(REFUSED.values()), list(WEIGHTS.values())
     model = BoostKMeans(2, random_state=0)
-    number %= len(rows) + len(weights)
     try:
         if number < len(rows):
             model.fit(rows[number][0])
@@ -97,7 +101,7 @@ def invalid_input(number: int) -> str:
 def csr_and_dense(number: int) -> str:
     """Fit the same rows dense and as CSR."""
     rng = np.random.default_rng(number)
-    X = sparse.random_array((150, 12), density=0.3, format="csr", rng=rng)
+    X = sparse.random_array((150, 12), density=0.3, format="csr", random_state=rng)
     settings: dict[str, Any] = {
         "init": rng.choice(["random", "k-means++", "bisecting", "auto"]),
         "moves": rng.choice(["best", "first"]),

@@ -1,11 +1,12 @@
 """Rows and weights that must be refused, with the expected message."""
 
+import datetime as dt
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 from scipy import sparse
 
 ROWS = np.array([[0.0, 1], [0, 2], [5, 5], [6, 5], [5, 6], [1, 1]])
@@ -43,6 +44,15 @@ def cut(matrix: Any) -> None:
     matrix.indptr = matrix.indptr[:-1]
 
 
+def tables(columns: dict[str, Any], match: str, kind: str = "") -> dict[str, tuple[Any, str]]:
+    """Return a table of each package for tables that is installed, and the expected message."""
+    found = {}
+    for package in ("pandas", "polars"):
+        with suppress(ModuleNotFoundError):
+            found[f"a table of {package} {kind}"] = (import_module(package).DataFrame(columns), match)
+    return found
+
+
 REFUSED: dict[str, tuple[Any, str]] = {
     "starts that descend": (damaged("csr", set_item("indptr", 2, 9)), "invalid indptr"),
     "starts beyond the values": (damaged("csr", set_item("indptr", -1, 99)), "invalid indptr"),
@@ -62,13 +72,18 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "dates": (DATES, "holds dates"),
     "durations": (DATES - DATES[0, 0], "holds dates or durations"),
     "a list of dates": (list(map(list, DATES)), "holds dates"),
-    "a table of dates": (pd.DataFrame({"a": ROWS[:, 0], "b": DATES[:, 0]}), "holds dates"),
-    "a table of polars": (pl.DataFrame({"a": ROWS[:, 0], "b": DATES[:, 0]}), "holds dates"),
+    "a list of Python's dates": ([[1.0, 2.0]] * 5 + [[dt.date(2020, 1, 1), 1.0]], "holds dates"),
+    "an array of Python's dates": (DATES.astype(object), "holds dates"),
+    "a list of Python's times": ([[dt.datetime(2020, 1, 1), 1.0]] * 6, "holds dates"),
+    "a list of Python's durations": ([[dt.timedelta(1), 1.0]] * 6, "holds dates or durations"),
+    **tables({"a": ROWS[:, 0], "b": DATES[:, 0]}, "holds dates"),
+    **tables({"a": ROWS[:, 0], "b": [dt.date(2020, 1, 1)] * 6}, "holds dates", "of Python's objects"),
 }
 
 WEIGHTS: dict[str, tuple[Any, str]] = {
     "complex": (np.ones(6) + 1j, "type complex128. Weights must be real"),
     "dates": (DATES[:, 0], "type datetime64"),
+    "Python's dates": ([dt.date(2020, 1, 1)] * 6, "holds dates"),
     "texts": (["1"] * 6, "type <U1"),
     "masked": (np.ma.masked_equal([1.0, 2, 3, 4, 5, 6], 3), "masked array with 1 masked"),
     "a sum that overflows": (np.linspace(1e308, 1.5e308, 6), "sum of sample_weight is too large"),

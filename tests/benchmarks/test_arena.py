@@ -17,6 +17,7 @@ import estimate
 import machine_load
 import peers
 import problems
+import revisions
 import small_fits
 import worker
 from environment import environment
@@ -298,8 +299,8 @@ def test_baseline_must_have_its_version(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_other_interpreter_does_not_see_modules_of_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "src")
-    assert baseline.environment_of(Path(sys.executable))["PYTHONPATH"] == "src"
-    assert "PYTHONPATH" not in baseline.environment_of(Path("other"))
+    assert revisions.environment_of(Path(sys.executable))["PYTHONPATH"] == "src"
+    assert "PYTHONPATH" not in revisions.environment_of(Path("other"))
 
 
 def test_processor_time_of_other_processes_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,14 +26,15 @@ def test_benchmarks_page_is_up_to_date() -> None:
 def test_every_result_file_belongs_to_a_benchmark() -> None:
     benchmarks = {benchmark.__name__ for benchmark in run.BENCHMARKS}
     assert len(benchmarks) == len(run.BENCHMARKS)
-    assert {path.stem for path in RESULTS.glob("*.json")} <= {*benchmarks, *report.SHARED, "peers"}
+    known = {*benchmarks, *report.SHARED, *report.SEPARATE, *report.OTHER_PAGES}
+    assert {path.stem for path in RESULTS.glob("*.json")} <= known
 
 
 def test_every_benchmark_has_a_section() -> None:
     """A section without a result file is left out; all others have their own heading."""
     results = report.read_results()
     headings = [line for line in report.page_text(results).splitlines() if line.startswith("## ")]
-    own = results.keys() - report.INCLUDED - {"peers"}  # peers.json has its own page.
+    own = results.keys() - report.INCLUDED - report.OTHER_PAGES
     assert len(headings) == len(set(headings)) == len(own)
     assert report.page_text({}) == report.HEAD
 

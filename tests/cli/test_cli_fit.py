@@ -133,7 +133,7 @@ def test_reads_standard_input(small_file: Path, small_rows: NDArray[np.float32])
 
 
 def test_sparse_vectors(tmp_path: Path) -> None:
-    matrix = csr_array(random_array((300, 50), density=0.1, rng=np.random.default_rng(0)))
+    matrix = csr_array(random_array((300, 50), density=0.1, random_state=np.random.default_rng(0)))
     save_npz(tmp_path / "x.npz", matrix)
     labels = succeed("fit", tmp_path / "x.npz", "-k", "4", "--labels", "-")
     expected = BoostKMeans(4, random_state=0).fit(matrix).labels_

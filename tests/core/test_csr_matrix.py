@@ -21,7 +21,7 @@ def csr_matrix(matrix: Any, *, n_features: int | None = None, n_threads: int = 2
 
 
 def random_matrix(n: int = 50, d: int = 20) -> Any:
-    return sparse.random_array((n, d), density=0.3, format="csr", rng=np.random.default_rng(0))
+    return sparse.random_array((n, d), density=0.3, format="csr", random_state=np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("value_dtype", [np.float64, np.float32])

@@ -354,6 +354,8 @@ class TestVectors:
     def test_file_gives_the_result_of_an_array(
         self, ending: str, little_memory: int, tmp_path: Path
     ) -> None:
+        if ending == "parquet":
+            pytest.importorskip("pyarrow")
         rows = X.astype(np.float32)
         path = tmp_path / f"x.{ending}"
         write_vectors(path, rows)

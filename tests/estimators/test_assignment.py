@@ -25,7 +25,9 @@ STORED = Path(__file__).parents[1] / "stored" / "models"
 
 def sparse_rows() -> Any:
     """Return rows that stay sparse in the core."""
-    X = sparse.random_array((2_200, 2_000), density=0.004, format="csr", rng=np.random.default_rng(0))
+    X = sparse.random_array(
+        (2_200, 2_000), density=0.004, format="csr", random_state=np.random.default_rng(0)
+    )
     assert stays_sparse(X)
     return X
 

@@ -64,6 +64,34 @@ def test_other_values_are_not_certified() -> None:
     assert not model.converged_
 
 
+@pytest.mark.parametrize("what", ["values", "indices", "wrong indices"])
+def test_sparse_rows_that_a_callback_changes_are_not_certified(what: str) -> None:
+    """Small sparse matrices are expanded when the fit begins, which would hide later changes."""
+    X = sparse.random_array((300, 30), density=0.2, format="csr", random_state=np.random.default_rng(0))
+    assert BoostKMeans(5, random_state=0, tol=0).fit(X).converged_
+
+    def spoil(_: object) -> None:
+        if what == "values":
+            X.data[3] = 0.5
+        else:
+            X.indices[:] = (29 - X.indices) if what == "indices" else 30
+
+    model = BoostKMeans(5, random_state=0, tol=0, callback=spoil).fit(X)
+    assert not model.converged_
+    assert model.stop_reason_ == "tol"
+
+
+def test_one_changed_value_is_not_certified() -> None:
+    """The change is too small to move a row or to change the digits of the inertia."""
+    X = np.random.default_rng(0).normal(size=(300, 4))
+
+    def spoil(_: object) -> None:
+        X[0, 0] = np.nextafter(X[0, 0], np.inf)
+
+    assert BoostKMeans(5, random_state=0, tol=0, callback=lambda _: None).fit(X).converged_
+    assert not BoostKMeans(5, random_state=0, tol=0, callback=spoil).fit(X).converged_
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_other_lengths_are_not_certified(kind: str) -> None:
     """The lengths of rows are computed once, when a fit with cosine distances begins."""
@@ -99,9 +127,18 @@ def test_criteria_do_not_certify_other_lengths() -> None:
     assert not CriterionKMeans(5, random_state=0, callback=spoil).fit(X).converged_
 
 
+def test_criteria_do_not_certify_other_directions() -> None:
+    X = np.random.default_rng(0).random((200, 8))
+
+    def spoil(_: object) -> None:
+        X[0] = X[0, ::-1].copy()
+
+    assert not CriterionKMeans(5, random_state=0, callback=spoil).fit(X).converged_
+
+
 def test_core_has_its_own_row_starts() -> None:
     rng = np.random.default_rng(0)
-    X = sparse.random_array((200, 30), density=0.2, format="csr", rng=rng)
+    X = sparse.random_array((200, 30), density=0.2, format="csr", random_state=rng)
     expected = BoostKMeans(4, random_state=0).fit(X).labels_
     starts = X.indptr
 

@@ -41,6 +41,19 @@ def test_distances_that_float64_cannot_represent_are_not_certified() -> None:
     assert BoostKMeans(2, tol=0, random_state=0).fit(X).converged_
 
 
+def test_infinite_inertia_is_not_certified() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 5)) * 10.0 ** np.linspace(-200, 200, 5)
+    with pytest.warns(RuntimeWarning, match="too large for float64"):
+        model = BoostKMeans(3, tol=0, random_state=0).fit(X)
+    assert model.inertia_ == np.inf
+    assert not model.converged_
+    assert model.stop_reason_ == "tol"
+    shards = distributed.BoostKMeans(3, tol=0, random_state=0, engine="local")
+    with pytest.warns(RuntimeWarning, match="too large for float64"):
+        shards.fit([X[:30], X[30:]])
+    assert not shards.converged_
+
+
 @pytest.mark.filterwarnings("ignore:Number of distinct")
 def test_ties_do_not_cost_the_certificate() -> None:
     for seed in SEEDS:

@@ -76,7 +76,9 @@ def in_pairs(values: dict[str, list[Any]]) -> list[dict[str, Any]]:
 
 
 def noise(n: int = 400, d: int = 60, density: float = 0.15, seed: int = 0) -> Any:
-    return sparse.random_array((n, d), density=density, format="csr", rng=np.random.default_rng(seed))
+    return sparse.random_array(
+        (n, d), density=density, format="csr", random_state=np.random.default_rng(seed)
+    )
 
 
 def topics(n: int, d: int, k: int, terms: int = 12, seed: int = 0) -> tuple[Any, NDArray[np.int32]]:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -355,6 +354,7 @@ def test_days_without_changes(empty: Any, with_rows: bool) -> None:
 
 
 def test_removed_rows_may_be_a_column_of_vectors() -> None:
+    pd = pytest.importorskip("pandas")
     column = pd.Series(list(X[:20]))
     with_rows = fitted().update(X_removed=column, X=pd.Series(list(X)))
     np.testing.assert_array_equal(with_rows.update_report_.removed_rows, np.arange(20))

@@ -88,7 +88,7 @@ def test_many_clusters_are_arranged_in_groups(monkeypatch: pytest.MonkeyPatch) -
 
 def test_many_features_are_sketched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "MAX_FEATURES", 16)
-    X = sparse.random_array((300, 100), density=0.2, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((300, 100), density=0.2, random_state=np.random.default_rng(0), format="csr")
     model = BoostKMeans(6, metric="cosine", random_state=0).fit(X)
     dense = placed(model, X.toarray())
     np.testing.assert_allclose(placed(model, X), dense, atol=1e-6 * np.ptp(dense))

@@ -46,7 +46,7 @@ def test_white_space_and_signs_are_optional(changed: bytes) -> None:
 def test_block_size_does_not_matter(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(number_lines, "BLOCK_BYTES", block)
     for seed in range(5):
-        matrix = random_array((30, 20), density=0.1, rng=np.random.default_rng(seed)).toarray()
+        matrix = random_array((30, 20), density=0.1, random_state=np.random.default_rng(seed)).toarray()
         assert np.array_equal(read_cluto("a.mat", as_cluto(matrix)).toarray(), matrix), seed
     assert read_cluto("a.mat", DENSE).toarray().tolist() == DENSE_VALUES
     with pytest.raises(DataFormatError, match="line 4: 'x' is not a number"):

@@ -17,8 +17,9 @@ from scipy.sparse import csr_array, save_npz
 from boostkmeans import BoostKMeans, DataFormatError, ParameterError, load_model
 from boostkmeans._storage import tensors
 from boostkmeans.io import open_vectors, write_vectors
-from boostkmeans.io._access import pipe, spool
+from boostkmeans.io._access import byte_source, pipe, spool
 from boostkmeans.io._access.spool import NoRoomError, Room, Spool
+from boostkmeans.io._access.urls import is_url
 from boostkmeans.io._readers import separated
 
 # Length of a name in a hostile file, and the longest message about it.
@@ -194,12 +195,57 @@ def test_columns_of_svmlight_are_limited(tmp_path: Path, column: int) -> None:
     assert "line 2: Expected 'label column:value" in failure(read, path)
 
 
+@pytest.mark.parametrize("scheme", ["", "s3://", "file://"])
+def test_long_paths_are_not_repeated(tmp_path: Path, scheme: str) -> None:
+    name = scheme + ESCAPE + "x" * 2_000_000
+    rows = np.eye(2)
+    model = BoostKMeans(2, random_state=0).fit(rows)
+    calls: list[tuple[Any, ...]] = [
+        (open_vectors, name),
+        (write_vectors, name + ".npy", rows),
+        (load_model, name),
+        (model.save, name),
+    ]
+    for call, *arguments in calls:
+        with pytest.raises(OSError, match="File name too long") as caught:
+            call(*arguments)
+        assert len(str(caught.value)) < MAX_MESSAGE
+        assert "\x1b" not in str(caught.value)
+
+
+def test_long_queries_of_urls_are_no_file_names() -> None:
+    """The query of a signed URL is longer than the name of any file."""
+    assert is_url("https://host/x.npy?" + "x" * 1000)
+
+
+def test_errors_of_targets_are_escaped(tmp_path: Path) -> None:
+    rows, folder = np.eye(2), tmp_path / ESCAPE
+    model = BoostKMeans(2, random_state=0).fit(rows)
+    expected = r"\x1b[31m"
+    assert expected in failure(model.save, folder / "m.st")
+    assert expected in failure(write_vectors, folder / "m.npy", rows)
+    folder.mkdir()
+    for found in (failure(model.save, folder), failure(write_vectors, tmp_path / ESCAPE, rows)):
+        assert "\x1b" not in found
+    write_vectors(folder / "m.npy", rows)
+    assert expected in failure(write_vectors, folder / "m.npy", rows)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_pipes_without_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / f"pipe{ESCAPE}"
+@pytest.mark.parametrize("name", [f"pipe{ESCAPE}", f"pipe{ESCAPE}.csv"])
+def test_pipes_without_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    path = tmp_path / name
     os.mkfifo(path)
     monkeypatch.setattr(pipe, "MAX_SECONDS", 0.05)
-    found = failure(open_vectors, path)
+    waits: list[str] = []
+
+    def open_counted(path: str) -> Any:
+        waits.append(path)
+        return pipe.open_pipe(path)
+
+    monkeypatch.setattr(byte_source, "open_pipe", open_counted)
+    found = failure(read, path)
+    assert len(waits) == 1  # each of them takes MAX_SECONDS
     assert "No program has opened the pipe for writing within 0.05 seconds" in found
     assert "\x1b" not in found
     assert not [one for one in threading.enumerate() if "wait_for_writer" in one.name]

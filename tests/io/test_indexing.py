@@ -71,8 +71,9 @@ def test_ellipsis_and_array_conversion(folder: Path) -> None:
     with open_vectors(folder / "a.npy") as vectors:
         assert np.array_equal(vectors[...], X)
         assert np.array_equal(np.array(vectors, dtype="f4", copy=False), X)
-        with pytest.raises(ValueError, match="without a copy: it must be converted"):
-            np.array(vectors, dtype="f8", copy=False)
+        if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # before, copy=False allowed a copy
+            with pytest.raises(ValueError, match="without a copy: it must be converted"):
+                np.array(vectors, dtype="f8", copy=False)
 
 
 def test_rejects_invalid_ranges_and_outputs(folder: Path) -> None:

@@ -33,7 +33,9 @@ class TestExact:
 
     @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
     def test_sparse_rows(self, metric: str) -> None:
-        dense = sparse.random_array((900, 5_000), density=0.004, rng=np.random.default_rng(0)).toarray()
+        dense = sparse.random_array(
+            (900, 5_000), density=0.004, random_state=np.random.default_rng(0)
+        ).toarray()
         dense[5] = dense[3]  # equal rows, and a row of zeros
         dense[7] = 0.0
         X = sparse.csr_array(dense)

@@ -64,7 +64,10 @@ FITS: dict[str, Callable[[], Any]] = {
 
 def very_sparse() -> Any:
     """Return rows that are too sparse to be made dense."""
-    return sparse.random_array((3000, 1500), density=0.004, format="csr", random_state=0)
+    found = sparse.random_array((3000, 1500), density=0.004, format="csr", random_state=0)
+    # scikit-learn does not accept the indices of 64 bits that earlier versions of SciPy choose.
+    found.indices, found.indptr = found.indices.astype(np.int32), found.indptr.astype(np.int32)
+    return found
 
 
 def bits(value: Any) -> Any:

@@ -74,6 +74,26 @@ def test_feature_names_are_stored(tmp_path: Path) -> None:
         loaded.predict(table.rename(columns={"a": "b"}))
 
 
+def test_names_of_a_file_are_escaped_and_shortened(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    names = [f"a\x1b[31m{i}" for i in range(X.shape[1] - 1)] + ["b" * 10**6]
+    table = pd.DataFrame(X, columns=names)
+    BoostKMeans(3, random_state=0).fit(table).save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    loaded.predict(table)
+    others = [f"x{i}" for i in range(len(names))]
+    for wrong in (
+        table.set_axis(others, axis=1),
+        table.set_axis([*names[:-1], "c" * 10**6], axis=1),
+        table.iloc[:, :-1],
+        table[names[::-1]],
+    ):
+        with pytest.raises(ValueError, match="feature names should match") as caught:
+            loaded.predict(wrong)
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 600
+
+
 def test_infinite_inertia_is_stored(tmp_path: Path) -> None:
     with pytest.warns(RuntimeWarning, match="too large for float64"):
         model = BoostKMeans(3, random_state=0).fit(X * 1e200)

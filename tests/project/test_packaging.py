@@ -10,6 +10,7 @@ import yaml
 
 import boostkmeans
 from install_group import requirements
+from try_oldest import oldest_requirements
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -50,6 +51,17 @@ def test_extra_onnx_runs_models() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     assert "onnxruntime" in {re.split(r"[\[>=]", one)[0] for one in extras["onnx"]}
     assert set(extras["images-onnx"]) <= set(extras["onnx"]), "its earlier name"
+
+
+def test_every_lower_bound_is_tested() -> None:
+    """`make test-oldest` installs the lower bound of each dependency, and of each extra."""
+    project = PYPROJECT["project"]
+    extras = [
+        one for name, of in project["optional-dependencies"].items() if name != "all" for one in of
+    ]
+    assert set(oldest_requirements()) == {
+        one.replace(">=", "==") + ".*" for one in [*project["dependencies"], *extras]
+    }
 
 
 def test_groups_include_each_other() -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from boostkmeans._runtime.version import VERSION
 from check_links import broken_links, main
 from publish_docs import publish, version_of
+from release_notes import release_notes
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,3 +89,21 @@ def test_links_of_project_pages_work_on_the_site() -> None:
     # The repository is linked as soon as pyproject.toml names it.
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"].get("urls", {})
     assert conf["html_theme_options"].get("source_repository") == urls.get("Repository")
+
+
+def test_release_notes_are_a_section_of_the_changelog() -> None:
+    changelog = (
+        "# Changelog\n\n## 0.10.0 - unreleased\n\nSee [Page](docs/page.md) and [Site](https://x.org).\n\n"
+        "### Fixed\n\n- One.\n\n## 0.1.0 - 2026-01-01\n\nFirst.\n"
+    )
+    expected = "See Page and [Site](https://x.org).\n\n### Fixed\n\n- One.\n"
+    assert release_notes(changelog, "0.10.0") == expected
+    assert release_notes(changelog, "0.1.0") == "First.\n"
+    with pytest.raises(ValueError, match=r"no section of version 0\.10"):
+        release_notes(changelog, "0.10")
+
+
+def test_release_notes_of_this_version() -> None:
+    notes = release_notes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), VERSION)
+    assert notes.count("### Fixed") == 1
+    assert "\n## " not in notes

@@ -5,6 +5,7 @@ masks, and converts dates to numbers.
 """
 
 import copy
+import datetime as dt
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -19,6 +20,8 @@ from boostkmeans._runtime.errors import InvalidValuesError, Message
 TIME_KINDS = "mM"
 # Beginnings of the names of the types of polars for them.
 TIME_NAMES = ("Date", "Time", "Duration")
+# Python's own types for them, and those of single values of NumPy. Those of pandas are subclasses.
+TIME_TYPES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
 def accepted_rows(X: Any, name: str = "X") -> Any:
@@ -49,11 +52,9 @@ def accepted_rows(X: Any, name: str = "X") -> Any:
         X = _without_mask(X, name)
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         _without_mask(np.ma.stack(X), name)
-    for kind in _type_kinds(X):
-        if kind and kind in TIME_KINDS:
-            raise _invalid(
-                name, "holds dates or durations", "Convert them to numbers of a unit that you choose."
-            )
+    holds_times = any(kind and kind in TIME_KINDS for kind in _type_kinds(X))
+    if holds_times or _are_times(_object_types(X)):
+        raise _time_error(name)
     return X
 
 
@@ -77,6 +78,8 @@ def accepted_weights(sample_weight: Any, name: str = "sample_weight") -> NDArray
     weights = np.asarray(sample_weight)
     if weights.dtype.kind not in "biufO":
         raise _invalid(name, f"holds values of type {weights.dtype}", "Weights must be real numbers.")
+    if _are_times(_object_types(weights)):
+        raise _time_error(name)
     return np.asarray(weights, dtype=np.float64)
 
 
@@ -95,6 +98,12 @@ def check_still_finite(inertia: float) -> None:
 def _invalid(name: str, problem: str, remedy: str) -> InvalidValuesError:
     return InvalidValuesError(
         Message("{name} {problem}. {remedy}", name=name, problem=problem, remedy=remedy)
+    )
+
+
+def _time_error(name: str) -> InvalidValuesError:
+    return _invalid(
+        name, "holds dates or durations", "Convert them to numbers of a unit that you choose."
     )
 
 
@@ -120,6 +129,32 @@ def _type_kinds(X: Any) -> Iterable[str]:
     return [_kind(one) for one in (types if isinstance(types, Iterable) else (types,))]
 
 
+def _object_types(X: Any) -> set[type]:
+    """Return the types of the Python objects in an array, a list of rows, or the columns of a table.
+
+    NumPy raises a TypeError for objects that are not numbers, only while it converts them.
+    """
+    if isinstance(X, np.ndarray):
+        return set(map(type, X.ravel())) if X.dtype == object else set()
+    if isinstance(X, list | tuple):
+        return set().union(*(_types_in_row(row) for row in X))
+    if hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:  # a data frame of pandas
+        columns = [j for j, dtype in enumerate(X.dtypes) if _kind(dtype) == "O"]
+        return set().union(*(_object_types(X.iloc[:, j].to_numpy()) for j in columns))
+    return set()
+
+
+def _types_in_row(row: Any) -> set[type]:
+    if isinstance(row, list | tuple):
+        return set(map(type, row))
+    return _object_types(row) if isinstance(row, np.ndarray) else {type(row)}
+
+
+def _are_times(types: set[type]) -> bool:
+    """Return True if one of the types holds dates or durations."""
+    return any(issubclass(one, TIME_TYPES) for one in types)
+
+
 def _kind(dtype: Any) -> str:
     """Return the kind of a type of NumPy, pandas or polars."""
     if str(dtype).startswith(TIME_NAMES):
@@ -133,7 +168,7 @@ def _with_valid_indices(matrix: Any, name: str) -> Any:
     Row starts that change during a fit could make the core or SciPy read beyond the arrays.
     """
     if matrix.format == "coo":
-        for axis, indices in enumerate(matrix.coords):
+        for axis, indices in enumerate((matrix.row, matrix.col)):
             _check_range(indices, matrix.shape[axis], name)
         return matrix
     if matrix.format not in ("csr", "csc", "bsr"):  # built from Python objects, or without indices

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 from boostkmeans._data.frame import METRICS, Array
 from boostkmeans._data.row_source import memory_left, source_to_stream
+from boostkmeans._data.row_watch import RowWatch
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.streamed_rows import StreamedRows
 from boostkmeans._data.user_input import check_still_finite
@@ -212,13 +213,15 @@ class Clusterer(CentreModel):
         left = memory_left(X, k, weighted=sample_weight is not None)
         context = self._context(rows, weights, array, began, left)
         best = BestRun(self._problem(rows, weights, k, n_threads), context, self._start())
+        watch = RowWatch.for_callback(rows, self.callback, n_threads)
         try:
             run = best.find(self.n_init)
             # After sweeps over candidates, finding the nearest of all centres would take longer than the
             # fit. With limits, the nearest centre may be full.
             relabel = run.candidates is None and run.problem.limits is None
             assert run.outcome is not None
-            result = self._result(run, run.outcome, rows, weights, relabel=relabel)
+            outcome = _confirmed(run.outcome, watch)
+            result = self._result(run, outcome, rows, weights, relabel=relabel)
         except KeyboardInterrupt:
             if best.run is not None:
                 outcome = Outcome(StopReason.INTERRUPTED, complete=False)
@@ -319,6 +322,8 @@ class Clusterer(CentreModel):
             check_still_finite(run.inertia)
         if reason is StopReason.CERTIFIED and rows is own.rows and not run.is_inertia_of(labels):
             reason = StopReason.TOL
+        if reason is StopReason.CERTIFIED and math.isinf(inertia):
+            reason = StopReason.TOL
         if not are_distinguishable(in_frame):
             reason = StopReason.TOL if reason is StopReason.CERTIFIED else reason
             warnings.warn(
@@ -389,11 +394,18 @@ class Clusterer(CentreModel):
             warnings.warn(FewerClustersWarning(int(n_found), n_clusters), stacklevel=3)
         if math.isinf(self.inertia_):
             warnings.warn(
-                "The inertia is too large for float64 and is reported as infinite. Labels and centres "
-                "are correct. Divide X by a large factor to see the inertia.",
+                "The inertia is too large for float64 and is reported as infinite. The result is not "
+                "certified. Divide X by a large factor, or scale columns.",
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+
+def _confirmed(outcome: Outcome, watch: RowWatch | None) -> Outcome:
+    """Return the outcome. A certificate of rows that have changed in the meantime is withdrawn."""
+    if outcome.reason is StopReason.CERTIFIED and watch is not None and watch.has_changed():
+        return replace(outcome, reason=StopReason.TOL)
+    return outcome
 
 
 class FewerClustersWarning(ConvergenceWarning):

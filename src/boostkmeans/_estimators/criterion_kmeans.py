@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans._data.frame import Array
+from boostkmeans._data.row_watch import RowWatch
 from boostkmeans._data.user_input import check_still_finite
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.criterion_history import CriterionRecord
@@ -260,6 +261,7 @@ class CriterionKMeans(CentreModel):
             callback=self.callback,
         )
         rng = check_random_state(self.random_state)
+        watch = RowWatch.for_callback(data.rows, self.callback, data.n_threads)
         best: CriterionRun | None = None
         for number in range(self.n_init):
             run = CriterionRun(data, settings, rng)
@@ -276,6 +278,8 @@ class CriterionKMeans(CentreModel):
             if run.reason in (StopReason.MAX_TIME, StopReason.CALLBACK):
                 break
         assert best is not None, "there is at least one run"
+        if best.reason is StopReason.CERTIFIED and watch is not None and watch.has_changed():
+            best.reason = StopReason.TOL
         # All attributes are set in one step, so that Ctrl-C cannot leave some of them unset.
         self.__dict__.update(self._result(best, weights))
 

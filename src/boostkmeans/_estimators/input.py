@@ -3,19 +3,20 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _get_feature_names, validate_data
 
 from boostkmeans._data.frame import Array
 from boostkmeans._data.row_source import RowSource
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, canonical
 from boostkmeans._estimators.vector_columns import user_rows
-from boostkmeans._runtime.errors import EmptyDataError, FeatureCountError, shorten
+from boostkmeans._runtime.errors import MAX_SHOWN, EmptyDataError, FeatureCountError, shorten
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Attributes that scikit-learn's validation sets.
@@ -55,6 +56,8 @@ class RowInput(BaseEstimator):
         if isinstance(X, np.ndarray) and X.dtype == np.bool_:
             X = X.view(np.uint8)
         self._check_shape_of_input(X, reset=reset)
+        if not reset:
+            self._check_readable_names(X)
         dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
         array = validate_data(
             self,
@@ -81,6 +84,20 @@ class RowInput(BaseEstimator):
         if n_features != n_expected:
             raise FeatureCountError(n_features, n_expected, owner)
 
+    def _check_readable_names(self, X: Any) -> None:
+        """Raise an error for other feature names than in `fit`, if they are not fit for a message.
+
+        scikit-learn raises an error for other names, too, and repeats them as they are. Those of a model
+        file may be very long, or contain escape sequences that a terminal would obey.
+        """
+        known: Any = getattr(self, "feature_names_in_", None)
+        names = None if known is None else _get_feature_names(X)
+        if names is None or all(map(_is_readable, (*names, *known))):
+            return
+        for i, (name, before) in enumerate(zip_longest(names, known), 1):
+            if name != before:
+                raise _other_names(i, "X", name, before)
+
     def _validate_source(self, source: RowSource, *, reset: bool, whole: bool) -> Array:
         """Validate a file, using all of its rows or the first one, and its feature names."""
         names = source.feature_names
@@ -93,14 +110,26 @@ class RowInput(BaseEstimator):
             self.feature_names_in_ = np.array(names, dtype=object)
         elif not reset and names is not None and known is not None and names != known.tolist():
             wrong = next(i for i, name in enumerate(names) if name != known[i])
-            raise ValueError(
-                f"The feature names should match those that were passed during fit: column {wrong + 1} "
-                f"of {escape_untrusted(source.name)} is {shorten(repr(names[wrong]))}, and was "
-                f"{shorten(repr(known[wrong]))}."
-            )
+            raise _other_names(wrong + 1, source.name, names[wrong], known[wrong])
         return array
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._takes_sparse
         return tags
+
+
+def _is_readable(name: str) -> bool:
+    """Return True if a name is short and has no characters that a terminal would obey."""
+    return len(name) <= MAX_SHOWN and name.isprintable()
+
+
+def _other_names(column: int, owner: str, name: str | None, before: str | None) -> ValueError:
+    return ValueError(
+        f"The feature names should match those that were passed during fit: column {column} of "
+        f"{escape_untrusted(owner)} is {_quoted(name)}, and was {_quoted(before)}."
+    )
+
+
+def _quoted(name: str | None) -> str:
+    return "missing" if name is None else shorten(repr(name[:MAX_SHOWN]))

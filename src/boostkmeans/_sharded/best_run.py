@@ -1,5 +1,6 @@
 """The best of several sharded runs, and the result of a fit."""
 
+import math
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -135,7 +136,8 @@ def result_of(run: ShardedRun, outcome: Outcome, *, relabel: bool) -> ShardedRes
     k = len(centres)
     if outcome.reason is not StopReason.INTERRUPTED:
         check_still_finite(run.inertia)
-    if outcome.reason is StopReason.CERTIFIED and not are_distinguishable(in_frame):
+    is_representable = math.isfinite(inertia) and are_distinguishable(in_frame)
+    if outcome.reason is StopReason.CERTIFIED and not is_representable:
         outcome = Outcome(StopReason.TOL, complete=outcome.complete)
     if relabel:
         snapshot = run.partition.snapshot

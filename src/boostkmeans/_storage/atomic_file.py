@@ -9,6 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from boostkmeans._runtime.path_length import check_path_length
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+
 # A temporary file that was not modified for this many seconds is considered abandoned.
 ABANDONED_SECONDS = 60.0
 # Number of characters of the target's name in the name of its temporary file. Most file systems allow
@@ -33,19 +36,20 @@ def check_target(path: str | os.PathLike[str], *, force: bool) -> None:
     force : bool
         Whether an existing file may be replaced.
     """
+    check_path_length(os.fspath(path))
     target = Path(path)
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder. The name of a file is needed.")
+        raise IsADirectoryError(f"{_shown(target)} is a folder. The name of a file is needed.")
     place = target.resolve()  # a symbolic link is followed, not replaced
     if not place.parent.is_dir():
         raise FileNotFoundError(
-            f"Cannot write {target.name!r}: the folder {place.parent} does not exist."
+            f"Cannot write {target.name!r}: the folder {_shown(place.parent)} does not exist."
         )
     if target.exists() and not force:
         raise _target_exists(target)
     becomes_a_file = not place.exists() or place.is_file()
     if becomes_a_file and not os.access(place.parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"No permission to write to the folder {place.parent}.")
+        raise PermissionError(f"No permission to write to the folder {_shown(place.parent)}.")
 
 
 def atomic_write_text(path: str | os.PathLike[str], text: str, *, force: bool = False) -> None:
@@ -166,7 +170,12 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
+def _shown(path: Path) -> str:
+    """Return a path for a message."""
+    return escape_untrusted(str(path))
+
+
 def _target_exists(target: Path) -> FileExistsError:
     return FileExistsError(
-        f"{target} exists and is not overwritten. Choose another name, or force overwriting."
+        f"{_shown(target)} exists and is not overwritten. Choose another name, or force overwriting."
     )

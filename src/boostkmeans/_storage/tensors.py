@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.path_length import check_path_length
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._runtime.version import VERSION as LIBRARY_VERSION
 from boostkmeans._storage import head_checksum, strict_json
@@ -119,6 +120,7 @@ def peek(path: str | os.PathLike[str]) -> FileSummary | None:
     Returns None if the file is something else. Raises DataFormatError if it is damaged. The fields of
     the header are not checked.
     """
+    check_path_length(os.fspath(path))
     if not Path(path).is_file():
         return None
     with Path(path).open("rb") as file:
@@ -188,6 +190,7 @@ def _check_head(path: Path) -> str | None:
 
     A file that is shorter than its first bytes declare is refused before memory is allocated for it.
     """
+    check_path_length(os.fspath(path))
     shown = escape_untrusted(os.fspath(path))
     if path.exists() and not path.is_file() and not path.is_dir():
         _fail(shown, "This is not a regular file.")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.images._report import SkippedImage
 from boostkmeans.io._access.folder import files_below
 
@@ -54,7 +55,8 @@ def list_images(images: Images) -> tuple[list[ImageSource], list[SkippedImage]]:
 
 def _list_folder(folder: Path) -> tuple[list[ImageSource], list[SkippedImage]]:
     if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is not a folder. Pass single images as a list.")
+        shown = escape_untrusted(str(folder))
+        raise NotADirectoryError(f"{shown} is not a folder. Pass single images as a list.")
     unreadable: list[SkippedImage] = []
     names = files_below(folder, lambda name, reason: unreadable.append(SkippedImage(name, reason)))
     return [ImageSource(name, folder / name) for name in sorted(names)], unreadable

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from boostkmeans._runtime.errors import ChoiceError, Message, Parameter, ParameterError
+from boostkmeans._runtime.path_length import check_path_length
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.choice import list_names
 from boostkmeans.io._access.remote_file import RemotePath
@@ -35,9 +36,9 @@ def find_files(path: AnyPath | Iterable[AnyPath], format_name: str | None) -> Fi
     files of a folder.
     """
     if isinstance(path, str | bytes | os.PathLike):
-        given = local_path(os.fsdecode(path))
+        given = _given_path(path)
         return FileSet(public_name(given), tuple(_matches(given, format_name)))
-    given_paths = [local_path(os.fsdecode(one)) for one in _checked_paths(path)]
+    given_paths = [_given_path(one) for one in _checked_paths(path)]
     paths = tuple(one for each in given_paths for one in _matches(each, format_name))
     if "-" in paths and len(paths) > 1:
         raise ValueError("Standard input cannot be one of several files. Store its content in a file.")
@@ -66,6 +67,12 @@ def list_files(path: AnyPath | Iterable[AnyPath], *, format: str | None = None) 
         If a pattern or a folder has no matching file.
     """
     return list(find_files(path, format).paths)
+
+
+def _given_path(path: AnyPath) -> str:
+    given = os.fsdecode(path)
+    check_path_length(public_name(given))
+    return local_path(given)
 
 
 def _checked_paths(paths: Any) -> list[AnyPath]:

@@ -191,11 +191,12 @@ class ByteSource:
     def _raw(self, *, last: bool = True) -> Iterator[io.BufferedReader]:
         """Open the bytes as stored. `last` is False if more will be read from a pipe later."""
         if self.path != "-" and self.is_stream:
+            pipe = self._pipe  # before `try`: a pipe that failed to open would be waited for again
             try:
-                yield self._pipe
+                yield pipe
             finally:
                 if last:
-                    self._pipe.close()
+                    pipe.close()
         elif self.remote is not None:
             with open_stream(self.remote, REMOTE_BYTES if last else HEAD_BYTES) as raw:
                 yield raw

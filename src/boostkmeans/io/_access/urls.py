@@ -5,6 +5,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from boostkmeans._runtime.untrusted_text import escape_untrusted
+
 # A scheme such as "s3://", or a chain of fsspec such as "simplecache::s3://".
 SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*::)*([A-Za-z][A-Za-z0-9+.-]*)://")
 # Schemes of local files.
@@ -24,7 +26,7 @@ def is_url(path: str) -> bool:
     found = SCHEME.match(path)
     if found is None or (found[1].lower() in LOCAL_SCHEMES and "::" not in path):
         return False
-    return not Path(path).exists()  # a local file may have a strange name
+    return not _exists(path)  # a local file may have a strange name
 
 
 def local_path(path: str) -> str:
@@ -34,12 +36,22 @@ def local_path(path: str) -> str:
     ('/data/a b.npy', 'a.npy')
     """
     found = SCHEME.match(path)
-    if found is None or found[1].lower() not in LOCAL_SCHEMES or "::" in path or Path(path).exists():
+    if found is None or found[1].lower() not in LOCAL_SCHEMES or "::" in path or _exists(path):
         return path
     parts = urlsplit(path)
     if parts.netloc not in ("", "localhost"):
-        raise ValueError(f"{path} names the host {parts.netloc!r}. Write file:/// for a local file.")
+        raise ValueError(
+            f"{escape_untrusted(path)} names the host {parts.netloc!r}. Write file:/// for a local file."
+        )
     return url2pathname(unquote(parts.path)) if "%" in parts.path else parts.path
+
+
+def _exists(path: str) -> bool:
+    """Return True if there is such a file. A URL may be too long for the name of a file."""
+    try:
+        return Path(path).exists()
+    except OSError:
+        return False
 
 
 def public_name(path: str) -> str:
