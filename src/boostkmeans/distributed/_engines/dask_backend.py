@@ -8,10 +8,10 @@ from typing import Any
 from weakref import WeakSet
 
 from boostkmeans._runtime.errors import ParameterError
-from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._runtime.version import VERSION
 from boostkmeans.distributed._engines.errors import ClusterError, died_error, missing_package_error
 from boostkmeans.distributed._engines.packages import import_engine
+from boostkmeans.distributed._engines.private_dask import start_private_cluster
 from boostkmeans.distributed._engines.workers import (
     Report,
     common_instruction_sets,
@@ -155,15 +155,7 @@ class DaskBackend:
 
     def _start(self) -> None:
         """Start a cluster of our own."""
-        distributed = import_engine("dask")
-        self._cluster = distributed.LocalCluster(
-            n_workers=resolve_threads(None), threads_per_worker=1, processes=True, dashboard_address=":0"
-        )
-        try:
-            self._client = distributed.Client(self._cluster, set_as_default=False)
-        except BaseException:
-            self._cluster.close()
-            raise
+        self._cluster, self._client = start_private_cluster()
 
     def _submit(self, function: Callable[..., Any], *args: Any, key: str, priority: int) -> Any:
         future = self.client.submit(function, *args, key=key, priority=priority, pure=False)
