@@ -29,9 +29,9 @@ SELECT_IN_RAY = (
     "files with open_shards(paths, column=...)."
 )
 LISTS_AS_TEXT = (
-    "By default, Dask converts columns of lists to text, which loses digits. Create the data frame after "
-    'dask.config.set({"dataframe.convert-string": False}), with the type list<...>[pyarrow], or by '
-    "dask.dataframe.read_parquet."
+    "By default, Dask converts columns of lists to text, which loses digits. Create the data frame "
+    'after dask.config.set({"dataframe.convert-string": False}), with the type list<...>[pyarrow], or '
+    "by dask.dataframe.read_parquet."
 )
 # Kinds of NumPy's types that hold real numbers.
 NUMERIC_KINDS = "biuf"
