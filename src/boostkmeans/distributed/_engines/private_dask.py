@@ -25,9 +25,15 @@ class PrivateCluster(NamedTuple):
     client: Any
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, without messages about calls that Ctrl-C has interrupted."""
+        for one in (self.client, self.cluster):
+            one.loop.asyncio_loop.set_exception_handler(_ignore)
         self.client.close()
         self.cluster.close()
+
+
+def _ignore(loop: Any, context: dict[str, Any]) -> None:
+    """Ignore an exception that nobody waits for."""
 
 
 def start_private_cluster() -> PrivateCluster:
