@@ -78,7 +78,8 @@ class Driver:
 
     def started(self) -> list[psutil.Process]:
         """Return the processes of its own cluster, which share its process group."""
-        return psutil.Process(self.process.pid).children(recursive=True)
+        found: list[psutil.Process] = psutil.Process(self.process.pid).children(recursive=True)
+        return found
 
     def wait(self) -> str:
         """Wait for the end, and return the rest of its output."""
