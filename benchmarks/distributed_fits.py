@@ -27,7 +27,8 @@ from result_files import save_result
 # Shards per worker. Each cluster should have many rows in a shard, or gathering its candidates takes
 # longer than comparing them.
 N_SHARDS = 4
-REPEATS = 1
+# Number of runs, of which the median counts. The large set takes minutes per run.
+REPEATS_SMALL, REPEATS_LARGE = 3, 1
 ORDINARY = "ordinary fit, 2 threads"
 
 
@@ -36,17 +37,19 @@ def distributed_fits() -> None:
     sift, wordnet = data.photosift(1_000_000), data.wordnet()
     sets = {
         "PhotoSIFT 1,000,000 x 128, k = 10,000": (
-            data.synthetic_descriptors(1_000_000) if sift is None else sift, 10_000
+            data.synthetic_descriptors(1_000_000) if sift is None else sift, 10_000, REPEATS_LARGE
         ),
         "WordNet embeddings 81,000 x 512, k = 1,000": (
-            problems.embeddings(81_000, 512)[1] if wordnet is None else wordnet[1], 1_000
+            problems.embeddings(81_000, 512)[1] if wordnet is None else wordnet[1], 1_000,
+            REPEATS_SMALL,
         ),
     }  # fmt: skip
-    found = {name: compare_engines(X, k) for name, (X, k) in sets.items()}
-    save_result("distributed_fits", {"sets": found, "n_shards": N_SHARDS, "repeats": REPEATS})
+    found = {name: compare_engines(X, k, repeats) for name, (X, k, repeats) in sets.items()}
+    counts = {name: repeats for name, (_, _, repeats) in sets.items()}
+    save_result("distributed_fits", {"sets": found, "n_shards": N_SHARDS, "repeats": counts})
 
 
-def compare_engines(X: data.Array, k: int) -> Json:
+def compare_engines(X: data.Array, k: int, repeats: int) -> Json:
     """Return time, inertia and label hash of each engine, in turn."""
     with tempfile.TemporaryDirectory() as folder, dask_client() as client, local_ray():
         for number, part in enumerate(np.array_split(X, N_SHARDS)):
@@ -58,7 +61,7 @@ def compare_engines(X: data.Array, k: int) -> Json:
             "Dask, 2 workers": lambda: distributed(shards, k, client),
             "Ray, 2 workers": lambda: distributed(shards, k, "ray"),
         }
-        runs = interleaved(contestants, REPEATS)
+        runs = interleaved(contestants, repeats)
     base = runs[ORDINARY]
     return {
         name: {

@@ -2,12 +2,15 @@
 
 The benchmark writes 40 shards of synthetic float16 rows (2.5 GB) to a temporary folder, fits them on
 Dask with two single-threaded workers, and stores the peak memory of workers, scheduler and driver, and
-the bytes that workers sent to each other, beside the calculation.
+the bytes that workers sent to each other, beside the calculation. Scheduler and driver are different
+processes. Each round prints a line and stores the figures so far, which an interruption leaves.
 """
 
+import os
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +22,11 @@ import numpy as np
 import psutil
 
 from boostkmeans.distributed import BoostKMeans, open_shards
-from result_files import save_result
+from dask_cluster import separate_cluster
+from result_files import RESULTS, save_result, write_json
 
 N_SHARDS, ROWS_PER_SHARD, D, K = 40, 250_000, 128, 1_000
+N_WORKERS = 2
 MEMORY_LIMIT = "2.5GB"
 
 
@@ -66,38 +71,65 @@ def sent_bytes(dask_worker: Any) -> int:
 
 def measure(folder: str) -> Json:
     """Fit the shards, and return all figures."""
-    from distributed import Client, LocalCluster
-
     with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit=MEMORY_LIMIT, dashboard_address=None
-        ) as cluster,
-        Client(cluster) as client,
+        tempfile.TemporaryDirectory() as logs,
+        separate_cluster(Path(logs), N_WORKERS, MEMORY_LIMIT) as (client, scheduler),
     ):
-        import os
-
         pids = client.run(os.getpid)
         processes = {f"worker {i}": pid for i, pid in enumerate(pids.values())}
-        processes["driver and scheduler"] = os.getpid()
+        processes |= {"scheduler": scheduler, "driver": os.getpid()}
         began = time.perf_counter()
         with PeakMemory(processes) as memory:
             shards = open_shards(folder)
-            model = BoostKMeans(K, random_state=0, engine=client).fit(shards)
+            report = after_round(client, memory)
+            model = BoostKMeans(K, random_state=0, engine=client, callback=report).fit(shards)
         seconds = time.perf_counter() - began
-        sent = sum(client.run(sent_bytes).values())
-    rounds = model.n_iter_
-    model_bytes = K * D * 8
+        return figures(client, memory, seconds, model.n_iter_, model.inertia_)
+
+
+def figures(client: Any, memory: PeakMemory, seconds: float, n_rounds: int, inertia: float) -> Json:
+    """Return all figures of a fit, or of its rounds so far."""
+    sent, model_bytes = sum(client.run(sent_bytes).values()), K * D * 8
     return {
         "seconds": seconds,
-        "rounds": rounds,
-        "inertia": model.inertia_,
-        "peak_megabytes": memory.peaks,
+        "rounds": n_rounds,
+        "inertia": inertia,
+        "peak_megabytes": dict(memory.peaks),
         "bytes_sent": sent,
-        "bytes_sent_per_round": sent / rounds,
+        "bytes_sent_per_round": sent / max(1, n_rounds),
         # A round has two waves. With two workers, each wave sends at least a snapshot and a sum to the
         # other worker. Sums of shards on different workers meet in up to half of the additions.
         "calculated_bytes_per_round": [2 * 2 * model_bytes, (2 + N_SHARDS / 2) * model_bytes],
     }
+
+
+def after_round(client: Any, memory: PeakMemory) -> Callable[[Any], None]:
+    """Return a callback that prints a line per round, and stores the figures so far."""
+    n_rounds = 0
+
+    def report(record: Any) -> None:
+        nonlocal n_rounds
+        n_rounds += record.kind != "start"
+        peaks = ", ".join(f"{name} {peak:,.0f} MB" for name, peak in memory.peaks.items())
+        print(
+            f"  {record.kind} {n_rounds}, {record.seconds:.1f} s: inertia {record.inertia:.6g}, {peaks}",
+            flush=True,
+        )
+        found = figures(client, memory, record.seconds, n_rounds, record.inertia)
+        write_json(partial_file(), {**settings(), **found}, indent=1)
+
+    return report
+
+
+def partial_file() -> Path:
+    """Return the file with the figures of a fit that runs or was interrupted."""
+    return RESULTS / "distributed_memory_partial.json"
+
+
+def settings() -> Json:
+    """Return the sizes of the problem."""
+    sizes = {"n": N_SHARDS * ROWS_PER_SHARD, "d": D, "k": K, "n_shards": N_SHARDS}
+    return {"sizes": sizes, "memory_limit": MEMORY_LIMIT}
 
 
 def distributed_memory() -> None:
@@ -105,8 +137,8 @@ def distributed_memory() -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_shards(folder)
         found = measure(folder)
-    sizes = {"n": N_SHARDS * ROWS_PER_SHARD, "d": D, "k": K, "n_shards": N_SHARDS}
-    save_result("distributed_memory", {"sizes": sizes, "memory_limit": MEMORY_LIMIT, **found})
+    save_result("distributed_memory", {**settings(), **found})
+    partial_file().unlink(missing_ok=True)
 
 
 BENCHMARKS = [distributed_memory]

@@ -19,14 +19,25 @@ def fits_section(result: Json) -> str:
         for of_set, engines in result["sets"].items()
         for name, of in engines.items()
     ]
-    header = ["data", "", "median", "relative time", "inertia", "sweeps or rounds", "hash of the labels"]
+    header = ["data", "", "time", "relative time", "inertia", "sweeps or rounds", "hash of the labels"]
     return (
         f"## Distributed fits\n\n{result['n_shards']} shards; Dask and Ray with two single-threaded "
-        f"workers. Times include reading the files. {context(result)}\n"
+        f"workers. Times include reading the files. {_repeats(result)} {context(result)}\n"
         f"{table(header, rows)}\n"
         "Targets: 1.3 times the time of the ordinary fit, and an inertia within 0.1 %. All engines "
         "return the same labels.\n"
     )
+
+
+def _repeats(result: Json) -> str:
+    """Say how often each fit ran. Files of version 0.10 have one number for all sets."""
+    counts = result["repeats"]
+    if isinstance(counts, int):
+        counts = dict.fromkeys(result["sets"], counts)
+    if set(counts.values()) == {1}:
+        return "Each fit ran once."
+    parts = [f"{'once' if n == 1 else f'{n} times'} ({name})" for name, n in counts.items()]
+    return f"Each fit ran {', '.join(parts)}; the table has medians."
 
 
 def peers_section(result: Json) -> str:

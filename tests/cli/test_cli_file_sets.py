@@ -116,8 +116,31 @@ def test_printed_labels_with_ids(folder: Path, tmp_path: Path) -> None:
     printed = succeed("predict", folder / "model.st", tmp_path / "t.csv", "--id", "id").splitlines()
     assert [line.rpartition(",")[0] for line in printed[1:]] == ['"x, ""y"""', "7"]
     assert succeed("evaluate", folder / "model.st", tmp_path / "t.csv", "--id", "id")
-    assert succeed("convert", tmp_path / "t.csv", tmp_path / "t.npy", "--id", "id")
-    assert np.load(tmp_path / "t.npy").shape == (2, 5)
+
+
+def test_convert_keeps_ids(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "all.parquet"
+    succeed("convert", folder / "parquet", "-o", target, "--id", "key", "--rows", "5:995")
+    table = pq.read_table(target)
+    assert table.column_names == ["key", "vector"]
+    assert table["key"].to_pylist() == IDS[5:995]
+    succeed("convert", target, tmp_path / "again.parquet", "--id", "key")
+    assert pq.read_table(tmp_path / "again.parquet").equals(table)
+    (tmp_path / "t.csv").write_text("id,a,b\nx,1,2\ny,3,4\n")
+    succeed("convert", tmp_path / "t.csv", tmp_path / "t.parquet", "--id", "id")
+    assert pq.read_table(tmp_path / "t.parquet").to_pylist() == [
+        {"id": "x", "vector": [1.0, 2.0]},
+        {"id": "y", "vector": [3.0, 4.0]},
+    ]
+
+
+def test_convert_refuses_ids_without_a_column(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,a,vector\n1,1,2\n2,3,4\n")
+    message = fail(2, "convert", tmp_path / "t.csv", tmp_path / "t.npy", "--id", "id")
+    assert "--id needs a file with columns, but the format 'npy' has only vectors" in message
+    assert "omit --id, and name the columns of the vectors with --key" in message
+    message = fail(2, "convert", tmp_path / "t.csv", tmp_path / "t.parquet", "--id", "vector")
+    assert "--id must be another name than 'vector'" in message
 
 
 def test_integer_ids(folder: Path, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
     python driver.py ENGINE ADDRESS CONFIGURATION CHECKPOINT
 
-It prints one line per round, and the hash of the labels at its end.
+It prints one line per round, and the hash of the labels at its end. The address "private" stands for a
+cluster that the fit starts itself.
 """
 
 import sys
@@ -24,6 +25,8 @@ def main() -> None:
 
 def connect(engine: str, address: str) -> Any:
     """Return the argument `engine` of the estimator for a cluster."""
+    if address == "private":
+        return engine
     if engine == "dask":
         import distributed
 

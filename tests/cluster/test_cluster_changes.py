@@ -1,8 +1,11 @@
 """Workers that leave, join late, or are cut off from the network."""
 
+import json
 import os
 import subprocess
+import sys
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,11 +13,12 @@ from typing import Any
 import pytest
 
 from dask_processes import DaskProcesses
-from expected_labels import check_equal, configuration
+from expected_labels import check_equal, configuration, expected
 from tally import TALLY
 
 pytest_plugins = ("cluster_suite",)
 MANY_ROUNDS = configuration("many rounds")
+CUT_OFF = Path(__file__).with_name("ray_cut_off.py")
 # Seconds in which a fit continues without a worker that no longer answers.
 MAX_SECONDS_OFF = 300.0
 
@@ -140,3 +144,23 @@ def test_a_worker_is_cut_off_from_the_network(folder: Path, namespace: Namespace
     TALLY.seconds["rest of a fit after a worker was cut off"] = seconds
     assert began
     assert seconds < MAX_SECONDS_OFF
+
+
+def test_a_node_is_cut_off_from_the_network(folder: Path, namespace: Namespace) -> None:
+    """All results are on the node that is cut off. Another one computes them again."""
+    folder.mkdir()
+    # Ray reads the token when it is imported, so the driver is a new process. The token is for this
+    # cluster alone: `ray start` asks for one, and `ray.init` does not.
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": uuid.uuid4().hex * 2}
+    result = subprocess.run(
+        [sys.executable, str(CUT_OFF), str(folder), namespace.name, namespace.outside, namespace.inside],
+        env={**os.environ, **token, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, text=True, timeout=2 * MAX_SECONDS_OFF, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stdout + result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert found["labels"] == expected(MANY_ROUNDS.name).labels
+    assert found["n_alive"] == 2, "the fit did not need the node that was cut off"
+    TALLY.count_equal(MANY_ROUNDS.name, "ray, a node cut off")
+    TALLY.seconds["rest of a fit after a node of Ray was cut off"] = found["seconds"]
+    assert found["seconds"] < MAX_SECONDS_OFF

@@ -256,6 +256,10 @@ def check(backend):
     assert backend.is_private
     assert backend.instruction_sets()
     assert backend.get([backend.submit(len, (1, 2))]) == [2]
+    try:
+        backend.get([backend.submit(int, "x")])
+    except ValueError:
+        print("the error of the task is raised here")
     started = psutil.Process().children(recursive=True)
     assert started
     backend.close()
@@ -281,10 +285,11 @@ if __name__ == "__main__":
         "boostkmeans.distributed._engines.ray_backend.RayBackend()",
     ],
 )
-def test_private_clusters_leave_no_process_behind(start: str, tmp_path: Path) -> None:
+def test_private_clusters_are_silent_and_leave_no_process_behind(start: str, tmp_path: Path) -> None:
     pytest.importorskip("distributed" if "Dask" in start else "ray")
     script = tmp_path / "script.py"  # workers of Dask import the main module
     script.write_text(PRIVATE.format(module=".".join(start.split(".")[:3]), start=start))
     code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
     result = run_python(code, RAY_USAGE_STATS_ENABLED="0", RAY_ADDRESS="")
     assert result.returncode == 0, result.stdout + result.stderr
+    assert (result.stdout, result.stderr) == ("the error of the task is raised here\n", "")

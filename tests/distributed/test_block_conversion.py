@@ -91,6 +91,25 @@ def test_wrong_blocks_are_named(raw: Any, column: str | None, problem: str) -> N
     assert str(error.value).startswith("block 3 of X: ")
 
 
+TEXT = FRAME.assign(s="x")[["a", "s"]]
+
+
+@pytest.mark.parametrize(
+    ("raw", "advice"),
+    [
+        (TEXT, 'X[["a", "b"]]'),
+        (FRAME.assign(f=FRAME["e"]), 'X[["a", "b"]]'),
+        (FRAME.astype({"e": str}), "dataframe.convert-string"),
+        (pa.Table.from_pandas(TEXT), 'X.select_columns(["a", "b"])'),
+    ],
+    ids=["text", "two columns of lists", "lists as text", "table"],
+)
+def test_errors_about_columns_say_what_to_do_here(raw: Any, advice: str) -> None:
+    with pytest.raises(DataFormatError, match=re.escape(advice)) as error:
+        to_block(raw, "block 3 of X")
+    assert not re.search(r"\bkey\b", str(error.value)), "an estimator has no parameter key"
+
+
 def test_weights_are_float64() -> None:
     weights = to_weights(np.arange(3, dtype=np.int8), "b", 3)
     assert weights.dtype == np.float64

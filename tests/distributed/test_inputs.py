@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
@@ -81,6 +83,17 @@ def test_dask_frames(dask_backend: DaskBackend) -> None:
     check(values_of(lists, dask_backend, "e"), [5, 5])
 
 
+def test_dask_frames_with_one_column_of_lists(dask_backend: DaskBackend, tmp_path: Path) -> None:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    table = pa.table({"id": [f"row {i}" for i in range(10)], "e": list(ROWS)})
+    pq.write_table(table, tmp_path / "x.parquet")
+    check(values_of(dd.read_parquet(tmp_path / "x.parquet"), dask_backend), [10])
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    check(values_of(dd.from_pandas(frame, npartitions=2), dask_backend), [5, 5])
+
+
 def test_delayed_objects_and_futures(dask_backend: DaskBackend, dask_client: Any) -> None:
     import dask
 
@@ -101,6 +114,19 @@ def test_ray_datasets(ray_backend: RayBackend, local_ray: Any) -> None:
     numbers = ray.data.from_items([{"a": a, "b": b} for a, b in ROWS.tolist()], override_num_blocks=4)
     check(values_of(numbers, ray_backend, ["a", "b"]), [3, 3, 2, 2], np.float64)
     assert not numbers.context.execution_options.preserve_order
+    items = [{"id": f"row {i}", "e": row.tolist()} for i, row in enumerate(ROWS)]
+    check(values_of(ray.data.from_items(items).repartition(2), ray_backend), [5, 5], np.float64)
+
+
+def test_repartition_determines_the_blocks_of_parquet_files(
+    ray_backend: RayBackend, local_ray: Any, tmp_path: Path
+) -> None:
+    import ray.data
+
+    pq.write_table(pa.table({"e": list(ROWS)}), tmp_path / "x.parquet")
+    for n_blocks, lengths in ((2, [5, 5]), (5, [2] * 5)):
+        dataset = ray.data.read_parquet(str(tmp_path / "x.parquet")).repartition(n_blocks)
+        check(values_of(dataset, ray_backend), lengths)
 
 
 def test_ray_datasets_of_matrices_are_refused(ray_backend: RayBackend, local_ray: Any) -> None:

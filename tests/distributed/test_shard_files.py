@@ -157,3 +157,10 @@ def test_bad_value_is_reported_with_its_row(tmp_path: Path) -> None:
     last = open_shards(tmp_path, max_shard_bytes=40 * 32).parts[1]
     with pytest.raises(DataFormatError, match=r"a\.parquet: row 60, column 'v': Expected a number"):
         last.read()
+
+
+def test_errors_about_columns_name_the_parameter(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": ["a", "b"], "x": [1.0, 2.0]}), tmp_path / "x.parquet")
+    with pytest.raises(DataFormatError, match="Name the columns to read with column") as error:
+        open_shards(tmp_path / "x.parquet")
+    assert "with --key" in error.value.render("--{}".format)

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 from vector_samples import DENSE_FILES, X, check_all_accesses
 
-from boostkmeans import DataFormatError
+from boostkmeans import DataFormatError, ParameterError
 from boostkmeans.io import WRITABLE, open_vectors, write_vectors
 
 
@@ -28,6 +28,11 @@ def test_files_are_converted(tmp_path: Path, name: str, format_name: str) -> Non
         write_vectors(tmp_path / "converted", vectors, format=format_name)
     with open_vectors(tmp_path / "converted", format=format_name) as vectors:
         check_all_accesses(vectors, X)
+
+
+def test_ids_of_an_array_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="the vectors have no ids"):
+        write_vectors(tmp_path / "a.parquet", X, id_column="id")
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u2", "i8", "?"])

@@ -3,6 +3,7 @@
 import logging
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from boostkmeans._engine.fit import PROJECTED_TOL
 from boostkmeans._engine.plan import EARLY_FROM_CLUSTERS, Plan, RequestedSettings, make_plan
 from boostkmeans._engine.schedule import Schedule
 from boostkmeans._engine.stopping import Outcome, StoppingCriteria, StopReason
-from boostkmeans._sharded.backend import Reference, identity
+from boostkmeans._sharded.backend import LocalBackend, Reference, call, identity
 from boostkmeans._sharded.filling import fill_empty_clusters
 from boostkmeans._sharded.projecting import ShardedProjection, choose_projection
 from boostkmeans._sharded.rounds import MAX_SEED, ShardedRepairs, perform_round
@@ -31,6 +32,7 @@ from boostkmeans._sharded.shard.trees import (
     n_leaves_of,
     tree_of_rows,
 )
+from boostkmeans._sharded.tasks import Tasks
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.seeding import checked_centres, checked_labels
@@ -218,8 +220,8 @@ def tree_partition(
     """Grow a tree of the sample, and assign all rows to its leaves. Return also their number."""
     tasks = rows.tasks
     assert settings.tree is not None
-    tree = tasks.submit(
-        grow_tree, sample, settings.tree.rules, settings.n_clusters, seed, tasks.n_threads
+    tree = submit_alone(
+        tasks, grow_tree, sample, settings.tree.rules, settings.n_clusters, seed, tasks.n_threads
     )
     found = [tasks.submit(descend_shard, *shard, tree, n_results=2) for shard in rows.shards]
     partition = ShardedPartition.from_sums(rows, [one[0] for one in found], [one[1] for one in found])
@@ -288,8 +290,8 @@ def _start_from_sample(
     tasks, seed = rows.tasks, int(rng.randint(MAX_SEED))
     requested = settings.requested if is_whole(draw) else _requested_of_sample(settings)
     seconds = settings.criteria.deadline - time.perf_counter()
-    fit = tasks.submit(
-        fit_sample, sample, requested, settings.n_clusters, seed, tasks.n_threads, seconds
+    fit = submit_alone(
+        tasks, fit_sample, sample, requested, settings.n_clusters, seed, tasks.n_threads, seconds
     )
     if math.isfinite(seconds):  # If the result is lost, another fit would not end at the same time.
         fit = tasks.submit(identity, tasks.get(fit)[0])
@@ -307,6 +309,17 @@ def _start_from_sample(
     summary: SampleFit = tasks.get(tasks.submit(without_centres, fit))[0]
     note = f"sample of {summary.n_rows} rows ({summary.n_sweeps} sweeps, {summary.note})"
     return partition, note
+
+
+def submit_alone(tasks: Tasks, function: Callable[..., Any], *args: Any) -> Reference:
+    """Schedule a long task that all others wait for.
+
+    Without a cluster, it runs here and now: Ctrl-C reaches native code only in the main thread, and the
+    driver would wait for a task in another thread until its end.
+    """
+    if isinstance(tasks.backend, LocalBackend):
+        return call(tasks.isa, function, *tasks.get(*args))
+    return tasks.submit(function, *args)
 
 
 def _requested_of_sample(settings: ShardedSettings) -> RequestedSettings:

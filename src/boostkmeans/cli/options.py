@@ -119,8 +119,8 @@ class InputOptions:
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Column of a table with the ids of the rows. It is not a feature. Label files contain "
-            "the ids.",
+            help="Column of a table with the ids of the rows. It is not a feature. Tables that the "
+            "command writes contain the ids.",
         ),
     ] = None
 

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from boostkmeans._data.user_input import accepted_rows, accepted_weights
-from boostkmeans._runtime.errors import InvalidValuesError, Message
+from boostkmeans._runtime.errors import DataFormatError, InvalidValuesError, Message
 from boostkmeans._sharded.shard.block import core_array
+from boostkmeans.distributed._column_advice import mentions_key, with_remedy
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._readers.arrow.columns import import_pyarrow
 from boostkmeans.io._readers.arrow.table_rows import table_rows
@@ -18,6 +19,20 @@ Column = str | list[str] | None
 
 # Packages whose tables are read by way of Arrow.
 TABLE_PACKAGES = ("pandas", "polars", "pyarrow")
+# Advice for tables that have other columns than those of the vectors.
+SELECT_IN_DASK = (
+    'Select the columns of the vectors before the fit, e.g. X[["a", "b"]], or read the files with '
+    "open_shards(paths, column=...)."
+)
+SELECT_IN_RAY = (
+    'Select the columns of the vectors before the fit, e.g. X.select_columns(["a", "b"]), or read the '
+    "files with open_shards(paths, column=...)."
+)
+LISTS_AS_TEXT = (
+    "By default, Dask converts columns of lists to text, which loses digits. Create the data frame "
+    'after dask.config.set({"dataframe.convert-string": False}), with the type list<...>[pyarrow], or '
+    "by dask.dataframe.read_parquet."
+)
 # Kinds of NumPy's types that hold real numbers.
 NUMERIC_KINDS = "biuf"
 
@@ -92,7 +107,27 @@ def _from_array(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _from_table(raw: Any, where: Location, column: Column) -> NDArray[Any]:
-    return table_rows(_to_arrow(raw, where), where, [column] if isinstance(column, str) else column)
+    table = _to_arrow(raw, where)
+    try:
+        return table_rows(table, where, [column] if isinstance(column, str) else column)
+    except DataFormatError as error:
+        if not mentions_key(error):
+            raise
+        raise with_remedy(error, _advice(raw, table)) from None
+
+
+def _advice(raw: Any, table: Any) -> str:
+    """Return what to do about a column without numbers, from the block and its Arrow table."""
+    is_frame = type(raw).__module__.startswith("pandas")
+    if is_frame and any(map(_holds_vectors_as_text, table.itercolumns())):
+        return LISTS_AS_TEXT
+    return SELECT_IN_DASK if is_frame else SELECT_IN_RAY
+
+
+def _holds_vectors_as_text(column: Any) -> bool:
+    """Return True for text such as "[0.1 0.2]", into which Dask converts lists and arrays."""
+    kind = str(column.type)
+    return kind.endswith("string") and len(column) > 0 and str(column[0]).startswith("[")
 
 
 def _to_arrow(raw: Any, where: Location) -> Any:

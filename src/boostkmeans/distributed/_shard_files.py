@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans.distributed._column_advice import for_open_shards
 from boostkmeans.distributed._row_ranges import cut_rows
 from boostkmeans.io import (
     InspectedFile,
@@ -243,7 +244,10 @@ def open_shards(
     ((12, 2), 3, [2.0, 2.0])
     """
     max_bytes = parse_bytes(max_shard_bytes)
-    found = inspect_files(paths, format=format, key=column, id_column=id_column)
+    try:
+        found = inspect_files(paths, format=format, key=column, id_column=id_column)
+    except DataFormatError as error:
+        raise for_open_shards(error) from None
     parts = [
         part for file in found.files for part in _shards_of(file, found, format, id_column, max_bytes)
     ]

@@ -11,7 +11,13 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from boostkmeans._runtime.errors import DataFormatError, Message, Parameter, ParameterConflictError
+from boostkmeans._runtime.errors import (
+    DataFormatError,
+    Message,
+    Parameter,
+    ParameterConflictError,
+    ParameterError,
+)
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._storage.atomic_file import atomic_write
 from boostkmeans.io import _formats
@@ -42,6 +48,7 @@ def write_vectors(
     vectors: Any,
     *,
     format: str | None = None,  # noqa: A002
+    id_column: str | None = None,
     force: bool = False,
     progress: ProgressCallback | None = None,
 ) -> None:
@@ -60,6 +67,9 @@ def write_vectors(
         Result of `open_vectors`, or an array.
     format : str, default=None
         One of `WRITABLE`. By default, it is determined by the suffix.
+    id_column : str, default=None
+        Name of the column to which the ids of the rows are written. The file must be a Parquet file, and
+        the vectors must have been opened with `id_column`.
     force : bool, default=False
         Whether to overwrite an existing file.
     progress : callable, default=None
@@ -84,11 +94,12 @@ def write_vectors(
                 format=Parameter("format"),
             ),
         )
+    ids = None if id_column is None else _IdColumn.of(vectors, id_column, format_name)
     rows = _Rows.of(vectors)
     report = progress or ignore_progress
     with (
         atomic_write(path, force=force) as file,
-        batch_writer(file, format_name, rows.shape, rows.dtype) as write,
+        _batch_writer(file, format_name, rows.shape, rows.dtype, ids) as write,
     ):
         done = 0
         for batch in rows.batches(ROWS_PER_GROUP if format_name == "parquet" else None):
@@ -131,11 +142,59 @@ def batch_writer(
     write : callable
         Function that appends an array of rows.
     """
-    if ids is not None and format_name != "parquet":
-        raise ValueError(f"A {format_name} file has no column for ids. Use parquet.")
+    column = None
+    if ids is not None:
+        if format_name != "parquet":
+            raise ValueError(f"A {format_name} file has no column for ids. Use parquet.")
+        column = _IdColumn(id_column, lambda begin, end: ids[begin:end])
+    with _batch_writer(file, format_name, shape, dtype, column) as write:
+        yield write
+
+
+@dataclass(frozen=True)
+class _IdColumn:
+    """A column with the ids of the rows."""
+
+    name: str
+    read: Callable[[int, int], NDArray[Any]]
+    """Return the ids of a range of rows: integers, or strings in an array of objects."""
+
+    @classmethod
+    def of(cls, vectors: Any, name: str, format_name: str) -> "_IdColumn":
+        """Return the column of ids of some vectors. Raise an error if it cannot be written."""
+        if format_name != "parquet":
+            raise ParameterConflictError(
+                Message(
+                    "{id_column} needs a file with columns, but the format {format!r} has only vectors.",
+                    id_column=Parameter("id_column"),
+                    format=format_name,
+                ),
+                remedy=Message(
+                    "Write a .parquet file. To leave the ids out, omit {id_column}, and name the "
+                    "columns of the vectors with {key}.",
+                    id_column=Parameter("id_column"),
+                    key=Parameter("key"),
+                ),
+            )
+        if not isinstance(vectors, Vectors) or not vectors.has_ids:
+            raise ParameterError("id_column", "None, because the vectors have no ids", name)
+        if name == COLUMN:
+            raise ParameterError("id_column", f"another name than {COLUMN!r}, that of the vectors", name)
+        return cls(name, vectors.read_ids)
+
+
+@contextmanager
+def _batch_writer(
+    file: BinaryIO,
+    format_name: str,
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
+    ids: _IdColumn | None,
+) -> Iterator[Callable[[Batch], None]]:
+    """Do what `batch_writer` does, and write the ids of the rows if there are any."""
     in_file = VECS_DTYPES.get(format_name) or BIN_DTYPES.get(format_name) or dtype
     done = 0
-    with _raw_writer(format_name, file, shape, dtype, ids, id_column) as write_raw:
+    with _raw_writer(format_name, file, shape, dtype, ids) as write_raw:
 
         def write(batch: Batch) -> None:
             nonlocal done
@@ -216,12 +275,11 @@ def _raw_writer(
     file: BinaryIO,
     shape: tuple[int, int],
     dtype: np.dtype[Any],
-    ids: NDArray[Any] | None,
-    id_column: str,
+    ids: _IdColumn | None,
 ) -> Iterator[Callable[[Batch], Any]]:
     """Write the header, and return a function that writes a batch of the type in the file."""
     if format_name == "parquet":
-        with _parquet_writer(file, shape[1], dtype, ids, id_column) as write:
+        with _parquet_writer(file, shape[1], dtype, ids) as write:
             yield write
         return
     _check_counts(format_name, shape)
@@ -261,26 +319,29 @@ def _with_lengths(batch: Batch) -> NDArray[np.uint8]:
 
 @contextmanager
 def _parquet_writer(
-    file: BinaryIO, n_columns: int, dtype: np.dtype[Any], ids: NDArray[Any] | None, id_column: str
+    file: BinaryIO, n_columns: int, dtype: np.dtype[Any], ids: _IdColumn | None
 ) -> Iterator[Callable[[Batch], Any]]:
     pa = import_pyarrow()
     value = pa.field("item", pa.from_numpy_dtype(dtype), nullable=False)
-    vector = pa.field(COLUMN, pa.list_(value, n_columns), nullable=False)
-    schema = pa.schema([vector])
-    if ids is not None:
-        kind = pa.string() if ids.dtype.kind in "OU" else pa.from_numpy_dtype(ids.dtype)
-        schema = pa.schema([pa.field(id_column, kind, nullable=False), vector])
+    vectors = pa.field(COLUMN, pa.list_(value, n_columns), nullable=False)
+    schema = pa.schema([vectors] if ids is None else [_id_field(ids), vectors])
     done = 0
 
     def write(batch: Batch) -> None:
         nonlocal done
         values = pa.array(np.ravel(batch))
-        columns = [pa.FixedSizeListArray.from_arrays(values, type=vector.type)]
+        columns = [pa.FixedSizeListArray.from_arrays(values, type=vectors.type)]
         if ids is not None:
-            columns.insert(0, pa.array(ids[done : done + len(batch)], schema.field(0).type))
+            columns.insert(0, pa.array(ids.read(done, done + len(batch)), schema.field(0).type))
         done += len(batch)
         writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=ROWS_PER_GROUP)
 
     # Vectors have few repeated values, so a dictionary would take time and save no space.
     with pa.parquet.ParquetWriter(file, schema, use_dictionary=False) as writer:
         yield write
+
+
+def _id_field(ids: _IdColumn) -> Any:
+    pa, dtype = import_pyarrow(), ids.read(0, 0).dtype
+    kind = pa.string() if dtype.kind in "OU" else pa.from_numpy_dtype(dtype)
+    return pa.field(ids.name, kind, nullable=False)

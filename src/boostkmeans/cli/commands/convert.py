@@ -55,11 +55,12 @@ def convert(
       boostkmeans convert a.npy b.npy -o both.npy
       boostkmeans convert sift.hdf5 sample.fvecs --key train --rows 0:100000
       boostkmeans convert 'emb-*.parquet' --key embedding all.npy
+      boostkmeans convert 'emb-*.parquet' --id id all.parquet
       zcat points.csv.gz | boostkmeans convert - points.parquet
 
     Write dense vectors in another format, in batches: the file may be larger than memory. A value that
     the new format cannot store exactly is an error, except that float64 becomes float32 in .fvecs
-    and .fbin.
+    and .fbin. With --id, OUT is a .parquet file that has this column, too.
     """
     with command(common) as run:
         inputs, last = (paths, None) if output is not None or len(paths) < 2 else (paths[:-1], paths[-1])
@@ -76,6 +77,7 @@ def convert(
                     target,
                     chosen,
                     format=value_of(to),
+                    id_column=input_options.id_column,
                     force=common.force,
                     progress=display.counter("rows"),
                 )

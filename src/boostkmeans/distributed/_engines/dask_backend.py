@@ -9,10 +9,10 @@ from typing import Any
 from weakref import WeakSet
 
 from boostkmeans._runtime.errors import ParameterError
-from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._runtime.version import VERSION
 from boostkmeans.distributed._engines.errors import ClusterError, died_error, missing_package_error
 from boostkmeans.distributed._engines.packages import import_engine
+from boostkmeans.distributed._engines.private_dask import PrivateCluster, start_private_cluster
 from boostkmeans.distributed._engines.workers import (
     Report,
     common_instruction_sets,
@@ -74,7 +74,7 @@ class DaskBackend:
         if client is not None and client.asynchronous:
             raise ParameterError("engine", "a synchronous client (asynchronous=False)", client)
         self._client = client
-        self._cluster: Any = None
+        self._cluster: PrivateCluster | None = None
         self.is_private = is_private or client is None
         self._futures: WeakSet[Any] = WeakSet()
         self._block_names: dict[Any, str] = {}
@@ -176,27 +176,21 @@ class DaskBackend:
         """See `Backend`."""
         if self._client is None:
             return
-        if self._client.status == "running":
+        # The tasks of a private cluster end with it.
+        if self._client.status == "running" and not self.is_private:
             pending = [future for future in self._futures if future.status == "pending"]
             if pending:
                 self._client.cancel(pending)
         self._futures.clear()
-        if self.is_private:
-            self._client.close()
         if self._cluster is not None:
             self._cluster.close()
+        elif self.is_private:
+            self._client.close()
 
     def _start(self) -> None:
         """Start a cluster of our own."""
-        distributed = import_engine("dask")
-        self._cluster = distributed.LocalCluster(
-            n_workers=resolve_threads(None), threads_per_worker=1, processes=True, dashboard_address=":0"
-        )
-        try:
-            self._client = distributed.Client(self._cluster, set_as_default=False)
-        except BaseException:
-            self._cluster.close()
-            raise
+        self._cluster = start_private_cluster()
+        self._client = self._cluster.client
 
     def _submit(self, function: Callable[..., Any], *args: Any, key: str, priority: int) -> Any:
         future = self.client.submit(function, *args, key=key, priority=priority, pure=False)

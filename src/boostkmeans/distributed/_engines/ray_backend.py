@@ -1,5 +1,6 @@
 """Tasks on a Ray cluster."""
 
+import logging
 import os
 import re
 from collections import deque
@@ -36,6 +37,8 @@ MAX_NAMED = 5
 # Number of times that a private Ray runs a task again that its memory monitor killed. By default, Ray
 # never gives up.
 MAX_OUT_OF_MEMORY = 3
+# Level of the messages of a private Ray. Users who did not start it need no lines about its start.
+LOG_LEVEL = logging.ERROR
 
 
 class RayBackend:
@@ -232,8 +235,12 @@ class RayBackend:
 
 def _initialize(ray: Any, address: str | None) -> None:
     """Connect to a cluster, or start Ray on this machine."""
-    local = {"num_cpus": resolve_threads(None), "include_dashboard": False}
-    options = local if address in (None, "local") else {}
+    local = {
+        "num_cpus": resolve_threads(None),
+        "include_dashboard": False,
+        "logging_level": LOG_LEVEL,
+    }
+    options = local if address in (None, "", "local") else {}
     with _out_of_memory_limit():
         ray.init(address=address or "local", log_to_driver=False, **options)
 

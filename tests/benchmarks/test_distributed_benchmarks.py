@@ -1,0 +1,76 @@
+"""Benchmarks of distributed fits, with tiny sizes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import distributed_memory
+import distributed_report
+import result_files
+
+ENGINES = {"ordinary fit": {"seconds": 1.0, "time_ratio": 1.0, "inertia_ratio": 1.0, "rounds": 3,
+                            "labels": "0123456789"}}  # fmt: skip
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Make the benchmark of memory small, and return the folder of its results."""
+    for module in (distributed_memory, result_files):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
+    small = {"N_SHARDS": 3, "ROWS_PER_SHARD": 20_000, "D": 4, "K": 5, "N_WORKERS": 1}
+    for name, value in small.items():
+        monkeypatch.setattr(distributed_memory, name, value)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_memory_of_scheduler_and_driver(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    distributed_memory.distributed_memory()
+    assert [one.name for one in small.iterdir()] == ["distributed_memory.json"]
+    result = json.loads((small / "distributed_memory.json").read_text())
+    assert list(result["peak_megabytes"]) == ["worker 0", "scheduler", "driver"]
+    assert min(result["peak_megabytes"].values()) > 10
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(not line.startswith("  start") for line in lines) == result["rounds"] > 0
+    assert "| scheduler |" in distributed_report.memory_section(result)
+
+
+class FakeClient:
+    """A client whose workers have sent ten bytes."""
+
+    def run(self, function: Any) -> dict[str, int]:
+        return {"worker": 10}
+
+
+class Record:
+    kind, seconds, inertia = "sweep", 1.5, 3.0
+
+
+def test_an_interrupted_fit_leaves_figures(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    memory = distributed_memory.PeakMemory({})
+    report = distributed_memory.after_round(FakeClient(), memory)
+    for _ in range(2):
+        report(Record())
+    found = json.loads(distributed_memory.partial_file().read_text())
+    assert (found["rounds"], found["bytes_sent_per_round"], found["sizes"]["k"]) == (2, 5, 5)
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("repeats", "words"),
+    [
+        (1, "Each fit ran once."),
+        ({"large": 1, "small": 3}, "once (large), 3 times (small); the table has medians."),
+    ],
+)
+def test_the_page_says_how_often_fits_ran(
+    repeats: Any, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(distributed_report, "context", lambda result: "")
+    result = {"sets": {"large": ENGINES, "small": ENGINES}, "n_shards": 4, "repeats": repeats}
+    section = distributed_report.fits_section(result)
+    assert words in section
+    assert "| time |" in section
