@@ -430,6 +430,6 @@ class TestControl:
             self.model(checkpoint=checkpoint).fit(parts(self.X, 5))
 
     def test_log(self, caplog: pytest.LogCaptureFixture) -> None:
-        self.model(verbose=1).fit(parts(self.X))
+        self.model(verbose=1, engine="local").fit(parts(self.X))
         assert "5000 rows in 4 shards, on one process" in caplog.text
         assert "sweep 1" in caplog.text
