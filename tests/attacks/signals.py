@@ -33,6 +33,8 @@ def rows() -> Path:
 
 def _run(function: Callable[[], Any], number: int, seconds: float) -> int:
     """Run a function in a fork, send a signal after some time, and return the exit code."""
+    # A signal that arrives before its handler is set would end the process by the rules of the system.
+    signal.pthread_sigmask(signal.SIG_BLOCK, SENT)
     child = os.fork()
     if child == 0:
         code = 1
@@ -42,6 +44,7 @@ def _run(function: Callable[[], Any], number: int, seconds: float) -> int:
                 os.dup2(null, descriptor)
             for one in SENT:
                 signal.signal(one, signal.default_int_handler)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SENT)
             function()
             code = 0
         except SystemExit as end:
@@ -50,6 +53,7 @@ def _run(function: Callable[[], Any], number: int, seconds: float) -> int:
             code = INTERRUPTED
         finally:
             os._exit(code)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SENT)
     time.sleep(seconds)
     os.kill(child, number)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
