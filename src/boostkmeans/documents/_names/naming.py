@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from boostkmeans._runtime.progress import ProgressCallback
+from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans.documents._names.choice import Weighted
 from boostkmeans.documents._names.namer import CheckedNamer, Namer
 from boostkmeans.documents._names.phrase_shares import PhraseShares
@@ -21,9 +22,11 @@ ROOT_NAME = "all texts"
 Terms = list[tuple[str, float]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClusterNames:
     """Names of clusters, and the terms that describe them."""
+
+    __repr__ = short_repr
 
     names: list[str]
     """Name of each cluster. No two are equal."""
