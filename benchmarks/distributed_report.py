@@ -80,9 +80,9 @@ def memory_section(result: Json) -> str:
         f"{context(result)}\n{table(['process', 'peak memory'], rows)}\n"
         f"The workers sent each other {result['bytes_sent_per_round'] / 1e6:.1f} MB per round. By "
         f"calculation, a round sends {low / 1e6:.1f} to {high / 1e6:.1f} MB: centres to the other "
-        "worker, and sums of shards on different workers. The calculation leaves out labels, which travel "
-        "with the sums, and repairs. A repair counts as one round, but it sends the sums of both halves of "
-        "all clusters, and includes further sweeps.\n"
+        "worker, and sums of shards on different workers. The calculation leaves out labels, which "
+        "travel with the sums, and repairs. A repair counts as one round, but it sends the sums of both "
+        "halves of all clusters, and includes further sweeps.\n"
     )
 
 
