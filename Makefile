@@ -47,7 +47,7 @@ $(VENV)/.docs: $(PY) $(SOURCES)
 	$(QUIET) "Compiling the C++ core and installing it with Sphinx (2-3 minutes)" $(INSTALL_GROUP) docs .
 	@touch $@ $(VENV)/.plot
 
-# Tools that do not depend on the sources of the package: they are installed once.
+# Tools that do not depend on the sources of the package, among them CMake and Ninja: they are installed once.
 $(VENV)/.coverage: $(VENV)/.test
 	$(QUIET) "Installing the coverage tools" $(INSTALL_GROUP) coverage
 	@touch $@ $(VENV)/.test $(VENV)/.plot
@@ -81,8 +81,8 @@ test-oldest: $(PY) ## Run tests, also of Dask and Ray, with the oldest supported
 test-clang: $(VENV)/.test ## Compile with Clang, warnings as errors, and run the tests of the core (about 10 minutes).
 	$(PHASE) "Testing a core that Clang has compiled (about 10 minutes)" tools/try_clang.sh $(CLANG)
 
-test-arm: $(PY) ## Compile for arm64, and run the tests of the core under qemu (about 15 minutes; apt-get).
-	$(PHASE) "Testing on an emulated arm64 processor (about 15 minutes)" tools/try_arm.sh
+test-arm: $(PY) ## Compile for arm64, and run the tests of the core under qemu (about an hour; apt-get).
+	$(PHASE) "Testing on an emulated arm64 processor (about an hour)" tools/try_arm.sh
 
 # The wheels are in build/dist. zig compiles them for an old glibc; interpreters are searched on the PATH and in pyenv.
 wheels: $(PY) ## Build, check and test the source distribution and the wheels (about 20 minutes).
@@ -138,7 +138,7 @@ sanitize: $(PY) ## Run the core under AddressSanitizer, UBSan and ThreadSanitize
 	  $(BIN)/cmake --build build/$$kind --parallel && build/$$kind/exercise || exit 1; \
 	done
 
-sanitize-python: $(VENV)/.test ## Run part of the Python tests under AddressSanitizer (about 10 minutes).
+sanitize-python: $(VENV)/.coverage ## Run part of the Python tests under AddressSanitizer (about 10 minutes).
 	$(PHASE) "Running Python tests under AddressSanitizer (about 10 minutes)" tools/sanitize_python.sh $(PY)
 
 fuzz: $(VENV)/.test ## Read damaged files of every format for five minutes.

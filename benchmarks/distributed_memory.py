@@ -81,15 +81,33 @@ def measure(folder: str) -> Json:
         began = time.perf_counter()
         with PeakMemory(processes) as memory:
             shards = open_shards(folder)
-            report = after_round(client, memory)
+            traffic = Traffic(client)
+            report = after_round(traffic, memory)
             model = BoostKMeans(K, random_state=0, engine=client, callback=report).fit(shards)
+            traffic.add("end")
         seconds = time.perf_counter() - began
-        return figures(client, memory, seconds, model.n_iter_, model.inertia_)
+        return figures(traffic, memory, seconds, model.n_iter_, model.inertia_)
 
 
-def figures(client: Any, memory: PeakMemory, seconds: float, n_rounds: int, inertia: float) -> Json:
+class Traffic:
+    """Bytes that workers have sent to each other, by the kind of the step that sent them."""
+
+    def __init__(self, client: Any) -> None:
+        self.by_kind: dict[str, dict[str, int]] = {}
+        self.total = 0
+        self._client = client
+
+    def add(self, kind: str) -> None:
+        """Add the bytes that were sent since the last call to a kind of steps."""
+        before, self.total = self.total, sum(self._client.run(sent_bytes).values())
+        own = self.by_kind.setdefault(kind, {"steps": 0, "bytes": 0})
+        own["steps"] += 1
+        own["bytes"] += self.total - before
+
+
+def figures(traffic: Traffic, memory: PeakMemory, seconds: float, n_rounds: int, inertia: float) -> Json:
     """Return all figures of a fit, or of its rounds so far."""
-    sent, model_bytes = sum(client.run(sent_bytes).values()), K * D * 8
+    sent, model_bytes, label_bytes = traffic.total, K * D * 8, ROWS_PER_SHARD * 4
     return {
         "seconds": seconds,
         "rounds": n_rounds,
@@ -98,24 +116,30 @@ def figures(client: Any, memory: PeakMemory, seconds: float, n_rounds: int, iner
         "bytes_sent": sent,
         "bytes_sent_per_round": sent / max(1, n_rounds),
         # A round has two waves. With two workers, each wave sends at least a snapshot and a sum to the
-        # other worker. Sums of shards on different workers meet in up to half of the additions.
-        "calculated_bytes_per_round": [2 * 2 * model_bytes, (2 + N_SHARDS / 2) * model_bytes],
+        # other worker. Sums of shards on different workers meet in up to half of the additions. The
+        # labels of a shard travel with its sums.
+        "calculated_bytes_per_round": [
+            2 * 2 * model_bytes,
+            2 * model_bytes + N_SHARDS / 2 * (model_bytes + label_bytes),
+        ],
+        "bytes_sent_by_kind": traffic.by_kind,
     }
 
 
-def after_round(client: Any, memory: PeakMemory) -> Callable[[Any], None]:
+def after_round(traffic: Traffic, memory: PeakMemory) -> Callable[[Any], None]:
     """Return a callback that prints a line per round, and stores the figures so far."""
     n_rounds = 0
 
     def report(record: Any) -> None:
         nonlocal n_rounds
         n_rounds += record.kind != "start"
+        traffic.add(record.kind)
         peaks = ", ".join(f"{name} {peak:,.0f} MB" for name, peak in memory.peaks.items())
         print(
             f"  {record.kind} {n_rounds}, {record.seconds:.1f} s: inertia {record.inertia:.6g}, {peaks}",
             flush=True,
         )
-        found = figures(client, memory, record.seconds, n_rounds, record.inertia)
+        found = figures(traffic, memory, record.seconds, n_rounds, record.inertia)
         write_json(partial_file(), {**settings(), **found}, indent=1)
 
     return report

@@ -3,6 +3,17 @@
 from environment import Json
 from page import context, table
 
+# Targets of distributed fits: time relative to the ordinary fit, and inertia above it in percent.
+MAX_TIME_RATIO, MAX_GAP = 1.3, 0.1
+WHY = (
+    "In one process, rounds take about as long as sweeps of an ordinary fit. The fit of the sample and "
+    "the repair, which waits for all shards twice, take longer. On Dask and Ray, a round has two waves "
+    "of four dependent tasks each, and the driver decides after each wave: on small data, most of the "
+    "time passes between the tasks."
+)
+# The result that `make test-cluster RESULTS=1` stores.
+CONFORMANCE = "cluster_conformance"
+
 
 def fits_section(result: Json) -> str:
     """Return the comparison of engines with the ordinary estimator."""
@@ -22,10 +33,22 @@ def fits_section(result: Json) -> str:
     header = ["data", "", "time", "relative time", "inertia", "sweeps or rounds", "hash of the labels"]
     return (
         f"## Distributed fits\n\n{result['n_shards']} shards; Dask and Ray with two single-threaded "
-        f"workers. Times include reading the files. {_repeats(result)} {context(result)}\n"
+        f"workers. Times include reading the files, but not the start of the workers. "
+        f"{_repeats(result)} {context(result)}\n"
         f"{table(header, rows)}\n"
-        "Targets: 1.3 times the time of the ordinary fit, and an inertia within 0.1 %. All engines "
-        "return the same labels.\n"
+        f"Targets: {MAX_TIME_RATIO} times the time of the ordinary fit, and an inertia within "
+        f"{MAX_GAP} %. {_targets(result)} All engines return the same labels. {WHY}\n"
+    )
+
+
+def _targets(result: Json) -> str:
+    """Say which targets are met."""
+    fits = [one for engines in result["sets"].values() for one in engines.values()]
+    fast = sum(one["time_ratio"] <= MAX_TIME_RATIO for one in fits) - len(result["sets"])
+    near = all(100 * (one["inertia_ratio"] - 1) <= MAX_GAP for one in fits)
+    met = f"{fast or 'None'} of the {len(fits) - len(result['sets'])} distributed fits"
+    return (
+        f"{met} {'meets' if fast < 2 else 'meet'} the first, {'all' if near else 'not all'} the second."
     )
 
 
@@ -41,27 +64,27 @@ def _repeats(result: Json) -> str:
 
 
 def peers_section(result: Json) -> str:
-    """Return the comparison with other distributed libraries."""
-    shape, rows = result["shape"], []
-    for name, of in result["peers"].items():
-        if "failure" in of:
-            rows.append([name, of["failure"], "", "", ""])
-            continue
-        ours = [_seconds_or_never(of["our_seconds"][engine]) for engine in ("Dask", "Ray")]
-        rows.append(
-            [f"{name} {of['version']}", f"{of['seconds']:.0f} s", f"{of['inertia']:,.0f}", *ours]
-        )
+    """Return the comparison with other distributed libraries on one data set."""
+    rows = [_peer_row(name, of) for name, of in result["peers"].items()]
     finals = ", ".join(
-        f"{engine} {of['seconds']:.0f} s and {of['inertia']:,.0f}"
+        f"{engine} {of['seconds']:.0f} s and {of['inertia']:,.6g}"
         for engine, of in result["final"].items()
     )
     header = ["library", "its time", "its inertia", "ours on Dask to this inertia", "ours on Ray"]
     return (
-        "## Distributed fits against other libraries\n\nWordNet embeddings, "
-        f"{shape['n']:,} x {shape['d']}, k = {shape['k']:,}, {result['max_iter']} iterations from "
-        f"random rows, with two single-threaded workers. {context(result)}\n{table(header, rows)}\n"
+        f"## Distributed fits against other libraries: {result['data'].split(' x ')[0]}\n\n"
+        f"{result['max_iter']} iterations of Lloyd's algorithm from random rows, with two "
+        f"single-threaded workers. {context(result)}\n{table(header, rows)}\n"
         f"Our fits end at: {finals}.\n"
     )
+
+
+def _peer_row(name: str, of: Json) -> list[str]:
+    """Return the figures of a library, and when our fits reach its inertia."""
+    if "failure" in of:
+        return [name, of["failure"], "", "", ""]
+    ours = [_seconds_or_never(of["our_seconds"][engine]) for engine in ("Dask", "Ray")]
+    return [f"{name} {of['version']}", f"{of['seconds']:.0f} s", f"{of['inertia']:,.6g}", *ours]
 
 
 def _seconds_or_never(seconds: float | None) -> str:
@@ -80,9 +103,29 @@ def memory_section(result: Json) -> str:
         f"{context(result)}\n{table(['process', 'peak memory'], rows)}\n"
         f"The workers sent each other {result['bytes_sent_per_round'] / 1e6:.1f} MB per round. By "
         f"calculation, a round sends {low / 1e6:.1f} to {high / 1e6:.1f} MB: centres to the other "
-        "worker, and sums of shards on different workers. The calculation leaves out labels, which "
-        "travel with the sums, and repairs. A repair counts as one round, but it sends the sums of both "
-        "halves of all clusters, and includes further sweeps.\n"
+        f"worker, and sums of shards on different workers. {traffic_of_steps(result)}"
+    )
+
+
+def traffic_of_steps(result: Json) -> str:
+    """Return what the calculation leaves out, and what each kind of step sends."""
+    repairs = "A repair counts as one round, but it sends the sums of both halves of all clusters, and"
+    if "bytes_sent_by_kind" not in result:  # measured by 0.14.0 before steps were told apart
+        return (
+            "The calculation leaves out labels, which travel with the sums, and repairs. "
+            f"{repairs} includes further sweeps.\n"
+        )
+    n, d, n_shards = (result["sizes"][name] for name in ("n", "d", "n_shards"))
+    rows = [
+        [kind, own["steps"], f"{own['bytes'] / own['steps'] / 1e6:.1f} MB"]
+        for kind, own in result["bytes_sent_by_kind"].items()
+    ]
+    return (
+        "The labels of a shard travel with its sums, and are part of the calculation. It leaves out "
+        f"other steps. {repairs} includes further sweeps. Dask also copies blocks of rows, of "
+        f"{2 * n * d / n_shards / 1e6:.0f} MB each, to workers that are idle, which probably explains "
+        "the rest.\n\n"
+        f"{table(['step', 'number', 'sent per step'], rows)}"
     )
 
 
@@ -116,18 +159,20 @@ def conformance_section(result: Json) -> str:
     rows = [[f"fits with equal labels: {name}", n] for name, n in result["equal_fits_by_engine"].items()]
     rows += [[f"SIGKILLs: {name}", n] for name, n in result["sigkills_by_target"].items()]
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+    failed = "" if result["passed"] else " Not all tests of this run passed."
     return (
         f"## Equal labels on every engine\n\n`{result['command']}` compares the labels of "
         f"{result['configurations']} configurations with those of one process, and kills workers, nodes "
         f"and drivers during fits: {result['equal_fits']} fits with equal labels, and "
-        f"{result['sigkills']} SIGKILLs. {versions}.\n\n{table(['', 'number'], rows)}"
+        f"{result['sigkills']} SIGKILLs.{failed} {versions}.\n\n{table(['', 'number'], rows)}"
     )
 
 
 SECTIONS = {
     "distributed_fits": fits_section,
     "distributed_peers": peers_section,
+    "distributed_peers_of_a_million": peers_section,
     "distributed_memory": memory_section,
     "cluster_simulation": simulation_section,
-    "cluster_conformance": conformance_section,
+    CONFORMANCE: conformance_section,
 }

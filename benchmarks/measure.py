@@ -29,21 +29,24 @@ def interleaved(
     """Run all contestants in turn, `repeats` times, and return the figures of each run.
 
     Interleaving spreads changes in the speed of the machine evenly over the contestants. Each contestant
-    returns its own figures; "seconds" is added.
+    returns its own figures; "seconds" is added if it is missing.
     """
     results: dict[str, list[Json]] = {name: [] for name in contestants}
     for repeat in range(repeats):
         for name, call in contestants.items():
             seconds, figures = timed(call)
             results[name].append({"seconds": seconds, **figures})
+            seconds = results[name][-1]["seconds"]
             print(f"  run {repeat + 1} {name}: {seconds:.3f} s {one_line(figures)}", flush=True)
     return results
 
 
 def one_line(figures: Json) -> str:
-    """Return figures as "name=value" on one line, without curves."""
+    """Return figures as "name=value" on one line, without curves and seconds."""
     formatted = {
-        k: f"{v:.6g}" if isinstance(v, float) else v for k, v in figures.items() if k != "curve"
+        k: f"{v:.6g}" if isinstance(v, float) else v
+        for k, v in figures.items()
+        if k not in ("curve", "seconds")
     }
     return " ".join(f"{k}={v}" for k, v in formatted.items())
 

@@ -24,7 +24,7 @@ from result_files import RESULTS, read_result
 # Results of several benchmarks in one file, which has one section.
 SHARED = {updates_report.RESULT}
 # Results that programs other than `run.py` measure.
-SEPARATE = {history_report.RESULT}
+SEPARATE = {history_report.RESULT, distributed_report.CONFORMANCE}
 # Results that are shown on another page.
 OTHER_PAGES = {"peers", hostile_report.NAME}
 # Results that are shown in the section of another one.

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from experiment import HERE, PAGES, Json, load_size, table
+from experiment import HERE, PAGES, Experiment, Json, load_size, size_name, table
 
 # isort: split
 # The import above sets the number of threads, which must happen before NumPy is imported.
@@ -24,7 +24,9 @@ import claims_search
 import claims_trees
 import claims_variants
 import pair_refinement
+import photos
 import table3_entropy
+import tree_oracle
 from claim import VERDICTS, Claim, Judge, is_finished
 from deviations import DIFFERENCES, ERRORS, REFERENCES
 from experiment_sizes import size_table
@@ -49,16 +51,23 @@ EXPERIMENTS = {
     "search": "Nearest neighbour search (Fig. 4)",
     "documents": "Documents (Table 3)",
     "scalability": "Scalability (Fig. 5 and 6)",
+    "photos": "Real photographs (Fig. 6)",
+    "tree_oracle": "The exact Algorithm 2 and a reference implementation",
 }
 """Titles of the experiments, in the order of the paper."""
-NO_CLAIM: dict[str, Callable[[Json], str]] = {"pair_refinement": pair_refinement.conclusion}
-"""Experiments that explain a claim of another one, and the functions that return their conclusion."""
+NO_CLAIM: dict[str, Callable[[Json], str]] = {
+    "pair_refinement": pair_refinement.conclusion,
+    "photos": photos.conclusion,
+    "tree_oracle": tree_oracle.findings,
+}
+"""Experiments without claims of their own, and the functions that return their conclusions."""
 NO_SIZE = {"iterations", "lloyd_condition", "objectives", "sections", "split_priority"}
 """Experiments about illustrations and general statements, for which the paper gives no size."""
 TIMED = {"distortion", "bisecting", "sections", "top_k0", "scalability"}
 """Experiments with claims about times."""
-LARGER_SIZE = {"fast_moves": "the size of Fig. 3 d"}
-"""Experiments whose larger size is still below the paper's, and the name of that size."""
+MODULES: dict[str, Experiment] = {
+    one.NAME: one for one in (*all_experiments.EXPERIMENTS, *all_experiments.RELATED)
+}
 
 Results = Mapping[str, Sequence[Json]]
 """Results of each experiment, that at the paper's size first."""
@@ -86,7 +95,8 @@ def size_of(claim: Claim) -> str:
         return "unknown"
     if claim.experiment in NO_SIZE:
         return "none"
-    return "paper" if claim.size == "full" and claim.experiment not in LARGER_SIZE else "small"
+    is_largest = claim.size == "full" and not hasattr(MODULES[claim.experiment], "LARGER_SIZE")
+    return "paper" if is_largest else "small"
 
 
 def overview(claims: list[Claim]) -> str:
@@ -181,13 +191,12 @@ def source(name: str, results: Sequence[Json], pages: Path) -> str:
         return "Not measured yet."
     title = EXPERIMENTS[name]
     page = f"[{title}](paper/{name}.md)" if (pages / f"{name}.md").exists() else title
-    full = LARGER_SIZE.get(name, "the paper's size")
-    return f"Results: {page}. " + " ".join(size_text(name, result, full) for result in measured)
+    return f"Results: {page}. " + " ".join(size_text(name, result) for result in measured)
 
 
-def size_text(name: str, result: Json, full: str) -> str:
+def size_text(name: str, result: Json) -> str:
     """Return sentences about the data, the numbers of clusters and the load of a result."""
-    size = full if result["size"] == "full" else "the small size"
+    size = size_name(MODULES[name], result)
     names = sorted({run["data"] for run in result["runs"] if "data" in run})
     ks = sorted({k for run in result["runs"] for k in ks_of(run["run"])})
     some = [
@@ -209,9 +218,7 @@ def paragraph(number: int, claim: Claim) -> str:
     """Return the heading and the list about one claim."""
     finding = claim.finding
     end = "" if finding.measured.endswith(".") else "."
-    full = LARGER_SIZE.get(claim.experiment, "the paper's size")
-    size = full if claim.size == "full" else "the small size"
-    where = f" at {size}" if size_of(claim) in ("paper", "small") else ""
+    where = f" at {size_name(MODULES[claim.experiment], {'size': claim.size})}" if claim.size else ""
     lines = [
         f"### {number}. {claim.title}: {finding.verdict}\n",
         f"- Paper: {claim.paper}",
@@ -237,11 +244,10 @@ def page_text(results: Results, pages: Path = PAGES) -> str:
 
 def stored_results(names: Iterable[str] = tuple(EXPERIMENTS)) -> dict[str, list[Json]]:
     """Return the stored results of each experiment, that at the paper's size first."""
-    plans = {one.NAME: one.plan for one in all_experiments.EXPERIMENTS}
     return {
         name: [
             one for full in (True, False)
-            if (one := load_size(name, full, plan=plans[name])) is not None
+            if (one := load_size(name, full, plan=MODULES[name].plan)) is not None
         ]
         for name in names
     }  # fmt: skip

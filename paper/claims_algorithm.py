@@ -65,7 +65,8 @@ def ends_at_lloyds_condition(result: Json) -> Finding:
 @claim(
     "iterations",
     "The objective rises with every sweep until nothing moves",
-    "Appendix B: a move is made only if it raises the objective, so the procedure converges.",
+    "Appendix B, on the convergence: a move is made only if it raises the objective, so the objective "
+    "rises until nothing moves.",
     "Agrees if the distortion never rises from one sweep to the next, in the runs from all starts.",
 )
 def monotone(result: Json) -> Finding:

@@ -170,7 +170,8 @@ def lvq_inefficient(result: Json) -> Finding:
         f"BKM(non) needs {reached:.0f} iterations instead of {lvq['iterations']:.0f}, and LVQ takes "
         f"{ratio_text(ratio)} times as long",
         verdict(reached < lvq["iterations"] and ratio > 1, reached < lvq["iterations"] or ratio > 1),
-        "LVQ updates a centre after each row, so it cannot compute distances for many rows at once.",
+        "LVQ updates a centre after each row. This implementation compares blocks of rows with all "
+        "centres, and compares a row again if its nearest centre has moved.",
     )
 
 

@@ -23,6 +23,7 @@ from table3_entropy import N_PAPER_SETS, N_RUNS, SMALLER_SETS, UNAVAILABLE_SETS
 NAME = "criteria"
 LOAD_MATTERS = False
 TITLE = "Criteria for document clustering (the study of CLUTO's authors)"
+LARGER_SIZE = "the study's size"
 
 CRITERIA = ("i1", "i2", "e1", "g1", "h1", "h2")
 MINIMISED = ("e1", "g1")

@@ -168,7 +168,7 @@ def fast_claims(finished: dict[str, Json]) -> list[str]:
                 f"- Paper: +Fast ends lower, and is 5 % faster. Measured for BKM({start})+Fast: final "
                 f"distortion {gap:+.2f} % relative to BKM({start})"
             )
-            if "seconds_of_iteration" in best and "seconds_of_iteration" in fast:
+            if best.get("seconds_of_iteration") and "seconds_of_iteration" in fast:
                 each = 100 * (fast["seconds_of_iteration"] / best["seconds_of_iteration"] - 1)
                 text += f", time per iteration {each:+.0f} %"
             lines.append(f"{text}.")

@@ -15,6 +15,7 @@ An experiment is a module with
   stores them separately; it begins no measurement after `duration` seconds, if this is not None;
 - with it `estimate_seconds()`: how many measurements are missing, and their estimated seconds;
 - optionally `NEEDS_QUIET`: True if the page shows times of a quiet machine only;
+- optionally `LARGER_SIZE`: the name of the larger size, if it is not that of the paper;
 - optionally `LOAD_MATTERS`: False if the page shows no times, or processor times, which hardly depend
   on other processes;
 - optionally `SHOWS_BOTH`: True if the page shows the small size, too, while the paper's is incomplete,
@@ -272,16 +273,21 @@ def page_text(experiment: Experiment, *results: Json) -> str:
     for result in results:
         text = f"{origin(experiment, result)}\n\n{experiment.page(result).strip()}\n"
         if len(results) > 1:
-            size = "the paper's" if result["size"] == "full" else "the small"
-            text = f"## At {size} size\n\n" + text.replace("\n## ", "\n### ")
+            text = f"## At {size_name(experiment, result)}\n\n" + text.replace("\n## ", "\n### ")
         parts.append(text)
     return "\n".join(parts)
+
+
+def size_name(experiment: Experiment, result: Json) -> str:
+    """Return the name of the size of a result."""
+    larger: str = getattr(experiment, "LARGER_SIZE", "the paper's size")
+    return larger if result["size"] == "full" else "the small size"
 
 
 def origin(experiment: Experiment, result: Json) -> str:
     """Return a paragraph about the size, the file, the machine and the versions of a result."""
     full = result["size"] == "full"
-    size = "the paper's size" if full else "the small size (`make paper`)"
+    size = size_name(experiment, result) + ("" if full else " (`make paper`)")
     script = Path(str(experiment.__file__)).name  # type: ignore[attr-defined]
     runs = result["runs"]
     incomplete = " Some runs are still missing." if result.get("complete") is False else ""

@@ -20,6 +20,7 @@ from boostkmeans import BoostKMeans
 
 NAME = "iterations"
 TITLE = "Iterations in the plane (the paper's Fig. 1)"
+LARGER_SIZE = "the larger size"
 
 PICTURE = "paper_iterations.png"
 ANIMATION = "paper_iterations.gif"

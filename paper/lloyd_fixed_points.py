@@ -29,6 +29,7 @@ from lloyd_bias import Floats, Labels, Planted, random_labels
 
 NAME = "lloyd_fixed_points"
 TITLE = "Fixed points of Lloyd's algorithm in many dimensions"
+LARGER_SIZE = "the larger size"
 PICTURE = "lloyd_fixed_points.svg"
 
 N_CLASSES = 20

@@ -20,6 +20,7 @@ from public_data import fingerprint, sift
 
 NAME = "objectives"
 TITLE = "The objectives I1 and I2 per iteration"
+LARGER_SIZE = "its only size"
 
 N_ROWS = 20_000
 # From 312 down to 5 rows per cluster.

@@ -22,6 +22,7 @@ NAME = "sections"
 # The larger size is not timed, so the page shows the times of the small size, too.
 SHOWS_BOTH = "always"
 TITLE = "Splits into more than two sections"
+LARGER_SIZE = "the larger size"
 
 SECTIONS = (2, 3, 4, 8, 16)
 # A power of 2, 4, 8 and 16.

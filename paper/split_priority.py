@@ -22,6 +22,7 @@ from public_data import documents, sift
 
 NAME = "split_priority"
 TITLE = "Priority of clusters in a tree"
+LARGER_SIZE = "the larger size"
 
 SPLITS = ("largest", "average", "inertia")
 N_SEEDS = 20

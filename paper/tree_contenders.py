@@ -47,8 +47,8 @@ def fitted(make: Callable[..., Any], checkpoint: bool = False, **settings: Any) 
 
 TREES: dict[str, MakeTree] = {
     "RBK": fitted(RBK, **EXACT),
-    "BsKM": fitted(BisectingKMeans, init="random"),
-    "BsKM++": fitted(BisectingKMeans, init="k-means++"),
+    "BsKM": fitted(BisectingKMeans, init="random", max_iter=None),
+    "BsKM++": fitted(BisectingKMeans, init="k-means++", max_iter=None),
     **{
         f"BsBKM({name})": fitted(BisectingBoostKMeans, checkpoint=True, init=start, **EXACT)
         for name, start in STARTS.items()

@@ -11,6 +11,7 @@ import pytest
 from boostkmeans._sharded.backend import LocalBackend
 from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.ray_backend import RayBackend
+from processes import PATIENCE
 
 N_WORKERS = 2
 ENGINES = ("dask", "ray")
@@ -53,6 +54,8 @@ def local_ray() -> Iterator[Any]:
 
 @pytest.fixture
 def dask_backend(dask_client: Any) -> Iterator[DaskBackend]:
+    # A worker that an earlier test has killed returns. Without workers, a task would wait for ever.
+    dask_client.wait_for_workers(N_WORKERS, timeout=PATIENCE)
     backend = DaskBackend(dask_client)
     yield backend
     backend.close()

@@ -12,8 +12,8 @@ from typing import Any
 # machine with ten times as many busy processes as processors.
 PATIENCE = 600.0
 # Signals that tests send. A shell starts background jobs with SIGINT ignored, and `nohup` ignores
-# SIGHUP. Processes inherit this.
-SENT = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
+# SIGHUP, which Windows does not have. Processes inherit this.
+SENT = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP", "SIGTERM") if hasattr(signal, name))
 
 _started: list[subprocess.Popen[Any]] = []
 

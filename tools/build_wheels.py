@@ -28,6 +28,15 @@ ARCHITECTURES = ("x86_64", "aarch64")
 GLIBC = "2.28"
 STABLE_ABI_SINCE = (3, 12)
 
+# auditwheel knows the platforms of one architecture, that of the machine. The first argument is the
+# architecture of the wheel, which may be another.
+AUDITWHEEL = """import platform, sys
+architecture = sys.argv.pop(1)
+platform.machine = lambda: architecture
+from auditwheel.main import main
+sys.exit(main())
+"""
+
 
 def run(*command: str | Path, **environment: str) -> None:
     """Show a command and run it. Raise an error if it fails."""
@@ -143,7 +152,7 @@ def check_wheel(wheel: Path, architecture: str) -> Path:
     platform = f"manylinux_{GLIBC.replace('.', '_')}_{architecture}"
     repaired = wheel.parent / "repaired"
     run(
-        TOOLS / "auditwheel", "repair", "--plat", platform, "--only-plat",
+        TOOLS / "python", "-c", AUDITWHEEL, architecture, "repair", "--plat", platform, "--only-plat",
         "--wheel-dir", repaired, wheel,
         PATH=f"{TOOLS}{os.pathsep}{os.environ['PATH']}",  # auditwheel calls patchelf.
     )  # fmt: skip

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Usage: tools/try_arm.sh [--core]
+# Usage: tools/try_arm.sh [--core | --python]
 # Compiles the core for arm64 with Debian's cross compiler and runs its test program under qemu, on a processor with and
 # without dot products of bytes. Then runs a part of the Python tests with Debian's arm64 Python 3.11, the wheels of
-# NumPy, SciPy and scikit-learn, and the arm64 wheel of build/dist (built if it is missing). --core leaves out Python.
+# NumPy, SciPy and scikit-learn, and the arm64 wheel of build/dist (built if it is missing). --core leaves out Python,
+# and --python leaves out the test program of the core, which takes most of the time.
 # Debian 12 has all packages; nothing is installed for arm64 outside build/arm.
 set -eu
 cd "$(dirname "$0")/.."
@@ -14,15 +15,17 @@ if ! command -v qemu-aarch64-static >/dev/null || ! command -v aarch64-linux-gnu
 fi
 command -v cmake >/dev/null || "$python" -m pip install --quiet cmake
 PATH="$PWD/.venv/bin:$PATH"
-launcher=
-if command -v ccache >/dev/null; then launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
-cmake -S . -B "$work/core" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DBOOSTKMEANS_WERROR=ON \
-  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DBOOSTKMEANS_BINDINGS=OFF $launcher >/dev/null
-cmake --build "$work/core" --parallel 2
-for processor in cortex-a53 max; do
-  echo "Test program of the core on the processor $processor"
-  qemu-aarch64-static -cpu $processor -L /usr/aarch64-linux-gnu "$work/core/exercise"
-done
+if [ "${1:-}" != --python ]; then
+  launcher=
+  if command -v ccache >/dev/null; then launcher=-DCMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+  cmake -S . -B "$work/core" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DBOOSTKMEANS_WERROR=ON \
+    -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DBOOSTKMEANS_BINDINGS=OFF $launcher >/dev/null
+  cmake --build "$work/core" --parallel 2
+  for processor in cortex-a53 max; do
+    echo "Test program of the core on the processor $processor"
+    qemu-aarch64-static -cpu $processor -L /usr/aarch64-linux-gnu "$work/core/exercise"
+  done
+fi
 if [ "${1:-}" = --core ]; then exit; fi
 
 # Debian's Python for arm64, unpacked. apt-get keeps its lists apart from those of this machine.

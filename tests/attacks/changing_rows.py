@@ -2,9 +2,10 @@
 
     python tests/attacks/changing_rows.py SEED NUMBER
 
-prints one line per fit: what changed, and how the fit ended.
+prints two lines per seed, for a fit and a tree: what changed, and how it ended.
 """
 
+import logging
 import sys
 import threading
 import warnings
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans
+from boostkmeans.select import scan
 
 WRONG_INDICES = (-1, -(2**31), 2**31 - 1, 10**6, 0)
 WRONG_VALUES = (np.nan, np.inf, 1e300, -np.inf)
@@ -29,6 +31,9 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"min_size": 2},
     {"metric": "cosine"},
 )
+# Trees choose the next set by its weight, its inertia, or its average squared distance.
+SPLITS = ("largest", "inertia", "average")
+LOGGER = logging.getLogger("boostkmeans")
 
 
 def rows_of(kind: str, rng: np.random.Generator) -> Any:
@@ -63,6 +68,45 @@ def spoiling_callback(X: Any, what: str, rng: np.random.Generator, at: int) -> C
             spoil(X, what, rng)
 
     return callback
+
+
+class SpoilingHandler(logging.Handler):
+    """Spoils X after some messages. A tree calls no callback while it grows, but it logs."""
+
+    def __init__(self, X: Any, what: str, rng: np.random.Generator) -> None:
+        super().__init__(logging.DEBUG)
+        self._spoil = spoiling_callback(X, what, rng, int(rng.integers(0, 6)))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Spoil X if its time has come."""
+        self._spoil(record)
+
+
+def grow(seed: int) -> str:
+    """Grow a tree, alone or in a scan, while its rows change. Return how it ended."""
+    rng = np.random.default_rng(seed)
+    kind = ("dense", "expanded", "sparse")[seed % 3]
+    what = "" if kind == "dense" else ("data", "indices", "indptr")[seed // 3 % 3]
+    X = rows_of(kind, rng)
+    split = (*SPLITS, "scan")[seed // 9 % (4 if kind == "dense" else 3)]
+    handler, level = SpoilingHandler(X, what, rng), LOGGER.level
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.DEBUG)
+    try:
+        if split == "scan":
+            scan(X, range(2, 9), random_state=seed, n_threads=2, n_references=1)
+            ended = "not certified"
+        else:
+            model = BisectingBoostKMeans(20, split=split, random_state=seed, n_threads=2).fit(X)
+            ended = "not certified" if np.isfinite(model.inertia_) else "FAULT: inertia NaN"
+    except ValueError as error:
+        ended = f"ValueError: {error}"
+    except IndexError as error:  # of SciPy or NumPy, for a row that is copied
+        ended = f"IndexError: {error}"
+    finally:
+        LOGGER.removeHandler(handler)
+        LOGGER.setLevel(level)
+    return f"{kind} {what} by a log handler, tree {split}: {ended}"
 
 
 def fit(seed: int) -> str:
@@ -117,6 +161,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for seed in range(first, first + count):
         print(seed, fit(seed), flush=True)
+        print(seed, grow(seed), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Attacks by data: ties, extreme values, rows that change, and many threads."""
 
+import sys
 import threading
 from fractions import Fraction
 from typing import Any
@@ -8,12 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from attacks import changing_rows, extreme_rows
-from attacks.invalid_input import REFUSED, ROWS, WEIGHTS
+from attacks.invalid_input import PARAMETERS, REFUSED, ROWS, WEIGHTS
 from boostkmeans import BoostKMeans
 
 # Relative gain of a move that float64 may miss.
 ROUNDING = 1e-9
 N_THREADS = 16
+# Whether Python threads exclude each other. Some modules enable the GIL of a free-threaded interpreter.
+GIL = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
 
 
 def labels_and_predict(number: int) -> str:
@@ -77,20 +80,26 @@ def changing(number: int) -> str:
     return ended if "FAULT" in ended else ""
 
 
+def changing_tree(number: int) -> str:
+    """Change rows while a tree grows."""
+    ended = changing_rows.grow(number)
+    return ended if "FAULT" in ended else ""
+
+
 def n_invalid_inputs() -> int:
     """Return the number of attempts of `invalid_input`."""
-    return len(REFUSED) + len(WEIGHTS)
+    return len(REFUSED) + len(WEIGHTS) + len(PARAMETERS)
 
 
 def invalid_input(number: int) -> str:
     """Pass input that must be refused."""
-    rows, weights = list(REFUSED.values()), list(WEIGHTS.values())
-    model = BoostKMeans(2, random_state=0)
+    fits = [{"X": X} for X, _ in REFUSED.values()]
+    fits += [{"X": ROWS, "sample_weight": weights} for weights, _ in WEIGHTS.values()]
+    models = [BoostKMeans(2, random_state=0)] * len(fits)
+    models += [BoostKMeans(2, random_state=0, **given) for given, _ in PARAMETERS.values()]
+    fits += [{"X": ROWS}] * len(PARAMETERS)
     try:
-        if number < len(rows):
-            model.fit(rows[number][0])
-        else:
-            model.fit(ROWS, sample_weight=weights[number - len(rows)][0])
+        models[number].fit(**fits[number])
     except ValueError:
         return ""
     except Exception as error:

@@ -39,6 +39,16 @@ def mask(matrix: Any) -> None:
     matrix.data = np.ma.masked_equal(matrix.data, 5)
 
 
+def set_dates(matrix: Any) -> None:
+    """Make the values dates."""
+    matrix.data = matrix.data.astype("datetime64[s]")
+
+
+def set_float_indices(matrix: Any) -> None:
+    """Make the columns floats."""
+    matrix.indices = matrix.indices.astype(float)
+
+
 def cut(matrix: Any) -> None:
     """Remove the end of the row starts."""
     matrix.indptr = matrix.indptr[:-1]
@@ -68,6 +78,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "COO": (damaged("coo", lambda matrix: matrix.row.__setitem__(0, 100)), "the index 100"),
     "masked values": (np.ma.masked_equal(ROWS, 5), "masked array with 4 masked values"),
     "masked values of CSR": (damaged("csr", mask), "masked array with 4 masked values"),
+    "dates in CSR": (damaged("csr", set_dates), "holds dates"),
+    "columns that are floats": (damaged("csr", set_float_indices), "indices of type float64"),
+    "a structured array": (np.zeros(6, dtype=[("a", "f8"), ("b", "f8")]), "structured array"),
     "masked rows in a list": ([*np.ma.masked_equal(ROWS, 5)], "masked array with 4 masked values"),
     "dates": (DATES, "holds dates"),
     "durations": (DATES - DATES[0, 0], "holds dates or durations"),
@@ -80,8 +93,24 @@ REFUSED: dict[str, tuple[Any, str]] = {
     **tables({"a": ROWS[:, 0], "b": [dt.date(2020, 1, 1)] * 6}, "holds dates", "of Python's objects"),
 }
 
+with suppress(ModuleNotFoundError):
+    pandas = import_module("pandas")
+    periods = pandas.period_range("2020", periods=6, freq="D")
+    REFUSED["periods of pandas"] = (pandas.DataFrame({"a": periods, "b": ROWS[:, 0]}), "holds dates")
+
+# Values of parameters that are arrays.
+PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
+    "masked centres": ({"init": np.ma.masked_greater(ROWS[:2], 1)}, "init is a masked array with 1"),
+    "dates as centres": ({"init": DATES[:2]}, "init holds dates"),
+    "complex centres": ({"init": ROWS[:2] + 1j}, "init holds values of type complex128"),
+    "complex objects as centres": ({"init": (ROWS[:2] + 1j).astype(object)}, "init holds values that"),
+    "masked labels": ({"init": np.ma.masked_equal([0, 0, 1, 1, 1, 0], 1)}, "init is a masked array"),
+    "masked limits": ({"max_size": np.ma.masked_equal([3.0, 4], 4)}, "max_size is a masked array"),
+}
+
 WEIGHTS: dict[str, tuple[Any, str]] = {
     "complex": (np.ones(6) + 1j, "type complex128. Weights must be real"),
+    "complex objects": (np.array([1 + 1j] * 6, dtype=object), "holds values that are not numbers"),
     "dates": (DATES[:, 0], "type datetime64"),
     "Python's dates": ([dt.date(2020, 1, 1)] * 6, "holds dates"),
     "texts": (["1"] * 6, "type <U1"),

@@ -13,6 +13,7 @@ With these rules switched off, 0.9.0 finds the labels of 0.7.0 in all settings.
 """
 
 import json
+import platform
 from pathlib import Path
 from statistics import median
 
@@ -31,6 +32,7 @@ SOME = (
     "sparse/kept-cosine", "streamed/default", "weights/some-zero",
 )  # fmt: skip
 OTHERS = ("avx2", "baseline")
+X86 = ("x86_64", "AMD64")
 
 
 def check(name: str, folder: Path) -> None:
@@ -38,6 +40,8 @@ def check(name: str, folder: Path) -> None:
     isa = boostkmeans.instruction_set()
     if isa not in OUTCOMES:
         pytest.skip(f"the instruction set {isa} was not recorded, only {[*OUTCOMES]}")
+    if platform.machine() not in X86:  # "baseline" names the kernel of each processor.
+        pytest.skip("the labels were recorded on x86-64")
     if SETTINGS[name].machine_dependent and not same_libraries():
         pytest.skip("the result depends on BLAS or scikit-learn, and these are not the recorded ones")
     expected = dict(OUTCOMES[isa][name])

@@ -38,6 +38,15 @@ def test_memory_of_scheduler_and_driver(small: Path, capsys: pytest.CaptureFixtu
     assert "| scheduler |" in distributed_report.memory_section(result)
 
 
+def test_the_section_of_memory_shows_the_traffic_of_each_step() -> None:
+    path = Path(distributed_memory.__file__).parent / "results" / "distributed_memory.json"
+    result = json.loads(path.read_text())
+    result.pop("bytes_sent_by_kind", None)
+    assert "leaves out labels" in distributed_report.memory_section(result)
+    result["bytes_sent_by_kind"] = {"sweep": {"steps": 4, "bytes": 10_000_000}}
+    assert "| sweep | 4 | 2.5 MB |" in distributed_report.memory_section(result)
+
+
 class FakeClient:
     """A client whose workers have sent ten bytes."""
 
@@ -51,11 +60,13 @@ class Record:
 
 def test_an_interrupted_fit_leaves_figures(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     memory = distributed_memory.PeakMemory({})
-    report = distributed_memory.after_round(FakeClient(), memory)
+    traffic = distributed_memory.Traffic(FakeClient())
+    report = distributed_memory.after_round(traffic, memory)
     for _ in range(2):
         report(Record())
     found = json.loads(distributed_memory.partial_file().read_text())
     assert (found["rounds"], found["bytes_sent_per_round"], found["sizes"]["k"]) == (2, 5, 5)
+    assert found["bytes_sent_by_kind"] == {"sweep": {"steps": 2, "bytes": 10}}
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 

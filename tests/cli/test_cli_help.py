@@ -172,6 +172,7 @@ def every_example() -> list[Any]:
     found += examples_of(run("--help").stdout)
     blocks = PAGE.read_text().split("```")[1::2]
     found += [line for block in blocks if block.startswith("sh\n") for line in examples_of(block)]
+    found = [line for line in found if "--address" not in line]  # There is no cluster.
     slow = [pytest.mark.slow]
     return [
         pytest.param(line, marks=slow if any(part in line for part in SLOW) else [])

@@ -113,3 +113,16 @@ def test_a_missing_column_is_reported(engine: Any, tmp_path: Path) -> None:
     error = str(fit_error(engine, tmp_path, "parquet", column="embedding"))
     assert "emb-1.parquet" in error
     assert "embedding" in error
+
+
+def test_a_row_of_another_width_is_reported(engine: Any, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for number in range(3):
+        rows = good_rows().tolist()
+        if number == 1:
+            rows[71] = rows[71][:3]
+        pq.write_table(pa.table({"embedding": rows}), tmp_path / f"emb-{number}.parquet")
+    error = str(fit_error(engine, tmp_path, "parquet", column="embedding"))
+    assert "emb-1.parquet: row 71, column 'embedding': The list has 3 values" in error

@@ -1,6 +1,7 @@
 """Workers with another version of the library, or without enough memory: clear messages."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,13 @@ OTHER_VERSION = "0.3.14"
 
 def other_version(folder: Path) -> str:
     """Return a PYTHONPATH on which the library has another version."""
-    info = folder / "other" / f"boostkmeans-{OTHER_VERSION}.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: boostkmeans\nVersion: {OTHER_VERSION}\n"
+    package = folder / "other" / "boostkmeans"
+    shutil.copytree(
+        Path(boostkmeans.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
     )
-    return os.pathsep.join([str(info.parent), *filter(None, sys.path)])
+    version = package / "_runtime" / "version.py"
+    version.write_text(version.read_text().replace(boostkmeans.__version__, OTHER_VERSION))
+    return os.pathsep.join([str(package.parent), *filter(None, sys.path)])
 
 
 def check_versions(error: Exception) -> None:

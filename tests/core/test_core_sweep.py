@@ -287,7 +287,7 @@ def test_low_precision_gains_nearly_as_much_as_float32(isa: str, d: int, dtype: 
 
 def test_low_precision_applies_to_bytes_only() -> None:
     X, labels = random_problem(200, 9, 10, 0)
-    for other in (X, X.astype(np.float32), np.asfortranarray((X * 30).astype(np.int8))):
+    for other in (X, X.astype(np.float32), np.round(X * 30)):
         both = [
             core_sweep(other, labels, 10, np.arange(200), low=low)[0].labels for low in (False, True)
         ]
@@ -305,3 +305,5 @@ def test_low_precision_is_used_for_bytes(monkeypatch: pytest.MonkeyPatch) -> Non
     labels = np.random.default_rng(1).integers(0, 300, 3000).astype(np.int32)
     both = [core_sweep(X, labels, 300, np.arange(3000), low=low)[0].labels for low in (False, True)]
     assert (both[0] != both[1]).any()
+    other = core_sweep(np.asfortranarray(X), labels, 300, np.arange(3000), low=True)[0].labels
+    np.testing.assert_array_equal(other, both[1])

@@ -81,6 +81,10 @@ def test_rows_reject_shifts_and_factors_of_other_lengths() -> None:
         _core.Rows(np.zeros((5, 3)), shift=None)
     with pytest.raises(ValueError, match="factors must have one value per row"):
         _core.Rows(matrix, shift=None, factors=np.ones(49))
+    with pytest.raises(ValueError, match="factors must have one value per row"):
+        _core.Rows(matrix, shift=np.zeros(20), factors=np.ones(51))
+    with pytest.raises(ValueError, match="factors must have one value per row"):
+        _core.Rows(np.zeros((5, 3)), shift=np.zeros(3), factors=np.ones(4))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ import boostkmeans
 import reference
 from boostkmeans import load_model
 from boostkmeans._runtime.errors import DataFormatError, EmptyDataError, ParameterError
+from boostkmeans._runtime.instruction_set import instruction_sets
 from boostkmeans._sharded import fit as sharded_fit
+from boostkmeans._sharded.backend import LocalBackend
 from boostkmeans.distributed import BisectingBoostKMeans, BoostKMeans, open_shards
 from conftest import blobs, same_partition
 
@@ -421,6 +423,24 @@ class TestControl:
         np.testing.assert_array_equal(labels_of(resumed), labels_of(whole))
         np.testing.assert_array_equal(resumed.cut(7), whole.cut(7))
 
+    def test_resumes_with_the_instruction_set_of_the_checkpoint(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        slowest, *others = instruction_sets()
+        checkpoint = tmp_path / "fit.checkpoint"
+        monkeypatch.setenv("BOOSTKMEANS_ISA", slowest)
+        whole = self.model(engine="local").fit(parts(self.X))
+        settings: Any = {"engine": "local", "checkpoint": checkpoint}
+        self.model(**settings, callback=lambda record: record.kind != "start").fit(parts(self.X))
+        monkeypatch.delenv("BOOSTKMEANS_ISA")
+        monkeypatch.setattr(LocalBackend, "instruction_sets", lambda self: others or ["another"])
+        with pytest.raises(ValueError, match=f"{slowest!r}, which not all workers.*BOOSTKMEANS_ISA"):
+            self.model(**settings).fit(parts(self.X))
+        monkeypatch.setattr(LocalBackend, "instruction_sets", lambda self: instruction_sets())
+        resumed = self.model(**settings).fit(parts(self.X))
+        np.testing.assert_array_equal(labels_of(resumed), labels_of(whole))
+        assert resumed.inertia_ == whole.inertia_
+
     def test_refuses_the_checkpoint_of_other_data(self, tmp_path: Path) -> None:
         checkpoint = tmp_path / "fit.checkpoint"
         self.model(checkpoint=checkpoint).fit(parts(self.X))
@@ -433,3 +453,17 @@ class TestControl:
         self.model(verbose=1, engine="local").fit(parts(self.X))
         assert "5000 rows in 4 shards, on one process" in caplog.text
         assert "sweep 1" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("init", "message"),
+    [
+        (np.ma.masked_array(np.eye(3), mask=np.eye(3) > 0), "mask"),
+        (np.eye(3) * 1j, "complex"),
+        (np.zeros((3, 3), dtype="datetime64[s]"), "dates"),
+    ],
+)
+def test_invalid_init_is_refused(init: Array, message: str) -> None:
+    X, _ = blobs(120, 3, 3)
+    with pytest.raises(ValueError, match=message):
+        BoostKMeans(3, init=init, engine="local").fit(parts(X))

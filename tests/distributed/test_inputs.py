@@ -19,7 +19,7 @@ from boostkmeans.distributed._engine_choice import choose_backend
 from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.ray_backend import RayBackend
 from boostkmeans.distributed._input_kinds import InputKind
-from boostkmeans.distributed._inputs import as_blocks, weight_references
+from boostkmeans.distributed._inputs import as_blocks, feature_names_of, weight_references
 
 pytest_plugins = ("cluster_fixtures",)
 pytestmark = [
@@ -116,6 +116,19 @@ def test_ray_datasets(ray_backend: RayBackend, local_ray: Any) -> None:
     assert not numbers.context.execution_options.preserve_order
     items = [{"id": f"row {i}", "e": row.tolist()} for i, row in enumerate(ROWS)]
     check(values_of(ray.data.from_items(items).repartition(2), ray_backend), [5, 5], np.float64)
+
+
+def test_feature_names_of_tables(local_ray: Any) -> None:
+    import dask.dataframe as dd
+    import pandas as pd
+    import ray.data
+
+    numbers = ray.data.from_items([{"a": a, "b": b} for a, b in ROWS.tolist()])
+    frame = dd.from_pandas(pd.DataFrame(ROWS, columns=["a", "b"]), npartitions=3)
+    for X in (numbers, frame):
+        assert feature_names_of(X, 2) == ["a", "b"]
+        assert feature_names_of(X, 3) is None
+    assert feature_names_of(ray.data.from_numpy(ROWS), 2) is None
 
 
 def test_repartition_determines_the_blocks_of_parquet_files(

@@ -39,11 +39,11 @@ def slow_part(i: int) -> NDArray[np.float32]:
     return PARTS[i]
 
 
-def labels_of(rows: Any, divisor: int = 4) -> NDArray[np.int32]:
+def labels_of(rows: Any, divisor: int = 4, place: Any = None) -> NDArray[np.int32]:
     return np.asarray(rows[:, 0] // divisor, dtype=np.int32)
 
 
-def scaled(rows: Any, factors: Any) -> NDArray[np.float64]:
+def scaled(rows: Any, factors: Any, place: Any) -> NDArray[np.float64]:
     return np.asarray(rows[:, :1] * factors, dtype=np.float64)
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, save_npz, vstack
 
-from boostkmeans import DataFormatError
+from boostkmeans import DataFormatError, ParameterError
+from boostkmeans._runtime.errors import ParameterConflictError
 from boostkmeans.distributed import open_shards
 from boostkmeans.distributed._row_ranges import cut_rows
 from boostkmeans.io import write_vectors
@@ -164,3 +165,15 @@ def test_errors_about_columns_name_the_parameter(tmp_path: Path) -> None:
     with pytest.raises(DataFormatError, match="Name the columns to read with column") as error:
         open_shards(tmp_path / "x.parquet")
     assert "with --key" in error.value.render("--{}".format)
+
+
+def test_errors_about_parameters_name_those_of_open_shards(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(ParameterConflictError, match="so column is not allowed") as error:
+        open_shards(tmp_path / "x.npy", column="a")
+    assert error.value.render("--{}".format).endswith("so --key is not allowed.")
+    with pytest.raises(ParameterError, match="column must be a name") as wrong:
+        open_shards(tmp_path / "x.npy", column=[3])  # type: ignore[list-item]
+    assert wrong.value.option_names == {"column": "--key"}
+    with pytest.raises(ParameterError, match="max_shard_bytes must be a positive number"):
+        open_shards(tmp_path / "x.npy", max_shard_bytes=0)

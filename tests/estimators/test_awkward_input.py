@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from attacks import awkward_rows
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, baselines
 from conftest import blobs, same_partition
 
@@ -262,3 +263,27 @@ def test_failed_fit_keeps_the_fitted_attributes(kind: Any, wrong: NDArray[Any]) 
         model.fit(wrong)
     assert model.n_features_in_ == 3
     np.testing.assert_array_equal(model.predict(X), labels)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_awkward_data_sets_are_fitted_or_refused() -> None:
+    """`make hostile` tries more of them."""
+    for number in range(300):
+        assert not awkward_rows.fit(number), number
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("fault", ["labels are out of range", "labels differ", "inertia is"])
+def test_faults_of_awkward_data_sets_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: BoostKMeans, X: Any, **_: Any) -> BoostKMeans:
+        fit(self, X)
+        if fault == "inertia is":
+            self.inertia_ += 1.0
+        else:
+            n_labels = self.cluster_centers_.shape[0] if fault == "labels differ" else 1000
+            self.labels_ = (self.labels_ + n_labels - 1) % n_labels
+        return self
+
+    fit = BoostKMeans.fit
+    monkeypatch.setattr(BoostKMeans, "fit", broken)
+    assert any(fault in awkward_rows.fit(number) for number in range(60))

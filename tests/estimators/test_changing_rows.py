@@ -1,5 +1,7 @@
 """Rows that change during a fit crash nothing, and their result is never certified with NaN."""
 
+import logging
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,9 @@ import pytest
 from scipy import sparse
 
 from attacks import changing_rows
-from boostkmeans import BoostKMeans
+from boostkmeans import BisectingBoostKMeans, BoostKMeans
 from boostkmeans.documents import CriterionKMeans
+from boostkmeans.select import scan
 from conftest import run_python
 
 SCRIPT = Path(changing_rows.__file__)
@@ -28,7 +31,7 @@ runpy.run_path({str(SCRIPT)!r}, run_name="__main__")
 """)
     assert result.returncode == 0, result.stdout[-500:] + result.stderr
     lines = result.stdout.splitlines()
-    assert len(lines) == N_FITS
+    assert len(lines) == 2 * N_FITS  # a fit and a tree for each seed
     assert not [line for line in lines if "FAULT" in line]
 
 
@@ -46,6 +49,42 @@ def test_nan_is_an_error(kind: str, settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="NaN or infinity, which it did not contain when the fit began"):
         model.fit(rows)
     assert not hasattr(model, "labels_")
+
+
+class SpoilingHandler(logging.Handler):
+    """Changes rows while a tree grows, in which no callback is called, and stops an endless loop."""
+
+    def __init__(self, X: Any) -> None:
+        super().__init__()
+        self._X, self._n_rounds = X, 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write NaN into the rows of a growing tree. Raise an error if the tree does not notice."""
+        if "leaves are final" in record.getMessage():
+            self._X[::3, 0] = np.nan
+            self._n_rounds += 1
+            assert self._n_rounds < 1000, "the tree does not end"
+
+
+@pytest.mark.parametrize("split", ["largest", "inertia", "average", "scan"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_nan_in_a_growing_tree_is_an_error(
+    split: str, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    X = np.random.default_rng(0).normal(size=(400, 8))
+    rows: Any = X if kind == "dense" or split == "scan" else sparse.csr_array(X)
+    handler = SpoilingHandler(X if rows is X else rows.data.reshape(X.shape))
+    caplog.set_level(logging.DEBUG, logger="boostkmeans")
+    logger = logging.getLogger("boostkmeans")
+    grow: Any = BisectingBoostKMeans(5, split=split, random_state=0).fit
+    if split == "scan":
+        grow = partial(scan, ks=[5], random_state=0)
+    logger.addHandler(handler)
+    try:
+        with pytest.raises(ValueError, match="NaN or infinity, which it did not contain"):
+            grow(rows)
+    finally:
+        logger.removeHandler(handler)
 
 
 def test_other_values_are_not_certified() -> None:

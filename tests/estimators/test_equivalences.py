@@ -119,6 +119,15 @@ def test_memory_layout_does_not_matter(rough: NDArray[np.float64], tmp_path: Pat
         np.testing.assert_array_equal(fitted(X).labels_, expected, err_msg=name)
 
 
+@pytest.mark.usefixtures("isa")
+def test_memory_layout_of_bytes_does_not_matter() -> None:
+    X = np.random.default_rng(0).integers(120, size=(3000, 64), dtype=np.uint8)
+    expected = fitted(X, n_clusters=300, tol=1e-4, max_iter=5)  # Sweeps multiply bytes.
+    for other in (np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
+        found = fitted(other, n_clusters=300, tol=1e-4, max_iter=5)
+        np.testing.assert_array_equal(found.labels_, expected.labels_)
+
+
 def test_neither_writes_nor_copies_x(rough: NDArray[np.float64]) -> None:
     X = rough.astype(np.float32)
     before = X.copy()

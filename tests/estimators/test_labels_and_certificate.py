@@ -4,11 +4,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from attacks.extreme_rows import directions, far_away, in_many_units, near_limits, with_outlier
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, distributed
 
 SEEDS = range(12)
+
+
+def layouts(X: NDArray[Any]) -> list[Any]:
+    """Return the same rows in other memory layouts. Data frames of one array have the first one."""
+    return [
+        np.asfortranarray(X),
+        np.repeat(X, 2, axis=1)[:, ::2],
+        np.repeat(X, 2, axis=0)[::2],
+        X[::-1, ::-1].copy()[::-1, ::-1],
+    ]
 
 
 @pytest.mark.parametrize("make", [directions, with_outlier, in_many_units, near_limits, far_away])
@@ -28,6 +39,22 @@ def test_labels_are_those_of_predict(make: Any) -> None:
             model.fit(X, sample_weight=weights)
             assert np.array_equal(model.predict(X), model.labels_), (seed, model)
             assert model.converged_ == (model.stop_reason_ == "certified")
+
+
+@pytest.mark.usefixtures("isa")
+@pytest.mark.filterwarnings("ignore:Number of distinct")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_memory_layout_does_not_decide_ties(dtype: str) -> None:
+    for seed in SEEDS:
+        X, k = directions(np.random.default_rng(seed))
+        rows = X.astype(dtype)
+        model = BoostKMeans(k, metric="cosine", tol=0, random_state=seed).fit(rows)
+        assert model.converged_
+        for other in layouts(rows):
+            assert np.array_equal(model.predict(other), model.labels_), seed
+            found = BoostKMeans(k, metric="cosine", tol=0, random_state=seed).fit(other)
+            assert np.array_equal(found.labels_, model.labels_), seed
+            assert found.inertia_ == model.inertia_
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct")

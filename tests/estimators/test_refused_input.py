@@ -1,11 +1,14 @@
 """Input that NumPy or SciPy would misread is refused with a clear ValueError."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from attacks.invalid_input import REFUSED, ROWS, WEIGHTS
+from attacks.invalid_input import PARAMETERS, REFUSED, ROWS, WEIGHTS
 from boostkmeans import BoostKMeans, DataFormatError, distributed
+from boostkmeans.io import write_vectors
 from boostkmeans.metrics import i1, silhouette, simplified_silhouette
 from boostkmeans.quantization import ProductQuantizer
 
@@ -64,3 +67,22 @@ def test_shards_refuse_weights(name: str) -> None:
     halves = [np.ma.asarray(weights)[:3] if name == "masked" else np.asarray(weights)[:3]] * 2
     with pytest.raises((ValueError, DataFormatError), match=match):
         model.fit([ROWS[:3], ROWS[3:]], sample_weight=halves)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_refuses_parameters(name: str) -> None:
+    parameters, match = PARAMETERS[name]
+    model = BoostKMeans(2, random_state=0, **parameters)
+    with pytest.raises(ValueError, match=match):
+        model.fit(ROWS)
+
+
+def test_write_vectors_refuses_masked_values(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="vectors is a masked array with 4 masked values"):
+        write_vectors(tmp_path / "x.npy", np.ma.masked_equal(ROWS, 5))
+
+
+def test_messages_do_not_repeat_long_values() -> None:
+    with pytest.raises(ValueError, match="could not convert string to float") as caught:
+        BoostKMeans(2).fit([["a" * 1_000_000, "b"]] * 20)
+    assert len(str(caught.value)) <= 2000

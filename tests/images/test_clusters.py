@@ -59,8 +59,10 @@ def test_a_fitted_pipeline_is_used_as_it_is(photos: Path) -> None:
     again = cluster_images(photos, 2, features=first.pipeline, random_state=0)
     assert again.pipeline is not None
     assert again.pipeline.words_ is words
+    # The images are projected one by one or all at once, which rounds differently.
     np.testing.assert_allclose(again.vectors, first.vectors, atol=1e-6)
-    assert again.to_dict() == first.to_dict()
+    np.testing.assert_array_equal(again.model.labels_, first.model.labels_)
+    assert again.model.inertia_ == pytest.approx(first.model.inertia_, rel=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:1 images cannot be read")

@@ -127,6 +127,35 @@ def test_temporary_files_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "limit of 1,000,000" in failure(read, array, **limits)
 
 
+def test_small_files_cannot_fill_the_disk_under_a_memory_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, np.zeros((1 << 16, 8)))  # 4 MB, from a few kB
+    monkeypatch.setattr(spool, "MIN_DISK", 1 << 20)
+    assert read(path).shape == (1 << 16, 8)
+    assert read(path, max_memory="3MB").shape == (1 << 16, 8)
+    assert read(path, max_memory="1MB", max_disk="5MB").shape == (1 << 16, 8)
+    np.savez_compressed(
+        tmp_path / "ordinary.npz", np.random.default_rng(0).integers(9, size=(1 << 16, 8))
+    )
+    assert read(tmp_path / "ordinary.npz", max_memory="1MB").shape == (1 << 16, 8)
+    monkeypatch.setattr(Spool, "write", lambda *_: pytest.fail("nothing must be written"))
+    assert "more than the limit of 2,000,000 bytes on the disk" in failure(read, path, max_memory="1MB")
+    assert "limit of 2,000,000" in failure(read, [path, path], max_memory="1MB")
+
+
+def test_memory_is_checked_before_content_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, np.zeros((1 << 16, 8)))
+    monkeypatch.setattr(Spool, "write", lambda *_: pytest.fail("nothing must be written"))
+    expected = pytest.raises(MemoryError, match=r"needs at least .* The limit is 191 MiB")
+    with open_vectors(path, max_memory="200MB") as vectors, expected:
+        BoostKMeans(8).fit(vectors)
+
+
 def test_content_of_unknown_size_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.csv").write_text("1,2,3,4\n" * 1000)
     (tmp_path / "x.jsonl").write_text("[1,2,3,4]\n" * 1000)

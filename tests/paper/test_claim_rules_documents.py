@@ -77,6 +77,12 @@ def test_best_for_documents_also_by_the_mean_of_all_runs(name: str) -> None:
         assert verdict_of(name, entropies({chosen: best[chosen]}, worst=worst)) == expected
 
 
+@pytest.mark.parametrize(("worst", "expected"), [(1.3, IN_PART), (2.0, DIFFERS)])
+def test_first_by_the_mean_alone_agrees_in_part(worst: float, expected: str) -> None:
+    found = entropies({"BKM(rnd)+Fast": [1.1] * 4}, worst=worst)
+    assert verdict_of("best_direct_for_documents", found) == expected
+
+
 @pytest.mark.parametrize(
     ("direct", "tree", "expected"),
     [(0.96, 0.96, AGREES), (0.98, 0.96, IN_PART), (0.96, 0.98, IN_PART), (1.01, 0.9, DIFFERS)],

@@ -158,7 +158,9 @@ def test_times_at_the_papers_size_are_not_extrapolated(name: str) -> None:
 @pytest.mark.parametrize("name", claims.EXPERIMENTS)
 @pytest.mark.parametrize("size", ["small", "full"])
 def test_incomplete_results_are_judged_or_not_measured(name: str, size: str) -> None:
-    whole = {**each_result()[name], "size": size}
+    # Experiments without claims have no miniature: their stored results are small.
+    stored = each_result().get(name) or claims.stored_results([name])[name][0]
+    whole = {**stored, "size": size}
     runs = whole["runs"]
     failing = [{"run": run["run"], "failure": "more than 1 s"} for run in runs]
     # At the paper's size, seconds are measured later than distortions.

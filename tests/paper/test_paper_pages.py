@@ -13,7 +13,7 @@ import run_paper
 
 EXPERIMENTS = {one.NAME: one for one in run_paper.EXPERIMENTS}
 # Experiments about other papers have pages, but no claims.
-RELATED = {one.NAME for one in getattr(run_paper, "RELATED", [])}
+RELATED = {one.NAME: one for one in run_paper.RELATED}
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -69,8 +69,23 @@ def test_every_result_file_belongs_to_an_experiment() -> None:
     assert names <= {*EXPERIMENTS, *RELATED, "seconds"}
 
 
+@pytest.mark.parametrize("name", ["photos", "fast_moves", "iterations", "tree_oracle"])
+def test_larger_sizes_are_not_called_the_papers(name: str) -> None:
+    one = {**EXPERIMENTS, **RELATED}[name]
+    assert "the paper's size" not in experiment.size_name(one, {"size": "full"})
+    result = experiment.load_size(name, full=True) or experiment.load_size(name, full=False)
+    assert result is not None
+    assert "at the paper's size" not in experiment.origin(one, {**result, "size": "full"})
+
+
+def test_only_claims_of_the_papers_size_rest_on_it() -> None:
+    names = {one.experiment for one in claims.judge_all(claims.stored_results())
+             if claims.size_of(one) == "paper"}  # fmt: skip
+    assert names.isdisjoint({"fast_moves", *claims.NO_SIZE})
+
+
 def test_claims_refer_to_experiments() -> None:
-    assert set(claims.EXPERIMENTS) <= set(EXPERIMENTS)
+    assert set(claims.EXPERIMENTS) <= {*EXPERIMENTS, *RELATED}
     assert set(claims.NO_CLAIM) | claims.NO_SIZE <= set(claims.EXPERIMENTS)
 
 
@@ -79,7 +94,7 @@ def test_claims_page_compares_runs_with_the_current_plan() -> None:
     for name, results in claims.stored_results().items():
         for result in results:
             stored = [one["run"] for one in result["runs"]]
-            plan = EXPERIMENTS[name].plan(result["size"] == "full")
+            plan = {**EXPERIMENTS, **RELATED}[name].plan(result["size"] == "full")
             if all(run in stored for run in plan):
                 assert result.get("complete") is not False
 

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -23,3 +24,11 @@ def test_pages_name_existing_targets() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for name in re.findall(r"`make ([a-z-]+)", page.read_text()):
             assert name in targets, f"{page.name}: make {name}"
+
+
+def test_tools_of_the_sanitized_build_are_installed() -> None:
+    """The group "test" has neither CMake nor Ninja: the build of the package brings its own."""
+    assert re.search(r"^sanitize-python: \$\(VENV\)/\.coverage ", TEXT, flags=re.MULTILINE)
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    names = {re.split("[^a-z-]", one)[0] for one in groups["coverage"] if isinstance(one, str)}
+    assert names >= {"cmake", "ninja"}

@@ -1,6 +1,8 @@
 """Workflow files are valid, and agree with the tools and pages of the project."""
 
 import re
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,13 @@ class TestWorkflows:
         assert "libpython3.11-stdlib" in (ROOT / "tools" / "try_arm.sh").read_text()  # Debian 12
         users = [one for one in jobs_of("sanitizers.yml").values() if "make test-arm" in commands(one)]
         assert [one["container"] for one in users] == ["debian:12"]
+
+    def test_free_threaded_python_is_tested_where_rust_is_available(self) -> None:
+        """Pip compiles safetensors for it. The containers of Linux wheels have no Rust."""
+        options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+        assert fnmatch("cp314t-manylinux_x86_64", options["test-skip"])
+        assert not fnmatch("cp314-manylinux_x86_64", options["test-skip"])
+        assert "rustup" in commands(jobs_of("tests.yml")["platforms"])
 
     def test_documentation_is_checked_and_keeps_older_versions(self) -> None:
         jobs = jobs_of("docs.yml")

@@ -1,10 +1,13 @@
 """The package on systems without the functions that only Linux or POSIX has."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import run_python
+
+ROOT = Path(__file__).parents[2]
 
 # Removes what Windows, macOS or both do not have. Python's own modules are imported before.
 OTHER_SYSTEM = """
@@ -45,7 +48,29 @@ command = ["fit", str(folder / "x.fvecs"), "-k", "4", "-o", str(folder / "by_com
 done = typer.testing.CliRunner().invoke(app, command)
 assert done.exit_code == 0, done.output
 """,
-        timeout=120,
         fresh=True,
     )
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="the tests themselves show it")
+def test_tests_of_windows_can_be_collected() -> None:
+    """The folders and the packages are those of the Windows jobs in .github/workflows."""
+    result = run_python(
+        OTHER_SYSTEM
+        + f"""
+import pytest
+os.chdir({str(ROOT)!r})
+for name in ("killpg", "getpgid", "mkfifo"):
+    delattr(os, name)
+for name in ("matplotlib", "pandas", "polars", "pyarrow", "typer"):
+    sys.modules[name] = None
+folders = [f"tests/{{name}}" for name in ("core", "data", "steps", "estimators")]
+options = ["--collect-only", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
+sys.exit(pytest.main([*options, "-m", "not slow and not process", *folders]))
+""",
+        fresh=True,
+    )
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr

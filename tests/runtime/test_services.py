@@ -8,6 +8,7 @@ import pytest
 
 from boostkmeans import instruction_set, instruction_sets
 from boostkmeans._runtime.background import in_background
+from boostkmeans._runtime.instruction_set import using_instruction_set
 from boostkmeans._runtime.progress import logger, visible_log
 from boostkmeans._runtime.threads import MAX_THREADS, resolve_threads
 from boostkmeans._runtime.untrusted_text import escape_untrusted
@@ -84,6 +85,14 @@ def test_environment_selects_the_instruction_set(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("BOOSTKMEANS_ISA", "mmx")
     with pytest.raises(ValueError, match="'mmx' is not an instruction set of this machine"):
         instruction_set()
+
+
+def test_a_missing_instruction_set_names_the_variable() -> None:
+    with (
+        pytest.raises(ValueError, match=f"'mmx'.*BOOSTKMEANS_ISA={instruction_sets()[-1]} .* driver"),
+        using_instruction_set("mmx"),
+    ):
+        pass
 
 
 def test_escaping_of_untrusted_text() -> None:

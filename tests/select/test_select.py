@@ -86,7 +86,7 @@ def test_plot_shows_measures_and_suggestion() -> None:
     X, _ = blobs(300, 2, 4)
     figure = scan(X, range(1, 8), random_state=0, n_references=2).plot()
     assert len(figure.axes) == 4
-    assert "k = 4" in figure.get_suptitle()
+    assert any("k = 4" in text.get_text() for text in figure.texts)
 
 
 def test_notebook_shows_plot_and_table() -> None:

@@ -15,8 +15,14 @@ from boostkmeans._runtime.errors import DataFormatError
 from boostkmeans._sharded.backend import FAN_IN, LocalBackend, reduce_in_order
 from boostkmeans._sharded.rows import waves_of
 from boostkmeans._sharded.shard.block import core_array, describe_block
-from boostkmeans._sharded.shard.candidate_groups import CandidateGroups
-from boostkmeans._sharded.shard.repairing import HalfCentres, choose_swaps, halve_shard, swap_shard
+from boostkmeans._sharded.shard.candidate_groups import CandidateGroups, joint_lists
+from boostkmeans._sharded.shard.repairing import (
+    HalfCentres,
+    choose_swaps,
+    halve_labels,
+    halve_shard,
+    swap_shard,
+)
 from boostkmeans._sharded.shard.sampling import SampleDraw
 from boostkmeans._sharded.shard.sums import (
     NO_SHARD,
@@ -28,8 +34,10 @@ from boostkmeans._sharded.shard.sums import (
 )
 from boostkmeans._sharded.shard.sweeping import SweepRequest, shard_seed, sweep_shard
 from boostkmeans._sharded.shard.view import ShardView
+from boostkmeans._steps.neighbours import Groups
 from boostkmeans._steps.partition import Partition
 from boostkmeans._steps.problem import stratified_indices
+from boostkmeans._steps.repair import Swaps
 from boostkmeans._steps.sweep import FullPolicy, SweepOptions, sweep
 from factories import make_problem
 
@@ -219,6 +227,16 @@ class TestSweep:
             assert len(np.unique(used)) == len(used) >= 17
         assert (groups.group_of[groups.heads] == np.arange(len(groups.heads))).all()
 
+    def test_joint_lists_computed_by_hand(self) -> None:
+        """The members come first, then the neighbours by their best rank, each of them once."""
+        order, starts = np.array([2, 0, 1, 3], dtype=np.int32), np.array([0, 2, 4])
+        groups = Groups(order, starts, np.zeros((2, 1)))
+        neighbours = np.array([[1, 3], [0, 3], [3, -1], [1, 2]], dtype=np.int32)
+        lists = joint_lists(groups, neighbours, 4)
+        np.testing.assert_array_equal(lists, [[2, 0, 3, 1], [1, 3, 0, 2]])
+        np.testing.assert_array_equal(joint_lists(groups, neighbours, 3), lists[:, :3])
+        np.testing.assert_array_equal(joint_lists(groups, neighbours, 5)[:, 4], [-1, -1])
+
     def test_groups_with_all_clusters_find_the_moves_of_a_full_sweep(self) -> None:
         """Candidates only limit the choice: with all clusters as candidates, nothing can be missed."""
         rng = np.random.default_rng(3)
@@ -268,6 +286,20 @@ class TestRepair:
         found = np.concatenate(after)
         assert found[0] == found[2]
         assert len(set(found.tolist())) == 3
+
+    def test_swaps_rename_the_halves_of_all_rows(self) -> None:
+        """Only rows of split clusters are compared, which gives the same as comparing all rows."""
+        rng = np.random.default_rng(5)
+        X, k = rng.normal(size=(300, 4)), 10
+        labels = rng.integers(0, k, 300).astype(np.int32)
+        ((block, view),) = shards_of(X, 1)
+        halves = HalfCentres(view.frame.enter(0.1 * rng.normal(size=(2 * k, 4))))
+        swaps = Swaps.from_triples([(0, 1, 2), (7, 5, 3)], 1.0)
+        all_halves = halve_labels(view.rows(block), labels, halves)
+        found, sums = swap_shard(block, view, labels, halves, swaps)
+        np.testing.assert_array_equal(found, swaps.renamed(k)[all_halves])
+        assert {1, 5} <= set(found.tolist()), "freed clusters have the second halves"
+        np.testing.assert_array_equal(sums.sums.counts, np.bincount(found, minlength=k))
 
 
 class TestSample:

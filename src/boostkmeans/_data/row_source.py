@@ -102,13 +102,25 @@ def memory_left(X: Any, n_clusters: int, *, weighted: bool) -> float:
     return math.inf if left < 0 else left
 
 
-def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:
+def larger_than_memory(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:
     """Return X as a row source if it does not fit into memory, else None."""
     source = as_source(X)
     if source is None:
         return None
     fits = estimate_memory(source, n_clusters, weighted=weighted).fits(memory_limit(source))
     return None if fits else source
+
+
+def source_to_stream(X: Any, n_clusters: int, *, weighted: bool) -> RowSource | None:
+    """Return X as a row source if a fit reads it in blocks, else None.
+
+    Raise MemoryError if not even blocks of it fit. No row has been read then: reading a compressed file
+    would write all of it to the disk.
+    """
+    source = larger_than_memory(X, n_clusters, weighted=weighted)
+    if source is not None:
+        estimate_memory(source, n_clusters, weighted=weighted).split(memory_limit(source))
+    return source
 
 
 def as_source(X: Any) -> RowSource | None:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from boostkmeans import _core
 from boostkmeans._data.frame import Array, Floats, Frame, exponent_for, fit_frame
-from boostkmeans._runtime.errors import NotFiniteError
+from boostkmeans._runtime.errors import InvalidValuesError, Message, NotFiniteError
 from boostkmeans._runtime.instruction_set import instruction_set
 
 Indices = NDArray[np.integer[Any]]
@@ -255,6 +255,24 @@ def native_array(array: Any, n_threads: int = 1) -> NativeArray:
     )
 
 
+class RowLengthError(InvalidValuesError):
+    """A row cannot be scaled to unit length, because its length is infinite or nearly 0."""
+
+    remedy = "Remove it, or multiply X by a power of two."
+
+    def __init__(self, row: int, length: float) -> None:
+        self.row = row
+        self.length = length
+        super().__init__(
+            Message(
+                "Row {row} of X has length {length:g}, which cannot be scaled to unit length. {remedy}",
+                row=row,
+                length=length,
+                remedy=self.remedy,
+            )
+        )
+
+
 def unit_factors(
     array: Array,
     metric: str,
@@ -271,10 +289,7 @@ def unit_factors(
     for row in np.flatnonzero(np.isinf(factors) | np.isinf(norms))[:1]:
         if not np.isfinite(_not_finite_at(array, row)[1]):
             break  # `describe` reports the value.
-        raise ValueError(
-            f"Row {first_row + row} of X has length {norms[row]:g}, which cannot be scaled to unit "
-            "length. Remove it, or multiply X by a power of two."
-        )
+        raise RowLengthError(first_row + int(row), float(norms[row]))
     return factors
 
 

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from boostkmeans._runtime.errors import InvalidValuesError, Message
+from boostkmeans._runtime.errors import InvalidValuesError, Message, shorten
 
 # Kinds of NumPy's types that hold dates and durations.
 TIME_KINDS = "mM"
-# Beginnings of the names of the types of polars for them.
-TIME_NAMES = ("Date", "Time", "Duration")
+# Beginnings of the names of the types of polars and, for periods, of pandas for them.
+TIME_NAMES = ("Date", "Time", "Duration", "period")
 # Python's own types for them, and those of single values of NumPy. Those of pandas are subclasses.
 TIME_TYPES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
@@ -45,13 +45,18 @@ def accepted_rows(X: Any, name: str = "X") -> Any:
         If X has masked values, holds dates, or is a sparse matrix with invalid indices.
     """
     if sparse.issparse(X):
-        if isinstance(getattr(X, "data", None), np.ma.MaskedArray):
-            _without_mask(X.data, name)
+        values = getattr(X, "data", None)
+        if isinstance(values, np.ma.MaskedArray):
+            _without_mask(values, name)
+        if isinstance(values, np.ndarray) and values.dtype.kind in TIME_KINDS:
+            raise _time_error(name)
         return _with_valid_indices(X, name)
     if isinstance(X, np.ma.MaskedArray):
         X = _without_mask(X, name)
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         _without_mask(np.ma.stack(X), name)
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise _invalid(name, "is a structured array", "Pass a two-dimensional array of numbers.")
     holds_times = any(kind and kind in TIME_KINDS for kind in _type_kinds(X))
     if holds_times or _are_times(_object_types(X)):
         raise _time_error(name)
@@ -80,7 +85,41 @@ def accepted_weights(sample_weight: Any, name: str = "sample_weight") -> NDArray
         raise _invalid(name, f"holds values of type {weights.dtype}", "Weights must be real numbers.")
     if _are_times(_object_types(weights)):
         raise _time_error(name)
-    return np.asarray(weights, dtype=np.float64)
+    return _real_numbers(weights, name)
+
+
+def accepted_parameter(array: Any, name: str) -> NDArray[Any]:
+    """Return an array that the user passed as a parameter, e.g. centres.
+
+    Parameters
+    ----------
+    array : array-like
+        The value of the parameter.
+    name : str
+        Name of the parameter in messages.
+
+    Returns
+    -------
+    ndarray
+        The array. Its shape and its values are not checked.
+
+    Raises
+    ------
+    InvalidValuesError
+        If it has masked values, dates, or complex numbers.
+    """
+    found = np.asarray(accepted_rows(array, name))
+    if found.dtype.kind == "c":
+        raise _invalid(name, f"holds values of type {found.dtype}", "They must be real numbers.")
+    return _real_numbers(found, name) if found.dtype == object and found.ndim else found
+
+
+def _real_numbers(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Convert an array to float64. Raise InvalidValuesError if an object in it is not a real number."""
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise _invalid(name, "holds values that are not numbers", f"{shorten(str(error))}.") from None
 
 
 def check_still_finite(inertia: float) -> None:
@@ -197,6 +236,8 @@ def _with_valid_indices(matrix: Any, name: str) -> Any:
 
 
 def _check_range(indices: NDArray[Any], length: int, name: str) -> None:
+    if indices.dtype.kind not in "iu":
+        raise _invalid(name, f"is a sparse matrix with indices of type {indices.dtype}", "Use integers.")
     if len(indices) and not (indices.min() >= 0 and indices.max() < length):
         wrong = int(indices.min()) if indices.min() < 0 else int(indices.max())
         raise _invalid(

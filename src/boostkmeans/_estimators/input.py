@@ -1,7 +1,7 @@
 """Input: validation of the rows that users pass to estimators."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any
@@ -19,6 +19,8 @@ from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans._runtime.errors import MAX_SHOWN, EmptyDataError, FeatureCountError, shorten
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 
+# Largest number of characters of an error that repeats a value of X. Those of scikit-learn are shorter.
+MAX_MESSAGE = 2000
 # Attributes that scikit-learn's validation sets.
 INPUT_ATTRIBUTES = ("n_features_in_", "feature_names_in_")
 
@@ -59,14 +61,15 @@ class RowInput(BaseEstimator):
         if not reset:
             self._check_readable_names(X)
         dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
-        array = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=dtypes,
-            accept_sparse="csr" if self._takes_sparse else False,
-            ensure_all_finite=False,
-        )
+        with _short_errors():
+            array = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=dtypes,
+                accept_sparse="csr" if self._takes_sparse else False,
+                ensure_all_finite=False,
+            )
         return canonical(array) if sparse.issparse(array) else np.asarray(array)
 
     def _check_shape_of_input(self, X: Any, *, reset: bool) -> None:
@@ -94,9 +97,7 @@ class RowInput(BaseEstimator):
         names = None if known is None else _get_feature_names(X)
         if names is None or all(map(_is_readable, (*names, *known))):
             return
-        for i, (name, before) in enumerate(zip_longest(names, known), 1):
-            if name != before:
-                raise _other_names(i, "X", name, before)
+        check_feature_names(names, known, "X")
 
     def _validate_source(self, source: RowSource, *, reset: bool, whole: bool) -> Array:
         """Validate a file, using all of its rows or the first one, and its feature names."""
@@ -108,15 +109,33 @@ class RowInput(BaseEstimator):
         known = getattr(self, "feature_names_in_", None)
         if reset and names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        elif not reset and names is not None and known is not None and names != known.tolist():
-            wrong = next(i for i, name in enumerate(names) if name != known[i])
-            raise _other_names(wrong + 1, source.name, names[wrong], known[wrong])
+        elif not reset and names is not None and known is not None:
+            check_feature_names(names, known, source.name)
         return array
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._takes_sparse
         return tags
+
+
+def check_feature_names(names: Sequence[str], known: Sequence[str], source: str) -> None:
+    """Raise ValueError unless the columns of `source` have the names that `fit` has seen."""
+    for i, (name, before) in enumerate(zip_longest(names, known), 1):
+        if name != before:
+            raise _other_names(i, source, name, before)
+
+
+@contextmanager
+def _short_errors() -> Iterator[None]:
+    """Shorten errors of conversions, which repeat the value that cannot be converted."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        if len(text) <= MAX_MESSAGE:
+            raise
+        raise ValueError(shorten(text, MAX_MESSAGE)) from None
 
 
 def _is_readable(name: str) -> bool:

@@ -47,7 +47,8 @@ def using_instruction_set(name: str) -> Iterator[None]:
     if name not in available:
         raise ValueError(
             f"This machine does not support the instruction set {name!r}, which the fit uses. "
-            f"Available: {', '.join(available)}."
+            f"Available: {', '.join(available)}. If such machines take part, set "
+            f"{VARIABLE}={available[-1]} in the environment of the driver, and fit again."
         )
     token = _chosen.set(name)
     try:

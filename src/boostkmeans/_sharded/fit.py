@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.user_input import accepted_parameter
 from boostkmeans._engine.dimensions import MAX_PROJECTED_SHARE
 from boostkmeans._engine.fit import PROJECTED_TOL
 from boostkmeans._engine.plan import EARLY_FROM_CLUSTERS, Plan, RequestedSettings, make_plan
@@ -174,7 +175,9 @@ def _start_kway(
             plan = replace(plan.sweeps_only(), reasons=[])
         plan = replace(plan, reasons=[note, "then all shards", *plan.reasons])
     else:
-        partition = _start_from_array(rows, settings, np.asarray(settings.requested.init))
+        partition = _start_from_array(
+            rows, settings, accepted_parameter(settings.requested.init, "init")
+        )
     partition = fill_empty_clusters(rows, partition, settings.n_clusters)
     run = _new_run(rows, settings, plan, partition, draw, sample, rng)
     run.original, run.projection = original, projection

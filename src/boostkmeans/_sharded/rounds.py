@@ -229,7 +229,8 @@ class ShardedRepairs:
         if candidates is not None:
             candidates.expired = True
             candidates.refresh(run.rows, run.partition.snapshot, run.n_clusters)
-        for _ in range(MAX_SETTLING_ROUNDS):
+        # Without candidates, a round compares with all clusters, which takes as long as in a descent.
+        for _ in range(1 if candidates is None else MAX_SETTLING_ROUNDS):
             request = SweepRequest(
                 seed=int(run.rng.randint(MAX_SEED)),
                 first=run.plan.moves == "first",

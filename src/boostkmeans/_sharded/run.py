@@ -35,8 +35,8 @@ MAX_USES = 4
 # Number of rounds after which labels are copied to the driver, if lost results are computed again from
 # the tasks that they depend on. The labels then start new chains of tasks.
 ROUNDS_PER_COPY = 8
-# Labels are copied only up to this number of rows.
-MAX_COPIED_ROWS = 2**26
+# Labels of about this number of rows are in the driver at the same time: 64 MiB.
+ROWS_COPIED_AT_ONCE = 2**24
 
 
 @dataclass(frozen=True)
@@ -140,12 +140,6 @@ class ShardedCandidates:
         self.uses += 1
         self.expired = self.uses >= self.max_uses
 
-    def next_strategy(self) -> bool:
-        """Rebuild groups that were used more than once. Return False if they are fresh."""
-        fresh = self.uses <= 1
-        self.expired = True
-        return not fresh
-
 
 @dataclass(kw_only=True)
 class ShardedRun(ScheduledRun):
@@ -221,8 +215,8 @@ class ShardedRun(ScheduledRun):
         return self.candidates is not None
 
     def next_candidates(self) -> bool:
-        """See `ScheduledRun`."""
-        return self.candidates is not None and self.candidates.next_strategy()
+        """See `ScheduledRun`. Groups have long lists, so fresh ones would hardly gain more."""
+        return False
 
     def drop_candidates(self) -> None:
         """See `ScheduledRun`."""
@@ -251,17 +245,17 @@ class ShardedRun(ScheduledRun):
             self._shorten_lineage()
 
     def _shorten_lineage(self) -> None:
-        """Copy the labels to the driver, so that lost results depend on few tasks."""
-        rows = self.rows
+        """Let the labels pass through the driver, so that lost results depend on few tasks."""
         self.waves_since_copy = 0
-        if not rows.tasks.backend.has_lineage or rows.n_rows > MAX_COPIED_ROWS:
+        if not self.rows.tasks.backend.has_lineage:
             return
-        own = [self.partition] if self.best is None else [self.partition, self.best]
-        if any(one.summary.n_empty for one in own):  # Labels do not tell where an empty cluster is.
-            return
-        self.partition = copied(rows, self.partition, self.n_clusters)
-        if self.best is not None:
-            self.best = copied(rows, self.best, self.n_clusters)
+        before, best = self.partition, self.best
+        if any(one is not None and one.summary.n_empty for one in (before, best)):
+            return  # Labels do not tell where an empty cluster is.
+        self.partition = copied(self.rows, before, self.n_clusters)
+        if best is not None:
+            same = best is before
+            self.best = self.partition if same else copied(self.rows, best, self.n_clusters)
 
     def keep_if_best(self) -> None:
         """See `ScheduledRun`."""
@@ -321,12 +315,36 @@ class ShardedRun(ScheduledRun):
 
 
 def copied(rows: ShardedRows, partition: ShardedPartition, n_clusters: int) -> ShardedPartition:
-    """Return the same partition from a copy of its labels in the driver."""
+    """Return the same partition, which depends only on its labels and on the blocks.
+
+    The labels pass through the driver, a few shards at a time.
+    """
     tasks = rows.tasks
-    unchanged_for, *labels = tasks.get(
-        tasks.submit(unchanged_clusters, partition.snapshot), *partition.labels
-    )
-    return labelled(rows, labels, n_clusters, unchanged_for)
+    (unchanged_for,) = tasks.get(tasks.submit(unchanged_clusters, partition.snapshot))
+    found: list[list[Reference]] = []
+    for numbers in groups_of_shards(rows.lengths, ROWS_COPIED_AT_ONCE):
+        # Tasks are sent in order, and with their labels: those of the last group have left the driver.
+        tasks.get(*[tasks.submit(len, one[0]) for one in found[-1:]])
+        labels = tasks.get(*[partition.labels[i] for i in numbers])
+        found += _label_shards(rows, numbers, labels, n_clusters)
+    return _partition_of(rows, found, unchanged_for)
+
+
+def groups_of_shards(lengths: Sequence[int], max_rows: int) -> list[list[int]]:
+    """Divide the numbers of shards into groups with at most `max_rows` rows, or of a single shard.
+
+    >>> groups_of_shards([3, 1, 2, 9, 1], 4)
+    [[0, 1], [2], [3], [4]]
+    """
+    groups: list[list[int]] = []
+    n_rows = 0
+    for number, length in enumerate(lengths):
+        if not groups or n_rows + length > max_rows:
+            groups.append([])
+            n_rows = 0
+        groups[-1].append(number)
+        n_rows += length
+    return groups
 
 
 def labelled(
@@ -336,10 +354,25 @@ def labelled(
     unchanged_for: NDArray[np.uint8] | None = None,
 ) -> ShardedPartition:
     """Return the partition with labels from the driver, one array per shard."""
-    found = [
-        rows.tasks.submit(label_shard, block, view, some, n_clusters, n_results=2)
-        for (block, view), some in zip(rows.shards, labels, strict=True)
+    found = _label_shards(rows, range(rows.n_shards), labels, n_clusters)
+    return _partition_of(rows, found, unchanged_for)
+
+
+def _label_shards(
+    rows: ShardedRows, numbers: Sequence[int], labels: Sequence[Labels], n_clusters: int
+) -> list[list[Reference]]:
+    """Return references to the labels and the sums of some shards, whose labels the driver has."""
+    shards = rows.shards
+    return [
+        rows.tasks.submit(label_shard, *shards[i], own, n_clusters, n_results=2)
+        for i, own in zip(numbers, labels, strict=True)
     ]
+
+
+def _partition_of(
+    rows: ShardedRows, found: Sequence[Sequence[Reference]], unchanged_for: NDArray[np.uint8] | None
+) -> ShardedPartition:
+    """Return the partition with the labels and the sums of all shards."""
     return ShardedPartition.from_sums(
         rows, [one[0] for one in found], [one[1] for one in found], None, unchanged_for
     )

@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 from boostkmeans import _core
 from boostkmeans._data.frame import Array, Floats
 from boostkmeans._data.rows import Rows
+from boostkmeans._data.user_input import accepted_parameter
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
 from boostkmeans._runtime.parameter_checks import check_initial_centres
@@ -62,7 +63,7 @@ class Seeding:
     def labels(self, init: object) -> Labels:
         """Return the initial labels for a named start, or for centres or labels of the user."""
         if not isinstance(init, str):
-            return self.from_user(np.asarray(init))
+            return self.from_user(accepted_parameter(init, "init"))
         starts = {
             "random-partition": self.random_partition,
             "random": self.random_centres,

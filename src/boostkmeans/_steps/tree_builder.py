@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
+from boostkmeans._data.user_input import check_still_finite
 from boostkmeans._steps.nearest import assign_zero_weight_rows
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.split_rules import SplitQueue, SplitRules
@@ -181,7 +182,8 @@ class TreeBuilder:
     def _next_sets(self, open_sets: Ints, needed: int) -> Ints:
         """Return the sets to split next, if `needed` leaves are missing."""
         top = self.priorities[open_sets].max()
-        wanted = open_sets[self.priorities[open_sets] >= BATCH_PRIORITY_RATIO * top]
+        # Negated, so that a priority of NaN cannot leave the batch empty.
+        wanted = open_sets[~(self.priorities[open_sets] < BATCH_PRIORITY_RATIO * top)]
         ranked: Ints = wanted[np.argsort(-self.priorities[wanted], kind="stable")]
         # Near the end, children of the first sets may precede the last sets of the batch.
         return ranked if len(ranked) <= needed / 2 else ranked[: math.ceil(needed * FINAL_BATCH_SHARE)]
@@ -242,13 +244,15 @@ class TreeBuilder:
         ends = found.reshape(-1, n_sections)
         good = ends[:, 0] >= 0
         split, ends = sets[good], ends[good]
+        inertias = inertias.reshape(-1, n_sections)[good]
+        check_still_finite(float(inertias.max(initial=0.0)))
         self.n_passes[sets] = passes
         self.first_child[split] = len(self.begins) + n_sections * np.arange(len(split))
         self.n_children[split] = n_sections
         begins = np.column_stack([self.begins[split], ends[:, :-1]])
         priorities = self.rules.priorities(
             weights.reshape(-1, n_sections)[good],
-            inertias.reshape(-1, n_sections)[good],
+            inertias,
             ends - begins,
             self._sums_of_squared_weights(begins, ends),
         )

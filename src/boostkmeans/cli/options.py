@@ -78,7 +78,8 @@ class InputOptions:
         str | None,
         typer.Option(
             metavar="AMOUNT",
-            help="Limit for temporary files, e.g. 20GB (default: half of the free space).",
+            help="Limit for temporary files, e.g. 20GB (default: half of the free space, and less with "
+            "--max-memory).",
         ),
     ] = None
     input_format: Annotated[

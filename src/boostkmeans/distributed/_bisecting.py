@@ -16,6 +16,7 @@ from boostkmeans._sharded.best_run import ShardedResult
 from boostkmeans._sharded.run import ShardedRun
 from boostkmeans._sharded.shard.trees import TreeSettings
 from boostkmeans._steps.split_rules import SplitRules
+from boostkmeans.distributed._block_conversion import naming_its_block
 from boostkmeans.distributed._fitting import ENGINE, DistributedClusterer, refuse_limits
 from boostkmeans.distributed._gathering import gathered
 from boostkmeans.distributed._outputs import labels_like
@@ -238,7 +239,7 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
             return super().predict(X, n_candidates=n_candidates)
         if n_candidates is not None:
             raise ValueError("predict accepts either tree=True or n_candidates, not both.")
-        return self._map(X, descend_block, self.to_local(labels=False), dtype=np.int32)
+        return self._map(X, descend_block, self._block_model(), dtype=np.int32)
 
     def to_local(self, *, labels: bool = True) -> Any:
         """Return the ordinary estimator with the same centres and parameters.
@@ -275,6 +276,7 @@ class BisectingBoostKMeans(DistributedClusterer, LocalBisectingBoostKMeans):
         return self.to_local().cut(n_clusters)
 
 
+@naming_its_block
 def descend_block(block: Any, model: Any) -> Any:
     """Return the labels of a block by descending the tree."""
     if block.shape[0] == 0:

@@ -1,5 +1,8 @@
 """Conversion of one block of rows, on the worker that has it."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -8,7 +11,7 @@ from scipy import sparse
 
 from boostkmeans._data.user_input import accepted_rows, accepted_weights
 from boostkmeans._runtime.errors import DataFormatError, InvalidValuesError, Message
-from boostkmeans._sharded.shard.block import core_array
+from boostkmeans._sharded.shard.block import core_array, errors_name_block
 from boostkmeans.distributed._column_advice import mentions_key, with_remedy
 from boostkmeans.io._access.location import Location
 from boostkmeans.io._readers.arrow.columns import import_pyarrow
@@ -16,6 +19,10 @@ from boostkmeans.io._readers.arrow.table_rows import table_rows
 
 Column = str | list[str] | None
 """A column of lists or columns of numbers. None stands for the only column of lists, or all columns."""
+
+BlockFunction = Callable[..., Any]
+"""Function of a block, of a model and of the block's `Place`. It returns one value or one row per row of
+the block."""
 
 # Packages whose tables are read by way of Arrow.
 TABLE_PACKAGES = ("pandas", "polars", "pyarrow")
@@ -33,6 +40,18 @@ LISTS_AS_TEXT = (
     'after dask.config.set({"dataframe.convert-string": False}), with the type list<...>[pyarrow], or '
     "by dask.dataframe.read_parquet."
 )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a block comes from, for messages."""
+
+    name: str
+    """Such as "block 3 of X", or the name of a file."""
+    first_row: int = 0
+    """Number of the first row of the block in its file or array."""
+
+
 # Kinds of NumPy's types that hold real numbers.
 NUMERIC_KINDS = "biuf"
 
@@ -64,7 +83,7 @@ def to_block(raw: Any, name: str, column: Column = None) -> Any:
             "Omit the column.",
         )
     raw = accepted_rows(raw, name)
-    block = raw.tocsr() if sparse.issparse(raw) else _from_array(np.asarray(raw))
+    block = raw.tocsr() if sparse.issparse(raw) else _from_array(np.asarray(raw), where)
     if block.ndim != 2:
         raise where.error(
             f"Expected an array of two dimensions. Got one of shape {block.shape}.",
@@ -75,8 +94,11 @@ def to_block(raw: Any, name: str, column: Column = None) -> Any:
     return core_array(block, name)
 
 
-def to_weights(raw: Any, name: str, n_rows: int) -> NDArray[np.float64]:
-    """Convert the weights of one block of `n_rows` rows to float64, and check them."""
+def to_weights(raw: Any, name: str, n_rows: int, first_row: int = 0) -> NDArray[np.float64]:
+    """Convert the weights of one block of `n_rows` rows to float64, and check them.
+
+    `first_row` is the number of its first row in its file or array.
+    """
     weights = accepted_weights(raw, f"sample_weight of {name}")
     if weights.shape != (n_rows,):
         raise InvalidValuesError(
@@ -92,18 +114,36 @@ def to_weights(raw: Any, name: str, n_rows: int) -> NDArray[np.float64]:
             Message(
                 "sample_weight contains {weight:g} at row {row} of {name}: weights must be finite, and "
                 "not negative.",
-                weight=weights[wrong[0]], row=int(wrong[0]), name=name,
+                weight=weights[wrong[0]], row=first_row + int(wrong[0]), name=name,
             )
         )  # fmt: skip
     return weights
 
 
-def _from_array(array: NDArray[Any]) -> NDArray[Any]:
+def naming_its_block(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let errors about rows name the block, whose `Place` becomes the last argument of the function."""
+
+    @wraps(function)
+    def call(*args: Any) -> Any:
+        *own, place = args
+        with errors_name_block(place.name, place.first_row):
+            return function(*own)
+
+    return call
+
+
+def _from_array(array: NDArray[Any], where: Location) -> NDArray[Any]:
     """Return an array of numbers for an array of arrays of equal length; return others as they are."""
     if array.dtype != object or array.ndim != 1:
         return array
     rows = [np.asarray(row) for row in array]
-    return np.stack(rows) if rows and len({row.shape for row in rows}) == 1 else array
+    for i, row in enumerate(rows):
+        if row.shape != rows[0].shape:
+            raise where.within(f"row {i}").error(
+                f"The row has {row.size} values, but row 0 has {rows[0].size}.",
+                "All rows must have the same length.",
+            )
+    return np.stack(rows) if rows else array
 
 
 def _from_table(raw: Any, where: Location, column: Column) -> NDArray[Any]:

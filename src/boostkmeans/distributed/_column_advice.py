@@ -1,8 +1,16 @@
 """Advice on columns: the readers of files mention `key`, which distributed estimators do not have."""
 
 from copy import copy
+from typing import Any, cast
 
-from boostkmeans._runtime.errors import DataFormatError, Message, Parameter, Text
+from boostkmeans._runtime.errors import (
+    DataFormatError,
+    Message,
+    Parameter,
+    ParameterError,
+    StructuredError,
+    Text,
+)
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 # Parameter of the readers that names columns, and that of `open_shards`.
@@ -22,14 +30,22 @@ def with_remedy(error: DataFormatError, remedy: Text) -> DataFormatError:
     return found
 
 
-def for_open_shards(error: DataFormatError) -> DataFormatError:
+def for_open_shards(error: StructuredError) -> StructuredError:
     """Return the error with the parameter of `open_shards`. On the command line, it stays `--key`."""
-    remedy = error.remedy
-    if not isinstance(remedy, Message) or not mentions_key(error):
-        return error
-    key = remedy.values[KEY]
-    assert isinstance(key, Parameter)
+    found: Any = copy(error)
+    if isinstance(error, ParameterError) and error.name == KEY:
+        found.name, found.option_names = COLUMN, {COLUMN: f"--{KEY}"}
+    for part in ("problem", "remedy"):
+        text = getattr(error, part, None)
+        if isinstance(text, Message) and isinstance(text.values.get(KEY), Parameter):
+            setattr(found, part, _with_column(text))
+    found.args = (escape_untrusted(found.render()),)
+    return cast(StructuredError, found)
+
+
+def _with_column(message: Message) -> Message:
+    key = cast(Parameter, message.values[KEY])
     named = Parameter(COLUMN, *key.value)
-    template = remedy.template.replace(f"{{{KEY}}}", f"{{{COLUMN}}}")
-    shell = remedy.shell or remedy.template
-    return with_remedy(error, Message(template, shell=shell, **{**remedy.values, COLUMN: named}))
+    template = message.template.replace(f"{{{KEY}}}", f"{{{COLUMN}}}")
+    shell = message.shell or message.template
+    return Message(template, shell=shell, **{**message.values, COLUMN: named})

@@ -6,6 +6,7 @@ from typing import Any
 
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans.distributed._engines.packages import import_engine
+from boostkmeans.distributed._engines.ray_backend import check_ray_answers
 
 # Seconds to wait for a scheduler of Dask.
 TIMEOUT = 30
@@ -45,6 +46,7 @@ def connect(engine: str, address: str | None = None) -> Iterator[Any]:
             yield client
     else:
         ray = import_engine("ray")
+        check_ray_answers(address)
         ray.init(address=address, log_to_driver=False)
         try:
             yield engine

@@ -2,12 +2,12 @@
 
 import math
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from boostkmeans.distributed._block_conversion import Column, to_block
+from boostkmeans.distributed._block_conversion import BlockFunction, Column, Place, to_block
 from boostkmeans.distributed._input_kinds import InputKind
 from boostkmeans.distributed._inputs import delayed_blocks, read_shard, whole_rows
 
@@ -33,7 +33,7 @@ def computed_array(array: Any) -> Any:
 def map_dask(
     X: Any,
     kind: InputKind,
-    function: Callable[[Any, Any], Any],
+    function: BlockFunction,
     model: Any,
     dtype: np.dtype[Any],
     n_columns: int | None,
@@ -50,7 +50,8 @@ def map_dask(
         return _map_array(X, function, shared, dtype, n_columns)
     if kind is InputKind.SHARDS:
         read = dask.delayed(read_shard, pure=False)
-        results = [dask.delayed(function, pure=False)(read(part), shared) for part in X.parts]
+        call = dask.delayed(function, pure=False)
+        results = [call(read(one), shared, Place(one.name, one.begin)) for one in X.parts]
         return _concatenate(results, [len(part) for part in X.parts], dtype, n_columns)
     raw = list(X) if kind is InputKind.DASK_FUTURES else delayed_blocks(X, kind)
     convert = dask.delayed(convert_and_call, pure=False)
@@ -58,16 +59,12 @@ def map_dask(
     return _concatenate(results, [math.nan] * len(results), dtype, n_columns)
 
 
-def convert_and_call(
-    function: Callable[[Any, Any], Any], raw: Any, name: str, model: Any, column: Column
-) -> Any:
+def convert_and_call(function: BlockFunction, raw: Any, name: str, model: Any, column: Column) -> Any:
     """Convert a block of X, and call a function with it."""
-    return function(to_block(raw, name, column), model)
+    return function(to_block(raw, name, column), model, Place(name))
 
 
-def call_for_chunk(
-    chunk: Any, *, function: Callable[[Any, Any], Any], model: Any, block_info: Any = None
-) -> Any:
+def call_for_chunk(chunk: Any, *, function: BlockFunction, model: Any, block_info: Any = None) -> Any:
     """Call a function for a chunk of a dask array."""
     number = block_info[0]["chunk-location"][0] if block_info else 0
     return convert_and_call(function, chunk, f"block {number} of X", model, None)
@@ -75,7 +72,7 @@ def call_for_chunk(
 
 def _map_array(
     X: Any,
-    function: Callable[[Any, Any], Any],
+    function: BlockFunction,
     shared: Any,
     dtype: np.dtype[Any],
     n_columns: int | None,

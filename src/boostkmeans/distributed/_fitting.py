@@ -4,21 +4,25 @@ import logging
 import math
 import os
 import time
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from boostkmeans._engine.checkpoints.checkpoint import Checkpoint, identity_of
+from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import Rows
+from boostkmeans._engine.checkpoints.checkpoint import Checkpoint, identity_of, stored_identity
 from boostkmeans._engine.history import START
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._estimators.cluster_count import check_rows_for_clusters, cluster_count
 from boostkmeans._estimators.clusterer import Clusterer
-from boostkmeans._runtime.errors import ParameterError
+from boostkmeans._runtime.errors import ParameterError, shorten
 from boostkmeans._runtime.instruction_set import VARIABLE
 from boostkmeans._runtime.parameter_checks import any_of, satisfying
 from boostkmeans._runtime.progress import visible_log
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._sharded.backend import Backend
 from boostkmeans._sharded.best_run import (
     BestShardedRun,
@@ -34,6 +38,7 @@ from boostkmeans._sharded.tasks import Tasks
 from boostkmeans._storage.atomic_file import check_target
 from boostkmeans.distributed._engine_choice import choose_backend
 from boostkmeans.distributed._gathering import gathered
+from boostkmeans.distributed._input_kinds import is_distributed
 from boostkmeans.distributed._inputs import as_blocks, feature_names_of
 from boostkmeans.distributed._lazy_assignment import LazyAssignment, weights_of_blocks
 from boostkmeans.distributed._outputs import labels_like
@@ -51,6 +56,8 @@ ENGINE = any_of(
 NO_LIMITS = (
     "limits on sizes need decisions about one row at a time, but shards do not see each other's moves"
 )
+# Entry of the identity in a checkpoint.
+INSTRUCTION_SET = "instruction set"
 # Attributes of a fit that refer to results on a cluster. They are not pickled.
 ON_WORKERS = ("labels_", "_tree_labels")
 
@@ -121,7 +128,8 @@ class DistributedClusterer(LazyAssignment, Clusterer):
             backend.close()
 
     def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> int:
-        tasks = Tasks(backend, chosen_instruction_set(backend), self.n_threads)
+        isa = chosen_instruction_set(backend, self.checkpoint)
+        tasks = Tasks(backend, isa, self.n_threads)
         blocks = as_blocks(X, backend)
         weights = weights_of_blocks(sample_weight, blocks, backend)
         owner = type(self).__name__
@@ -199,7 +207,7 @@ class DistributedClusterer(LazyAssignment, Clusterer):
         described: Any = rows
         name = f"distributed.{type(self).__name__}"
         identity_values = identity_of(name, parameters, described, rows.weights, n_threads=1)
-        identity_values["instruction set"] = rows.tasks.isa
+        identity_values[INSTRUCTION_SET] = rows.tasks.isa
         return Checkpoint(self.checkpoint, identity_values)
 
     def to_local(self, *, labels: bool = True) -> Any:
@@ -247,6 +255,36 @@ class DistributedClusterer(LazyAssignment, Clusterer):
         check_is_fitted(self, "_frame")
         self.to_local(labels=labels).save(path, labels=labels)
 
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Raise NotImplementedError: a saved model is an ordinary estimator.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file.
+
+        Returns
+        -------
+        model : object
+            Never.
+        """
+        raise NotImplementedError(
+            f"A saved model is an ordinary estimator. Use boostkmeans.{cls._local_class.__name__}"
+            ".load(path), or boostkmeans.load_model(path)."
+        )
+
+    def _batches(self, X: Any) -> Iterator[tuple[Rows, Floats, int]]:
+        if is_distributed(X):
+            raise ParameterError(
+                "X",
+                "rows in memory or from open_vectors",
+                X,
+                remedy="predict, predict_many and transform accept shards and collections of Dask and "
+                "Ray, lazily.",
+            )
+        return super()._batches(X)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickle, without clients and without labels on a cluster."""
         state = {
@@ -259,10 +297,22 @@ class DistributedClusterer(LazyAssignment, Clusterer):
         return state
 
 
-def chosen_instruction_set(backend: Backend) -> str:
-    """Return the fastest instruction set of all workers, or the one that the user chose."""
+def chosen_instruction_set(backend: Backend, checkpoint: Any = None) -> str:
+    """Return the fastest instruction set of all workers, or the one that the user chose.
+
+    A fit that resumes from a checkpoint continues with the same instruction set.
+    """
     common, chosen = backend.instruction_sets(), os.environ.get(VARIABLE)
-    return chosen if chosen in common and chosen is not None else common[-1]
+    stored = None if checkpoint is None else stored_identity(checkpoint).get(INSTRUCTION_SET)
+    if isinstance(stored, str) and stored not in common:
+        raise ValueError(
+            f"{escape_untrusted(os.fspath(checkpoint))} is the checkpoint of a fit with the instruction "
+            f"set {shorten(escape_untrusted(repr(stored)))}, which not all workers support. All support "
+            f"{', '.join(common)}. Use other workers, or remove the file to start over. For a fit on "
+            f"different processors, set {VARIABLE} in the environment of the driver before it begins."
+        )
+    wanted = stored or chosen
+    return wanted if isinstance(wanted, str) and wanted in common else common[-1]
 
 
 def is_local(labels: Any) -> bool:

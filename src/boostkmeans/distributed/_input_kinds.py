@@ -59,8 +59,17 @@ def kind_of(X: Any) -> InputKind:
     if found is None and isinstance(X, list | tuple) and len(X):
         found = _kind_of_items(X)
     if found is None:
-        raise ParameterError("X", ACCEPTED, X)
+        remedy = "Pass X.to_numpy()." if hasattr(X, "to_numpy") else ""
+        raise ParameterError("X", ACCEPTED, X, remedy=remedy)
     return found
+
+
+def is_distributed(X: Any) -> bool:
+    """Return True for shards and for collections of Dask and Ray, whose rows are not in this process."""
+    if isinstance(X, Shards) or _find(X, TYPES) is not None:
+        return True
+    kind = _kind_of_items(X) if isinstance(X, list | tuple) and len(X) else None
+    return kind is not None and kind.engine is not None
 
 
 def _kind_of_items(items: list[Any] | tuple[Any, ...]) -> InputKind | None:

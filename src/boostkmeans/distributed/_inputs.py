@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from boostkmeans._data.user_input import accepted_weights
 from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.shard.block import core_array
-from boostkmeans.distributed._block_conversion import Column, to_block, to_weights
+from boostkmeans.distributed._block_conversion import Column, Place, to_block, to_weights
 from boostkmeans.distributed._input_kinds import InputKind, kind_of
 from boostkmeans.distributed._row_ranges import cut_rows
 from boostkmeans.distributed._shard_files import ShardFile
@@ -31,19 +32,38 @@ class Blocks:
 
     references: list[Reference]
     """Each resolves to a two-dimensional array in its stored type, or to a CSR matrix."""
-    names: list[str]
-    """Names for messages, such as "block 3 of X" or the name of a file."""
+    places: list[Place]
+    """Name of each block for messages, and the number of its first row."""
     kind: InputKind
-    first_rows: list[int]
-    """Number of the first row of each block in its file, or 0."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the blocks."""
+        return [place.name for place in self.places]
+
+    @property
+    def first_rows(self) -> list[int]:
+        """Number of the first row of each block in its file or array."""
+        return [place.first_row for place in self.places]
 
 
 def feature_names_of(X: Any, n_features: int) -> list[str] | None:
     """Return the names of the features, if X has them."""
     names = getattr(X, "feature_names", None)
-    if names is None and kind_of(X) is InputKind.DASK_FRAME:
+    kind = kind_of(X)
+    if kind is InputKind.DASK_FRAME:
         names = list(X.columns)
+    elif kind is InputKind.RAY_DATASET:
+        names = X.columns()
     return [str(name) for name in names] if names is not None and len(names) == n_features else None
+
+
+def n_features_of(X: Any) -> int | None:
+    """Return the number of features, if X states it."""
+    if kind_of(X) not in (InputKind.ARRAY, InputKind.SHARDS, InputKind.DASK_ARRAY):
+        return None  # The vectors of a table may be a single column of lists.
+    n_features = X.shape[1] if len(X.shape) == 2 else None
+    return n_features if isinstance(n_features, int) else None
 
 
 def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
@@ -61,20 +81,34 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
     kind = kind_of(X)
     _check_engine(kind, backend)
     if kind is InputKind.SHARDS:
-        references, names = [backend.submit(read_shard, part) for part in X.parts], X.names
+        references = [backend.submit(read_shard, part) for part in X.parts]
+        places = [Place(part.name, part.begin) for part in X.parts]
     else:
         raw = raw_blocks(X, kind, backend)
-        names = [f"block {i} of X" for i in range(len(raw))]
+        places = _places_in_array(raw) if kind is InputKind.ARRAY else _places_in_list(raw)
         with warnings.catch_warnings():
             # Sizes are limited by MAX_SENT_BYTES.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             references = [
-                backend.submit(to_block, one, name, column) for one, name in zip(raw, names, strict=True)
+                backend.submit(to_block, one, place.name, column)
+                for one, place in zip(raw, places, strict=True)
             ]
+    blocks = Blocks(references, places, kind)
     if backend.name in CLUSTERS:
-        backend.name_blocks(references, names)
-    first_rows = [part.begin for part in X.parts] if kind is InputKind.SHARDS else [0] * len(names)
-    return Blocks(references, list(names), kind, first_rows)
+        backend.name_blocks(references, blocks.names)
+    return blocks
+
+
+def _places_in_list(raw: Sequence[Any]) -> list[Place]:
+    return [Place(f"block {i} of X") for i in range(len(raw))]
+
+
+def _places_in_array(raw: Sequence[Any]) -> list[Place]:
+    """Return the places of blocks that `cut_array` made."""
+    if len(raw) == 1:
+        return [Place("X")]
+    borders = np.cumsum([0, *(one.shape[0] for one in raw)]).tolist()
+    return [Place(f"X[{begin}:{end}]", begin) for begin, end in pairwise(borders)]
 
 
 def read_shard(part: ShardFile) -> Any:
@@ -171,8 +205,8 @@ def weight_references(
             )
         )  # fmt: skip
     return [
-        backend.submit(to_weights, one, name, length)
-        for one, name, length in zip(raw, blocks.names, lengths, strict=True)
+        backend.submit(to_weights, one, place.name, length, place.first_row)
+        for one, place, length in zip(raw, blocks.places, lengths, strict=True)
     ]
 
 
@@ -182,10 +216,11 @@ def _raw_weights(sample_weight: Any, lengths: Sequence[int], backend: Any) -> li
         parts = sample_weight.to_delayed()
         computed: list[Any] = backend.compute(list(parts.ravel() if hasattr(parts, "ravel") else parts))
         return computed
-    if isinstance(sample_weight, list | tuple) and not np.isscalar(sample_weight[0]):
+    is_list = isinstance(sample_weight, list | tuple) and len(sample_weight) > 0
+    if is_list and not np.isscalar(sample_weight[0]):
         is_lazy = kind_of(sample_weight) is InputKind.DASK_DELAYED
         return backend.compute(list(sample_weight)) if is_lazy else list(sample_weight)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = accepted_weights(sample_weight)
     if weights.ndim == 0:
         return [np.full(length, float(weights)) for length in lengths]
     if weights.shape != (sum(lengths),):

@@ -9,10 +9,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans._estimators.assignment import Assignment, first_by_cluster
+from boostkmeans._estimators.input import check_feature_names
+from boostkmeans._runtime.errors import FeatureCountError
 from boostkmeans._sharded.backend import Backend, Reference, identity
+from boostkmeans.distributed._block_conversion import BlockFunction, naming_its_block
 from boostkmeans.distributed._engine_choice import choose_backend
-from boostkmeans.distributed._inputs import Blocks, as_blocks, weight_references
-from boostkmeans.distributed._outputs import BlockFunction, map_blocks
+from boostkmeans.distributed._inputs import (
+    Blocks,
+    as_blocks,
+    feature_names_of,
+    n_features_of,
+    weight_references,
+)
+from boostkmeans.distributed._outputs import map_blocks
+from boostkmeans.distributed._shard_files import Shards
 
 
 class LazyAssignment(Assignment):
@@ -20,6 +30,7 @@ class LazyAssignment(Assignment):
 
     engine: Any
     n_threads: int | None
+    n_features_in_: int
 
     @abstractmethod
     def to_local(self, *, labels: bool = True) -> Any:
@@ -121,12 +132,15 @@ class LazyAssignment(Assignment):
         rows : ndarray of shape (n_clusters,), int64
             Row numbers in the order of the shards; -1 for a cluster without rows.
         """
-        check_is_fitted(self, "_frame")
+        self._check_features(X)
         backend = choose_backend(self.engine, X, n_threads=self.n_threads)
         try:
             blocks = as_blocks(X, backend)
             model = backend.submit(identity, self._block_model())
-            found = [backend.submit(medoids_of_block, one, model) for one in blocks.references]
+            found = [
+                backend.submit(medoids_of_block, one, model, place)
+                for one, place in zip(blocks.references, blocks.places, strict=True)
+            ]
             return combine_medoids(backend.get(found))
         finally:
             backend.close()
@@ -138,8 +152,23 @@ class LazyAssignment(Assignment):
         model.__dict__.pop("history_", None)
         return model
 
+    def _check_features(self, X: Any) -> None:
+        """Raise an error unless X has the features of the fit, as far as X states them.
+
+        Blocks are arrays without names, so a task cannot check the names.
+        """
+        check_is_fitted(self, "_frame")
+        n_expected = self.n_features_in_
+        n_features = n_features_of(X)
+        if n_features not in (None, n_expected):
+            raise FeatureCountError(n_features, n_expected, type(self).__name__)
+        names, known = feature_names_of(X, n_expected), getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None:
+            check_feature_names(names, known, X.name if isinstance(X, Shards) else "X")
+
     def _map(self, X: Any, function: BlockFunction, model: Any, **options: Any) -> Any:
         """Call a function of a block and a model for each block of X, lazily if X is lazy."""
+        self._check_features(X)
         backend = choose_backend(self.engine, X, n_threads=self.n_threads)
         try:
             return map_blocks(X, function, model, backend, **options)
@@ -163,7 +192,7 @@ class LazyAssignment(Assignment):
         score : float
             Minus the weighted sum of squared distances to the nearest centres.
         """
-        check_is_fitted(self, "_frame")
+        self._check_features(X)
         backend = choose_backend(self.engine, X, n_threads=self.n_threads)
         try:
             blocks = as_blocks(X, backend)
@@ -171,8 +200,8 @@ class LazyAssignment(Assignment):
             own = [None] * len(blocks.references) if weights is None else weights
             model = backend.submit(identity, self._block_model())
             scores = [
-                backend.submit(score_block, block, weight, model)
-                for block, weight in zip(blocks.references, own, strict=True)
+                backend.submit(score_block, block, weight, model, place)
+                for block, weight, place in zip(blocks.references, own, blocks.places, strict=True)
             ]
             return float(sum(backend.get(scores)))
         finally:
@@ -192,6 +221,7 @@ def n_rows_of(block: Any) -> int:
     return int(block.shape[0])
 
 
+@naming_its_block
 def predict_block(block: Any, model: tuple[Any, int | None]) -> Any:
     """Return the labels of a block."""
     fitted, n_candidates = model
@@ -200,6 +230,7 @@ def predict_block(block: Any, model: tuple[Any, int | None]) -> Any:
     return fitted.predict(block, n_candidates=n_candidates)
 
 
+@naming_its_block
 def transform_block(block: Any, model: Any) -> Any:
     """Return the distances of a block to all centres, in float64."""
     if block.shape[0] == 0:
@@ -207,6 +238,7 @@ def transform_block(block: Any, model: Any) -> Any:
     return model.transform(block).astype(np.float64, copy=False)
 
 
+@naming_its_block
 def many_distances(block: Any, model: tuple[Any, int, int | None]) -> Any:
     """Return the distances of a block to the nearest clusters, in float64."""
     fitted, m, n_candidates = model
@@ -215,6 +247,7 @@ def many_distances(block: Any, model: tuple[Any, int, int | None]) -> Any:
     return fitted.predict_many(block, m, n_candidates=n_candidates)[0].astype(np.float64, copy=False)
 
 
+@naming_its_block
 def many_labels(block: Any, model: tuple[Any, int, int | None]) -> Any:
     """Return the numbers of the nearest clusters of a block."""
     fitted, m, n_candidates = model
@@ -223,11 +256,13 @@ def many_labels(block: Any, model: tuple[Any, int, int | None]) -> Any:
     return fitted.predict_many(block, m, n_candidates=n_candidates)[1]
 
 
+@naming_its_block
 def score_outliers(block: Any, model: Any) -> Any:
     """Return the outlier scores of a block."""
     return np.empty(0) if block.shape[0] == 0 else model.outlier_scores(block)
 
 
+@naming_its_block
 def medoids_of_block(block: Any, model: Any) -> tuple[int, Any, Any]:
     """Return the number of rows of a block, its row nearest to each centre, and their distances."""
     k = len(model.cluster_centers_)
@@ -251,6 +286,7 @@ def combine_medoids(found: Sequence[tuple[int, Any, Any]]) -> NDArray[np.int64]:
     return np.asarray(rows)
 
 
+@naming_its_block
 def score_block(block: Any, weights: Any, model: Any) -> float:
     """Return the negative inertia of a block."""
     if block.shape[0] == 0 or (weights is not None and not np.any(weights)):

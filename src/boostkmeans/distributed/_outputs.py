@@ -1,19 +1,16 @@
 """Results in the form of X: a dask array, a Ray Dataset, object references, or arrays."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from boostkmeans._sharded.backend import Reference, identity
-from boostkmeans.distributed._block_conversion import Column, to_block
+from boostkmeans.distributed._block_conversion import BlockFunction, Column, Place, to_block
 from boostkmeans.distributed._dask_outputs import dask_array, map_dask
 from boostkmeans.distributed._engines.packages import import_engine
 from boostkmeans.distributed._input_kinds import InputKind, kind_of
 from boostkmeans.distributed._inputs import as_blocks
-
-BlockFunction = Callable[[Any, Any], Any]
-"""Function of a block and of a model. It returns one value or one row per row of the block."""
 
 LABEL = "label"
 """Name of the column of labels in Ray Datasets."""
@@ -81,7 +78,7 @@ def map_blocks(
     X : object
         The rows.
     function : callable
-        Function of a block and `model`. It is pickled by reference.
+        Function of a block, `model` and the `Place` of the block. It is pickled by reference.
     model : object
         What the function needs, such as the centres. It is sent once to each worker.
     backend : Backend
@@ -109,7 +106,10 @@ def map_blocks(
         return map_dask(X, kind, function, model, np.dtype(dtype), n_columns, column)
     shared = backend.submit(identity, model)
     blocks = as_blocks(X, backend, column)
-    results = [backend.submit(function, one, shared) for one in blocks.references]
+    results = [
+        backend.submit(function, one, shared, place)
+        for one, place in zip(blocks.references, blocks.places, strict=True)
+    ]
     if kind in (InputKind.SHARDS, InputKind.RAY_OBJECTS) and not backend.is_private:
         backend.detach()
         return results
@@ -140,8 +140,9 @@ def add_column(table: Any, function: BlockFunction, shared: Any, column: Column,
     import pyarrow as pa
     import ray
 
-    rows = to_block(table, "a batch of X", column)
-    results = np.ascontiguousarray(function(rows, ray.get(shared)))
+    place = Place("a batch of X")
+    rows = to_block(table, place.name, column)
+    results = np.ascontiguousarray(function(rows, ray.get(shared), place))
     if results.ndim == 1:
         return table.append_column(name, pa.array(results))
     values = pa.FixedSizeListArray.from_arrays(pa.array(results.ravel()), results.shape[1])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._runtime.errors import DataFormatError
+from boostkmeans._runtime.errors import DataFormatError, StructuredError
 from boostkmeans.distributed._column_advice import for_open_shards
 from boostkmeans.distributed._row_ranges import cut_rows
 from boostkmeans.io import (
@@ -17,10 +17,10 @@ from boostkmeans.io import (
     Vectors,
     inspect_files,
     open_vectors,
-    parse_bytes,
 )
 from boostkmeans.io._access.urls import public_name
 from boostkmeans.io._file_sets import AnyPath
+from boostkmeans.io._sizes import parse_memory
 
 # Default size of the largest shard. A worker slot needs several shards for an even load, and each of
 # them should take seconds, not milliseconds.
@@ -243,10 +243,10 @@ def open_shards(
     ...     shards.shape, len(shards), shards.parts[2].read()[0].tolist()
     ((12, 2), 3, [2.0, 2.0])
     """
-    max_bytes = parse_bytes(max_shard_bytes)
+    max_bytes = parse_memory("max_shard_bytes", max_shard_bytes)
     try:
         found = inspect_files(paths, format=format, key=column, id_column=id_column)
-    except DataFormatError as error:
+    except StructuredError as error:
         raise for_open_shards(error) from None
     parts = [
         part for file in found.files for part in _shards_of(file, found, format, id_column, max_bytes)

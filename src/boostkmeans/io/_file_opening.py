@@ -69,7 +69,7 @@ class _Opener:
     @property
     def room(self) -> Room:
         """Limits of memory and disk for temporary data."""
-        return self.options.room
+        return self.options.room_for([self.source])
 
     def store(self) -> Store:
         """Return the rows of the file, either directly or after a pass over the content."""

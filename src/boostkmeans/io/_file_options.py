@@ -1,11 +1,12 @@
 """Options that determine how a file is read, and their checks against its format."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
+from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._access.spool import Room
 from boostkmeans.io._access.table_columns import is_pattern
 from boostkmeans.io._formats import TEXT_TABLES
@@ -35,10 +36,12 @@ class FileOptions:
         given = [[one] if isinstance(one, str) else one or [] for one in (self.key, self.drop)]
         return any(is_pattern(name) for names in given for name in names)
 
-    @property
-    def room(self) -> Room:
-        """Limits of memory and disk for temporary data."""
-        return Room(self.max_memory, self.max_disk)
+    def room_for(self, sources: Iterable[ByteSource]) -> Room:
+        """Return the limits of memory and disk for temporary data of these files."""
+        given = tuple(sources)
+        sizes = [one.n_bytes() for one in given if one.is_regular_file()]
+        file_bytes = sum(sizes) if len(sizes) == len(given) else None
+        return Room(self.max_memory, self.max_disk, file_bytes)
 
 
 def check_header(format_name: str, header: bool | None) -> None:

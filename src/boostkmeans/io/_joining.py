@@ -140,7 +140,7 @@ def _join(stores: StorePool | FixedStores, facts: list[FileFacts]) -> JoinedStor
 
 def _read_all(files: FileSet, options: FileOptions) -> Store:
     """Read all files into memory or into one temporary file."""
-    contents = _Contents(Spool(options.room))
+    contents = _Contents(Spool(options.room_for(map(ByteSource, files.paths))))
     try:
         for file in open_agreeing(files.paths, options, read=True):
             with closing(file.store):

@@ -67,8 +67,9 @@ def open_vectors(
         variable TMPDIR names.
     max_disk : int or str, default=None
         Limit for temporary files, in bytes or as a string such as "2GB"; by default half of the free
-        space in their folder. Content that needs more is refused, before anything is written if its size
-        is known.
+        space in their folder. With `max_memory`, the default is also at most the largest of twice
+        `max_memory`, 64 times the size of the file, and 256 MiB. Content that needs more is refused,
+        before anything is written if its size is known.
     progress : callable, default=None
         Function called as `progress(what, done, total)` while a file must be read as a whole.
 

@@ -11,6 +11,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from boostkmeans._data.user_input import accepted_rows
 from boostkmeans._runtime.errors import (
     DataFormatError,
     Message,
@@ -220,7 +221,7 @@ class _Rows:
                 "Only dense vectors can be written, and these are sparse. Save them with "
                 "scipy.sparse.save_npz, or convert them with toarray() if they are few."
             )
-        rows = vectors if isinstance(vectors, Vectors) else np.asarray(vectors)
+        rows = vectors if isinstance(vectors, Vectors) else np.asarray(accepted_rows(vectors, "vectors"))
         if rows.ndim != 2 or rows.shape[1] < 1:
             raise ValueError(
                 f"vectors must have 2 dimensions, rows and columns. Got the shape {rows.shape}."

@@ -134,9 +134,7 @@ class Rows {
   // `array` is a CsrMatrix or a two-dimensional array. Only rows of a CsrMatrix may have no shift.
   Rows(nb::handle array, const Shift& shift, int exponent, Factors factors, const std::string& isa)
       : factors_(std::move(factors)),
-        rows_(read(array, shift, exponent, kernel_named(isa))) {
-    require(!factors_ || length_of(*factors_) == n_rows(), "factors must have one value per row");
-  }
+        rows_(read(array, shift, exponent, kernel_named(isa))) {}
 
   // Calls body(rows) with the DenseRows or SparseRows.
   template <class Body>
@@ -165,17 +163,21 @@ class Rows {
   // Stores the array in `array_` or `matrix_`, and returns a view of it.
   std::variant<DenseRows, SparseRows> read(nb::handle array, const Shift& shift, int exponent,
                                            const Kernel& kernel) {
-    const double* factors = data_or_null(factors_);
     if (!nb::isinstance<CsrMatrix>(array)) {
       array_ = std::make_unique<ArrayView>(array);
       const StridedArray source = array_->source();
-      return DenseRows(kernel, source, array_->n_rows(), values_of(shift, source.n_features), exponent,
-                       factors);
+      const std::int64_t n = array_->n_rows();
+      return DenseRows(kernel, source, n, values_of(shift, source.n_features), exponent, factors_of(n));
     }
     matrix_ = nb::cast<CsrMatrix>(array);
     const std::int64_t n = matrix_->n_rows(), d = matrix_->n_features();
-    if (!shift) return SparseRows(kernel, matrix_->source(), n, d, exponent, factors);
-    return DenseRows(kernel, matrix_->source(), n, values_of(shift, d), exponent, factors);
+    if (!shift) return SparseRows(kernel, matrix_->source(), n, d, exponent, factors_of(n));
+    return DenseRows(kernel, matrix_->source(), n, values_of(shift, d), exponent, factors_of(n));
+  }
+  // The constructors of rows read all factors, so their number is checked before.
+  const double* factors_of(std::int64_t n_rows) const {
+    require(!factors_ || length_of(*factors_) == n_rows, "factors must have one value per row");
+    return data_or_null(factors_);
   }
   static std::vector<double> values_of(const Shift& shift, std::int64_t n_features) {
     if (!shift || length_of(*shift) != n_features)

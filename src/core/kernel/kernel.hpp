@@ -32,7 +32,8 @@ constexpr std::int64_t kMaxFewClusters = 64;
 
 enum class Scalar : std::uint8_t { float64, float32, float16, uint8, int8 };
 
-// Rows of an array of any layout. Strides are in bytes and may be negative or unaligned.
+// Rows of an array of any layout. Strides are in bytes and may be negative or unaligned. A kernel only
+// reads rows whose columns are contiguous; DenseRows copies others.
 struct StridedArray {
   const char* data;
   std::int64_t row_stride;

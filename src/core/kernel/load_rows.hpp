@@ -34,24 +34,17 @@ inline double to_double(T x) {
   return to_float(x);
 }
 
-// Calls body(j, value) for columns [begin, end) of a row. The loop over contiguous columns vectorises.
+// Calls body(j, value) for columns [begin, end) of a row. There is one loop for all rows: a compiler may
+// fuse multiplications and additions in one loop and not in another, which rounds differently.
 template <class T, class Body>
 inline void each_value(const StridedArray& source, int64_t row, int64_t begin, int64_t end, Body body) {
-  const char* at = source.data + row * source.row_stride;
-  const int64_t step = source.column_stride;
+  const auto size = static_cast<int64_t>(sizeof(T));
+  const char* at = source.data + row * source.row_stride + begin * size;
+  const int64_t count = end - begin;
   T value{};
-  if (step == static_cast<int64_t>(sizeof(T))) {
-    at += begin * static_cast<int64_t>(sizeof(T));
-    const int64_t count = end - begin;
-    for (int64_t j = 0; j < count; ++j) {
-      __builtin_memcpy(&value, at + j * static_cast<int64_t>(sizeof(T)), sizeof(T));
-      body(begin + j, value);
-    }
-  } else {
-    for (int64_t j = begin; j < end; ++j) {
-      __builtin_memcpy(&value, at + j * step, sizeof(T));
-      body(j, value);
-    }
+  for (int64_t j = 0; j < count; ++j) {
+    __builtin_memcpy(&value, at + j * size, sizeof(T));
+    body(begin + j, value);
   }
 }
 
@@ -146,14 +139,12 @@ inline float load_narrow_row(const StridedArray& source, const Frame& frame, int
   // provided that nothing was rounded before: row and shift are float32, and the row factor is 1.
   const bool narrow = sizeof(T) < 8 && frame.narrow;  // not compiled for float64 rows
   if constexpr (sizeof(T) == 4)
-    if (narrow && source.column_stride == static_cast<int64_t>(sizeof(T)) &&
-        source.n_features % kLanes == 0)
+    if (narrow && source.n_features % kLanes == 0)
       return load_vectors(source.data + row * source.row_stride, frame.shift32,
                           static_cast<float>(frame.scale[0]), source.n_features, chunk_step, out);
   if constexpr (sizeof(T) == 8)
-    if (source.column_stride == static_cast<int64_t>(sizeof(T)))
-      return load_doubles(source.data + row * source.row_stride, frame, factor, source.n_features,
-                          chunk_step, out);
+    return load_doubles(source.data + row * source.row_stride, frame, factor, source.n_features,
+                        chunk_step, out);
   if (narrow && source.n_features < kLanes) return load_short_row<T>(source, frame, row, out);
   Floats total{};
   for (int64_t begin = 0; begin < source.n_features; begin += kChunkColumns) {

@@ -22,7 +22,7 @@ constexpr std::int64_t kRangeRows = 8192;
 constexpr std::int64_t kRangeValues = 1 << 22;
 
 // Number of rows by which prefetching runs ahead. The members of a cluster are scattered in memory.
-constexpr std::int64_t kRowsAhead = 8;
+constexpr std::int64_t kRowsAhead = 24;
 
 // Members [begin, end) of the sorted rows, all of the same cluster.
 struct MemberRange {
@@ -75,7 +75,9 @@ class RecomputationByCluster {
     pool_.for_each(n_ranges(), [this](std::int64_t s, int t) { sum_range(s, t); });
     if (pool_.stop_token().stopped()) return {};
     join_parts();
-    pool_.for_each(n_ranges(), [this](std::int64_t s, int t) { measure_range(s, t); });
+    pool_.for_each(n_ranges(), [this](std::int64_t s, int t) {
+      if (ranges_[static_cast<std::size_t>(s)].part >= 0) measure_range(s, t);
+    });
     return report();
   }
 
@@ -104,7 +106,9 @@ class RecomputationByCluster {
       totals.weight += w;
       ++totals.count;
     }
-    if (range.part < 0) put_in_place(partition_, range.cluster, sum, totals);
+    if (range.part >= 0) return;
+    put_in_place(partition_, range.cluster, sum, totals);
+    measure_range(s, thread);  // The members of a small cluster are still in the cache.
   }
 
   void join_parts() {

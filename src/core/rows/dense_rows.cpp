@@ -13,26 +13,40 @@ namespace {
 constexpr int kNarrowExponent = 120;
 constexpr int kWideExponent = 1000;
 
-StridedArray expanded_source(const char* data, std::int64_t n_features, bool wide) {
-  const std::int64_t item = wide ? 8 : 4;
-  return {data, n_features * item, item, n_features, wide ? Scalar::float64 : Scalar::float32};
+std::int64_t size_of(Scalar scalar) {
+  switch (scalar) {
+    case Scalar::float64: return 8;
+    case Scalar::float32: return 4;
+    case Scalar::float16: return 2;
+    default: return 1;
+  }
 }
 
-// Returns some rows as a dense array with the scalar type of the values.
-Buffer<char> expand(const CsrSource& csr, const std::int64_t* rows, std::int64_t count,
-                    std::int64_t n_features) {
-  const std::int64_t bytes = n_features * (csr.wide_values ? 8 : 4);
-  Buffer<char> array(count * bytes);
-  std::fill_n(array.get(), count * bytes, '\0');
+// Returns a description of rows that are stored one after the other.
+StridedArray contiguous(const char* data, std::int64_t n_features, Scalar scalar) {
+  const std::int64_t item = size_of(scalar);
+  return {data, n_features * item, item, n_features, scalar};
+}
+
+// Writes a row of a CSR matrix as a dense row with the scalar type of the values.
+void expand(const CsrSource& csr, std::int64_t row, std::int64_t n_features, char* out) {
+  std::fill_n(out, n_features * (csr.wide_values ? 8 : 4), '\0');
   csr.as_typed([&]<class Value>(const Value* values, const auto* columns) {
-    for (std::int64_t r = 0; r < count; ++r) {
-      auto* to = reinterpret_cast<Value*>(array.get() + r * bytes);
-      const std::int64_t end = csr.start(rows[r] + 1);
-      for (std::int64_t t = csr.start(rows[r]); t < end; ++t)
-        to[CsrSource::column(columns[t], n_features)] = values[t];
-    }
+    auto* to = reinterpret_cast<Value*>(out);
+    const std::int64_t end = csr.start(row + 1);
+    for (std::int64_t t = csr.start(row); t < end; ++t)
+      to[CsrSource::column(columns[t], n_features)] = values[t];
   });
-  return array;
+}
+
+// Writes the values of a row, which have `item` bytes, one after the other. The stride is in a variable,
+// because the compiler would read it again after each byte that it writes.
+template <std::int64_t item>
+void gather(const StridedArray& source, std::int64_t row, char* __restrict out) {
+  const char* from = source.data + row * source.row_stride;
+  const std::int64_t n = source.n_features, step = source.column_stride;
+  for (std::int64_t j = 0; j < n; ++j)
+    std::memcpy(out + j * item, from + j * step, static_cast<std::size_t>(item));
 }
 
 }  // namespace
@@ -58,6 +72,7 @@ DenseRows::DenseRows(const Kernel& kernel, const StridedArray& source, std::int6
   plain_ = source.scalar == Scalar::float32 && source.column_stride == 4 && factors == nullptr &&
            source.data != nullptr && scale_exponent == 0 && source.n_features % kernel.lanes == 0 &&
            std::ranges::all_of(shift_, [](double x) { return x == 0.0; });
+  copied_ = source.column_stride != size_of(source.scalar);
   if (narrow_) {
     shift32_.resize(shift_.size());
     std::ranges::transform(shift_, shift32_.begin(), [](double x) { return static_cast<float>(x); });
@@ -67,37 +82,51 @@ DenseRows::DenseRows(const Kernel& kernel, const StridedArray& source, std::int6
 DenseRows::DenseRows(const Kernel& kernel, const CsrSource& source, std::int64_t n_rows,
                      const std::vector<double>& shift, int scale_exponent, const double* factors)
     : DenseRows(kernel,
-                expanded_source(nullptr, static_cast<std::int64_t>(shift.size()), source.wide_values),
+                contiguous(nullptr, static_cast<std::int64_t>(shift.size()),
+                           source.wide_values ? Scalar::float64 : Scalar::float32),
                 n_rows, shift, scale_exponent, factors) {
   csr_ = source;
+  copied_ = true;
 }
 
-void DenseRows::load_expanded(const CsrSource& csr, const std::int64_t* rows, std::int64_t count,
-                              Layout layout, float* out, float* norms) const {
-  const Buffer<char> array = expand(csr, rows, count, source_.n_features);
-  std::vector<std::int64_t> order;
-  std::vector<double> factors;
-  order.reserve(static_cast<std::size_t>(count));
-  factors.reserve(static_cast<std::size_t>(count));
-  for (std::int64_t r = 0; r < count; ++r) {
-    order.push_back(r);
-    factors.push_back(factor(rows[r]));
+std::int64_t DenseRows::copied_size() const {
+  return copied_ ? source_.n_features * size_of(source_.scalar) : 0;
+}
+
+void DenseRows::copy(std::int64_t row, char* out) const {
+  if (csr_) return expand(*csr_, row, source_.n_features, out);
+  switch (size_of(source_.scalar)) {
+    case 8: return gather<8>(source_, row, out);
+    case 4: return gather<4>(source_, row, out);
+    case 2: return gather<2>(source_, row, out);
+    default: return gather<1>(source_, row, out);
   }
-  kernel_.load_rows(expanded_source(array.get(), source_.n_features, csr.wide_values), frame(),
-                    order.data(), count, factors_ == nullptr ? nullptr : factors.data(), layout, out,
-                    norms);
 }
 
-void DenseRows::fetch_expanded(const CsrSource& csr, std::int64_t row, double* out) const {
-  const Buffer<char> array = expand(csr, &row, 1, source_.n_features);
-  kernel_.load_row(expanded_source(array.get(), source_.n_features, csr.wide_values), frame(), 0,
-                   factor(row), out);
+void DenseRows::load_copied(const std::int64_t* rows, std::int64_t count, Layout layout, float* out,
+                            float* norms) const {
+  const Buffer<char> one(copied_size());
+  const std::int64_t first = 0;
+  for (std::int64_t r = 0; r < count; ++r) {
+    copy(rows[r], one.get());
+    kernel_.load_rows(contiguous(one.get(), source_.n_features, source_.scalar), frame(), &first, 1,
+                      factors_ == nullptr ? nullptr : factors_ + rows[r], layout,
+                      out + r * layout.row_step, norms + r);
+  }
+}
+
+void DenseRows::fetch_copied(std::int64_t row, Row& out) const {
+  copy(row, out.copy.get());
+  kernel_.load_row(contiguous(out.copy.get(), source_.n_features, source_.scalar), frame(), 0,
+                   factor(row), out.values.get());
 }
 
 void DenseRows::load_bytes(const std::int64_t* rows, std::int64_t count, std::int32_t* quads) const {
+  const Buffer<char> one(copied_size());
   const std::int32_t flip = source_.scalar == Scalar::int8 ? static_cast<std::int32_t>(0x80808080u) : 0;
   for (std::int64_t r = 0; r < count; ++r) {
-    const char* row = source_.data + rows[r] * source_.row_stride;
+    if (copied_) copy(rows[r], one.get());
+    const char* row = copied_ ? one.get() : source_.data + rows[r] * source_.row_stride;
     for (std::int64_t begin = 0; begin < source_.n_features; begin += kChunkColumns) {
       std::int32_t* to = quads + begin / kChunkColumns * kQuadChunkSize + r * kQuadStride;
       const std::int64_t n = std::min(kChunkColumns, source_.n_features - begin);

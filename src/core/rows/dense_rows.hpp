@@ -29,8 +29,9 @@ class DenseRows {
   // One row in the frame, in float64.
   class Row {
    public:
-    explicit Row(const DenseRows& rows) : values(rows.n_features()) {}
+    explicit Row(const DenseRows& rows) : values(rows.n_features()), copy(rows.copied_size()) {}
     Buffer<double> values;
+    Buffer<char> copy;  // the row before the frame, if its columns are not contiguous in memory
   };
 
   // `factors` has one factor per row (1 / |x| for the cosine metric), or is null.
@@ -49,8 +50,8 @@ class DenseRows {
   // Loads rows in float32, and |x|^2 of each.
   void load(const std::int64_t* rows, std::int64_t count, Layout layout, float* out,
             float* norms) const {
-    if (csr_)
-      load_expanded(*csr_, rows, count, layout, out, norms);
+    if (copied_)
+      load_copied(rows, count, layout, out, norms);
     else
       kernel_.load_rows(source_, frame(), rows, count, factors_, layout, out, norms);
   }
@@ -59,7 +60,7 @@ class DenseRows {
   bool are_bytes() const {
     constexpr std::int64_t kMaxColumns = 1 << 16;  // sums of 255 * 127 per column fit into 32 bits
     return (source_.scalar == Scalar::uint8 || source_.scalar == Scalar::int8) && narrow_ &&
-           source_.column_stride == 1 && source_.n_features <= kMaxColumns && kernel_.multiplies_bytes;
+           source_.n_features <= kMaxColumns && kernel_.multiplies_bytes;
   }
   // Loads the bytes of rows, as 0 to 255, four columns in each value, padded with zeros. In the frame, x
   // = (byte - byte_shift(j)) * byte_scale().
@@ -69,8 +70,8 @@ class DenseRows {
   }
   double byte_scale() const { return scale_[0]; }
   void fetch(std::int64_t row, Row& out) const {
-    if (csr_)
-      fetch_expanded(*csr_, row, out.values.get());
+    if (copied_)
+      fetch_copied(row, out);
     else
       kernel_.load_row(source_, frame(), row, factor(row), out.values.get());
   }
@@ -137,9 +138,13 @@ class DenseRows {
   static constexpr std::int64_t kCacheLine = 64;
   static constexpr std::int64_t kWidestScalar = 8;
 
-  void load_expanded(const CsrSource& csr, const std::int64_t* rows, std::int64_t count, Layout layout,
-                     float* out, float* norms) const;
-  void fetch_expanded(const CsrSource& csr, std::int64_t row, double* out) const;
+  // Number of bytes of the copy of a row, 0 if rows are not copied.
+  std::int64_t copied_size() const;
+  // Writes the values of a row one after the other, in their scalar type.
+  void copy(std::int64_t row, char* out) const;
+  void load_copied(const std::int64_t* rows, std::int64_t count, Layout layout, float* out,
+                   float* norms) const;
+  void fetch_copied(std::int64_t row, Row& out) const;
   double factor(std::int64_t row) const { return factors_ == nullptr ? 1.0 : factors_[row]; }
   Frame frame() const { return {shift_.data(), shift32_.data(), {scale_[0], scale_[1]}, narrow_}; }
 
@@ -152,6 +157,9 @@ class DenseRows {
   double scale_[2] = {1.0, 1.0};
   bool narrow_;
   bool plain_ = false;
+  // True if the columns of a row are not contiguous in memory. The kernel gets copies of such rows, so
+  // that the same loops read all rows: results do not depend on the memory layout.
+  bool copied_ = false;
   const double* factors_;
 };
 

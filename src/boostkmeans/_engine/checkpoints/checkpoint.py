@@ -16,7 +16,7 @@ from boostkmeans._data.weights import RowWeights
 from boostkmeans._runtime.errors import DataFormatError, shorten
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans._storage.state import SavedState, State, join_arrays, plain_value, split_arrays
-from boostkmeans._storage.tensors import read_tensors, write_tensors
+from boostkmeans._storage.tensors import peek, read_tensors, write_tensors
 
 logger = logging.getLogger("boostkmeans")
 
@@ -193,6 +193,13 @@ class Checkpoint:
                     f"{name} is the checkpoint of another fit: its {what} is {_shown(other)}, but this "
                     f"fit has {_shown(own)}. Remove the file to start over, or choose another file."
                 )
+
+
+def stored_identity(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """Return the identity of the fit in a checkpoint without its arrays; empty without a file."""
+    found = peek(path)
+    identity = None if found is None else found.header.get("identity")
+    return identity if isinstance(identity, dict) else {}
 
 
 def identity_of(

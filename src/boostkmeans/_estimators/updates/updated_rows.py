@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostkmeans._data.frame import Array, Floats, Frame
-from boostkmeans._data.row_source import RowSource, source_to_stream
+from boostkmeans._data.row_source import RowSource, larger_than_memory
 from boostkmeans._data.rows import Rows
 from boostkmeans._data.stacking import stack_rows
 from boostkmeans._data.weights import RowWeights
@@ -151,7 +151,7 @@ def _with_old_rows(model: Any, changes: Changes, new: Array | None, threads: int
         raise ParameterConflictError(
             "removed_weight has no effect if X is given: X_weight has the weights of the removed rows."
         )
-    if source_to_stream(changes.old, len(model.cluster_centers_), weighted=False) is not None:
+    if larger_than_memory(changes.old, len(model.cluster_centers_), weighted=False) is not None:
         raise ParameterConflictError(
             Message(
                 "update needs {rows} in memory, but it does not fit. Without {rows}, the sums of the "

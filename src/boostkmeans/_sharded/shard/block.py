@@ -1,5 +1,7 @@
 """Block: the rows of one shard as an array or CSR matrix, and what a fit must know about them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +13,35 @@ from boostkmeans._data.frame import Array, Floats
 from boostkmeans._data.rows import (
     DTYPES,
     SPARSE_DTYPES,
+    RowLengthError,
     array_checksum,
     canonical,
     check_finite,
     describe,
     unit_factors,
 )
-from boostkmeans._runtime.errors import DataFormatError, NotFiniteError, StructuredError
+from boostkmeans._runtime.errors import DataFormatError, FeatureCountError, NotFiniteError
+
+
+@contextmanager
+def errors_name_block(name: str, first_row: int = 0) -> Iterator[None]:
+    """Let errors about the rows of a block name the block and the row.
+
+    `first_row` is the number of its first row in its file or array.
+    """
+    try:
+        yield
+    except NotFiniteError as error:
+        problem = f"The value {error.value} in column {error.column} is not finite."
+        place = f"row {first_row + error.row}"
+        raise DataFormatError(problem, file=name, place=place, remedy="Remove or replace it.") from None
+    except RowLengthError as error:
+        problem = f"The row has length {error.length:g}, which cannot be scaled to unit length."
+        place = f"row {first_row + error.row}"
+        raise DataFormatError(problem, file=name, place=place, remedy=error.remedy) from None
+    except FeatureCountError as error:
+        problem = f"It has {error.n_features} features, but the model has {error.n_expected}."
+        raise DataFormatError(problem, file=name) from None
 
 
 @dataclass(frozen=True)
@@ -67,18 +91,9 @@ def describe_block(
     `first_row` is the number of the first row in its file.
     """
     n, d = block.shape
-    try:
+    with errors_name_block(name, first_row):
         low, high = _range(block, metric)
-    except NotFiniteError as error:
-        problem = f"The value {error.value} in column {error.column} is not finite."
-        raise DataFormatError(
-            problem, file=name, place=f"row {first_row + error.row}", remedy="Remove or replace it."
-        ) from None
-    except StructuredError:
-        raise
-    except ValueError as error:  # A row that cannot be scaled to unit length.
-        raise DataFormatError(str(error), file=name) from None
-    values = np.ones(n) if weights is None else checked_weights(weights, n, name)
+    values = np.ones(n) if weights is None else checked_weights(weights, n, name, first_row)
     return BlockDescription(
         n_rows=n,
         n_features=d,
@@ -116,15 +131,15 @@ def _range(block: Any, metric: str) -> tuple[Floats | None, Floats | None]:
     )
 
 
-def checked_weights(weights: Any, n_rows: int, name: str) -> Floats:
+def checked_weights(weights: Any, n_rows: int, name: str, first_row: int = 0) -> Floats:
     """Return the weights of a block as float64. Raise DataFormatError if they are invalid."""
     values: Floats = np.asarray(weights, dtype=np.float64)
     if values.shape != (n_rows,):
         problem = f"There are weights of shape {values.shape} for {n_rows} rows."
     elif not np.isfinite(values).all():
-        problem = f"The weight of row {int((~np.isfinite(values)).argmax())} is not finite."
+        problem = f"The weight of row {first_row + int((~np.isfinite(values)).argmax())} is not finite."
     elif (values < 0).any():
-        problem = f"The weight of row {int((values < 0).argmax())} is negative."
+        problem = f"The weight of row {first_row + int((values < 0).argmax())} is negative."
     else:
         return values
     raise DataFormatError(problem, file=name)

@@ -17,7 +17,7 @@ from boostkmeans._steps.neighbours import Groups, Lists, neighbour_lists, points
 from boostkmeans._steps.partition import Labels
 
 # Minimum number of rows of a shard that one list should serve.
-ROWS_PER_LIST = 96
+ROWS_PER_LIST = 48
 # Maximum number of clusters in a group, on average.
 MAX_GROUP = 32
 # Length of the list of a group, relative to the number of candidates of a single cluster.
@@ -53,7 +53,7 @@ class CandidateGroups:
         group_of = np.empty(k, dtype=np.int32)
         group_of[groups.order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         length = min(max(GROUP_LIST_FACTOR * n_candidates, 2 * int(sizes.max())), k)
-        lists = _joint_lists(groups, neighbours, length)
+        lists = joint_lists(groups, neighbours, length)
         return cls(group_of, np.ascontiguousarray(groups.order[groups.starts[:-1]]), lists)
 
     def active(self, changed: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -63,15 +63,17 @@ class CandidateGroups:
         return found
 
 
-def _joint_lists(groups: Groups, neighbours: Lists, length: int) -> Lists:
+def joint_lists(groups: Groups, neighbours: Lists, length: int) -> Lists:
     """Return the clusters of each group and their neighbours, ordered by their best rank in any list."""
     joint = np.full((len(groups.starts) - 1, length), -1, dtype=np.int32)
+    first = np.empty(len(neighbours), dtype=np.int64)  # Where a cluster occurs first in a joint list.
     for number, (begin, end) in enumerate(zip(groups.starts[:-1], groups.starts[1:], strict=True)):
         members = groups.order[begin:end]
         ranked = np.concatenate([members, neighbours[members].T.ravel()])
         ranked = ranked[ranked >= 0]
-        _, first = np.unique(ranked, return_index=True)
-        some = ranked[np.sort(first)[:length]]
+        places = np.arange(len(ranked))
+        first[ranked[::-1]] = places[::-1]  # The last assignment to a place counts.
+        some = ranked[first[ranked] == places][:length]
         joint[number, : len(some)] = some
     return joint
 

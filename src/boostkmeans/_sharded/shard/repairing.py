@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.rows import Rows
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.shard.sampling import Sample
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
@@ -49,9 +50,9 @@ def halve_sample(
     return HalfCentres(found.centres)
 
 
-def halve_labels(view: ShardView, block: Any, labels: Labels, halves: HalfCentres) -> Labels:
+def halve_labels(rows: Rows, labels: Labels, halves: HalfCentres) -> Labels:
     """Return the nearer half of its cluster for each row. Ties go to the first half."""
-    rows, k = view.rows(block), len(halves.centres) // 2
+    k = len(halves.centres) // 2
     first, _ = distances_to_assigned(rows, halves.centres[:k], labels, 1)
     second, _ = distances_to_assigned(rows, halves.centres[k:], labels, 1)
     return np.where(second < first, labels + np.int32(k), labels).astype(np.int32)
@@ -59,8 +60,9 @@ def halve_labels(view: ShardView, block: Any, labels: Labels, halves: HalfCentre
 
 def halve_shard(block: Any, view: ShardView, labels: Labels, halves: HalfCentres) -> ShardSums:
     """Return the sums of the halves of all clusters over one shard."""
-    found = halve_labels(view, block, labels, halves) if len(labels) else labels
-    return sum_labels(view, view.rows(block), found, len(halves.centres))
+    rows = view.rows(block)
+    found = halve_labels(rows, labels, halves) if len(labels) else labels
+    return sum_labels(view, rows, found, len(halves.centres))
 
 
 def choose_swaps(
@@ -87,8 +89,10 @@ def swap_shard(
     swaps: Swaps,
 ) -> tuple[Labels, ShardSums]:
     """Rename the rows of merged and split clusters."""
-    k = len(halves.centres) // 2
-    found = labels
-    if len(labels):
-        found = swaps.renamed(k)[halve_labels(view, block, labels, halves)]
-    return found, sum_labels(view, view.rows(block), found, k)
+    k, rows = len(halves.centres) // 2, view.rows(block)
+    renamed = swaps.renamed(k)
+    found = renamed[labels]
+    some = np.flatnonzero(np.isin(labels, swaps.split))
+    if len(some):  # Few clusters are split, so few rows are compared.
+        found[some] = renamed[halve_labels(rows.sample(some), labels[some], halves)]
+    return found, sum_labels(view, rows, found, k)

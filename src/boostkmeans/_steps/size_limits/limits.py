@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.user_input import accepted_parameter
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
 
@@ -129,7 +130,7 @@ class Limits:
 def _per_cluster(name: str, sizes: Sizes, n_clusters: int, default: float) -> Floats:
     if sizes is None:
         return np.full(n_clusters, default)
-    values = np.asarray(sizes, dtype=np.float64)
+    values = np.asarray(accepted_parameter(sizes, name), dtype=np.float64)
     if values.ndim == 0:
         return np.full(n_clusters, float(values))
     if values.shape != (n_clusters,):

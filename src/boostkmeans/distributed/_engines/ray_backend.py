@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ MAX_NAMED = 5
 # Number of times that a private Ray runs a task again that its memory monitor killed. By default, Ray
 # never gives up.
 MAX_OUT_OF_MEMORY = 3
+# Seconds to wait for the head of a cluster.
+TIMEOUT = 30
 # Level of the messages of a private Ray. Users who did not start it need no lines about its start.
 LOG_LEVEL = logging.ERROR
 
@@ -233,6 +236,22 @@ class RayBackend:
         return report
 
 
+def check_ray_answers(address: str) -> None:
+    """Raise ConnectionError unless something listens at an address. `ray.init` would try for minutes.
+
+    Addresses without a port, such as "auto", are not checked.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), TIMEOUT).close()
+    except OSError as error:
+        raise ConnectionError(
+            f"No Ray cluster answers at {address} within {TIMEOUT} seconds ({error})."
+        ) from error
+
+
 def _initialize(ray: Any, address: str | None) -> None:
     """Connect to a cluster, or start Ray on this machine."""
     local = {
@@ -241,6 +260,7 @@ def _initialize(ray: Any, address: str | None) -> None:
         "logging_level": LOG_LEVEL,
     }
     options = local if address in (None, "", "local") else {}
+    check_ray_answers(address or "local")
     with _out_of_memory_limit():
         ray.init(address=address or "local", log_to_driver=False, **options)
 

@@ -20,6 +20,12 @@ MAX_IN_MEMORY = 1 << 30
 MEMORY_DIVISOR = 4
 # Temporary files may take this fraction of the free space by default: 1 / DISK_DIVISOR.
 DISK_DIVISOR = 2
+# With a memory limit, temporary files may take the largest of these: a multiple of the limit, a multiple
+# of the size of the file, and a minimum. Numbers of one digit, compressed by a factor of ten, take 50
+# times their size as float64. Deflate can expand a file by a factor of 1,000, which only zeros do.
+DISK_PER_MEMORY = 2
+DISK_PER_FILE_BYTE = 64
+MIN_DISK = 1 << 28
 # Number of bytes per copy.
 PIECE_BYTES = 1 << 20
 
@@ -29,6 +35,19 @@ class Room(NamedTuple):
 
     memory: int | None = None
     disk: int | None = None
+    file_bytes: int | None = None
+    """Size of the files that are read, or None if it is unknown."""
+
+    @property
+    def disk_limit(self) -> int:
+        """Number of bytes that temporary files may take."""
+        if self.disk is not None:
+            return self.disk
+        free = default_disk_limit()
+        if self.memory is None or self.file_bytes is None:
+            return free
+        expected = max(DISK_PER_MEMORY * self.memory, DISK_PER_FILE_BYTE * self.file_bytes)
+        return min(free, max(MIN_DISK, expected))
 
 
 ANY_ROOM = Room()
@@ -48,7 +67,7 @@ class Spool:
 
     def __init__(self, room: Room, expected: int | None = None) -> None:
         self._limit = max_spool_memory(room.memory)
-        self._disk_limit = default_disk_limit() if room.disk is None else room.disk
+        self._disk_limit = room.disk_limit
         self._file: BinaryIO | None = None
         self._in_memory = hasattr(os, "memfd_create")
         self.size = 0

@@ -197,13 +197,15 @@ class ParquetStore(Store):
         wanted = set(self._columns.names)
         self._check_id_counts()
         width = self._columns.length if self._columns.is_list else 1
-        for group in self._groups:
+        for number, group in enumerate(self._groups):
             for name, n_values in group.columns:
                 if name not in wanted or group.n_rows == 0:
                     continue
+                known = width
                 if width is None:
                     width = n_values // group.n_rows
                 if n_values != group.n_rows * width:
+                    self._reject_row(number, n_values, known)
                     raise self._file.location.within(f"column {name!r}").error(
                         f"Expected {group.n_rows * width} values in a group of {group.n_rows} rows. Got "
                         f"{n_values}.",
@@ -212,6 +214,22 @@ class ParquetStore(Store):
         if width is None:
             raise no_rows_error(self._file.location)
         return width if self._columns.is_list else len(self._columns.names)
+
+    def _reject_row(self, group: int, n_values: int, width: int | None) -> None:
+        """Decode a group with a wrong number of values, and raise an error that names the row.
+
+        Without a `width`, the first row determines it. Return if no row is wrong: the footer is.
+        """
+        too_large = n_values * self._columns.dtype.itemsize > self._file.size * MAX_EXPANSION
+        if too_large or not self._columns.is_list:
+            return
+        first, names = int(self._starts[group]), self._columns.names
+        for batch in self._reader.iter_batches(
+            MIN_BATCH_ROWS, row_groups=[group], columns=names, use_threads=False
+        ):
+            if width is None:
+                width = self._columns.width(batch, first)
+            first += len(self._columns.array(batch, first, width))
 
     def _check_id_counts(self) -> None:
         """Raise DataFormatError unless every group has one id per row."""
