@@ -11,31 +11,62 @@ import pytest
 from boostkmeans._sharded.backend import LocalBackend
 from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.ray_backend import RayBackend
-from processes import PATIENCE
 
 N_WORKERS = 2
 ENGINES = ("dask", "ray")
+# Seconds after which a worker that a test has killed is given up. It usually returns after two.
+RETURN_SECONDS = 60.0
 
 
-@pytest.fixture(scope="session")
-def dask_client() -> Iterator[Any]:
-    """Start two worker processes, and return a client that is not the default one.
+class DaskClusterOfTests:
+    """A Dask cluster with two worker processes. It is replaced if a killed worker does not return.
 
-    A task may kill one worker: the second death is an error.
+    Dask gives up a worker that dies while it starts. Without workers, a task would wait for ever.
     """
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
+
+    def __init__(self) -> None:
+        """Start the cluster. A task may kill one worker: the second death is an error."""
+        import distributed
+
+        self._cluster = distributed.LocalCluster(
             n_workers=N_WORKERS,
             threads_per_worker=1,
             processes=True,
             dashboard_address=":0",
             silence_logs=50,
             scheduler_kwargs={"allowed_failures": 1},
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+        )
+        self.client = distributed.Client(self._cluster, set_as_default=False)
+
+    def repaired(self) -> "DaskClusterOfTests":
+        """Return this cluster, or a new one if a worker is missing."""
+        try:
+            self.client.wait_for_workers(N_WORKERS, timeout=RETURN_SECONDS)
+        except TimeoutError:
+            self.close()
+            return DaskClusterOfTests()
+        return self
+
+    def close(self) -> None:
+        """End the processes."""
+        self.client.close()
+        self._cluster.close()
+
+
+@pytest.fixture(scope="session")
+def dask_clusters() -> Iterator[list[DaskClusterOfTests]]:
+    """Return a list with the cluster of this process, which a test may replace."""
+    pytest.importorskip("distributed")
+    clusters = [DaskClusterOfTests()]
+    yield clusters
+    clusters[0].close()
+
+
+@pytest.fixture
+def dask_client(dask_clusters: list[DaskClusterOfTests]) -> Any:
+    """Return a client that is not the default one. All workers of its cluster run."""
+    dask_clusters[0] = dask_clusters[0].repaired()
+    return dask_clusters[0].client
 
 
 @pytest.fixture(scope="session")
@@ -54,8 +85,6 @@ def local_ray() -> Iterator[Any]:
 
 @pytest.fixture
 def dask_backend(dask_client: Any) -> Iterator[DaskBackend]:
-    # A worker that an earlier test has killed returns. Without workers, a task would wait for ever.
-    dask_client.wait_for_workers(N_WORKERS, timeout=PATIENCE)
     backend = DaskBackend(dask_client)
     yield backend
     backend.close()
