@@ -26,13 +26,8 @@ Runs = dict[str, list[Json]]
 
 
 def mean_of(runs: list[Json], name: str) -> float:
-    """Return the mean of a figure over the seeds that have it."""
-    return statistics.fmean(run[name] for run in runs if name in run)
-
-
-def refined(runs: list[Json]) -> list[Json]:
-    """Return the runs whose trees were refined."""
-    return [run for run in runs if "refined" in run]
+    """Return the mean of a figure over the seeds."""
+    return statistics.fmean(run[name] for run in runs)
 
 
 def page(result: Json) -> str:
@@ -123,7 +118,7 @@ def distortion_table(by_method: Runs, kmeans: Json | None) -> str:
         theirs = [text for value in PAPER.get(method, ())
                   for text in (f"{value:,.1f}", relative(value, PAPER_KMEANS))]  # fmt: skip
         rows.append([
-            method, seeds_text(runs),
+            method, len(runs),
             f"{before:,.1f} ± {spread:,.1f}", relative(before, target),
             f"{after:,.1f}", relative(after, target), *(theirs or ["-"] * 4),
         ])  # fmt: skip
@@ -132,19 +127,13 @@ def distortion_table(by_method: Runs, kmeans: Json | None) -> str:
     return table(header, rows)
 
 
-def seeds_text(runs: list[Json]) -> str:
-    """Return the number of seeds of the trees, and that of the refined ones if it differs."""
-    n_refined = len(refined(runs))
-    return f"{len(runs)}" if n_refined == len(runs) else f"{len(runs)} (refined: {n_refined})"
-
-
 def refinement_text(by_method: Runs, kmeans: Json | None) -> str:
     """Return by how much refinement lowers the distortion, on average over the paper's methods."""
     runs = [some for method, some in by_method.items() if method in PAPER] or list(by_method.values())
     if not runs:
         return ""
     before = [mean_of(some, "distortion") for some in runs]
-    first = [statistics.fmean(run["refined_after"][0] for run in refined(some)) for some in runs]
+    first = [statistics.fmean(run["refined_after"][0] for run in some) for some in runs]
     after = [mean_of(some, "refined") for some in runs]
     by_first, by_all = (
         statistics.fmean(100 * (1 - new / old) for old, new in zip(before, values, strict=True))
@@ -166,10 +155,8 @@ def sweeps_table(by_method: Runs, kmeans: Json | None) -> str:
     target = end_of(kmeans)
     rows: list[list[Any]] = []
     for method, runs in by_method.items():
-        known = min(len(run["refined_after"]) for run in refined(runs))
-        means = [
-            statistics.fmean(run["refined_after"][i] for run in refined(runs)) for i in range(known)
-        ]
+        known = min(len(run["refined_after"]) for run in runs)
+        means = [statistics.fmean(run["refined_after"][i] for run in runs) for i in range(known)]
         cells = [relative(mean, target) for mean in means] + ["-"] * (len(STORED_SWEEPS) - known)
         rows.append([
             method, relative(mean_of(runs, "distortion"), target), *cells,

@@ -28,6 +28,7 @@ import photos
 import table3_entropy
 import tree_oracle
 from claim import VERDICTS, Claim, Judge, is_finished
+from computation import hours_text
 from deviations import DIFFERENCES, ERRORS, REFERENCES
 from experiment_sizes import size_table
 from greedy_starts import greedy_note
@@ -148,6 +149,7 @@ def stand_ins(results: Results) -> str:
     return STAND_INS.format(
         n_used=N_SETS - len(missing), n_sets=N_SETS, unavailable=" and ".join(missing),
         documents=measured or "None is measured yet.", sizes=size_table(),
+        hours=hours_text(one for some in results.values() for one in some),
     )  # fmt: skip
 
 
@@ -179,8 +181,12 @@ def details(claims: list[Claim], results: Results, pages: Path) -> str:
 
 
 def conclusion(name: str, results: Sequence[Json]) -> str:
-    """Return the conclusion of an experiment without a claim, or an empty string."""
+    """Return the conclusion of an experiment without a claim, or an empty string.
+
+    It rests on the first complete result, or on the first one if none is complete.
+    """
     measured = [result for result in results if any(map(is_finished, result["runs"]))]
+    measured.sort(key=lambda result: result.get("complete") is False)
     return f" {NO_CLAIM[name](measured[0])}" if name in NO_CLAIM and measured else ""
 
 
@@ -297,6 +303,7 @@ STAND_INS = """Data:
 Numbers of rows and clusters, at the paper's size and at the small size (a verdict names its size):
 
 {sizes}
+{hours}
 """
 
 ERRORS_HEAD = """

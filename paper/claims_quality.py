@@ -37,7 +37,8 @@ Floats = NDArray[np.float64]
 
 
 def samples(result: Json, method: str) -> Floats:
-    """Return the distortions of all runs of a method."""
+    """Return the distortions of all runs of a method. At the paper's size, all must be measured."""
+    require_complete(result)
     values = [value for run in runs_of(result, method=method) for value in run["distortion"]]
     if len(values) < MIN_RUNS:
         raise NotMeasuredError(f"There are only {len(values)} runs of {method}.")
@@ -84,7 +85,8 @@ def boost_differs(result: Json) -> Finding:
     plain, boost = samples(result, "k-means"), samples(result, "BKM(non)")
     deviations = (plain.mean() - boost.mean()) / np.sqrt((plain.var(ddof=1) + boost.var(ddof=1)) / 2)
     return Finding(
-        f"{percent(boost.mean(), plain.mean()):+.2f} %, {deviations:.1f} standard deviations",
+        f"{percent(boost.mean(), plain.mean()):+.2f} %, {deviations:.1f} standard deviations; "
+        f"{len(boost)} runs",
         verdict(deviations >= 3, deviations >= 1),
     )
 
@@ -104,7 +106,8 @@ def variations_minor(result: Json) -> Finding:
         shares[method] = 100 * float(values.std(ddof=1) / values.mean())
     highest = max(shares.values())
     return Finding(
-        ", ".join(f"{method} {share:.2f} %" for method, share in shares.items()),
+        ", ".join(f"{method} {share:.2f} %" for method, share in shares.items())
+        + f"; {len(values)} runs of each",
         verdict(highest < 0.5, highest < 1),
     )
 

@@ -5,9 +5,7 @@ from itertools import pairwise
 from claim import (
     Finding,
     Judge,
-    NotMeasuredError,
     claim,
-    is_finished,
     percent,
     ratio_text,
     run_of,
@@ -28,14 +26,6 @@ CONVERGING = (
 NO_RISE = 1e-6
 
 
-def has_run(result: Json, method: str) -> bool:
-    """Return True if a method has a finished run that no time limit stopped."""
-    return any(
-        run["run"]["method"] == method and is_finished(run) and run.get("ended") != "time"
-        for run in result["runs"]
-    )
-
-
 @claim(
     "distortion",
     "Most methods take more than 120 iterations",
@@ -45,11 +35,7 @@ def has_run(result: Json, method: str) -> bool:
 )
 def more_than_120(result: Json) -> Finding:
     """Return the number of iterations of each method."""
-    for one in NAMED:
-        ended(result, one)
-    counts = {
-        one: run_of(result, method=one)["iterations"] for one in CONVERGING if has_run(result, one)
-    }
+    counts = {one: ended(result, one)["iterations"] for one in CONVERGING}
     long = [one for one, count in counts.items() if count > 120]
     most = len(long) * 2 > len(counts) and {"k-means", "k-means++"} <= set(long)
     return Finding(
@@ -77,6 +63,7 @@ def decreases_steadily(result: Json) -> Finding:
     return Finding(
         ", ".join(f"{one} rises {count} times" for one, count in rises.items()),
         verdict(not rising, rising <= {"Mini-Batch", "LVQ"}),
+        "Mini-Batch is measured after each of its first 10 batches, and then after every tenth.",
     )
 
 
@@ -116,18 +103,12 @@ def mini_batch_far_above(result: Json) -> Finding:
     ends = {one: ended(result, one)["distortion"] for one in (*NAMED, "LVQ")}
     highest = max(ends, key=ends.__getitem__)
     target = ends[highest]
-    gaps = {
-        one: percent(ended(result, one)["distortion"], target)
-        for one in MINI_BATCHES
-        if has_run(result, one)
-    }
-    if not gaps:
-        raise NotMeasuredError("There is no run of Mini-Batch.")
+    gaps = {one: percent(ended(result, one)["distortion"], target) for one in MINI_BATCHES}
     far = [gap >= 5 for gap in gaps.values()]
     return Finding(
         ", ".join(f"{one} {gap:+.1f} %" for one, gap in gaps.items())
         + f" relative to {highest}, the highest of the others",
-        verdict(all(far) and len(far) == len(MINI_BATCHES), any(far)),
+        verdict(all(far), any(far)),
         "A batch has a tenth of the rows, or all batches together have a tenth: the paper allows both "
         "readings.",
     )

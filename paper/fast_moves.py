@@ -21,6 +21,7 @@ NAME = "fast_moves"
 LOAD_MATTERS = False
 TITLE = "Best and first moves with several seeds (the paper's Fig. 3 b)"
 LARGER_SIZE = "the size of Fig. 3 d"
+SHOWS_BOTH = True
 
 METHODS = tuple(f"BKM({start}){end}" for start in STARTS for end in ("", "+Fast"))
 # Number of seeds, and seeds per stored run, at the small and at the paper's size.

@@ -24,6 +24,7 @@ from public_data import SearchData, fingerprint, sift_search
 
 NAME = "search"
 TITLE = "Nearest neighbour search by product quantizers (the paper's Fig. 4)"
+SHOWS_BOTH = True
 
 SUBSPACES = (8, 16)
 N_CENTRES = 256
@@ -189,7 +190,12 @@ def draw(result: Json) -> None:
             axis.set(title=f"{kind}, m={m}", xscale="log", xlabel="R", ylabel="recall@R")
             axis.legend(fontsize=7)
             axis.grid(alpha=0.3)
-    save(figure, IMAGES / "paper_search.svg")
+    save(figure, IMAGES / picture(result))
+
+
+def picture(result: Json) -> str:
+    """Return the name of the picture of a result."""
+    return f"paper_search{'' if result['size'] == 'full' else '_small'}.svg"
 
 
 def page(result: Json) -> str:
@@ -199,7 +205,8 @@ def page(result: Json) -> str:
     rows = {m: means(runs, m) for m in SUBSPACES}
     whole = {m: means(runs, m, "recall_of_all") for m in SUBSPACES}
     text = TEXT.format(
-        data=first["data"], n_learn=first["run"]["n_learn"], n_base=first["run"]["n_base"],
+        picture=picture(result), data=first["data"],
+        n_learn=first["run"]["n_learn"], n_base=first["run"]["n_base"],
         eight=recall_table(rows[8]), sixteen=recall_table(rows[16]),
         direct="\n".join(against_direct(rows[m], m) for m in SUBSPACES),
         plus_plus="\n".join(against_plus_plus(rows[m], m) for m in SUBSPACES),
@@ -224,7 +231,7 @@ percent. Values are means over the seeds, whose number is in the tables. BsBKM(n
 `quality="fast"` and `tol=1e-3` (the default of `ProductQuantizer`), and "best" adds `quality="best"` and
 `tol=1e-5`.
 
-![recall@R](../images/paper_search.svg)
+![recall@R](../images/{picture})
 
 ## 8 subspaces
 

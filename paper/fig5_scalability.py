@@ -70,6 +70,8 @@ SEEDING_RATE = 1.5e-7
 START, LOADING_RATE = 3.0, 1e-5
 
 WAIT_POLICY = "OMP_WAIT_POLICY"
+# Beginning of the failure of a method that exceeded its time limit.
+OVER_LIMIT = "more than"
 
 
 def plan(full: bool) -> list[Json]:
@@ -175,12 +177,16 @@ def time_run(run: Json) -> Json:
 
 
 def skip_reason(run: Json, stored: list[Json]) -> Json:
-    """Return the failure of a run whose method exceeded its limit at a smaller size, or nothing."""
+    """Return the failure of a run whose method exceeded its limit at a smaller size, or nothing.
+
+    Other failures, such as a process that was killed, say nothing about larger sizes.
+    """
     for one in stored:
         n, k = one["run"]["n"], one["run"]["k"]
         larger = run["n"] >= n and run["k"] >= k and (run["n"], run["k"]) != (n, k)
-        if one["run"]["method"] == run["method"] and "failure" in one and larger:
-            return {"failure": f"not tried: it failed at n={n:,}, k={k:,}"}
+        too_slow = str(one.get("failure", "")).startswith(OVER_LIMIT)
+        if one["run"]["method"] == run["method"] and too_slow and larger:
+            return {"failure": f"not tried: it took too long with n={n:,}, k={k:,}"}
     return {}
 
 
@@ -205,7 +211,7 @@ def limited(function: Callable[[Json], Json], run: Json) -> Json:
 def failure_text(failure: str, limit: float | None) -> str:
     """Return a failure; a process that was ended by its timer exceeded the time limit."""
     stopped = limit is not None and failure == f"ended with exit code {-signal.SIGPROF}"
-    return f"more than {limit / N_THREADS / 60:.3g} minutes" if stopped and limit else failure
+    return f"{OVER_LIMIT} {limit / N_THREADS / 60:.3g} minutes" if stopped and limit else failure
 
 
 @contextmanager

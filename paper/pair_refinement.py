@@ -20,6 +20,7 @@ from public_data import fingerprint, sift
 
 NAME = "pair_refinement"
 TITLE = "Refinement of pairs of clusters (an explanation for the paper's Table 2)"
+SHOWS_BOTH = True
 
 # Rounds (or sweeps) after which the distortion is stored.
 STORED = (1, 2, 4, 8, 16, 32)

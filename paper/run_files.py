@@ -138,8 +138,17 @@ def with_seconds(runs: list[Json], path: Path) -> list[Json]:
             found.append(run)
         else:
             timings.remove(timing)
-            found.append({**{key: timing[key] for key in TIMED if key in timing}, **run})
+            found.append({**figures_of_timing(timing, run), **run})
     return [*found, *[{**one, "so_far": 0} for one in timings]]
+
+
+def figures_of_timing(timing: Json, run: Json) -> Json:
+    """Return the figures of separately measured seconds that a run gets.
+
+    If only the measurement of the seconds failed, the distortion of the run still counts.
+    """
+    left_out = {"failure"} if "distortion" in run else set()
+    return {key: timing[key] for key in TIMED if key in timing and key not in left_out}
 
 
 def matches(entry: Json, run: Json) -> bool:

@@ -111,8 +111,8 @@ def stored() -> list[Json]:
 
 
 def missing_runs(plan: list[Json]) -> list[Json]:
-    """Return the runs whose seconds are not stored."""
-    known = stored()
+    """Return the runs whose seconds are not stored, or whose process was killed."""
+    known = [one for one in stored() if run_files.is_finished(one)]
     timed = filter(is_timed, plan)
     return [run for run in timed if not any(run_files.matches(one, run) for one in known)]
 
@@ -132,7 +132,7 @@ def measure_missing(
         print(f"seconds of {experiment.one_line(run)}", end=" ", flush=True)
         figures = measure(run)
         print(f"-> {experiment.one_line(figures)}{busy_text(figures)}", flush=True)
-        if not is_busy(figures):
+        if not is_busy(figures) and run_files.is_finished(figures):
             keep(NAME, run, {one: value for one, value in figures.items() if one != "distortion"}, [run])
         if "distortion" in figures:
             whole = ("data", "distortion", "peak_megabytes")

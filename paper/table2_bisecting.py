@@ -27,9 +27,6 @@ SHOWS_BOTH = True
 SMALL: Json = {"n": 100_000, "k": 1_024}
 FULL: Json = {"n": 1_000_000, "k": 10_000}
 SEEDS = range(3)
-# Seeds of trees that are refined at the paper's size. Refinement takes longer than a tree, and seeds of
-# refined trees hardly differ.
-REFINED_SEEDS = range(1)
 # Time limit of a run at the small size, in seconds. Traces at the paper's size have none.
 LIMIT = 1_200.0
 
@@ -46,35 +43,19 @@ def plan(full: bool) -> list[Json]:
     methods = METHODS if full else (*METHODS, *SCIKIT_LEARN)
     return [
         {"method": "k-means", **size, "seed": 0},
-        *[
-            {"method": method, **size, "seed": seed, **refinement_of(seed, full)}
-            for seed in SEEDS
-            for method in methods
-        ],
+        *[{"method": method, **size, "seed": seed} for seed in SEEDS for method in methods],
     ]
 
 
-def refinement_of(seed: int, full: bool) -> Json:
-    """Return the setting of a tree that is not refined, or nothing."""
-    return {"refined": False} if full and seed not in REFINED_SEEDS else {}
-
-
-def is_refined(run: Json) -> bool:
-    """Return whether a run refines a tree."""
-    return run["method"] != "k-means" and bool(run.get("refined", True))
-
-
 def traced_method(run: Json) -> str:
-    """Return the method of the trace of a run."""
+    """Return the method of the trace of a run: all trees are refined."""
     method = str(run["method"])
-    return f"{method}, refined" if is_refined(run) else method
+    return method if method == "k-means" else f"{method}, refined"
 
 
 def view_of(run: Json) -> str:
     """Return the view of the trace of a run."""
-    if is_refined(run):
-        return "refinement"
-    return "curve" if run["method"] == "k-means" else "only_tree"
+    return "curve" if run["method"] == "k-means" else "refinement"
 
 
 def trace_of(run: Json) -> Json | None:

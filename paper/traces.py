@@ -84,7 +84,9 @@ def seen(trace: Json, view: str) -> Json | None:
     found = VIEWS[view](trace)
     if found is None:
         return None
-    about = {name: trace[name] for name in ("data", "sha256", "others") if name in trace}
+    about = {
+        name: trace[name] for name in ("data", "sha256", "others", "computed_seconds") if name in trace
+    }
     return {**about, **found, **trace.get("figures", {})}
 
 
@@ -132,13 +134,6 @@ def refinement_view(trace: Json) -> Json | None:
     return found
 
 
-def only_tree_view(trace: Json) -> Json | None:
-    """Return the figures of a tree that is not refined."""
-    point = trace["iterations"][0]
-    found = {"distortion": trace.get("distortion", point[1]), "ended": ended(trace), **so_far(trace)}
-    return {**found, "seconds": point[3]} if len(point) > 3 else found
-
-
 def candidates_view(trace: Json) -> Json | None:
     """Return the course after a few sweeps until a sweep gains less than the default tolerance.
 
@@ -160,7 +155,6 @@ VIEWS: dict[str, Callable[[Json], Json | None]] = {
     "curve": curve_view,
     "tree": tree_view,
     "refinement": refinement_view,
-    "only_tree": only_tree_view,
     "candidates": candidates_view,
 }
 

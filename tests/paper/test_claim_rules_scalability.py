@@ -5,6 +5,7 @@ from miniature_results import Json, stored
 
 import claims
 from claim import AGREES, DIFFERS, IN_PART, UNKNOWN
+from claims_scalability import MINI_BATCHES
 
 JUDGES = {judge.name: judge for judge in claims.CLAIMS}
 
@@ -109,10 +110,28 @@ def test_trees_steady_in_k(powers: tuple[float, ...], expected: str) -> None:
 def test_mini_batch_slows_down(first: float, last: float, expected: str) -> None:
     sizes = ((1_000, 1024), (1_000, 8192))
     seconds = {
-        "Mini-Batch": dict(zip(sizes, (first, last), strict=True)),
+        **{one: dict(zip(sizes, (first, last), strict=True)) for one in MINI_BATCHES},
         "BsBKM(non)": dict.fromkeys(sizes, 1.0),
     }
     assert verdict_of("mini_batch_slows_down", runs_of(seconds)) == expected
+    # The other reading does not slow down.
+    seconds[MINI_BATCHES[1]] = dict.fromkeys(sizes, 1.0)
+    weaker = IN_PART if expected == AGREES else expected
+    assert verdict_of("mini_batch_slows_down", runs_of(seconds)) == weaker
+
+
+@pytest.mark.parametrize(
+    ("by_n", "by_k", "expected"),
+    [((0.96, 0.97), (0.96, 0.9), AGREES), ((0.96, 0.99), (0.96, 0.9), IN_PART),
+     ((0.96, 1.0), (0.96, 0.98), DIFFERS)],
+)  # fmt: skip
+def test_fast_is_faster(by_n: tuple[float, float], by_k: tuple[float, float], expected: str) -> None:
+    sizes = (FEW, MANY, (500, 2048), (500, 4096))
+    seconds = {
+        "BKM(rnd)+Fast": dict(zip(sizes, (*by_n, *by_k), strict=True)),
+        "BKM(non)": dict.fromkeys(sizes, 1.0),
+    }
+    assert verdict_of("fast_is_faster", runs_of(seconds)) == expected
 
 
 @pytest.mark.parametrize(
@@ -155,6 +174,23 @@ def test_two_orders(along_n: float, along_k: float, mini_batch: float, expected:
     assert verdict_of("two_orders", runs_of(seconds)) == expected
     del seconds["Mini-Batch"]
     assert verdict_of("two_orders", runs_of(seconds)) == UNKNOWN
+
+
+def test_two_orders_at_the_largest_n_of_the_paper() -> None:
+    """With 10,000,000 rows, BsBKM(non) has one rival that is planned: RBK."""
+    sizes = {*ALONG_K, *ALONG_N}
+    fewer = sizes - {(10_000_000, 1024)}
+    seconds = {
+        "k-means": dict.fromkeys(sizes, 120.0),
+        "BsBKM(non)": dict.fromkeys(sizes, 1.0),
+        "RBK": dict.fromkeys(sizes, 1.5),
+        **{one: dict.fromkeys(fewer, 1.5) for one in ("Mini-Batch", "BsKM", "BsKM++")},
+    }
+    assert verdict_of("two_orders", runs_of(seconds, size="full")) == AGREES
+    seconds["k-means"][10_000_000, 1024] = 50.0
+    assert verdict_of("two_orders", runs_of(seconds, size="full")) == IN_PART
+    del seconds["RBK"][10_000_000, 1024]
+    assert verdict_of("two_orders", runs_of(seconds, size="full")) == UNKNOWN
 
 
 ALONG_K = [(1_000_000, k) for k in (1024, 2048, 4096, 8192)]
@@ -265,11 +301,16 @@ def test_mini_batch_fast_but_poor(
 ) -> None:
     sizes = [(n, 1024) for n in (1_000, 10_000, 100_000)]
     seconds = {
-        "Mini-Batch": dict(zip(sizes, times, strict=True)),
+        **{one: dict(zip(sizes, times, strict=True)) for one in MINI_BATCHES},
         **{one: dict.fromkeys(sizes, 1.0) for one in ("k-means", "BsBKM(non)")},
     }
-    distortions = {"Mini-Batch": dict(zip(sizes, ends, strict=True))}
+    distortions = {one: dict(zip(sizes, ends, strict=True)) for one in MINI_BATCHES}
     assert verdict_of("mini_batch_fast_but_poor", runs_of(seconds, distortions)) == expected
+    # The other reading is neither as fast nor poor.
+    seconds[MINI_BATCHES[1]] = dict.fromkeys(sizes, 0.1)
+    distortions[MINI_BATCHES[1]] = dict.fromkeys(sizes, 1.0)
+    weaker = IN_PART if expected == AGREES else expected
+    assert verdict_of("mini_batch_fast_but_poor", runs_of(seconds, distortions)) == weaker
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,6 @@ def test_verdicts_of_miniature_results() -> None:
         "advantage_fades": claim.DIFFERS,
         "assignment_is_costly": claim.DIFFERS,
         "fast_needs_more_iterations": claim.DIFFERS,
-        "fast_is_faster": claim.DIFFERS,
         "more_than_120": claim.IN_PART,
         "tree_against_iteration": claim.DIFFERS,
         "refined_trees_above": claim.DIFFERS,

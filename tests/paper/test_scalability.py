@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import experiment
 import fig5_scalability
 import machine_load
+import run_files
 import scalability_figures
 import scalability_methods
 import scalability_page
@@ -245,10 +246,41 @@ def test_failed_method_is_not_tried_with_more_rows() -> None:
     run = run_of(n=4000, k=1024)
     stored = [{"run": run, "failure": "more than 40 s"}]
     skipped = fig5_scalability.skip_reason({**run, "n": 8000}, stored)
-    assert skipped == {"failure": "not tried: it failed at n=4,000, k=1,024"}
+    assert skipped == {"failure": "not tried: it took too long with n=4,000, k=1,024"}
     assert fig5_scalability.skip_reason({**run, "n": 2000}, stored) == {}
     assert fig5_scalability.skip_reason({**run, "n": 8000, "method": "RBK"}, stored) == {}
     assert fig5_scalability.skip_reason({**run, "seed": 1}, stored) == {}
+
+
+def test_killed_process_says_nothing_about_larger_sizes() -> None:
+    run = run_of(n=4000, k=1024)
+    for failure in (f"{run_files.RETRIED} -9", "MemoryError"):
+        stored = [{"run": run, "failure": failure}]
+        assert fig5_scalability.skip_reason({**run, "n": 8000}, stored) == {}
+
+
+def test_killed_measurement_of_seconds_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The distortion of the run stays, and its process is started again for the seconds alone."""
+    run = run_of()
+    monkeypatch.setattr(fig5_scalability, "plan", lambda full: [run])
+    scalability_seconds.keep(fig5_scalability.NAME, run, {"distortion": 1.0}, [run])
+    measured: list[Json] = [{"failure": f"{run_files.RETRIED} -9"}, {"seconds": 2.0, "others": 0.0}]
+    outcomes = iter(measured)
+    for n_missing in (1, 0):
+        scalability_seconds.measure_missing(fig5_scalability.NAME, [run], lambda _: next(outcomes), None)
+        assert len(scalability_seconds.missing_runs([run])) == n_missing
+        (stored,) = experiment.stored_runs(fig5_scalability.NAME, True)
+        assert run_files.is_finished(stored)
+        assert stored["distortion"] == 1.0
+    assert stored["seconds"] == 2.0
+
+
+def test_failed_measurement_of_seconds_keeps_the_distortion() -> None:
+    run = run_of()
+    scalability_seconds.keep(fig5_scalability.NAME, run, {"distortion": 1.0}, [run])
+    scalability_seconds.keep(scalability_seconds.NAME, run, {"failure": "MemoryError"}, [run])
+    (stored,) = experiment.stored_runs(fig5_scalability.NAME, True)
+    assert "failure" not in stored
 
 
 def test_outcomes_of_processes_become_figures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,21 +83,24 @@ def test_page_compares_methods() -> None:
               "BsKM": (0.49, 12.0), "BsKM++": (0.49, 12.0), "BsBKM(non)": (0.49, 12.0),
               "RBK": (0.47, 13.0), "Mini-Batch": (0.46, 13.0), "boostkmeans": (0.51, 9.9)}  # fmt: skip
     runs = [search_run(one, m, *some) for one, some in values.items() for m in (8, 16)]
-    page = fig4_recall.page({"runs": runs})
+    page = fig4_recall.page({"size": "small", "runs": runs})
     assert "bisecting -1.0, -1.0, -1.0; Mini-Batch -4.0, -4.0, -4.0; RBK -3.0, -3.0, -3.0" in page
     assert "bisecting is 20.0 % higher" in page
     assert "boostkmeans: distortion -1.00 % relative to k-means++; recall at or above" in page
 
 
 def test_page_of_some_methods_says_what_is_missing(folder: Path) -> None:
-    result = {"runs": [search_run(one, m, 0.5, 1.0) for one in ("k-means", "RBK") for m in (8, 16)]}
+    result = {
+        "size": "full",
+        "runs": [search_run(one, m, 0.5, 1.0) for one in ("k-means", "RBK") for m in (8, 16)],
+    }
     assert "8 subspaces: not all methods are measured yet" in fig4_recall.page(result)
     fig4_recall.draw(result)
     assert (folder / "paper_search.svg").exists()
 
 
 def test_page_of_one_run() -> None:
-    page = fig4_recall.page({"runs": [search_run("k-means", 8, 0.5, 1.0)]})
+    page = fig4_recall.page({"size": "small", "runs": [search_run("k-means", 8, 0.5, 1.0)]})
     assert "16 subspaces: not all methods are measured yet" in page
 
 
