@@ -3,11 +3,12 @@
 import pytest
 
 import computation
+from environment import Json
 
 
 def test_trace_of_two_experiments_counts_once() -> None:
-    trace = {"trace": "k_means", "computed_seconds": 5400.0}
-    results = [
+    trace: Json = {"trace": "k_means", "computed_seconds": 5400.0}
+    results: list[Json] = [
         {"size": "full", "runs": [trace, {"duration": 1800.0}]},
         {"size": "full", "runs": [trace, {}]},
     ]
