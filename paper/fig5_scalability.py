@@ -18,6 +18,7 @@ from experiment import N_THREADS, Json, run_folder
 # The import above sets the number of threads, which must happen before NumPy is imported. It also makes
 # `isolated` importable.
 import scalability_seconds
+from costs import sweep_rate
 from isolated import isolated
 from machine_load import record_load
 from scalability_figures import N_CLUSTERS
@@ -58,7 +59,8 @@ AT_LARGEST = ("BsBKM(non)", "sampled tree", "RBK", "BKM(non)", "BKM(rnd)+Fast", 
 # depend on other processes. The other methods have no limit.
 LIMITS = {"small": 80.0, "full": 7200.0}
 
-# Estimated multiply-adds per second of sweeps over all clusters, with two threads.
+# Multiply-adds per second of sweeps over all clusters, with two threads, on the machine of the following
+# estimates. Times on other machines are in proportion to their own rate.
 SWEEP_RATE = 6.5e10
 # Estimated time of an iteration of a direct k-way method relative to a sweep.
 DIRECT_FACTOR = 1.1
@@ -122,17 +124,23 @@ def priority(run: Json) -> float:
 
 
 def cost(run: Json) -> float:
-    """Return the estimated seconds of a run with two free cores."""
+    """Return the estimated seconds of a run with two free cores of this machine."""
+    loading = START + LOADING_RATE * int(run["n"])
+    return loading + fit_seconds(run) * SWEEP_RATE / sweep_rate()
+
+
+def fit_seconds(run: Json) -> float:
+    """Return the estimated seconds of a fit on a machine with `SWEEP_RATE`."""
     method = str(run["method"])
     n, k = int(run["n"]), int(run["k"])
-    sweep, start = sweep_seconds(run), START + LOADING_RATE * n
+    sweep = sweep_seconds(run)
     if method.startswith("Mini-Batch"):
-        return start + sweep * (1 + ITERATIONS / 10)
+        return sweep * (1 + ITERATIONS / 10)
     if method in DIRECT or method in OWN:
         seeding = SEEDING_RATE * n * k if method.startswith("k-means++") else 0.0
-        return start + seeding + sweep * ITERATIONS * (DIRECT_FACTOR if method in DIRECT else 0.5)
+        return seeding + sweep * ITERATIONS * (DIRECT_FACTOR if method in DIRECT else 0.5)
     kind = "scikit-learn" if method in SCIKIT_LEARN else "sampled" if "sampled" in method else "exact"
-    return start + n * k.bit_length() * TREE_RATES[kind]
+    return n * k.bit_length() * TREE_RATES[kind]
 
 
 def measure(run: Json) -> Json:
@@ -156,11 +164,11 @@ def cost_of_timing(run: Json) -> float:
     if run["method"] not in DIRECT or run["method"].startswith("Mini-Batch"):
         return whole
     rest = ITERATIONS - scalability_seconds.timed_iterations(run)
-    return whole - rest * sweep_seconds(run) * DIRECT_FACTOR
+    return whole - rest * sweep_seconds(run) * DIRECT_FACTOR * SWEEP_RATE / sweep_rate()
 
 
 def sweep_seconds(run: Json) -> float:
-    """Return the estimated seconds of a sweep over all clusters."""
+    """Return the estimated seconds of a sweep over all clusters on a machine with `SWEEP_RATE`."""
     return float(run["n"] * run["k"] * 512 / SWEEP_RATE)
 
 
