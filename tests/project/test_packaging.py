@@ -11,6 +11,7 @@ import yaml
 import boostkmeans
 from install_group import requirements
 from try_oldest import oldest_requirements
+from try_wheels import EXIT_TEST, RUNS
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -37,6 +38,16 @@ def test_recipe_has_the_dependencies_of_the_package() -> None:
     assert set(PYPROJECT["build-system"]["requires"]) <= {
         one.replace(" ", "") for one in recipe["requirements"]["host"]
     }
+
+
+def test_wheels_are_tried_with_the_exit_of_a_daemon_thread() -> None:
+    """The test is slow, so that a selection of fast tests would leave it out."""
+    file, name = EXIT_TEST.split("::")
+    assert f"def {name}(" in (ROOT / file).read_text()
+    assert (EXIT_TEST,) in RUNS
+    options = PYPROJECT["tool"]["cibuildwheel"]
+    for command in (options["test-command"], options["windows"]["test-command"]):
+        assert command.endswith(f"&& python -m pytest -q {EXIT_TEST}")
 
 
 def test_extra_all_has_every_extra() -> None:
