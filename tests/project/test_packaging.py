@@ -50,6 +50,22 @@ def test_wheels_are_tried_with_the_exit_of_a_daemon_thread() -> None:
         assert command.endswith(f"&& python -m pytest -q {EXIT_TEST}")
 
 
+def test_recipe_compiles_with_clang_cl_on_windows() -> None:
+    """CMake's default generator on Windows ignores CXX and takes Microsoft's compiler."""
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
+    assert {"if": "win", "then": "clang-cl_win-64", "else": '${{ compiler("cxx") }}'} in (
+        recipe["requirements"]["build"]
+    )
+    assert recipe["build"]["script"]["env"] == {"CMAKE_GENERATOR": "Ninja"}
+    assert "ninja" in recipe["requirements"]["build"]
+
+
+def test_recipe_skips_the_pythons_that_the_package_refuses() -> None:
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
+    oldest = PYPROJECT["project"]["requires-python"].removeprefix(">=")
+    assert recipe["build"]["skip"] == [f'match(python, "<{oldest}")']
+
+
 def test_extra_all_has_every_extra() -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     (everything,) = extras["all"]
