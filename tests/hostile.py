@@ -64,6 +64,7 @@ ATTACKS = (
     Attack("SIGKILL during fits with a checkpoint", signals.kill_fit, 10),
     Attack(f"16 threads on one estimator, {fits.GIL} the GIL", fits.many_threads, 40),
     Attack("decompression bombs", resources.open_bomb, 14, "5 GB of temporary files for one of 5 MB"),
+    Attack("weights, classes and texts with long or blank lines", resources.read_hostile_column, 12),
     Attack("a disk that becomes full during a write", resources.write_to_full_disk, 90,
            "none were found", resources.no_full_disk),
     Attack("forks after and during fits", resources.fork, 60, "none were found"),

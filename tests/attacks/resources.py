@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ import numpy as np
 
 from attacks.files import folder
 from boostkmeans import BoostKMeans, load_model
+from boostkmeans.cli.files.column_input import read_column, read_numbers
+from boostkmeans.cli.files.table_input import read_lines
 from boostkmeans.io import open_vectors, write_vectors
 
 # Limits of memory and disk for a bomb, in bytes, and the size of its content.
@@ -26,6 +28,10 @@ LIMIT = 8 * 10**6
 BOMB_BYTES = 64 * 10**6
 # Number of bytes by which the process may grow beyond the limit: buffers and modules that are imported.
 SLACK = 64 * 10**6
+# Size of a hostile file with one value per row, and the number of bytes that reading may take per byte.
+COLUMN_BYTES = 4 * 10**6
+MAX_PER_BYTE = 32
+COLUMN_READERS: tuple[Callable[[str], object], ...] = (read_numbers, read_column, read_lines)
 # A bomb must be refused within this number of seconds.
 MAX_SECONDS = 30.0
 # Number of bytes of `ru_maxrss`: macOS counts bytes, Linux kilobytes.
@@ -72,11 +78,40 @@ def open_bomb(number: int) -> str:
         with open_vectors(path, max_memory=LIMIT, max_disk=LIMIT) as vectors:
             vectors.load()
     except (ValueError, MemoryError, OSError):
-        grown, seconds = _peak_bytes() - before, time.perf_counter() - began
-        if grown > LIMIT + SLACK:
-            return f"{path.name}: the process has grown by {grown:,} bytes"
-        return "" if seconds < MAX_SECONDS else f"{path.name}: refused only after {seconds:.0f} s"
+        return _excess(path, LIMIT, before, began)
     return f"{path.name}: it was read despite the limits"
+
+
+def _excess(path: Path, limit: int, before: int, began: float) -> str:
+    """Return why an attempt took too much memory or time, or ""."""
+    grown, seconds = _peak_bytes() - before, time.perf_counter() - began
+    if grown > limit + SLACK:
+        return f"{path.name}: the process has grown by {grown:,} bytes"
+    return "" if seconds < MAX_SECONDS else f"{path.name}: refused only after {seconds:.0f} s"
+
+
+@cache
+def columns() -> list[Path]:
+    """Write text files with one value per row, whose memory a careless reader would multiply."""
+    contents = {
+        "long_line.txt": b"1\n" * 2000 + b"1" * COLUMN_BYTES,
+        "long_allowed_line.txt": b"1\n" * 50_000 + b"1" * 65_000,
+        "blank.txt": b"1\n" + b"\n" * COLUMN_BYTES,
+        "blank_before_value.txt": b"\n" * COLUMN_BYTES + b"1",
+    }
+    for name, content in contents.items():
+        (folder() / name).write_bytes(content)
+    return [folder() / name for name in contents]
+
+
+def read_hostile_column(number: int) -> str:
+    """Read weights, classes or texts from a hostile file. Memory follows the size of the file."""
+    path = columns()[number % len(columns())]
+    read = COLUMN_READERS[number // len(columns()) % len(COLUMN_READERS)]
+    before, began = _peak_bytes(), time.perf_counter()
+    with suppress(ValueError):
+        read(str(path))
+    return _excess(path, MAX_PER_BYTE * path.stat().st_size, before, began)
 
 
 def _peak_bytes() -> int:

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, save_npz
 
 import boostkmeans
 from boostkmeans._runtime.installation import install_hint
+from boostkmeans.cli import corpus_options
 from boostkmeans.cli.corpus_options import _read_stop_words
 from command import ROOT, fail, run, run_on_terminal, succeed
 from conftest import SHARED, run_python, same_partition
@@ -270,6 +271,26 @@ def test_stop_words_in_another_encoding(tmp_path: Path) -> None:
     )
     words.write_bytes("\ufeffthe\n".encode())
     assert _read_stop_words(str(words)) == ["the"], "the byte order mark is ignored"
+
+
+def test_stop_words_from_a_pipe_are_refused(tmp_path: Path) -> None:
+    """A pipe without a writer would block for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    for command in ("docs", "compare-docs"):
+        message = fail(2, command, SENTENCES, "-k", "3", "--stop-words", tmp_path / "pipe")
+        assert (
+            "--stop-words must be a file: only vectors and documents can be read from a pipe" in message
+        )
+
+
+def test_long_files_of_stop_words_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_options, "MAX_STOP_WORD_BYTES", 10)
+    words = tmp_path / "stop.txt"
+    words.write_text("one two 10")
+    assert _read_stop_words(str(words)) == ["one", "two", "10"]
+    words.write_text("one two ten")
+    message = fail(3, "docs", SENTENCES, "-k", "3", "--stop-words", words)
+    assert f"{words}: The file of stop words has more than 10 bytes" in message
 
 
 def test_failures_exit_with_code_1(monkeypatch: pytest.MonkeyPatch) -> None:

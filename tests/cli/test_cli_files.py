@@ -2,7 +2,9 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
@@ -82,6 +84,20 @@ def test_info_of_other_files(tmp_path: Path) -> None:
     BoostKMeans(3, random_state=0).fit(ROWS).save(tmp_path / "m")
     (tmp_path / "m").write_bytes((tmp_path / "m").read_bytes()[:-9])
     assert "save it again" in fail(3, "info", tmp_path / "m")
+
+
+def test_info_escapes_names_of_arrays(tmp_path: Path) -> None:
+    name = "\x1b[31mx\x07"
+    arrays: dict[str, Any] = {name: ROWS, "r": ROWS}
+    np.savez(tmp_path / "a.npz", **arrays)
+    with h5py.File(tmp_path / "b.hdf5", "w") as file:
+        file[name] = file["r"] = ROWS
+    for path in (tmp_path / "a.npz", tmp_path / "b.hdf5"):
+        out = succeed("info", path)
+        assert "\\x1b[31mx\\x07" in out
+        assert out.replace("\n", "").isprintable(), path.name
+        values = {line.index("200 x 4") for line in out.splitlines() if "200 x 4" in line}
+        assert len(values) == 1, "the escaped names determine the width"
 
 
 # convert

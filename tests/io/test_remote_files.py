@@ -250,15 +250,60 @@ def test_failures_of_a_driver_show_no_password(tmp_path: Path, suffix: str) -> N
         assert not any(secret in text for secret in ("s3cr3t", "me:", "abc"))
 
 
+ESCAPE = "\x1b[31m"
+
+
+def first_row(url: str) -> Any:
+    with open_vectors(url) as vectors:
+        return vectors.read(0, 1)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"ftp://localhost:1/{ESCAPE}x.npy",
+        f"zip://{ESCAPE}x.npy::no-such.zip",
+        f"http://localhost:1/{ESCAPE}x.npy",
+        f"s3://{ESCAPE}b/x.npy",
+        f"foo://{ESCAPE}x.npy",
+        f"memory://{ESCAPE}missing.npy",
+        f"memory://{ESCAPE}*.npy",
+        f"counting://{ESCAPE}short.npy",
+        f"counting://{ESCAPE}failing.npy",
+    ],
+)
+def test_messages_about_urls_escape_control_characters(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    """Names can come from the listing of a bucket, and texts of errors from a server."""
+    for name in ("short", "failing"):
+        fsspec.filesystem("counting").pipe_file(f"/{ESCAPE}{name}.npy", b"\x93NUMPY")
+    if "failing" in url:
+        CountingFileSystem.failure = RuntimeError(f"403 {ESCAPE}")
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises((OSError, ValueError, ImportError)) as error:
+        first_row(url)
+    assert str(error.value).isprintable()
+    assert "\\x1b" in str(error.value)
+
+
+def test_missing_fsspec_escapes_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(ImportError) as error:
+        open_vectors(f"memory://{ESCAPE}x.npy")
+    assert str(error.value).isprintable()
+
+
 def test_server_that_sends_the_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save(tmp_path / "a.npy", X)
-    url = upload(tmp_path / "a.npy", "counting://a.npy")
+    url = upload(tmp_path / "a.npy", f"counting://{ESCAPE}a.npy")
     with open_vectors(url) as vectors:
         monkeypatch.setattr(
             CountingFileSystem, "cat_file", lambda self, path, start, end: self.store[path].getvalue()
         )
-        with pytest.raises(OSError, match="does not support reading parts of a file"):
+        with pytest.raises(OSError, match="does not support reading parts of a file") as error:
             vectors.read(0, 3)
+    assert str(error.value).isprintable()
 
 
 def test_unknown_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

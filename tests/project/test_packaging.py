@@ -11,6 +11,7 @@ import yaml
 import boostkmeans
 from install_group import requirements
 from try_oldest import oldest_requirements
+from try_wheels import EXIT_TEST, RUNS
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -37,6 +38,32 @@ def test_recipe_has_the_dependencies_of_the_package() -> None:
     assert set(PYPROJECT["build-system"]["requires"]) <= {
         one.replace(" ", "") for one in recipe["requirements"]["host"]
     }
+
+
+def test_wheels_are_tried_with_the_exit_of_a_daemon_thread() -> None:
+    """The test is slow, so that a selection of fast tests would leave it out."""
+    file, name = EXIT_TEST.split("::")
+    assert f"def {name}(" in (ROOT / file).read_text()
+    assert (EXIT_TEST,) in RUNS
+    options = PYPROJECT["tool"]["cibuildwheel"]
+    for command in (options["test-command"], options["windows"]["test-command"]):
+        assert command.endswith(f"&& python -m pytest -q {EXIT_TEST}")
+
+
+def test_recipe_compiles_with_clang_cl_on_windows() -> None:
+    """CMake's default generator on Windows ignores CXX and takes Microsoft's compiler."""
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
+    assert {"if": "win", "then": "clang-cl_win-64", "else": '${{ compiler("cxx") }}'} in (
+        recipe["requirements"]["build"]
+    )
+    assert recipe["build"]["script"]["env"] == {"CMAKE_GENERATOR": "Ninja"}
+    assert "ninja" in recipe["requirements"]["build"]
+
+
+def test_recipe_skips_the_pythons_that_the_package_refuses() -> None:
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
+    oldest = PYPROJECT["project"]["requires-python"].removeprefix(">=")
+    assert recipe["build"]["skip"] == [f'match(python, "<{oldest}")']
 
 
 def test_extra_all_has_every_extra() -> None:

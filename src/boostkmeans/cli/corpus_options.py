@@ -7,14 +7,19 @@ from typing import Annotated
 
 import typer
 
+from boostkmeans import DataFormatError
 from boostkmeans._runtime.progress import ProgressCallback
 from boostkmeans.cli.errors import print_message
 from boostkmeans.cli.files.column_input import not_utf8
+from boostkmeans.cli.files.input import check_side_files
 from boostkmeans.cli.options import value_of
 from boostkmeans.documents import Corpus, Weighting, read_corpus
 
 # Maximum number of skipped documents that a warning names.
 MAX_SKIPPED_SHOWN = 5
+
+# Maximum size of a file of stop words: the longest lists of a language have some 10 kB.
+MAX_STOP_WORD_BYTES = 1 << 24
 
 # Values of parameters of `read_corpus` and `Weighting`.
 Format = StrEnum("Format", ["lines", "csv", "tsv", "jsonl", "cluto", "matrix-market", "svmlight", "npz"])
@@ -156,7 +161,14 @@ def _parse_frequency(option: str, text: str) -> float:
 def _read_stop_words(text: str | None) -> str | list[str] | None:
     if text is None or text == "english":
         return text
+    check_side_files({"--stop-words": text})
+    with Path(text).open("rb") as file:
+        content = file.read(MAX_STOP_WORD_BYTES + 1)
+    if len(content) > MAX_STOP_WORD_BYTES:
+        raise DataFormatError(
+            f"The file of stop words has more than {MAX_STOP_WORD_BYTES:,} bytes.", file=text
+        )
     try:
-        return Path(text).read_text(encoding="utf-8-sig").split()
+        return content.decode("utf-8-sig").split()
     except UnicodeDecodeError as error:
         raise not_utf8(text, "stop words", error) from None

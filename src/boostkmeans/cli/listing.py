@@ -11,8 +11,11 @@ from boostkmeans._runtime.untrusted_text import escape_untrusted
 
 
 def two_columns(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return one line per pair of a name and a value, with the values aligned."""
-    shown = [(name, escape_untrusted(value)) for name, value in pairs]
+    """Return one line per pair of a name and a value, with the values aligned.
+
+    Names may come from a file, too, such as those of arrays.
+    """
+    shown = [(escape_untrusted(name), escape_untrusted(value)) for name, value in pairs]
     width = max(len(name) for name, _ in shown) + 2
     return "\n".join(f"{name:{width}}{value}" for name, value in shown)
 

@@ -109,16 +109,14 @@ def _remote_matches(url: str, format_name: str | None) -> list[str]:
     file_system, path = remote.opened
     prefix = url.removesuffix("/").removesuffix(path.removesuffix("/"))
     if prefix == url.removesuffix("/"):
-        raise ValueError(
-            f"{escape_untrusted(remote.name)}: Patterns and folders are not supported in such a path."
-        )
+        raise ValueError(f"{remote.name}: Patterns and folders are not supported in such a path.")
     with remote.faults():
         if is_pattern:
             found = [one for one, what in file_system.glob(path, detail=True).items() if _is_file(what)]
         else:
             found = [what["name"] for what in file_system.ls(path, detail=True) if _is_file(what)]
     if is_pattern and not found:
-        raise FileNotFoundError(f"{escape_untrusted(remote.name)} matches no file.")
+        raise FileNotFoundError(f"{remote.name} matches no file.")
     if not is_pattern:
         by_name = {one.rpartition("/")[2]: one for one in sorted(found)}
         found = [by_name[one] for one in choose_files(remote.name, list(by_name), format_name)]

@@ -105,6 +105,7 @@ def compare_docs(
         check_stdout_conflict("--runs", runs_to, as_json=common.as_json)
         check_side_files({"--classes": classes})
         given = None if classes is None else [str(one) or None for one in read_column(classes)]
+        weighting = weighting_of(term_options)
         seeds = range(run_options.seed, run_options.seed + repeats)
         with run.progress() as display:
             corpus = read_documents(path, corpus_options, display.report)
@@ -114,7 +115,7 @@ def compare_docs(
                 chosen,
                 classes=given,
                 seeds=seeds,
-                weighting=weighting_of(term_options),
+                weighting=weighting,
                 n_threads=run_options.threads,
                 progress=_subject_of_warnings(display),
             )

@@ -1,5 +1,8 @@
 """Reading one value per row: weights, classes, row numbers."""
 
+from array import array
+from collections.abc import Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -8,18 +11,22 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from boostkmeans import DataFormatError
+from boostkmeans._runtime.errors import shorten
+from boostkmeans.io._access.byte_source import ByteSource, find_text_fault
+from boostkmeans.io._access.location import Location
+from boostkmeans.io._readers.text_lines import row_lines
+
+# Maximum number of characters of a line. Numbers, ids and names of classes are short.
+MAX_LINE_LENGTH = 1 << 16
+# Number of characters of a value that an error shows.
+MAX_SHOWN = 200
+EXPECTED_VALUES = "Expected a text with one value per line."
+TO_UTF8 = "Convert the file, e.g. by 'iconv -f latin1 -t utf-8'."
 
 
 def read_numbers(path: str) -> NDArray[np.float64]:
     """Read one number per row from a .npy file, or from a text file with one number per line."""
-    values = read_column(path)
-    try:
-        return values.astype(np.float64)
-    except (ValueError, TypeError):
-        bad = next((i for i, value in enumerate(values.tolist()) if not _is_number(value)), 0)
-        raise DataFormatError(
-            f"Value {bad + 1} is {str(values[bad])!r}. Expected one number per row.", file=path
-        ) from None
+    return _convert_numbers(_read_npy(path), path) if _is_npy(path) else _parse_numbers(path)
 
 
 def read_column(path: str) -> NDArray[Any]:
@@ -27,7 +34,10 @@ def read_column(path: str) -> NDArray[Any]:
 
     Pickled objects are rejected, so that no code from the file is executed.
     """
-    return _read_npy(path) if _is_npy(path) else _read_text(path)
+    if _is_npy(path):
+        return _read_npy(path)
+    # An array of the type str would give each row the memory of the longest one.
+    return np.array(list(_text_values(path)), dtype=object)
 
 
 def describe_column(path: str) -> tuple[int, str] | None:
@@ -65,14 +75,49 @@ def _read_npy(path: str) -> NDArray[Any]:
     return np.asarray(values)
 
 
-def _read_text(path: str) -> NDArray[Any]:
+def _text_values(path: str) -> Iterator[str]:
+    """Yield the lines of a text without blanks around them. Blank lines at the end are left out."""
+    source, n_blank = ByteSource(path), 0
+    for number, line in row_lines(source, EXPECTED_VALUES, longest=MAX_LINE_LENGTH):
+        value = line.strip()
+        if not value:
+            n_blank += 1
+            continue
+        if not value.isascii() or "\0" in value:  # millions of numbers pass this without a search
+            _check_text(value, source.location.within(f"line {number}"))
+        yield from repeat("", n_blank)
+        n_blank = 0
+        yield value
+
+
+def _check_text(value: str, where: Location) -> None:
+    fault = find_text_fault(value, "UTF-8")
+    if fault is not None:
+        raise where.error(f"The text is {fault.reason}.", TO_UTF8 if fault.wrong_encoding else "")
+
+
+def _parse_numbers(path: str) -> NDArray[np.float64]:
+    found = array("d")
+    for value in _text_values(path):
+        try:
+            found.append(float(value))
+        except ValueError:
+            raise _not_a_number(len(found), value, path) from None
+    return np.array(found, dtype=np.float64)
+
+
+def _convert_numbers(values: NDArray[Any], path: str) -> NDArray[np.float64]:
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise not_utf8(path, "one value per line", error) from None
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return np.array([line.strip() for line in lines], dtype=str)
+        return values.astype(np.float64)
+    except (ValueError, TypeError):
+        bad = next((i for i, value in enumerate(values.tolist()) if not _is_number(value)), 0)
+        raise _not_a_number(bad, str(values[bad]), path) from None
+
+
+def _not_a_number(row: int, value: str, path: str) -> DataFormatError:
+    return DataFormatError(
+        f"Value {row + 1} is {shorten(repr(value), MAX_SHOWN)}. Expected one number per row.", file=path
+    )
 
 
 def not_utf8(path: str, expected: str, error: UnicodeDecodeError) -> DataFormatError:
@@ -80,7 +125,7 @@ def not_utf8(path: str, expected: str, error: UnicodeDecodeError) -> DataFormatE
     return DataFormatError(
         f"Expected {expected} in UTF-8, but byte {error.start} is not valid.",
         file=path,
-        remedy="Convert the file, e.g. by 'iconv -f latin1 -t utf-8'.",
+        remedy=TO_UTF8,
     )
 
 

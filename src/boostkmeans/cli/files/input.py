@@ -77,4 +77,6 @@ def check_side_files(files: Mapping[str, str | None]) -> None:
     """Raise an error if one of the files, given by option, is standard input or a pipe."""
     for option, path in files.items():
         if path is not None and is_stream(path):
-            raise ValueError(f"{option} must be a file: only vectors can be read from a pipe.")
+            raise ValueError(
+                f"{option} must be a file: only vectors and documents can be read from a pipe."
+            )

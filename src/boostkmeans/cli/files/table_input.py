@@ -12,6 +12,7 @@ from boostkmeans.io._access.byte_source import ByteSource
 from boostkmeans.io._access.choice import list_names
 from boostkmeans.io._readers.arrow.columns import import_pyarrow
 from boostkmeans.io._readers.csv_rows import CsvRows
+from boostkmeans.io._readers.text_lines import row_lines
 
 # Separators by the ending of the file name.
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -20,6 +21,8 @@ PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
 TABLE_ENDINGS = (*SEPARATORS, *JSON_LINES, *PARQUET, *ARROW)
 # Name of the column of texts, if the user does not name it.
 TEXT_COLUMN = "text"
+# Advice for files of lines.
+EXPECTED_LINES = "Expected a text with one line per row."
 
 Columns = dict[str, list[Any]]
 """Values of each column, in the order of the rows."""
@@ -67,7 +70,8 @@ def read_texts(path: str, column: str | None) -> list[str]:
 
 def read_lines(path: str) -> list[str]:
     """Read the lines of a file in UTF-8, which may be compressed."""
-    return [line.rstrip("\r\n") for line in ByteSource(path).lines("utf-8", "\n", ignore_progress)]
+    lines = row_lines(ByteSource(path), EXPECTED_LINES, newline="\n")
+    return [line.rstrip("\r\n") for _, line in lines]
 
 
 def table_ending(path: str) -> str:

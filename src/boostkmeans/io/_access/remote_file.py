@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostkmeans._runtime.installation import install_hint
+from boostkmeans._runtime.untrusted_text import escape_untrusted
 from boostkmeans.io._access.binary_file import BinaryFile
 from boostkmeans.io._access.urls import public_name, without_secrets
 
@@ -51,8 +52,8 @@ class RemotePath:
 
     @property
     def name(self) -> str:
-        """Name for messages, without a password."""
-        return public_name(self.url)
+        """Name for messages, without a password and without control characters."""
+        return escape_untrusted(public_name(self.url))
 
     @cached_property
     def opened(self) -> tuple[Any, str]:
@@ -106,10 +107,10 @@ class RemotePath:
         """Convert errors of fsspec and its drivers into errors that show no password."""
         try:
             yield
-        except FileNotFoundError:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.name) from None
-        except PermissionError:
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), self.name) from None
+        except (FileNotFoundError, PermissionError) as error:
+            code = errno.ENOENT if isinstance(error, FileNotFoundError) else errno.EACCES
+            # Messages show the representation of the name, which is escaped.
+            raise OSError(code, os.strerror(code), public_name(self.url)) from None
         except ImportError as error:
             raise ImportError(
                 f"{self.name}: fsspec needs another package for such paths: {self._shown(error)}"
@@ -125,7 +126,7 @@ class RemotePath:
         text = without_secrets(" ".join(str(error).split()))
         for secret in self._secrets():
             text = text.replace(secret, "***")
-        return text[:MAX_SHOWN].rstrip(".")
+        return escape_untrusted(text[:MAX_SHOWN].rstrip("."))
 
     def _secrets(self) -> list[str]:
         """Return parts of the URL that must not be shown."""
