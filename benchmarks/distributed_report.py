@@ -109,23 +109,28 @@ def memory_section(result: Json) -> str:
 
 def traffic_of_steps(result: Json) -> str:
     """Return what the calculation leaves out, and what each kind of step sends."""
-    repairs = "A repair counts as one round, but it sends the sums of both halves of all clusters, and"
-    if "bytes_sent_by_kind" not in result:  # measured by 0.14.0 before steps were told apart
-        return (
-            "The calculation leaves out labels, which travel with the sums, and repairs. "
-            f"{repairs} includes further sweeps.\n"
-        )
     n, d, n_shards = (result["sizes"][name] for name in ("n", "d", "n_shards"))
     rows = [
         [kind, own["steps"], f"{own['bytes'] / own['steps'] / 1e6:.1f} MB"]
         for kind, own in result["bytes_sent_by_kind"].items()
     ]
+    block = f"{2 * n * d / n_shards / 1e6:.0f} MB"
     return (
-        "The labels of a shard travel with its sums, and are part of the calculation. It leaves out "
-        f"other steps. {repairs} includes further sweeps. Dask also copies blocks of rows, of "
-        f"{2 * n * d / n_shards / 1e6:.0f} MB each, to workers that are idle, which probably explains "
-        "the rest.\n\n"
-        f"{table(['step', 'number', 'sent per step'], rows)}"
+        f"{_counted(result)} The labels of a shard travel with its sums, and are part of the calculation. "
+        "It leaves out the lists of candidates and other steps. A repair counts as one round, but it "
+        "sends the sums of both halves of all clusters, then the sums of all clusters, and includes "
+        f"further sweeps. If Dask runs a task on another worker, the block of rows travels, too: {block} "
+        f"each.\n\n{table(['step', 'number', 'sent per step'], rows)}"
+    )
+
+
+def _counted(result: Json) -> str:
+    """Say what the counter of the traffic has counted."""
+    if result.get("counts_all_results"):
+        return "The workers count the sizes of all results that they send."
+    return (
+        "In this run, the counter of Dask left out centres and sums, because it did not know their "
+        "sizes: the traffic was higher, and the table has mainly labels and blocks of rows."
     )
 
 

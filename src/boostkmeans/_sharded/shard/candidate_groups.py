@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boostkmeans import _core
 from boostkmeans._data.rows import RowBlock
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.shard.sums import Snapshot
 from boostkmeans._steps.neighbours import Groups, Lists, neighbour_lists, points_to_compare
@@ -25,7 +26,7 @@ GROUP_LIST_FACTOR = 2
 
 
 @dataclass(frozen=True)
-class CandidateGroups:
+class CandidateGroups(SizedByFields):
     """Groups of clusters, and the candidates of each group."""
 
     group_of: NDArray[np.int32]

@@ -7,6 +7,7 @@ import numpy as np
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._sharded.shard.sampling import Sample
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
@@ -18,7 +19,7 @@ from boostkmeans._steps.repair import Halves, Repair, Swaps, merge_costs, split_
 
 
 @dataclass(frozen=True)
-class HalfCentres:
+class HalfCentres(SizedByFields):
     """Centres of two halves of each cluster, in the frame. The second half of cluster c is k + c."""
 
     centres: Floats

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from boostkmeans._data.cluster_sums import ClusterSums
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.partition import Labels, Partition
 
@@ -19,7 +20,7 @@ LONGEST = np.iinfo(np.uint8).max
 
 
 @dataclass(frozen=True)
-class ShardSums:
+class ShardSums(SizedByFields):
     """Sums of the clusters over one or more shards."""
 
     sums: ClusterSums
@@ -65,7 +66,7 @@ def _add_two(a: ShardSums, b: ShardSums) -> ShardSums:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class Snapshot(SizedByFields):
     """All clusters at the start of a round. It depends only on the labels of all shards."""
 
     composites: Floats
@@ -92,7 +93,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class SnapshotSummary:
+class SnapshotSummary(SizedByFields):
     """What the driver knows about a snapshot."""
 
     inertia: float
