@@ -33,7 +33,8 @@ def fits_section(result: Json) -> str:
     header = ["data", "", "time", "relative time", "inertia", "sweeps or rounds", "hash of the labels"]
     return (
         f"## Distributed fits\n\n{result['n_shards']} shards; Dask and Ray with two single-threaded "
-        f"workers. Times include reading the files, but not the start of the workers. "
+        f"workers, whose tasks for which all shards wait use two threads (`n_threads=2`). Times include "
+        f"reading the files, but not the start of the workers. "
         f"{_repeats(result)} {context(result)}\n"
         f"{table(header, rows)}\n"
         f"Targets: {MAX_TIME_RATIO} times the time of the ordinary fit, and an inertia within "
@@ -74,7 +75,8 @@ def peers_section(result: Json) -> str:
     return (
         f"## Distributed fits against other libraries: {result['data'].split(' x ')[0]}\n\n"
         f"{result['max_iter']} iterations of Lloyd's algorithm from random rows, with two "
-        f"single-threaded workers. {context(result)}\n{table(header, rows)}\n"
+        f"single-threaded workers; ours use two threads (`n_threads=2`) in tasks that all shards wait "
+        f"for. {context(result)}\n{table(header, rows)}\n"
         f"Our fits end at: {finals}.\n"
     )
 
@@ -116,11 +118,11 @@ def traffic_of_steps(result: Json) -> str:
     ]
     block = f"{2 * n * d / n_shards / 1e6:.0f} MB"
     return (
-        f"{_counted(result)} The labels of a shard travel with its sums, and are part of the calculation. "
-        "It leaves out the lists of candidates and other steps. A repair counts as one round, but it "
+        f"{_counted(result)} The labels of a shard travel with its sums, and are part of the "
+        "calculation. It leaves out the lists of candidates and other steps. A repair counts as one round, but it "
         "sends the sums of both halves of all clusters, then the sums of all clusters, and includes "
-        f"further sweeps. If Dask runs a task on another worker, the block of rows travels, too: {block} "
-        f"each.\n\n{table(['step', 'number', 'sent per step'], rows)}"
+        f"further sweeps. If Dask runs a task on another worker, the block of rows travels, too: "
+        f"{block} each.\n\n{table(['step', 'number', 'sent per step'], rows)}"
     )
 
 

@@ -22,8 +22,9 @@ from boostkmeans._runtime.errors import ParameterError, shorten
 from boostkmeans._runtime.instruction_set import VARIABLE
 from boostkmeans._runtime.parameter_checks import any_of, satisfying
 from boostkmeans._runtime.progress import visible_log
+from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._runtime.untrusted_text import escape_untrusted
-from boostkmeans._sharded.backend import Backend
+from boostkmeans._sharded.backend import Backend, LocalBackend
 from boostkmeans._sharded.best_run import (
     BestShardedRun,
     ShardedResult,
@@ -129,7 +130,7 @@ class DistributedClusterer(LazyAssignment, Clusterer):
 
     def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> int:
         isa = chosen_instruction_set(backend, self.checkpoint)
-        tasks = Tasks(backend, isa, self.n_threads)
+        tasks = Tasks(backend, isa, threads_of_lone_tasks(backend, self.n_threads))
         blocks = as_blocks(X, backend)
         weights = weights_of_blocks(sample_weight, blocks, backend)
         owner = type(self).__name__
@@ -313,6 +314,14 @@ def chosen_instruction_set(backend: Backend, checkpoint: Any = None) -> str:
         )
     wanted = stored or chosen
     return wanted if isinstance(wanted, str) and wanted in common else common[-1]
+
+
+def threads_of_lone_tasks(backend: Backend, n_threads: int | None) -> int | None:
+    """Return the threads of tasks that all others wait for; None for all processors of a worker.
+
+    In one process, they are the threads of all tasks: the limit on this process holds.
+    """
+    return resolve_threads(n_threads) if isinstance(backend, LocalBackend) else n_threads
 
 
 def is_local(labels: Any) -> bool:
