@@ -50,12 +50,12 @@ def test_tasks_that_all_shards_wait_for_use_all_processors(used: list[int]) -> N
     sums = sum_shard(X, ShardView(0, "shard", frame, False, None, None), labels, K)
     snapshot, _ = make_snapshot(sums, None)
     requested = RequestedSettings("auto", False, 0.0, None, "fast", "best", 4)
-    found = [fit_sample(sample, requested, K, 0, n, np.inf).labels for n in (None, 1)]
+    first, second = (fit_sample(sample, requested, K, 0, n, np.inf).labels for n in (None, 1))
     grow_tree(sample, SplitRules(), K, 0, None)
     repairing.halve_sample(sample, snapshot, None, 0, None)
     candidate_groups.build_groups(snapshot, 3, 20.0, 0, None)
     assert used == [3, 1, 3, 3, 3]
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(first, second)
 
 
 def test_limit_on_this_process_holds(monkeypatch: pytest.MonkeyPatch) -> None:
