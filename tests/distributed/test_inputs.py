@@ -14,7 +14,7 @@ from scipy import sparse
 from boostkmeans import DataFormatError, ParameterError
 from boostkmeans._runtime.errors import InvalidValuesError
 from boostkmeans._sharded.backend import LocalBackend
-from boostkmeans.distributed import _inputs, open_shards
+from boostkmeans.distributed import BoostKMeans, _engine_choice, _inputs, open_shards
 from boostkmeans.distributed._engine_choice import choose_backend
 from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.ray_backend import RayBackend
@@ -199,7 +199,9 @@ def test_other_types_are_refused(X: Any, local_backend: LocalBackend) -> None:
 
 def test_engine_and_data_must_agree(local_backend: LocalBackend) -> None:
     da = pytest.importorskip("dask.array")
-    with pytest.raises(ParameterError, match="engine must be 'dask' for X, which is a dask array"):
+    with pytest.raises(
+        ParameterError, match="engine must be None or 'dask' for X, which is a dask array"
+    ):
         as_blocks(da.zeros((3, 2)), local_backend)
 
 
@@ -234,6 +236,50 @@ def test_weights_of_dask(dask_backend: DaskBackend) -> None:
         dask_backend.get(wrong)
 
 
+def test_weights_of_another_engine_are_refused(local_backend: LocalBackend) -> None:
+    da, dask = pytest.importorskip("dask.array"), pytest.importorskip("dask")
+    blocks = as_blocks(PARTS, local_backend)
+    problem = (
+        r"sample_weight must be an array or a list of arrays, because X is in one process\..*compute"
+    )
+    for weights in (da.ones(10), [dask.delayed(np.ones)(len(one)) for one in PARTS]):
+        with pytest.raises(ParameterError, match=problem):
+            weight_references(weights, blocks, [3, 0, 7], local_backend)
+
+
+def test_weights_of_ray_are_refused_by_other_engines(
+    local_backend: LocalBackend, local_ray: Any
+) -> None:
+    blocks = as_blocks([ROWS], local_backend)
+    with pytest.raises(ParameterError, match=r"sample_weight must be .* Got 'Ray object references'"):
+        weight_references([local_ray.put(np.ones(10))], blocks, [10], local_backend)
+
+
+def test_weights_may_be_lists_of_numbers(backend: Any) -> None:
+    blocks = as_blocks(PARTS, backend)
+    found = weight_references([[1.0, 2, 3], [], tuple(range(7))], blocks, [3, 0, 7], backend)
+    assert found is not None
+    assert np.concatenate(backend.get(found)).tolist() == [1, 2, 3, *range(7)]
+    with pytest.raises(InvalidValuesError, match="sample_weight has 2 blocks, but X has 3"):
+        weight_references([[1.0], [2.0]], blocks, [3, 0, 7], backend)
+
+
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_a_wrong_engine_is_reported_before_a_cluster_starts(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    da, ray = pytest.importorskip("dask.array"), pytest.importorskip("ray")
+    X = [ray.ObjectRef(b"0" * 28)] if engine == "dask" else da.zeros((3, 2))
+
+    def start(*args: Any) -> None:
+        raise AssertionError("a cluster starts")
+
+    monkeypatch.setattr(_engine_choice, "DaskBackend", start)
+    monkeypatch.setattr(_engine_choice, "RayBackend", start)
+    with pytest.raises(ParameterError, match=r"engine must be None or '(ray|dask)' for X"):
+        BoostKMeans(2, engine=engine).fit(X)
+
+
 def test_too_few_weights_are_refused(local_backend: LocalBackend) -> None:
     blocks = as_blocks(PARTS, local_backend)
     with pytest.raises(InvalidValuesError, match=re.escape("expected (10,)")):
@@ -254,7 +300,7 @@ def test_choice_of_the_engine(dask_client: Any, local_ray: Any) -> None:
     local = choose_backend("local", ROWS, n_threads=1)
     assert isinstance(local, LocalBackend)
     local.close()
-    with pytest.raises(ParameterError, match="None or 'dask', because X is on Dask"):
+    with pytest.raises(ParameterError, match="None or 'dask' for X, which is dask futures"):
         choose_backend("local", futures)
     with dask_client.as_current():
         assert choose_backend(None, da.zeros((3, 2))).name == "dask"
