@@ -5,9 +5,11 @@ import math
 import os
 import time
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -285,6 +287,13 @@ class DistributedClusterer(LazyAssignment, Clusterer):
                 "Ray, lazily.",
             )
         return super()._batches(X)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted estimator with the same parameters, and with the same client."""
+        # A copy has no client, which could not be copied.
+        cloned: Self = BaseEstimator.__sklearn_clone__(copy(self))
+        cloned.engine = self.engine
+        return cloned
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickle, without clients and without labels on a cluster."""
