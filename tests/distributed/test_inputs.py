@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
+import boostkmeans
 from boostkmeans import DataFormatError, ParameterError
-from boostkmeans._runtime.errors import InvalidValuesError
+from boostkmeans._runtime.errors import EmptyDataError, InvalidValuesError
 from boostkmeans._sharded.backend import LocalBackend
 from boostkmeans.distributed import BoostKMeans, _engine_choice, _inputs, open_shards
 from boostkmeans.distributed._engine_choice import choose_backend
@@ -20,6 +21,7 @@ from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.ray_backend import RayBackend
 from boostkmeans.distributed._input_kinds import InputKind
 from boostkmeans.distributed._inputs import as_blocks, feature_names_of, weight_references
+from boostkmeans.io import open_vectors
 
 pytest_plugins = ("cluster_fixtures",)
 pytestmark = [
@@ -142,6 +144,20 @@ def test_repartition_determines_the_blocks_of_parquet_files(
         check(values_of(dataset, ray_backend), lengths)
 
 
+@pytest.mark.filterwarnings("ignore:Use 'expr' instead of 'fn'")
+def test_ray_datasets_may_have_empty_blocks(ray_backend: RayBackend, local_ray: Any) -> None:
+    """A filter leaves blocks without rows and columns."""
+    import ray.data
+
+    items = [{"id": f"row {i}", "e": row.tolist()} for i, row in enumerate(ROWS)]
+    X = ray.data.from_items(items, override_num_blocks=5)
+    some = X.filter(lambda row: row["id"] > "row 6")
+    assert np.array_equal(np.concatenate(values_of(some, ray_backend)), ROWS[7:])
+    for empty in (X.filter(lambda row: False), ray.data.from_items([])):
+        with pytest.raises(EmptyDataError, match=r"0 sample\(s\)"):
+            values_of(empty, ray_backend)
+
+
 def test_ray_datasets_of_matrices_are_refused(ray_backend: RayBackend, local_ray: Any) -> None:
     import ray.data
 
@@ -195,6 +211,25 @@ def test_blocks_of_more_than_ten_megabytes_are_sent(backend: Any) -> None:
 def test_other_types_are_refused(X: Any, local_backend: LocalBackend) -> None:
     with pytest.raises(ParameterError, match="X must be the result of open_shards, a dask array"):
         as_blocks(X, local_backend)
+
+
+def test_refused_types_have_a_remedy(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", ROWS)
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    problem = r"Got '.*Vectors'\. Pass the result of open_shards"
+    with open_vectors(tmp_path / "x.npy") as vectors, pytest.raises(ParameterError, match=problem):
+        BoostKMeans(2).fit(vectors)
+    series = dd.from_pandas(pd.Series(list(range(10))), npartitions=2)
+    with pytest.raises(ParameterError, match=r"Got '.*Series'\. Pass X\.to_frame\(\)"):
+        BoostKMeans(2).fit(series)
+
+
+@pytest.mark.parametrize("method", ["fit", "predict", "partial_fit"])
+def test_estimators_for_one_machine_name_those_for_shards(method: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", ROWS)
+    model = boostkmeans.BoostKMeans(2, random_state=0).fit(ROWS)
+    with pytest.raises(ParameterError, match=r"Got 'Shards'\. boostkmeans\.distributed\.BoostKMeans"):
+        getattr(model, method)(open_shards(tmp_path / "x.npy"))
 
 
 def test_engine_and_data_must_agree(local_backend: LocalBackend) -> None:

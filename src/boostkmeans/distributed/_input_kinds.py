@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from boostkmeans._data.row_source import RowSource
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans.distributed._engines.packages import loaded
 from boostkmeans.distributed._shard_files import Shards
@@ -59,9 +60,22 @@ def kind_of(X: Any) -> InputKind:
     if found is None and isinstance(X, list | tuple) and len(X):
         found = kind_of_items(X)
     if found is None:
-        remedy = "Pass X.to_numpy()." if hasattr(X, "to_numpy") else ""
-        raise ParameterError("X", ACCEPTED, X, remedy=remedy)
+        shown = f"{type(X).__module__}.{type(X).__qualname__}" if hasattr(X, "shape") else X
+        raise ParameterError("X", ACCEPTED, shown, remedy=_remedy_for(X))
     return found
+
+
+def _remedy_for(X: Any) -> str:
+    """Return what to pass instead of X."""
+    if isinstance(X, RowSource):
+        return (
+            "Pass the result of open_shards for the same files, or fit boostkmeans.BoostKMeans, which "
+            "reads the result of open_vectors on one machine."
+        )
+    series = getattr(loaded("dask.dataframe"), "Series", None)
+    if series is not None and isinstance(X, series):
+        return "Pass X.to_frame(), if the items are vectors."
+    return "Pass X.to_numpy()." if hasattr(X, "to_numpy") else ""
 
 
 def check_engine_of(kind: InputKind, engine: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from boostkmeans._data.user_input import accepted_weights
-from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
+from boostkmeans._runtime.errors import EmptyDataError, InvalidValuesError, Message, ParameterError
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.shard.block import core_array
 from boostkmeans.distributed._block_conversion import Column, Place, to_block, to_weights
@@ -125,7 +125,7 @@ def raw_blocks(X: Any, kind: InputKind, backend: Any) -> list[Any]:
         _check_size(X, backend)
         return list(X)
     if kind is InputKind.RAY_DATASET:
-        return ordered_tables(X)
+        return _tables_with_columns(X, backend)
     if kind in (InputKind.DASK_FUTURES, InputKind.RAY_OBJECTS):
         return list(X)
     computed: list[Any] = backend.compute(delayed_blocks(X, kind))
@@ -157,6 +157,20 @@ def ordered_tables(dataset: Any) -> list[Any]:
         return list(dataset.to_arrow_refs())
     finally:
         options.preserve_order = before
+
+
+def _tables_with_columns(dataset: Any, backend: Any) -> list[Any]:
+    """Return the blocks of a Ray Dataset. A filter leaves blocks without columns, which have no rows."""
+    tables = ordered_tables(dataset)
+    numbers = backend.get([backend.submit(_n_columns, one) for one in tables])
+    found = [one for one, n in zip(tables, numbers, strict=True) if n]
+    if not found:
+        raise EmptyDataError((0, 0), "a fit of a Ray Dataset")
+    return found
+
+
+def _n_columns(table: Any) -> int:
+    return int(table.num_columns)
 
 
 def cut_array(X: Any) -> list[Any]:
