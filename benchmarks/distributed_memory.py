@@ -65,7 +65,7 @@ class PeakMemory:
 
 
 def sent_bytes(dask_worker: Any) -> int:
-    """Return the bytes that a worker has sent to others."""
+    """Return the bytes that a worker has sent to others: Dask adds up the sizes of results."""
     return int(dask_worker.transfer_outgoing_bytes_total)
 
 
@@ -114,6 +114,8 @@ def figures(traffic: Traffic, memory: PeakMemory, seconds: float, n_rounds: int,
         "inertia": inertia,
         "peak_megabytes": dict(memory.peaks),
         "bytes_sent": sent,
+        # Files without this entry leave out centres and sums, whose sizes Dask did not know.
+        "counts_all_results": True,
         "bytes_sent_per_round": sent / max(1, n_rounds),
         # A round has two waves. With two workers, each wave sends at least a snapshot and a sum to the
         # other worker. Sums of shards on different workers meet in up to half of the additions. The

@@ -33,7 +33,8 @@ def fits_section(result: Json) -> str:
     header = ["data", "", "time", "relative time", "inertia", "sweeps or rounds", "hash of the labels"]
     return (
         f"## Distributed fits\n\n{result['n_shards']} shards; Dask and Ray with two single-threaded "
-        f"workers. Times include reading the files, but not the start of the workers. "
+        f"workers, whose tasks for which all shards wait use two threads (`n_threads=2`). Times include "
+        f"reading the files, but not the start of the workers. "
         f"{_repeats(result)} {context(result)}\n"
         f"{table(header, rows)}\n"
         f"Targets: {MAX_TIME_RATIO} times the time of the ordinary fit, and an inertia within "
@@ -74,7 +75,8 @@ def peers_section(result: Json) -> str:
     return (
         f"## Distributed fits against other libraries: {result['data'].split(' x ')[0]}\n\n"
         f"{result['max_iter']} iterations of Lloyd's algorithm from random rows, with two "
-        f"single-threaded workers. {context(result)}\n{table(header, rows)}\n"
+        f"single-threaded workers; ours use two threads (`n_threads=2`) in tasks that all shards wait "
+        f"for. {context(result)}\n{table(header, rows)}\n"
         f"Our fits end at: {finals}.\n"
     )
 
@@ -109,49 +111,86 @@ def memory_section(result: Json) -> str:
 
 def traffic_of_steps(result: Json) -> str:
     """Return what the calculation leaves out, and what each kind of step sends."""
-    repairs = "A repair counts as one round, but it sends the sums of both halves of all clusters, and"
-    if "bytes_sent_by_kind" not in result:  # measured by 0.14.0 before steps were told apart
-        return (
-            "The calculation leaves out labels, which travel with the sums, and repairs. "
-            f"{repairs} includes further sweeps.\n"
-        )
     n, d, n_shards = (result["sizes"][name] for name in ("n", "d", "n_shards"))
     rows = [
         [kind, own["steps"], f"{own['bytes'] / own['steps'] / 1e6:.1f} MB"]
         for kind, own in result["bytes_sent_by_kind"].items()
     ]
+    block = f"{2 * n * d / n_shards / 1e6:.0f} MB"
     return (
-        "The labels of a shard travel with its sums, and are part of the calculation. It leaves out "
-        f"other steps. {repairs} includes further sweeps. Dask also copies blocks of rows, of "
-        f"{2 * n * d / n_shards / 1e6:.0f} MB each, to workers that are idle, which probably explains "
-        "the rest.\n\n"
-        f"{table(['step', 'number', 'sent per step'], rows)}"
+        f"{_counted(result)} The labels of a shard travel with its sums, and are part of the "
+        "calculation. It leaves out the lists of candidates and other steps. A repair counts as one "
+        "round, but it sends the sums of both halves of all clusters, then the sums of all clusters, "
+        "and includes further sweeps. If Dask runs a task on another worker, the block of rows travels, "
+        f"too: {block} each.\n\n{table(['step', 'number', 'sent per step'], rows)}"
+    )
+
+
+def _counted(result: Json) -> str:
+    """Say what the counter of the traffic has counted."""
+    if result.get("counts_all_results"):
+        return "The workers count the sizes of all results that they send."
+    return (
+        "In this run, the counter of Dask left out centres and sums, because it did not know their "
+        "sizes: the traffic was higher, and the table has mainly labels and blocks of rows."
     )
 
 
 def simulation_section(result: Json) -> str:
     """Return the simulated fits of large data sets."""
-    scenarios = result["scenarios"]
+    scenarios, bounds = result["scenarios"], tuple(result["assumptions"])
     rows = [
         [
             name,
-            f"{of['minutes']:.1f}",
-            of["bottleneck"],
-            f"{of['bytes_per_round'] / 1e9:.1f} GB",
-            f"{of['memory_per_machine_gigabytes']:.0f} GB",
+            _range([of[bound]["minutes"] for bound in bounds], "{:.0f}"),
+            " or ".join(dict.fromkeys(of[bound]["bottleneck"] for bound in bounds)),
+            _range([of[bound]["bytes_per_round"] / 1e9 for bound in bounds], "{:,.0f}", " GB"),
+            _range([of[bound]["memory_per_machine_gigabytes"] for bound in bounds], "{:.0f}", " GB"),
             of["published"],
         ]
         for name, of in scenarios.items()
     ]
     header = ["fit", "minutes", "bottleneck", "sent per round", "memory per machine", "compare with"]
-    parts = list(next(iter(scenarios.values()))["parts"])
-    seconds = [[part, *(f"{of['parts'][part]:.1f}" for of in scenarios.values())] for part in parts]
+    parts = {
+        f"{name}: {bound}": of[bound]["parts"] for name, of in scenarios.items() for bound in bounds
+    }
+    names = next(iter(parts.values()))
+    seconds = [[name, *(f"{one[name]:.1f}" for one in parts.values())] for name in names]
     return (
         "## Simulation of large distributed fits\n\nThese fits did not run. The times follow from the "
         "measured times of the tasks of one shard, and from a model of the network (10 Gbit/s) and of "
-        f"storage (1 GB/s per machine). {context(result)}\n{table(header, rows)}\n"
-        f"Seconds of each part:\n\n{table(['', *scenarios], seconds)}"
+        f"storage (1 GB/s per machine). {context(result)}\n{_assumptions(result)}\n\n"
+        f"{table(header, rows)}\n"
+        f"Seconds of each part:\n\n{table(['', *parts], seconds)}"
     )
+
+
+def _assumptions(result: Json) -> str:
+    """Describe the assumptions of the simulation."""
+    low, high = (result["assumptions"][bound] for bound in ("low", "high"))
+    return (
+        f"Both ends of a range have {result['rounds']} rounds before repairs. No worker is lost, no "
+        "block of rows travels, and copies between processes of one machine take no time.\n\n"
+        f"- *Low* is the least that is possible: {low['repairs']} repairs, each followed by "
+        f"{_rounds(low)}; processes of a machine share one copy of the centres, as in Ray's object "
+        "store, and sums of a machine are added before they travel; tasks for which all shards wait use "
+        "all processors of a machine.\n"
+        f'- *High* has {high["repairs"]} repairs, the limit of quality "balanced", each followed by '
+        f"{_rounds(high)}; each process receives its own copy of the centres, as with single-threaded "
+        "workers of Dask; sums travel with labels along the tree of the numbers of shards; tasks for "
+        "which all shards wait use one processor; the scheduler needs a millisecond per task; labels "
+        "also of the best partition pass through the driver."
+    )
+
+
+def _rounds(assumed: Json) -> str:
+    return "one round" if assumed["settling"] == 1 else f"{assumed['settling']} rounds"
+
+
+def _range(values: list[float], pattern: str, unit: str = "") -> str:
+    """Return a range of numbers, or one number if both ends look the same."""
+    shown = [pattern.format(value) for value in values]
+    return " to ".join(dict.fromkeys(shown)) + unit
 
 
 def conformance_section(result: Json) -> str:

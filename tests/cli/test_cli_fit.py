@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from scipy.sparse import csr_array, random_array, save_npz
 
 from boostkmeans import BisectingBoostKMeans, BoostKMeans, load_model
 from boostkmeans._data import memory
+from boostkmeans.cli.commands.fit.options import FitSettings, Method
+from boostkmeans.cli.commands.fit.request import FitRequest
+from boostkmeans.cli.options import Quality, RunOptions
 from boostkmeans.io import open_vectors, write_vectors
 from command import fail, run, start, succeed
 from conftest import blobs
@@ -254,6 +258,16 @@ def test_rejects_the_same_file_twice(small_file: Path, tmp_path: Path) -> None:
 )
 def test_wrong_usage_exits_with_code_2(small_file: Path, options: list[str], what: str) -> None:
     assert what in fail(2, "fit", small_file, *options)
+
+
+def test_quality_sets_the_sample_of_a_tree_on_a_cluster() -> None:
+    pytest.importorskip("distributed")
+    settings = FitSettings(method=Method.BISECTING, quality=Quality("best"))
+    request = FitRequest(K, settings, RunOptions(), None, "dask")
+    model = request.prepare()(verbose=0, callback=None)
+    assert (model.quality, model.engine, model.refine) == ("best", "dask", False)
+    with pytest.raises(ValueError, match="--quality has no effect on the method 'bisecting'"):
+        replace(request, engine=None).prepare()
 
 
 def test_bad_data_exits_with_code_3(

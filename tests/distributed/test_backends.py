@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 
 from boostkmeans import ParameterError
+from boostkmeans._runtime.threads import threads_of_lone_task
 from boostkmeans._sharded.backend import reduce_in_order
 from boostkmeans.distributed._engines import ray_backend as _ray_backend
 from boostkmeans.distributed._engines.dask_backend import DaskBackend
@@ -112,6 +114,14 @@ def test_dask_frees_results_that_are_not_kept(dask_backend: DaskBackend, dask_cl
 
     assert wait_until(lambda: bytes_in_memory() < LARGE)
     assert dask_backend.get([kept]) == [7]
+
+
+def test_tasks_that_others_wait_for_use_all_processors_of_a_worker(backend: Any) -> None:
+    assert backend.get([backend.submit(os.getenv, "OMP_NUM_THREADS")]) == ["1"]
+    found, expected = backend.get(
+        [backend.submit(threads_of_lone_task, None), backend.submit(joblib.cpu_count)]
+    )
+    assert found == expected
 
 
 def test_large_results_arrive(backend: Any) -> None:

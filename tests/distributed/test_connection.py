@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from boostkmeans import ParameterError
 from boostkmeans.distributed import connect
 from boostkmeans.distributed._engines.ray_backend import RayBackend, check_ray_answers
 
@@ -47,6 +48,13 @@ def test_a_dead_ray_of_the_environment_is_reported_at_once(
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{closed_port}")
     with pytest.raises(ConnectionError, match=f"127.0.0.1:{closed_port}"):
         RayBackend()
+
+
+def test_a_second_connection_to_ray_is_refused(ray: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray, "is_initialized", lambda: True)
+    problem = r"address must be None, because this process is already connected .* ray\.shutdown\(\)"
+    with pytest.raises(ParameterError, match=problem), connect("ray", "auto"):
+        pass
 
 
 @pytest.mark.parametrize("address", ["auto", "local", "host", "a:b:c"])

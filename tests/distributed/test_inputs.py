@@ -11,15 +11,17 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
+import boostkmeans
 from boostkmeans import DataFormatError, ParameterError
-from boostkmeans._runtime.errors import InvalidValuesError
+from boostkmeans._runtime.errors import EmptyDataError, InvalidValuesError
 from boostkmeans._sharded.backend import LocalBackend
-from boostkmeans.distributed import _inputs, open_shards
+from boostkmeans.distributed import BoostKMeans, _engine_choice, _inputs, open_shards
 from boostkmeans.distributed._engine_choice import choose_backend
 from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.ray_backend import RayBackend
 from boostkmeans.distributed._input_kinds import InputKind
 from boostkmeans.distributed._inputs import as_blocks, feature_names_of, weight_references
+from boostkmeans.io import open_vectors
 
 pytest_plugins = ("cluster_fixtures",)
 pytestmark = [
@@ -142,6 +144,20 @@ def test_repartition_determines_the_blocks_of_parquet_files(
         check(values_of(dataset, ray_backend), lengths)
 
 
+@pytest.mark.filterwarnings("ignore:Use 'expr' instead of 'fn'")
+def test_ray_datasets_may_have_empty_blocks(ray_backend: RayBackend, local_ray: Any) -> None:
+    """A filter leaves blocks without rows and columns."""
+    import ray.data
+
+    items = [{"id": f"row {i}", "e": row.tolist()} for i, row in enumerate(ROWS)]
+    X = ray.data.from_items(items, override_num_blocks=5)
+    some = X.filter(lambda row: row["id"] > "row 6")
+    assert np.array_equal(np.concatenate(values_of(some, ray_backend)), ROWS[7:])
+    for empty in (X.filter(lambda row: False), ray.data.from_items([])):
+        with pytest.raises(EmptyDataError, match=r"0 sample\(s\)"):
+            values_of(empty, ray_backend)
+
+
 def test_ray_datasets_of_matrices_are_refused(ray_backend: RayBackend, local_ray: Any) -> None:
     import ray.data
 
@@ -197,9 +213,30 @@ def test_other_types_are_refused(X: Any, local_backend: LocalBackend) -> None:
         as_blocks(X, local_backend)
 
 
+def test_refused_types_have_a_remedy(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", ROWS)
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    problem = r"Got '.*Vectors'\. Pass the result of open_shards"
+    with open_vectors(tmp_path / "x.npy") as vectors, pytest.raises(ParameterError, match=problem):
+        BoostKMeans(2).fit(vectors)
+    series = dd.from_pandas(pd.Series(list(range(10))), npartitions=2)
+    with pytest.raises(ParameterError, match=r"Got '.*Series'\. Pass X\.to_frame\(\)"):
+        BoostKMeans(2).fit(series)
+
+
+@pytest.mark.parametrize("method", ["fit", "predict", "partial_fit"])
+def test_estimators_for_one_machine_name_those_for_shards(method: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", ROWS)
+    model = boostkmeans.BoostKMeans(2, random_state=0).fit(ROWS)
+    with pytest.raises(ParameterError, match=r"Got 'Shards'\. boostkmeans\.distributed\.BoostKMeans"):
+        getattr(model, method)(open_shards(tmp_path / "x.npy"))
+
+
 def test_engine_and_data_must_agree(local_backend: LocalBackend) -> None:
     da = pytest.importorskip("dask.array")
-    with pytest.raises(ParameterError, match="engine must be 'dask' for X, which is a dask array"):
+    with pytest.raises(
+        ParameterError, match="engine must be None or 'dask' for X, which is a dask array"
+    ):
         as_blocks(da.zeros((3, 2)), local_backend)
 
 
@@ -234,6 +271,50 @@ def test_weights_of_dask(dask_backend: DaskBackend) -> None:
         dask_backend.get(wrong)
 
 
+def test_weights_of_another_engine_are_refused(local_backend: LocalBackend) -> None:
+    da, dask = pytest.importorskip("dask.array"), pytest.importorskip("dask")
+    blocks = as_blocks(PARTS, local_backend)
+    problem = (
+        r"sample_weight must be an array or a list of arrays, because X is in one process\..*compute"
+    )
+    for weights in (da.ones(10), [dask.delayed(np.ones)(len(one)) for one in PARTS]):
+        with pytest.raises(ParameterError, match=problem):
+            weight_references(weights, blocks, [3, 0, 7], local_backend)
+
+
+def test_weights_of_ray_are_refused_by_other_engines(
+    local_backend: LocalBackend, local_ray: Any
+) -> None:
+    blocks = as_blocks([ROWS], local_backend)
+    with pytest.raises(ParameterError, match=r"sample_weight must be .* Got 'Ray object references'"):
+        weight_references([local_ray.put(np.ones(10))], blocks, [10], local_backend)
+
+
+def test_weights_may_be_lists_of_numbers(backend: Any) -> None:
+    blocks = as_blocks(PARTS, backend)
+    found = weight_references([[1.0, 2, 3], [], tuple(range(7))], blocks, [3, 0, 7], backend)
+    assert found is not None
+    assert np.concatenate(backend.get(found)).tolist() == [1, 2, 3, *range(7)]
+    with pytest.raises(InvalidValuesError, match="sample_weight has 2 blocks, but X has 3"):
+        weight_references([[1.0], [2.0]], blocks, [3, 0, 7], backend)
+
+
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_a_wrong_engine_is_reported_before_a_cluster_starts(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    da, ray = pytest.importorskip("dask.array"), pytest.importorskip("ray")
+    X = [ray.ObjectRef(b"0" * 28)] if engine == "dask" else da.zeros((3, 2))
+
+    def start(*args: Any) -> None:
+        raise AssertionError("a cluster starts")
+
+    monkeypatch.setattr(_engine_choice, "DaskBackend", start)
+    monkeypatch.setattr(_engine_choice, "RayBackend", start)
+    with pytest.raises(ParameterError, match=r"engine must be None or '(ray|dask)' for X"):
+        BoostKMeans(2, engine=engine).fit(X)
+
+
 def test_too_few_weights_are_refused(local_backend: LocalBackend) -> None:
     blocks = as_blocks(PARTS, local_backend)
     with pytest.raises(InvalidValuesError, match=re.escape("expected (10,)")):
@@ -254,7 +335,7 @@ def test_choice_of_the_engine(dask_client: Any, local_ray: Any) -> None:
     local = choose_backend("local", ROWS, n_threads=1)
     assert isinstance(local, LocalBackend)
     local.close()
-    with pytest.raises(ParameterError, match="None or 'dask', because X is on Dask"):
+    with pytest.raises(ParameterError, match="None or 'dask' for X, which is dask futures"):
         choose_backend("local", futures)
     with dask_client.as_current():
         assert choose_backend(None, da.zeros((3, 2))).name == "dask"

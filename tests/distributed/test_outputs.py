@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from boostkmeans import ParameterError
 from boostkmeans._sharded.backend import LocalBackend
 from boostkmeans.distributed import open_shards
 from boostkmeans.distributed._dask_outputs import computed_array
@@ -202,6 +203,23 @@ def test_ray_maps_datasets_lazily(ray_backend: RayBackend, local_ray: Any) -> No
         found = found.materialize()
         order = np.argsort(column_of(found, "data", local_ray)[:, 0])
         assert np.array_equal(column_of(found, name, local_ray)[order], expected)
+
+
+def test_ray_datasets_that_have_the_new_column_are_refused(
+    ray_backend: RayBackend, local_ray: Any
+) -> None:
+    import ray.data
+
+    X = ray.data.from_items([{"data": row, "label": 7} for row in ROWS])
+    with pytest.raises(
+        ParameterError, match=r"without the column 'label'.*X\.drop_columns\(\['label'\]\)"
+    ):
+        map_blocks(X, labels_of, 4, ray_backend, dtype=np.int32)
+    other = map_blocks(X, scaled, FACTORS, ray_backend, dtype=float, n_columns=3, name="distances")
+    assert set(other.columns()) == {"data", "label", "distances"}
+    renamed = X.rename_columns({"label": "other"})
+    found = map_blocks(renamed, labels_of, 4, ray_backend, dtype=np.int32)
+    assert set(found.columns()) == {"data", "other", "label"}
 
 
 @pytest.mark.parametrize("engine", ["local", "dask", "ray"])

@@ -7,7 +7,10 @@ import cloudpickle
 import pytest
 
 import boostkmeans
+from boostkmeans._runtime.progress import visible_log
+from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.errors import ClusterError, WorkerVersionError, died_error
+from boostkmeans.distributed._engines.ray_backend import RayBackend
 from boostkmeans.distributed._engines.workers import common_instruction_sets, run_task, worker_probe
 from conftest import run_python
 
@@ -24,6 +27,48 @@ def report(**changes: Any) -> dict[str, Any]:
 @pytest.mark.process
 def test_workers_report_their_instruction_sets(backend: Any) -> None:
     assert backend.instruction_sets() == boostkmeans.instruction_sets()
+
+
+class EmptyCluster:
+    """A client of Dask whose cluster has no worker until the first task."""
+
+    asynchronous, status = False, "running"
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    def nthreads(self) -> dict[str, int]:
+        return {}
+
+    def submit(self, *args: Any, **options: Any) -> "EmptyCluster":
+        self.events.append("task")
+        return self
+
+    def result(self) -> int:
+        return 0
+
+    def run(self, function: Any, on_error: str) -> dict[str, Any]:
+        return {"tcp://a": function()}
+
+
+def test_the_wait_for_the_first_worker_of_dask_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    client = EmptyCluster()
+    with visible_log(1):
+        assert DaskBackend(client).instruction_sets() == boostkmeans.instruction_sets()
+    assert client.events == ["task"]
+    assert "waiting for the first worker of the Dask cluster" in caplog.text
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_wait_for_the_first_node_of_ray_is_logged(
+    ray_backend: RayBackend, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ray = pytest.importorskip("ray")
+    monkeypatch.setattr(ray, "nodes", list)
+    with visible_log(1):
+        assert ray_backend.instruction_sets() == boostkmeans.instruction_sets()
+    assert "waiting for the first node of the Ray cluster" in caplog.text
 
 
 def test_common_instruction_sets_keep_their_order() -> None:

@@ -10,7 +10,7 @@ from boostkmeans import instruction_set, instruction_sets
 from boostkmeans._runtime.background import in_background
 from boostkmeans._runtime.instruction_set import using_instruction_set
 from boostkmeans._runtime.progress import logger, visible_log
-from boostkmeans._runtime.threads import MAX_THREADS, resolve_threads
+from boostkmeans._runtime.threads import MAX_THREADS, resolve_threads, threads_of_lone_task
 from boostkmeans._runtime.untrusted_text import escape_untrusted
 from processes import PATIENCE
 
@@ -52,6 +52,15 @@ def test_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OMP_NUM_THREADS", value)
         assert resolve_threads(None) == expected, value
         assert resolve_threads(3) == 3
+
+
+def test_tasks_that_others_wait_for_use_all_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask and Ray set OMP_NUM_THREADS to 1 on their workers."""
+    monkeypatch.setattr("boostkmeans._runtime.threads._n_processors", lambda *_: 8)
+    for value, expected in (("1", 8), ("2", 2), ("100", 8), ("", 8)):
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
+        assert threads_of_lone_task(None) == expected, value
+        assert threads_of_lone_task(3) == 3
 
 
 @pytest.mark.parametrize(

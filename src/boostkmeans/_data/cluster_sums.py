@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
+from boostkmeans._runtime.object_size import SizedByFields
 
 # Clusters whose merge costs are computed at a time, to bound the memory.
 MERGED_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
-class ClusterSums:
+class ClusterSums(SizedByFields):
     """Sums of the members of each cluster. The composite of an empty cluster is 0."""
 
     composites: Floats

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostkmeans._runtime.object_size import SizedByFields
+
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
@@ -23,7 +25,7 @@ MAX_EXACT_EXPONENT = 500
 
 
 @dataclass(frozen=True)
-class Frame:
+class Frame(SizedByFields):
     """The map x -> (x - shift) * 2**exponent from the user's space to the core's.
 
     In the frame, the median of the data is near 0 and all values are within [-1, 1]. Float32 proposals

@@ -41,6 +41,7 @@ from boostkmeans._estimators.cluster_count import (
 from boostkmeans._estimators.model_layout import CLUSTERER
 from boostkmeans._estimators.spread import measured_spread
 from boostkmeans._runtime.errors import Message, OptionName, Parameter, ParameterError
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._runtime.parameter_checks import (
     Allowed,
     any_of,
@@ -77,7 +78,7 @@ def _is_annealing(value: Any) -> bool:
     return integer_sweeps and _is_temperature(value[0]) and bool(value[1] >= 1)
 
 
-class Clusterer(CentreModel):
+class Clusterer(SizedByFields, CentreModel):
     """Base class of the estimators: parameters, `fit`, and the fitted attributes."""
 
     _layout = CLUSTERER

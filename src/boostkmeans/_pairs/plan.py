@@ -18,6 +18,7 @@ from boostkmeans._data.projection import (
 )
 from boostkmeans._data.rows import Indices, Rows
 from boostkmeans._pairs.limits import PairLimit
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._steps.neighbours import Groups, neighbour_lists
 from boostkmeans._steps.problem import stratified_indices
 
@@ -61,7 +62,7 @@ Lists = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 @dataclass(frozen=True)
-class PairPlan:
+class PairPlan(SizedByFields):
     """All that workers need to find the pairs of two blocks of rows. It can be pickled."""
 
     axes: Floats

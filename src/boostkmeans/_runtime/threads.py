@@ -5,6 +5,8 @@ from functools import lru_cache
 
 from joblib import cpu_count
 
+# Limit on the threads of libraries, which several processes on one machine obey.
+LIMIT = "OMP_NUM_THREADS"
 # Upper limit, above the number of processors of any machine. It keeps a mistyped number from
 # exhausting the system.
 MAX_THREADS = 1024
@@ -18,9 +20,25 @@ def resolve_threads(n_threads: int | None) -> int:
     """
     if n_threads is not None:
         return min(n_threads, MAX_THREADS)
-    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
-    available = _n_processors(_affinity(), os.environ.get("LOKY_MAX_CPU_COUNT"))
+    limit = os.environ.get(LIMIT, "").split(",")[0]
+    available = _available()
     return min(available, max(1, int(limit))) if limit.isdigit() else available
+
+
+def threads_of_lone_task(n_threads: int | None) -> int:
+    """Return the number of threads of a task on a cluster for which all other tasks of a fit wait.
+
+    None means every processor that the worker process may use. Dask and Ray set OMP_NUM_THREADS to 1
+    for tasks that run at the same time, so this value does not count. A larger one is that of the user.
+    """
+    if n_threads is None and os.environ.get(LIMIT) == "1":
+        return _available()
+    return resolve_threads(n_threads)
+
+
+def _available() -> int:
+    """Return the number of processors that this process may use."""
+    return _n_processors(_affinity(), os.environ.get("LOKY_MAX_CPU_COUNT"))
 
 
 def _affinity() -> frozenset[int]:

@@ -30,7 +30,7 @@ from boostkmeans._sharded.rows import ShardedRows
 from boostkmeans._sharded.run import ShardedCandidates, ShardedPartition, ShardedRun, labelled
 from boostkmeans._sharded.shard.candidate_groups import CandidateGroups
 from boostkmeans._sharded.shard.sampling import SampleDraw
-from boostkmeans._sharded.shard.sums import LONGEST, unchanged_clusters
+from boostkmeans._sharded.shard.sums import LONGEST, Remembered, remember
 from boostkmeans._storage.fields import encode_number
 from boostkmeans._storage.state import SavedState, State
 
@@ -60,10 +60,11 @@ def run_state(run: ShardedRun) -> State:
 
 def _partition_state(rows: ShardedRows, partition: ShardedPartition) -> State:
     tasks = rows.tasks
-    unchanged, *labels = tasks.get(
-        tasks.submit(unchanged_clusters, partition.snapshot), *partition.labels
-    )
-    return {"labels": np.concatenate(labels), "unchanged_for": unchanged}
+    remembered, *labels = tasks.get(tasks.submit(remember, partition.snapshot), *partition.labels)
+    state: State = {"labels": np.concatenate(labels), "unchanged_for": remembered.unchanged_for}
+    if partition.summary.n_empty:
+        state["positions"] = remembered.positions
+    return state
 
 
 def _candidates_state(run: ShardedRun) -> State:
@@ -141,8 +142,15 @@ def restore_run(
 def _restore_partition(saved: SavedState, rows: ShardedRows, n_clusters: int) -> ShardedPartition:
     labels = saved.array("labels", np.int32, (rows.n_rows,), 0, n_clusters - 1)
     unchanged_for = saved.array("unchanged_for", np.uint8, (n_clusters,), 0, int(LONGEST))
+    positions = None
+    if "positions" in saved.values:  # Fits without empty clusters, and those of 0.13, have none.
+        positions = saved.array("positions", np.float64, (None, rows.n_features))
     parts = np.split(labels, np.cumsum(rows.lengths)[:-1])
-    return labelled(rows, parts, n_clusters, unchanged_for)
+    partition = labelled(rows, parts, n_clusters, Remembered(unchanged_for, positions))
+    n_empty = partition.summary.n_empty
+    if positions is not None and len(positions) != n_empty:
+        saved.fail("positions", f"those of {n_empty} empty clusters", len(positions))
+    return partition
 
 
 def _restore_candidates(saved: SavedState, rows: ShardedRows, n_clusters: int) -> ShardedCandidates:

@@ -19,13 +19,14 @@ from boostkmeans._sharded.shard.candidate_groups import build_groups, rows_per_c
 from boostkmeans._sharded.shard.placing import label_shard
 from boostkmeans._sharded.shard.sampling import SampleDraw
 from boostkmeans._sharded.shard.sums import (
+    Remembered,
     SnapshotSummary,
     add_sums,
     close_wave,
     cluster_figures,
+    remember,
     sum_shard,
     total_inertia,
-    unchanged_clusters,
 )
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans._steps.partition import Labels
@@ -61,13 +62,13 @@ class ShardedPartition:
         labels: list[Reference],
         sums: list[Reference],
         before: Reference | None = None,
-        unchanged_for: NDArray[np.uint8] | None = None,
+        remembered: Remembered | None = None,
     ) -> "ShardedPartition":
         """Add up the sums of all shards, and wait for the snapshot."""
         tasks, last = rows.tasks, len(rows.waves) - 1
         totals = [tasks.reduce(add_sums, [sums[i] for i in wave]) for wave in rows.waves[:last]]
         own = [sums[i] for i in rows.waves[last]]
-        return cls._close_wave(rows, last, labels, totals, own, before, unchanged_for)[0]
+        return cls._close_wave(rows, last, labels, totals, own, before, remembered)[0]
 
     def with_wave(
         self,
@@ -95,14 +96,14 @@ class ShardedPartition:
         others: list[Reference],
         sums: list[Reference],
         before: Reference | None,
-        unchanged_for: NDArray[np.uint8] | None = None,
+        remembered: Remembered | None = None,
         wanted: Sequence[Reference] = (),
     ) -> "tuple[ShardedPartition, list[Any]]":
         """Add up the sums of a wave and those of the other waves, and wait for the snapshot."""
         tasks = rows.tasks
         few = tasks.reduce_to_few(add_sums, sums)
         total, snapshot, summary = tasks.submit(
-            close_wave, number, len(others), before, unchanged_for, *others, *few, n_results=3
+            close_wave, number, len(others), before, remembered, *others, *few, n_results=3
         )
         totals = [*others[:number], tasks.keep(total), *others[number:]]
         kept, snapshot = [tasks.keep(one) for one in labels], tasks.keep(snapshot)
@@ -250,8 +251,6 @@ class ShardedRun(ScheduledRun):
         if not self.rows.tasks.backend.has_lineage:
             return
         before, best = self.partition, self.best
-        if any(one is not None and one.summary.n_empty for one in (before, best)):
-            return  # Labels do not tell where an empty cluster is.
         self.partition = copied(self.rows, before, self.n_clusters)
         if best is not None:
             same = best is before
@@ -320,14 +319,14 @@ def copied(rows: ShardedRows, partition: ShardedPartition, n_clusters: int) -> S
     The labels pass through the driver, a few shards at a time.
     """
     tasks = rows.tasks
-    (unchanged_for,) = tasks.get(tasks.submit(unchanged_clusters, partition.snapshot))
+    (remembered,) = tasks.get(tasks.submit(remember, partition.snapshot))
     found: list[list[Reference]] = []
     for numbers in groups_of_shards(rows.lengths, ROWS_COPIED_AT_ONCE):
         # Tasks are sent in order, and with their labels: those of the last group have left the driver.
         tasks.get(*[tasks.submit(len, one[0]) for one in found[-1:]])
         labels = tasks.get(*[partition.labels[i] for i in numbers])
         found += _label_shards(rows, numbers, labels, n_clusters)
-    return _partition_of(rows, found, unchanged_for)
+    return _partition_of(rows, found, remembered)
 
 
 def groups_of_shards(lengths: Sequence[int], max_rows: int) -> list[list[int]]:
@@ -351,11 +350,11 @@ def labelled(
     rows: ShardedRows,
     labels: Sequence[Labels],
     n_clusters: int,
-    unchanged_for: NDArray[np.uint8] | None = None,
+    remembered: Remembered | None = None,
 ) -> ShardedPartition:
     """Return the partition with labels from the driver, one array per shard."""
     found = _label_shards(rows, range(rows.n_shards), labels, n_clusters)
-    return _partition_of(rows, found, unchanged_for)
+    return _partition_of(rows, found, remembered)
 
 
 def _label_shards(
@@ -370,9 +369,9 @@ def _label_shards(
 
 
 def _partition_of(
-    rows: ShardedRows, found: Sequence[Sequence[Reference]], unchanged_for: NDArray[np.uint8] | None
+    rows: ShardedRows, found: Sequence[Sequence[Reference]], remembered: Remembered | None
 ) -> ShardedPartition:
     """Return the partition with the labels and the sums of all shards."""
     return ShardedPartition.from_sums(
-        rows, [one[0] for one in found], [one[1] for one in found], None, unchanged_for
+        rows, [one[0] for one in found], [one[1] for one in found], None, remembered
     )

@@ -15,7 +15,8 @@ class Tasks:
     isa: str
     """Instruction set that all workers support. Float32 results differ in their last bits."""
     n_threads: int | None = None
-    """Threads of tasks that run alone, such as the fit of a sample; None for all of a worker."""
+    """Threads of tasks that all others wait for, such as the fit of a sample; None for all processors
+    of the worker."""
 
     def submit(self, function: Callable[..., Any], *args: Any, n_results: int = 1) -> Any:
         """Schedule a task on one thread. See `Backend.submit`."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import RowSet
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.tree_builder import UNKNOWN_PASSES, Ints, TreeBuilder
 from boostkmeans._storage.state import SavedState, State
@@ -19,7 +20,7 @@ NODES, SUMS = ("children", "parents", "splits", "clusters"), ("sizes", "weights"
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterTree:
+class ClusterTree(SizedByFields):
     """The splits of a bisecting fit as a tree of nodes.
 
     Node 0 contains all rows. The children of the first split follow it, then those of the second split,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
 from boostkmeans._runtime.instruction_set import instruction_set
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._steps.neighbours import Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels, Partition
 from boostkmeans._steps.problem import Problem
@@ -36,7 +37,7 @@ MIN_TRIAL_SHARE = 1 / 3
 
 
 @dataclass(frozen=True)
-class Swaps:
+class Swaps(SizedByFields):
     """Pairs of a merge and a split. No cluster takes part in two of them."""
 
     merged: Ints

@@ -69,8 +69,10 @@ class BoostKMeans(DistributedClusterer, LocalBoostKMeans):
     random_state : int, RandomState or None, default=None
         Seed of the random numbers. An int gives the same result every time.
     n_threads : int, default=None
-        Number of threads in one process, and of tasks that run alone on a worker, such as the fit of
-        the sample. By default, all processors. Tasks of shards use one thread each.
+        Number of threads in one process, and of tasks for which all shards wait, such as the fit of the
+        sample. By default, all processors that the process may use, or OMP_NUM_THREADS if it is lower.
+        On workers, OMP_NUM_THREADS=1 does not count, because Dask and Ray set it. Tasks of shards use
+        one thread each. The labels do not depend on the number of threads.
     verbose : int, default=0
         As in `boostkmeans.BoostKMeans`.
     engine : {"dask", "ray", "local"}, dask client or None, default=None

@@ -46,6 +46,13 @@ def connect(engine: str, address: str | None = None) -> Iterator[Any]:
             yield client
     else:
         ray = import_engine("ray")
+        if ray.is_initialized():
+            raise ParameterError(
+                "address",
+                "None, because this process is already connected to Ray",
+                address,
+                remedy="Omit it to use this connection, or call ray.shutdown() first.",
+            )
         check_ray_answers(address)
         ray.init(address=address, log_to_driver=False)
         try:

@@ -8,7 +8,7 @@ from boostkmeans._sharded.backend import Backend, LocalBackend
 from boostkmeans.distributed._engines.dask_backend import DaskBackend
 from boostkmeans.distributed._engines.packages import loaded
 from boostkmeans.distributed._engines.ray_backend import RayBackend
-from boostkmeans.distributed._input_kinds import InputKind, kind_of
+from boostkmeans.distributed._input_kinds import InputKind, check_engine_of, kind_of
 
 ENGINES = ("dask", "ray", "local")
 
@@ -28,16 +28,15 @@ def choose_backend(engine: Any, X: Any, *, n_threads: int | None = None) -> Back
         Number of threads of a fit in this process.
     """
     check_engine(engine)
-    if engine is not None and not isinstance(engine, str):
+    is_client = not (engine is None or isinstance(engine, str))
+    name = "dask" if is_client else engine or _engine_of(X) or "local"
+    check_engine_of(kind_of(X), name)  # Before a cluster starts.
+    if is_client:
         return DaskBackend(engine)
-    name = engine or _engine_of(X)
     if name == "dask":
         return _dask_backend(X)
     if name == "ray":
         return RayBackend()
-    needed = kind_of(X).engine
-    if needed is not None:
-        raise ParameterError("engine", f"None or {needed!r}, because X is on {needed.title()}", engine)
     return LocalBackend(resolve_threads(n_threads))
 
 

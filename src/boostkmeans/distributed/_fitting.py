@@ -5,9 +5,11 @@ import math
 import os
 import time
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,8 +24,9 @@ from boostkmeans._runtime.errors import ParameterError, shorten
 from boostkmeans._runtime.instruction_set import VARIABLE
 from boostkmeans._runtime.parameter_checks import any_of, satisfying
 from boostkmeans._runtime.progress import visible_log
+from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._runtime.untrusted_text import escape_untrusted
-from boostkmeans._sharded.backend import Backend
+from boostkmeans._sharded.backend import Backend, LocalBackend
 from boostkmeans._sharded.best_run import (
     BestShardedRun,
     ShardedResult,
@@ -129,7 +132,7 @@ class DistributedClusterer(LazyAssignment, Clusterer):
 
     def _fit_on(self, backend: Any, X: Any, sample_weight: Any, began: float) -> int:
         isa = chosen_instruction_set(backend, self.checkpoint)
-        tasks = Tasks(backend, isa, self.n_threads)
+        tasks = Tasks(backend, isa, threads_of_lone_tasks(backend, self.n_threads))
         blocks = as_blocks(X, backend)
         weights = weights_of_blocks(sample_weight, blocks, backend)
         owner = type(self).__name__
@@ -285,6 +288,13 @@ class DistributedClusterer(LazyAssignment, Clusterer):
             )
         return super()._batches(X)
 
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted estimator with the same parameters, and with the same client."""
+        # A copy has no client, which could not be copied.
+        cloned: Self = BaseEstimator.__sklearn_clone__(copy(self))
+        cloned.engine = self.engine
+        return cloned
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickle, without clients and without labels on a cluster."""
         state = {
@@ -313,6 +323,14 @@ def chosen_instruction_set(backend: Backend, checkpoint: Any = None) -> str:
         )
     wanted = stored or chosen
     return wanted if isinstance(wanted, str) and wanted in common else common[-1]
+
+
+def threads_of_lone_tasks(backend: Backend, n_threads: int | None) -> int | None:
+    """Return the threads of tasks that all others wait for; None for all processors of a worker.
+
+    In one process, they are the threads of all tasks: the limit on this process holds.
+    """
+    return resolve_threads(n_threads) if isinstance(backend, LocalBackend) else n_threads
 
 
 def is_local(labels: Any) -> bool:

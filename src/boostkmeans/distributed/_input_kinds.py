@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from boostkmeans._data.row_source import RowSource
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans.distributed._engines.packages import loaded
 from boostkmeans.distributed._shard_files import Shards
@@ -57,22 +58,39 @@ def kind_of(X: Any) -> InputKind:
         return InputKind.ARRAY
     found = _find(X, TYPES)
     if found is None and isinstance(X, list | tuple) and len(X):
-        found = _kind_of_items(X)
+        found = kind_of_items(X)
     if found is None:
-        remedy = "Pass X.to_numpy()." if hasattr(X, "to_numpy") else ""
-        raise ParameterError("X", ACCEPTED, X, remedy=remedy)
+        shown = f"{type(X).__module__}.{type(X).__qualname__}" if hasattr(X, "shape") else X
+        raise ParameterError("X", ACCEPTED, shown, remedy=_remedy_for(X))
     return found
 
 
-def is_distributed(X: Any) -> bool:
-    """Return True for shards and for collections of Dask and Ray, whose rows are not in this process."""
-    if isinstance(X, Shards) or _find(X, TYPES) is not None:
-        return True
-    kind = _kind_of_items(X) if isinstance(X, list | tuple) and len(X) else None
-    return kind is not None and kind.engine is not None
+def _remedy_for(X: Any) -> str:
+    """Return what to pass instead of X."""
+    if isinstance(X, RowSource):
+        return (
+            "Pass the result of open_shards for the same files, or fit boostkmeans.BoostKMeans, which "
+            "reads the result of open_vectors on one machine."
+        )
+    series = getattr(loaded("dask.dataframe"), "Series", None)
+    if series is not None and isinstance(X, series):
+        return "Pass X.to_frame(), if the items are vectors."
+    return "Pass X.to_numpy()." if hasattr(X, "to_numpy") else ""
 
 
-def _kind_of_items(items: list[Any] | tuple[Any, ...]) -> InputKind | None:
+def check_engine_of(kind: InputKind, engine: str) -> None:
+    """Raise ParameterError unless an engine can read X of this kind."""
+    if kind.engine not in (None, engine):
+        raise ParameterError(
+            "engine",
+            f"None or {kind.engine!r} for X, which is {kind.value}",
+            engine,
+            remedy="Omit engine, or pass the result of open_shards, which every engine reads.",
+        )
+
+
+def kind_of_items(items: list[Any] | tuple[Any, ...]) -> InputKind | None:
+    """Return the kind of a list by its items; None if they are of other types or of several."""
     kinds = {_find(item, ITEM_TYPES) for item in items}
     if len(kinds) > 1:
         return None
@@ -80,6 +98,14 @@ def _kind_of_items(items: list[Any] | tuple[Any, ...]) -> InputKind | None:
     if kind is None and all(isinstance(item, np.ndarray) or sparse.issparse(item) for item in items):
         return InputKind.ARRAYS
     return kind
+
+
+def is_distributed(X: Any) -> bool:
+    """Return True for shards and for collections of Dask and Ray, whose rows are not in this process."""
+    if isinstance(X, Shards) or _find(X, TYPES) is not None:
+        return True
+    kind = kind_of_items(X) if isinstance(X, list | tuple) and len(X) else None
+    return kind is not None and kind.engine is not None
 
 
 def _find(value: Any, types: dict[tuple[str, str], InputKind]) -> InputKind | None:

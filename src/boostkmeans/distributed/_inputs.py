@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from boostkmeans._data.user_input import accepted_weights
-from boostkmeans._runtime.errors import InvalidValuesError, Message, ParameterError
+from boostkmeans._runtime.errors import EmptyDataError, InvalidValuesError, Message, ParameterError
 from boostkmeans._sharded.backend import Reference
 from boostkmeans._sharded.shard.block import core_array
 from boostkmeans.distributed._block_conversion import Column, Place, to_block, to_weights
-from boostkmeans.distributed._input_kinds import InputKind, kind_of
+from boostkmeans.distributed._input_kinds import InputKind, check_engine_of, kind_of, kind_of_items
 from boostkmeans.distributed._row_ranges import cut_rows
 from boostkmeans.distributed._shard_files import ShardFile
 
@@ -79,7 +79,7 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
         Column of lists, or columns of numbers, if the blocks are tables.
     """
     kind = kind_of(X)
-    _check_engine(kind, backend)
+    check_engine_of(kind, backend.name)
     if kind is InputKind.SHARDS:
         references = [backend.submit(read_shard, part) for part in X.parts]
         places = [Place(part.name, part.begin) for part in X.parts]
@@ -125,7 +125,7 @@ def raw_blocks(X: Any, kind: InputKind, backend: Any) -> list[Any]:
         _check_size(X, backend)
         return list(X)
     if kind is InputKind.RAY_DATASET:
-        return ordered_tables(X)
+        return _tables_with_columns(X, backend)
     if kind in (InputKind.DASK_FUTURES, InputKind.RAY_OBJECTS):
         return list(X)
     computed: list[Any] = backend.compute(delayed_blocks(X, kind))
@@ -157,6 +157,20 @@ def ordered_tables(dataset: Any) -> list[Any]:
         return list(dataset.to_arrow_refs())
     finally:
         options.preserve_order = before
+
+
+def _tables_with_columns(dataset: Any, backend: Any) -> list[Any]:
+    """Return the blocks of a Ray Dataset. A filter leaves blocks without columns, which have no rows."""
+    tables = ordered_tables(dataset)
+    numbers = backend.get([backend.submit(_n_columns, one) for one in tables])
+    found = [one for one, n in zip(tables, numbers, strict=True) if n]
+    if not found:
+        raise EmptyDataError((0, 0), "a fit of a Ray Dataset")
+    return found
+
+
+def _n_columns(table: Any) -> int:
+    return int(table.num_columns)
 
 
 def cut_array(X: Any) -> list[Any]:
@@ -213,13 +227,13 @@ def weight_references(
 def _raw_weights(sample_weight: Any, lengths: Sequence[int], backend: Any) -> list[Any]:
     """Return the weights of each block: arrays, or references to arrays."""
     if hasattr(sample_weight, "to_delayed"):  # a dask array or series
+        _check_weights("dask", "a Dask collection", backend)
         parts = sample_weight.to_delayed()
         computed: list[Any] = backend.compute(list(parts.ravel() if hasattr(parts, "ravel") else parts))
         return computed
     is_list = isinstance(sample_weight, list | tuple) and len(sample_weight) > 0
     if is_list and not np.isscalar(sample_weight[0]):
-        is_lazy = kind_of(sample_weight) is InputKind.DASK_DELAYED
-        return backend.compute(list(sample_weight)) if is_lazy else list(sample_weight)
+        return _weights_of_blocks(sample_weight, backend)
     weights = accepted_weights(sample_weight)
     if weights.ndim == 0:
         return [np.full(length, float(weights)) for length in lengths]
@@ -234,13 +248,27 @@ def _raw_weights(sample_weight: Any, lengths: Sequence[int], backend: Any) -> li
     return [weights[begin:end] for begin, end in pairwise(ends)]
 
 
-def _check_engine(kind: InputKind, backend: Any) -> None:
-    if kind.engine not in (None, backend.name):
+def _weights_of_blocks(weights: Sequence[Any], backend: Any) -> list[Any]:
+    """Return the weights of each block from a list with one item per block."""
+    kind = kind_of_items(list(weights))
+    if kind is not None:
+        _check_weights(kind.engine, kind.value, backend)
+    if kind is InputKind.DASK_DELAYED:
+        computed: list[Any] = backend.compute(list(weights))
+        return computed
+    # A scheduler would look for references in lists of numbers.
+    return [accepted_weights(one) if isinstance(one, list | tuple) else one for one in weights]
+
+
+def _check_weights(engine: str | None, description: str, backend: Any) -> None:
+    """Raise ParameterError unless the backend can read weights that an engine holds."""
+    if engine not in (None, backend.name):
+        where = f"on {backend.name.title()}" if backend.name in CLUSTERS else "in one process"
         raise ParameterError(
-            "engine",
-            f"{kind.engine!r} for X, which is {kind.value}",
-            backend.name,
-            remedy="Omit engine, or pass the result of open_shards, which every engine reads.",
+            "sample_weight",
+            f"an array or a list of arrays, because X is {where}",
+            description,
+            remedy="Pass sample_weight.compute()." if engine == "dask" else "Pass arrays.",
         )
 
 

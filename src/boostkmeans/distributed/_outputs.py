@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._sharded.backend import Reference, identity
 from boostkmeans.distributed._block_conversion import BlockFunction, Column, Place, to_block
 from boostkmeans.distributed._dask_outputs import dask_array, map_dask
@@ -125,11 +126,24 @@ def label_table(labels: Any) -> Any:
 
 
 def _map_dataset(dataset: Any, function: BlockFunction, model: Any, column: Column, name: str) -> Any:
+    _check_new_column(dataset, name)
     # The driver owns the model. If the driver dies, nobody needs it.
     shared = import_engine("ray").put(model)
     return dataset.map_batches(
         add_column, batch_format="pyarrow", batch_size=None, fn_args=[function, shared, column, name]
     )
+
+
+def _check_new_column(dataset: Any, name: str) -> None:
+    """Raise ParameterError if a Dataset has the column that would be added to it."""
+    if name in (dataset.columns() or ()):
+        raise ParameterError(
+            "X",
+            f"a Ray Dataset without the column {name!r}, which is added to it",
+            "a Dataset with this column",
+            remedy=f"Rename it with X.rename_columns({{{name!r}: 'other'}}), or omit it with "
+            f"X.drop_columns([{name!r}]).",
+        )
 
 
 def add_column(table: Any, function: BlockFunction, shared: Any, column: Column, name: str) -> Any:

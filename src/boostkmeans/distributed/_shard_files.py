@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostkmeans._runtime.errors import DataFormatError, StructuredError
+from boostkmeans._runtime.errors import DataFormatError, ParameterError, StructuredError
 from boostkmeans.distributed._column_advice import for_open_shards
 from boostkmeans.distributed._row_ranges import cut_rows
 from boostkmeans.io import (
@@ -177,6 +177,15 @@ class Shards:
 
     def __repr__(self) -> str:
         return f"Shards({self.name!r}, {len(self)} shards, shape={self.shape}, dtype={self.dtype})"
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        """Raise ParameterError: workers read the rows. Local estimators convert X to an array."""
+        raise ParameterError(
+            "X",
+            "rows in memory or from boostkmeans.io.open_vectors",
+            type(self).__name__,
+            remedy="boostkmeans.distributed.BoostKMeans fits the result of open_shards.",
+        )
 
     @property
     def names(self) -> list[str]:

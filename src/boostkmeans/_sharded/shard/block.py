@@ -21,6 +21,7 @@ from boostkmeans._data.rows import (
     unit_factors,
 )
 from boostkmeans._runtime.errors import DataFormatError, FeatureCountError, NotFiniteError
+from boostkmeans._runtime.object_size import SizedByFields
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def errors_name_block(name: str, first_row: int = 0) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class BlockDescription:
+class BlockDescription(SizedByFields):
     """Shape, type and range of a block, and the sum of its weights."""
 
     n_rows: int

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from boostkmeans import _core
 from boostkmeans._data.rows import RowBlock
-from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._runtime.object_size import SizedByFields
+from boostkmeans._runtime.threads import threads_of_lone_task
 from boostkmeans._sharded.shard.sums import Snapshot
 from boostkmeans._steps.neighbours import Groups, Lists, neighbour_lists, points_to_compare
 from boostkmeans._steps.partition import Labels
@@ -25,7 +26,7 @@ GROUP_LIST_FACTOR = 2
 
 
 @dataclass(frozen=True)
-class CandidateGroups:
+class CandidateGroups(SizedByFields):
     """Groups of clusters, and the candidates of each group."""
 
     group_of: NDArray[np.int32]
@@ -123,5 +124,5 @@ def build_groups(
     snapshot: Snapshot, n_candidates: int, rows_per_cluster: float, seed: int, n_threads: int | None
 ) -> CandidateGroups:
     """Build candidate groups, as a task."""
-    threads = resolve_threads(n_threads)
+    threads = threads_of_lone_task(n_threads)
     return CandidateGroups.build(snapshot, n_candidates, rows_per_cluster, seed, threads)

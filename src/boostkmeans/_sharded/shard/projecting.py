@@ -13,7 +13,7 @@ from boostkmeans._data.projection import (
     projection_scale,
     spectrum_rows,
 )
-from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._runtime.threads import threads_of_lone_task
 from boostkmeans._sharded.shard.sampling import Sample
 from boostkmeans._sharded.shard.view import ShardView
 
@@ -65,7 +65,7 @@ def view_projected(view: ShardView, n_axes: int) -> ShardView:
 
 def project_sample(sample: Sample, axes: Floats, max_threads: int | None) -> Sample:
     """Project sampled rows."""
-    n_threads = resolve_threads(max_threads)
+    n_threads = threads_of_lone_task(max_threads)
     rows = sample.problem(1, n_threads).rows_in_memory
     values = Projection.onto(rows, axes, n_threads).values
     return Sample(values[:, :-1], sample.weights, Frame(np.zeros(axes.shape[1]), 0), False)

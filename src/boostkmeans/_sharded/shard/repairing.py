@@ -7,7 +7,8 @@ import numpy as np
 
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
-from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._runtime.object_size import SizedByFields
+from boostkmeans._runtime.threads import threads_of_lone_task
 from boostkmeans._sharded.shard.sampling import Sample
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._sharded.shard.view import ShardView
@@ -18,7 +19,7 @@ from boostkmeans._steps.repair import Halves, Repair, Swaps, merge_costs, split_
 
 
 @dataclass(frozen=True)
-class HalfCentres:
+class HalfCentres(SizedByFields):
     """Centres of two halves of each cluster, in the frame. The second half of cluster c is k + c."""
 
     centres: Floats
@@ -32,7 +33,7 @@ def halve_sample(
     Both halves of a cluster with fewer than two distinct sampled rows are its centre.
     """
     k, centres = snapshot.n_clusters, snapshot.view().centres
-    n_threads = resolve_threads(max_threads)
+    n_threads = threads_of_lone_task(max_threads)
     problem = sample.problem(k, n_threads)
     labels = assign_by_candidates(problem.rows, centres, n_candidates, n_threads)
     partition, _ = Partition.from_labels(
@@ -73,7 +74,7 @@ def choose_swaps(
 ) -> Swaps | None:
     """Pair the best splits with the cheapest merges; None if they do not gain enough."""
     k, sums = snapshot.n_clusters, halved.sums
-    n_threads = resolve_threads(max_threads)
+    n_threads = threads_of_lone_task(max_threads)
     one = np.arange(k)
     gains = merge_costs(sums.composites, sums.weights, one, one + k, n_threads)
     labels = np.empty(0, dtype=np.int32)

@@ -14,8 +14,9 @@ from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.fit import FitContext, prepare_run, start_kway
 from boostkmeans._engine.plan import RequestedSettings
 from boostkmeans._engine.stopping import StoppingCriteria
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._runtime.progress import stage
-from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._runtime.threads import threads_of_lone_task
 from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.problem import Problem, stratified_indices
@@ -52,7 +53,7 @@ def draw_rows(block: Any, view: ShardView, draw: SampleDraw, first: int) -> tupl
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(SizedByFields):
     """Sampled rows in the frame of the fit."""
 
     array: Any
@@ -80,7 +81,7 @@ def join_sample(frame: Frame, stays_sparse: bool, *parts: tuple[Any, Any]) -> Sa
 
 
 @dataclass(frozen=True)
-class SampleFit:
+class SampleFit(SizedByFields):
     """Centres of a fitted sample, in the frame, and a description for the history."""
 
     centres: Floats
@@ -101,7 +102,7 @@ def fit_sample(
 ) -> SampleFit:
     """Fit a sample like any other problem in memory. The result does not depend on the threads."""
     began = time.perf_counter()
-    problem = sample.problem(n_clusters, resolve_threads(n_threads))
+    problem = sample.problem(n_clusters, threads_of_lone_task(n_threads))
     context = FitContext(
         requested=requested,
         criteria=StoppingCriteria(TOL, requested.max_iter, began + max_seconds),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from boostkmeans._data.cluster_sums import ClusterSums
 from boostkmeans._data.frame import Floats
 from boostkmeans._data.rows import Rows
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._sharded.shard.view import ShardView
 from boostkmeans._steps.partition import Labels, Partition
 
@@ -19,7 +20,7 @@ LONGEST = np.iinfo(np.uint8).max
 
 
 @dataclass(frozen=True)
-class ShardSums:
+class ShardSums(SizedByFields):
     """Sums of the clusters over one or more shards."""
 
     sums: ClusterSums
@@ -65,7 +66,7 @@ def _add_two(a: ShardSums, b: ShardSums) -> ShardSums:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class Snapshot(SizedByFields):
     """All clusters at the start of a round. It depends only on the labels of all shards."""
 
     composites: Floats
@@ -92,7 +93,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class SnapshotSummary:
+class SnapshotSummary(SizedByFields):
     """What the driver knows about a snapshot."""
 
     inertia: float
@@ -101,19 +102,34 @@ class SnapshotSummary:
     n_empty: int
 
 
+@dataclass(frozen=True)
+class Remembered(SizedByFields):
+    """What the labels of a partition do not tell about its clusters."""
+
+    unchanged_for: NDArray[np.uint8]
+    """Number of snapshots since each cluster changed."""
+    positions: Floats | None
+    """Positions of the empty clusters, in the order of their numbers; None if they are unknown."""
+
+
 def make_snapshot(
-    total: ShardSums, before: Snapshot | None, unchanged_for: NDArray[np.uint8] | None = None
+    total: ShardSums, before: Snapshot | None, remembered: Remembered | None = None
 ) -> tuple[Snapshot, SnapshotSummary]:
     """Return the snapshot of these sums.
 
-    `unchanged_for` replaces the comparison with the snapshot before.
+    `remembered` replaces the snapshot before, if the labels are copies of those of another partition.
     """
     sums = total.sums
     composites, empty = sums.composites, sums.weights <= 0
+    positions = None if remembered is None else remembered.positions
     if before is not None and empty.any():  # An empty cluster stays where it was.
+        positions = before.view().centres[empty]
+    if positions is not None and len(positions) == np.count_nonzero(empty):
         composites = composites.copy()
-        composites[empty] = before.view().centres[empty]
-    if unchanged_for is None:
+        composites[empty] = positions
+    if remembered is not None:
+        unchanged_for = remembered.unchanged_for
+    else:
         unchanged_for = np.zeros(sums.n_clusters, dtype=np.uint8)
         if before is not None:
             same = (sums.counts == before.counts) & (sums.weights == before.weights)
@@ -136,7 +152,7 @@ def close_wave(
     number: int,
     n_others: int,
     before: Snapshot | None,
-    unchanged_for: NDArray[np.uint8] | None,
+    remembered: Remembered | None,
     *parts: ShardSums,
 ) -> tuple[ShardSums, Snapshot, SnapshotSummary]:
     """Return the sums of a wave, and the snapshot of all waves.
@@ -146,7 +162,7 @@ def close_wave(
     """
     others, own = parts[:n_others], add_sums(*parts[n_others:])
     total = add_sums(*others[:number], own, *others[number:])
-    return own, *make_snapshot(total, before, unchanged_for)
+    return own, *make_snapshot(total, before, remembered)
 
 
 def _objective_of_one_cluster(partition: Partition, empty: NDArray[np.bool_]) -> float:
@@ -159,9 +175,9 @@ def _objective_of_one_cluster(partition: Partition, empty: NDArray[np.bool_]) ->
     return float(np.add.reduce(whole * whole)) / float(partition.weights.sum())
 
 
-def unchanged_clusters(snapshot: Snapshot) -> NDArray[np.uint8]:
-    """Return the number of snapshots since each cluster changed."""
-    return snapshot.unchanged_for
+def remember(snapshot: Snapshot) -> Remembered:
+    """Return what the labels of a partition do not tell about its clusters."""
+    return Remembered(snapshot.unchanged_for, snapshot.composites[snapshot.weights <= 0])
 
 
 def total_inertia(total: ShardSums) -> float:

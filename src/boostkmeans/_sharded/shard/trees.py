@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from boostkmeans._data.cluster_sums import ClusterSums
-from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._runtime.threads import threads_of_lone_task
 from boostkmeans._sharded.shard.sampling import Sample
 from boostkmeans._sharded.shard.sums import ShardSums, Snapshot, sum_labels
 from boostkmeans._sharded.shard.view import ShardView
@@ -28,7 +28,7 @@ def grow_tree(
     sample: Sample, rules: SplitRules, n_clusters: int, seed: int, max_threads: int | None
 ) -> ClusterTree:
     """Build a tree of sampled rows, in the frame, without their labels."""
-    n_threads = resolve_threads(max_threads)
+    n_threads = threads_of_lone_task(max_threads)
     problem = sample.problem(n_clusters, n_threads)
     rows = problem.rows_in_memory
     builder = TreeBuilder.for_rows(rows, problem.row_weights, rules, seed, n_threads)

@@ -8,12 +8,13 @@ import numpy as np
 from boostkmeans._data.frame import Array, Floats, Frame
 from boostkmeans._data.rows import Rows, unit_factors
 from boostkmeans._data.weights import RowWeights
+from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._sharded.shard.block import checked_weights
 from boostkmeans._steps.problem import Problem
 
 
 @dataclass(frozen=True)
-class ShardView:
+class ShardView(SizedByFields):
     """How the rows of a block are seen: frame, factors and weights. It does not contain the block."""
 
     number: int

@@ -1,5 +1,6 @@
 """Tasks on a Dask cluster."""
 
+import logging
 import operator
 import uuid
 from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ from boostkmeans.distributed._engines.workers import (
     run_task,
     worker_probe,
 )
+
+logger = logging.getLogger("boostkmeans")
 
 # Priority of tasks without rows, such as sums. They free the results of tasks with rows, whose priority
 # is 0, so a worker with several shards needs less memory if they run first.
@@ -200,6 +203,7 @@ class DaskBackend:
     def _reports(self) -> dict[str, Report]:
         """Return the reports of all workers. Wait for the first worker, if there is none."""
         if not self.client.nthreads():
+            logger.info("waiting for the first worker of the Dask cluster")
             self.client.submit(int, pure=False).result()  # makes adaptive clusters start workers
         answers = self.client.run(worker_probe(), on_error="return")
         # A worker that has just died answers with an OSError.

@@ -26,6 +26,8 @@ from boostkmeans.distributed._engines.workers import (
     worker_probe,
 )
 
+logger = logging.getLogger("boostkmeans")
+
 # Number of times that Ray runs a task again after the death of its worker, or because its result is
 # lost. Without a limit, a task that kills its worker would run for ever.
 MAX_RETRIES = 16
@@ -219,8 +221,11 @@ class RayBackend:
             ).remote()
             for node in nodes
         }
-        # A cluster that starts nodes on demand may have none yet: the first task decides.
-        answers = answers or {"first node": probe.options(num_cpus=1).remote()}
+        if (
+            not answers
+        ):  # A cluster that starts nodes on demand may have none yet: the first task decides.
+            logger.info("waiting for the first node of the Ray cluster that has a CPU")
+            answers = {"first node": probe.options(num_cpus=1).remote()}
         reports = {address: self._report(answer) for address, answer in answers.items()}
         return {address: report for address, report in reports.items() if report} or self._reports()
 

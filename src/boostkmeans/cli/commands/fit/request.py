@@ -45,7 +45,7 @@ class FitRequest:
         parameters = self._given()
         self._check_clusters()
         for name in parameters:
-            if name in UNSUPPORTED[method]:
+            if name in self._unsupported():
                 other = Method.BISECTING if method is Method.K_WAY else Method.K_WAY
                 raise ValueError(
                     f"{option_name(name)} has no effect on the method {method.value!r}. Leave it out, "
@@ -73,6 +73,14 @@ class FitRequest:
         _check_bisecting_init(parameters.get("init"), method)
         refine = method is Method.REFINED
         return partial(self._classes()[1], self.n_clusters, refine=refine, **parameters)
+
+    def _unsupported(self) -> tuple[str, ...]:
+        """Return the parameters that have no effect."""
+        names = UNSUPPORTED[self.settings.method]
+        if self.engine is None:
+            return names
+        # On a cluster, a tree is that of a sample, whose size depends on the quality.
+        return tuple(name for name in names if name != "quality")
 
     def _check_clusters(self) -> None:
         """Raise an error unless exactly one option determines the number of clusters."""
