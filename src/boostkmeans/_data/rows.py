@@ -227,6 +227,12 @@ class Rows:
             return points
         return points * self._factors[:, None]
 
+    def in_frame_units(self) -> Any:
+        """Copy all rows of a matrix that stays sparse as float64 in the frame."""
+        points = self.scaled()
+        points.data = np.ldexp(points.data, self.frame.exponent)
+        return points
+
 
 def canonical(matrix: Any) -> Any:
     """Return a CSR matrix with ascending, unique columns in each row; copy only if necessary."""

@@ -144,7 +144,7 @@ def _deduplicate(
     return Deduplication(
         keep=np.flatnonzero(is_kept),
         groups=groups,
-        similarities=limit.similarities(found.nearest[groups.rows]),
+        similarities=limit.similarities(found.nearest[groups.rows], rows.frame),
         n_rows=n_rows,
         n_pairs=found.n_pairs,
         missed=_missed_pairs(rows, found, n_checked, options.seed),
