@@ -25,6 +25,7 @@ from boostkmeans._estimators.plots import draw_criterion, new_axes
 from boostkmeans._estimators.spread import measured_spread
 from boostkmeans._runtime.errors import InvalidValuesError, Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.parameter_checks import (
+    RANDOM_STATE,
     Allowed,
     any_of,
     check_n_clusters,
@@ -160,6 +161,7 @@ class CriterionKMeans(CentreModel):
         "tol": real(),
         "max_time": any_of(None, real(positive=True)),
         "callback": any_of(None, satisfying(callable, "callable")),
+        "random_state": RANDOM_STATE,
         "n_threads": any_of(None, integer(1)),
         "verbose": any_of(bool, integer(0)),
     }

@@ -127,6 +127,7 @@ class Baseline(CentreModel):
         check.integer("n_init", self.n_init, 1)
         self._check_max_iter(check)
         check.real("tol", self.tol)
+        check.random_state(self.random_state)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
         if self.max_time is not None:

@@ -155,6 +155,7 @@ class Refined(CentreModel):
         check.integer("max_iter", self.max_iter, 1)
         check.real("tol", self.tol)
         check.choice("metric", self.metric, ("auto", "euclidean"))
+        check.random_state(self.random_state)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
 
