@@ -72,8 +72,8 @@ def test_refuses_other_values(name: str) -> None:
 
 def test_the_message_names_the_allowed_values() -> None:
     expected = (
-        "The 'random_state' parameter of BoostKMeans must be None, an int in the range [0, 4294967295] or "
-        "a numpy.random.RandomState. Got -1 instead."
+        "The 'random_state' parameter of BoostKMeans must be None, an int in the range [0, 4294967295] "
+        "or a numpy.random.RandomState. Got -1 instead."
     )
     with pytest.raises(ParameterError, match=re.escape(expected)):
         BoostKMeans(3, random_state=-1).fit(X)

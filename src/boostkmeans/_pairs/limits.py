@@ -9,7 +9,7 @@ import numpy as np
 
 from boostkmeans._data.frame import METRICS, Floats, Frame
 from boostkmeans._runtime.errors import Message, ParameterError
-from boostkmeans._runtime.parameter_checks import NON_NEGATIVE_FLOAT, choice
+from boostkmeans._runtime.parameter_checks import NON_NEGATIVE_FLOAT, choice, is_finite
 
 # Rounding error that is allowed in favour of a pair, absolute for cosines and relative for distances.
 # Distances are computed in float64. Copies of a row that differ by a factor have the similarity 1.
@@ -34,7 +34,7 @@ class PairLimit:
             raise ParameterError("metric", allowed.expected, metric, owner=owner)
         expected = COSINE_RANGE if metric == "cosine" else NON_NEGATIVE_FLOAT
         is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-        value = float(threshold) if is_number else math.nan
+        value = float(threshold) if is_number and is_finite(threshold) else math.nan
         if not (0 < value <= 1 if metric == "cosine" else 0 <= value < math.inf):
             raise ParameterError("threshold", expected, threshold, owner=owner)
         return cls(metric, value)

@@ -45,6 +45,14 @@ class Allowed(NamedTuple):
     """Description for error messages."""
 
 
+def is_finite(value: Any) -> bool:
+    """Return True if a real number is finite as a float64. An int may be too large for it."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def integer(low: int) -> Allowed:
     """Allow an int of at least `low`."""
 
@@ -58,7 +66,7 @@ def real(*, positive: bool = False) -> Allowed:
     """Allow a finite float of at least 0, or above 0."""
 
     def accepts(value: Any) -> bool:
-        number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
         return number and (value > 0 if positive else value >= 0)
 
     return Allowed(accepts, POSITIVE_FLOAT if positive else NON_NEGATIVE_FLOAT)
@@ -171,7 +179,7 @@ class ParameterChecker:
     def real(self, name: str, value: Any, *, positive: bool = False) -> None:
         """Raise ParameterError unless `value` is a finite float of at least 0, or above 0."""
         good = isinstance(value, Real) and not isinstance(value, bool)
-        good = good and math.isfinite(value) and (value > 0 if positive else value >= 0)
+        good = good and is_finite(value) and (value > 0 if positive else value >= 0)
         if not good:
             self.fail(name, POSITIVE_FLOAT if positive else NON_NEGATIVE_FLOAT, value)
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from boostkmeans._data.frame import METRICS, Array
+from boostkmeans._data.user_input import converting, without_objects
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans._runtime.errors import ParameterError
@@ -71,7 +72,9 @@ def scan(
     6
     """
     began = time.perf_counter()
-    array = check_array(user_rows(X), dtype="numeric", ensure_min_samples=3)
+    with converting("X"):
+        array = check_array(user_rows(X), dtype="numeric", ensure_min_samples=3)
+    array = without_objects(array, "X")
     numbers = _check_ks(ks, len(array))
     _check_options(metric, n_references)
     rng = check_generator(random_state, "scan")
