@@ -63,8 +63,10 @@ def describe(rows: Rows, n_threads: int) -> tuple[Annotated[NDArray[numpy.float6
     Return the minimum and the maximum of each column, and the first row with a value that is not finite, or -1.
     """
 
-def row_norms(rows: Rows, n_threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """Return the Euclidean length of each row."""
+def row_norms(rows: Rows, n_threads: int, by_columns: bool = False) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Return the Euclidean length of each row. With by_columns, squares are added in the order of the columns, so that dense rows and sparse rows of the same data have equal lengths.
+    """
 
 def row_checksum(rows: Rows, first_row: int, n_threads: int) -> int:
     """
@@ -257,6 +259,11 @@ class CriterionSweepResult:
 
 def sum_by_term(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, composites: TermComposites, n_threads: int = 1) -> None:
     """Compute composites, weights and counts from the labels, in place."""
+
+def most_similar(rows: Rows, composites: TermComposites, n_threads: int = 1) -> None:
+    """
+    Set the label of each row to the composite with the largest product, in place. Ties go to the lower index.
+    """
 
 def criterion_sweep(rows: Rows, row_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, composites: TermComposites, *, criterion: Criterion, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], block_rows: int, seconds_left: float = float('inf'), n_threads: int = 1) -> CriterionSweepResult:
     """

@@ -82,6 +82,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "columns that are floats": (damaged("csr", set_float_indices), "indices of type float64"),
     "a structured array": (np.zeros(6, dtype=[("a", "f8"), ("b", "f8")]), "structured array"),
     "masked rows in a list": ([*np.ma.masked_equal(ROWS, 5)], "masked array with 4 masked values"),
+    "integers beyond float64 in a list": ([[1, 2], [10**400, 4]] * 3, "integers that float64 cannot"),
+    "integers beyond float64": (
+        np.array([[1, 2], [3, -(10**400)]] * 3, dtype=object),
+        "integers that float64 cannot",
+    ),
     "dates": (DATES, "holds dates"),
     "durations": (DATES - DATES[0, 0], "holds dates or durations"),
     "a list of dates": (list(map(list, DATES)), "holds dates"),
@@ -101,6 +106,7 @@ with suppress(ModuleNotFoundError):
 # Values of parameters that are arrays.
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "masked centres": ({"init": np.ma.masked_greater(ROWS[:2], 1)}, "init is a masked array with 1"),
+    "centres beyond float64": ({"init": [[0, 1], [10**400, 1]]}, "init holds integers that float64"),
     "dates as centres": ({"init": DATES[:2]}, "init holds dates"),
     "complex centres": ({"init": ROWS[:2] + 1j}, "init holds values of type complex128"),
     "complex objects as centres": ({"init": (ROWS[:2] + 1j).astype(object)}, "init holds values that"),
@@ -111,6 +117,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 WEIGHTS: dict[str, tuple[Any, str]] = {
     "complex": (np.ones(6) + 1j, "type complex128. Weights must be real"),
     "complex objects": (np.array([1 + 1j] * 6, dtype=object), "holds values that are not numbers"),
+    "integers beyond float64": ([1, 10**400, 3, 4, 5, 6], "holds integers that float64"),
     "dates": (DATES[:, 0], "type datetime64"),
     "Python's dates": ([dt.date(2020, 1, 1)] * 6, "holds dates"),
     "texts": (["1"] * 6, "type <U1"),

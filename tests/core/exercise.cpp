@@ -18,6 +18,7 @@
 #include "assign/silhouette.hpp"
 #include "baselines/online.hpp"
 #include "criteria/criterion_sweep.hpp"
+#include "criteria/most_similar.hpp"
 #include "kernel/processor.hpp"
 #include "kernel_checks.hpp"
 #include "partition/partition.hpp"
@@ -249,6 +250,9 @@ void exercise_criteria(const Rows& rows, RowWeights w, std::int64_t k, ThreadPoo
   const TermComposites again{labels.data(), by_term.data(), weights.data(), fresh.data(), k, d};
   sum_by_term(rows, w, again, pool);
   check(fresh == counts, "counts follow the moves");
+  most_similar(rows, composites, pool);
+  check(std::ranges::all_of(labels, [=](std::int32_t label) { return label >= 0 && label < k; }),
+        "labels are clusters");
 }
 
 // All functions that work on both kinds of rows.
@@ -256,7 +260,8 @@ template <class Rows>
 void exercise_rows(const Rows& rows, std::int64_t k, RowWeights w, ThreadPool& pool) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
   std::vector<double> norms(static_cast<std::size_t>(n));
-  row_norms(rows, norms.data(), pool);
+  row_norms(rows, NormOrder::fastest, norms.data(), pool);
+  row_norms(rows, NormOrder::by_columns, norms.data(), pool);
 
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(k)), counts(chosen.size()), order;
   std::vector<std::int32_t> labels(static_cast<std::size_t>(n)), near(labels.size());

@@ -1,5 +1,6 @@
 """`deduplicate`: kept rows, groups, ids, the estimate of missed pairs, and shards."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
+from attacks.invalid_input import REFUSED
 from boostkmeans import ParameterError
 from boostkmeans._data import memory
 from boostkmeans._pairs import plan
-from boostkmeans.curate import Deduplication, MissedPairs, deduplicate
+from boostkmeans.curate import Deduplication, MissedPairs, coverage, deduplicate, fit_levels, sample
 from boostkmeans.curate._duplicates import keeping, missed_pairs
 from boostkmeans.distributed import open_shards
 from boostkmeans.io import open_vectors, write_vectors
@@ -278,3 +280,49 @@ def test_shards_give_the_same_as_one_array(tmp_path: Path) -> None:
     assert deduplicate(shards, 0.95, n_checked=100).missed == whole.missed
     with pytest.raises(ValueError, match="dense rows"):
         deduplicate(sparse.random_array((300, 20_000), density=0.001, format="csr"), engine="local")
+
+
+@pytest.mark.parametrize("kind", ["dense", "small CSR", "large CSR"])
+@pytest.mark.parametrize("exponent", [600, 1000, -600, -1040])
+def test_distances_do_not_depend_on_the_unit(exponent: int, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(1, 9, (60, 5)) * 1.0
+    rows[7:9] = rows[3]
+    rows[8, 0] += 2.0**-20
+    X: Any = np.ldexp(rows, exponent)
+    if kind != "dense":
+        X = sparse.csr_array(X)
+    if kind == "large CSR":
+        X = sparse.csr_array((X.data, X.indices, X.indptr), (60, 100_000))
+    threshold = float(np.ldexp(0.001, exponent))
+    for n_checked in (None, 60):
+        neighbours = None if n_checked is None else 1
+        found = deduplicate(
+            X, threshold, metric="euclidean", n_neighbours=neighbours, n_checked=n_checked
+        )
+        assert [group.tolist() for group in found.groups] == [[3, 7, 8]]
+        np.testing.assert_allclose(np.ldexp(found.similarities, -exponent), [0, 0, 2.0**-20])
+    plain = coverage(np.arange(60) % 3, [0, 1, 2], X=rows)
+    scaled = coverage(np.arange(60) % 3, [0, 1, 2], X=X)
+    assert plain.max_distance is not None
+    assert scaled.max_distance == pytest.approx(np.ldexp(plain.max_distance, exponent), rel=1e-9)
+
+
+def test_a_threshold_beyond_all_distances() -> None:
+    found = deduplicate(planted(40, 4, 0), 1e300, metric="euclidean")
+    assert found.n_pairs == 40 * 39 // 2
+
+
+@pytest.mark.parametrize("name", [name for name, (X, _) in REFUSED.items() if sparse.issparse(X)])
+def test_refuses_invalid_matrices(name: str) -> None:
+    X, match = REFUSED[name]
+    calls: list[Callable[[], Any]] = [
+        lambda: deduplicate(X),
+        lambda: fit_levels(X, [2]),
+        lambda: sample(np.zeros(6, dtype=int), 2, method="central", X=X),
+        lambda: sample(np.zeros(6, dtype=int), 2, method="diverse", X=X),
+        lambda: coverage(np.zeros(6, dtype=int), [1], X=X),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=match):
+            call()

@@ -300,6 +300,25 @@ def test_rejects_other_weights(tmp_path: Path) -> None:
             model.fit(X, sample_weight=weights)
 
 
+def test_a_function_as_init_is_compared_by_its_name(tmp_path: Path) -> None:
+    X, _ = blobs(100, 3, 4)
+
+    def start(X: Any, n_clusters: int, rng: Any) -> Any:
+        return "random"
+
+    def other(X: Any, n_clusters: int, rng: Any) -> Any:
+        return "random"
+
+    def fit(init: Any) -> Any:
+        return BoostKMeans(4, init=init, random_state=0, checkpoint=tmp_path / "state").fit(X).labels_
+
+    labels = fit(start)
+    with pytest.raises(ValueError, match="its init is 'function test_a"):
+        fit(other)
+    other.__qualname__ = start.__qualname__
+    np.testing.assert_array_equal(fit(other), labels)  # docs/long_fits.md says so
+
+
 def test_numpy_integers_equal_python_integers(tmp_path: Path) -> None:
     path = tmp_path / "state"
     number: Any = np.int64(12)

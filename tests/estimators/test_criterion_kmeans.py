@@ -72,6 +72,42 @@ def test_sparse_rows_give_the_same_labels(criterion: str, method: str, split: st
         assert models[0].objective_ == pytest.approx(other.objective_, rel=1e-12)
 
 
+def stored_with_zeros(X: Floats) -> sparse.csr_array:
+    """Return a CSR matrix that stores some of the zeros."""
+    stored = (X != 0) | (np.arange(X.size).reshape(X.shape) % 7 == 0)
+    rows, columns = np.nonzero(stored)
+    return sparse.csr_array(
+        (X[rows, columns], columns, np.searchsorted(rows, range(len(X) + 1))), X.shape
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("method", METHODS)
+def test_dense_and_sparse_rows_give_identical_results(
+    criterion: str, method: str, dtype: type[np.generic]
+) -> None:
+    # Small counts have many ties, which the rounding of sums decides.
+    rng = np.random.default_rng(5)
+    X = (rng.integers(0, 4, (300, 90)) * (rng.random((300, 90)) < 0.15)).astype(dtype)
+    X[::50] = 0
+    w = rng.integers(0, 4, 300) / 3
+    kinds = [X, np.asfortranarray(X), sparse.csr_array(X), stored_with_zeros(X)]
+    for weights, split in ((None, "largest"), (w, "best")):
+        models = [
+            CriterionKMeans(
+                12, criterion=criterion, method=method, split=split, n_init=2, random_state=1,
+                n_threads=1 + i % 3,
+            ).fit(rows, sample_weight=weights)
+            for i, rows in enumerate(kinds)
+        ]  # fmt: skip
+        for other in models[1:]:
+            np.testing.assert_array_equal(other.labels_, models[0].labels_)
+            np.testing.assert_array_equal(other.cluster_centers_, models[0].cluster_centers_)
+            assert other.objective_ == models[0].objective_
+            assert other.stop_reason_ == models[0].stop_reason_
+
+
 @pytest.mark.parametrize(("criterion", "method", "split"), PAIRS)
 def test_each_step_improves_the_criterion(criterion: str, method: str, split: str) -> None:
     records: list[CriterionRecord] = []

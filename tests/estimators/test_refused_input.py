@@ -1,16 +1,20 @@
 """Input that NumPy or SciPy would misread is refused with a clear ValueError."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from attacks.invalid_input import PARAMETERS, REFUSED, ROWS, WEIGHTS
-from boostkmeans import BoostKMeans, DataFormatError, distributed
+from boostkmeans import BoostKMeans, DataFormatError, ParameterError, baselines, curate, distributed
+from boostkmeans.documents import CriterionKMeans
 from boostkmeans.io import write_vectors
-from boostkmeans.metrics import i1, silhouette, simplified_silhouette
-from boostkmeans.quantization import ProductQuantizer
+from boostkmeans.metrics import average_distortion, i1, silhouette, simplified_silhouette
+from boostkmeans.quantization import ProductQuantizer, exact_neighbors
+from boostkmeans.select import scan
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -38,6 +42,52 @@ def test_other_functions_refuse_them_too(name: str) -> None:
         ProductQuantizer(1, n_centroids=2).fit(X)
     with pytest.raises(ValueError, match=f"{match}|Expected real numbers"):
         distributed.BoostKMeans(2, random_state=0, engine="local").fit([X])
+
+
+BEYOND = [name for name in REFUSED if "beyond float64" in name]
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_all_functions_refuse_integers_beyond_float64(name: str) -> None:
+    X, match = REFUSED[name]
+    calls: list[Callable[[], Any]] = [
+        lambda: CriterionKMeans(2).fit(X),
+        lambda: baselines.KMeans(2).fit(X),
+        lambda: baselines.KMeans(2, init=X[:2]).fit(ROWS),
+        lambda: curate.deduplicate(X),
+        lambda: scan(X, [2]),
+        lambda: i1(X, np.zeros(6)),
+        lambda: average_distortion(ROWS, np.zeros(6, dtype=int), centers=X),
+        lambda: silhouette(X, np.arange(6) % 2),
+        lambda: simplified_silhouette(ROWS, X[:2]),
+        lambda: ProductQuantizer(1, n_centroids=2).fit(X),
+        lambda: exact_neighbors(X, ROWS, 1),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=match):
+            call()
+
+
+def test_accepts_integers_beyond_int64() -> None:
+    X = [[1, 2], [3, 4], [2**70, 6], [2**70, 5]]
+    assert scan(X, [2]).suggestion == 2
+    assert i1(X, [0, 0, 1, 1]) == pytest.approx(2.0**141)
+    labels = BoostKMeans(2, random_state=0).fit(X).labels_
+    assert labels[0] == labels[1] != labels[2] == labels[3]
+
+
+@pytest.mark.parametrize("name", ["tol", "max_time", "leaf_size", "max_size"])
+def test_refuses_numbers_beyond_float64(name: str) -> None:
+    parameters: dict[str, Any] = {name: 10**400}
+    if name != "leaf_size":
+        parameters["n_clusters"] = 2
+    with pytest.raises(ParameterError, match=f"'{name}' parameter"):
+        BoostKMeans(**parameters).fit(ROWS)
+
+
+def test_refuses_a_threshold_beyond_float64() -> None:
+    with pytest.raises(ParameterError, match="'threshold' parameter"):
+        curate.deduplicate(ROWS, 10**400, metric="euclidean")
 
 
 def test_accepts_a_mask_without_masked_values() -> None:

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from boostkmeans._data import rows as rows_module
+from boostkmeans._data.frame import Frame
 from boostkmeans._data.row_source import ArraySource
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._data.streamed_rows import StreamedRows
@@ -47,7 +48,8 @@ def all_near(rows: Array, limit: PairLimit) -> Array:
     lengths = np.sqrt(np.square(points).sum(axis=1))
     if limit.metric == "cosine":
         points = points / np.where(lengths > 0, lengths, 1)[:, None]
-    near = np.array([np.square(points - one).sum(axis=1) <= limit.square for one in points])
+    square = limit.square_in(Frame(np.zeros(points.shape[1]), 0))
+    near = np.array([np.square(points - one).sum(axis=1) <= square for one in points])
     if limit.metric == "cosine":  # rows of zeros have no cosine, but are equal
         zero = lengths == 0
         near[zero != zero[:, None]] = False
@@ -117,7 +119,8 @@ def test_any_rows(seed: int, n: int, d: int, case: str, scale: float, grid: bool
 def test_threads_calls_and_instruction_sets_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = clustered(1200, 24, seed=2)
     limit = PairLimit("cosine", 0.9)
-    one = search(Rows.in_own_frame(rows, "cosine", 1), limit, threads=1)
+    framed = Rows.in_own_frame(rows, "cosine", 1)
+    one = search(framed, limit, threads=1)
     monkeypatch.setattr(blocks, "N_CALLS", 3)
     other = search(Rows.in_own_frame(rows, "cosine", 3), limit, threads=3)
     for name in ("components", "degrees", "nearest"):
@@ -127,7 +130,8 @@ def test_threads_calls_and_instruction_sets_find_the_same(monkeypatch: pytest.Mo
     np.fill_diagonal(cosines, -1)
     assert one.n_pairs == (cosines >= 0.9).sum() // 2
     paired = one.degrees > 0
-    np.testing.assert_allclose(limit.similarities(one.nearest[paired]), cosines.max(axis=1)[paired])
+    found = limit.similarities(one.nearest[paired], framed.frame)
+    np.testing.assert_allclose(found, cosines.max(axis=1)[paired])
 
 
 @pytest.mark.usefixtures("many_clusters")

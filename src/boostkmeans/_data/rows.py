@@ -203,11 +203,14 @@ class Rows:
         """See `RowSet`."""
         return array_checksum(self._array, n_threads)
 
-    def has_same_lengths(self, n_threads: int) -> bool:
-        """Return False if the lengths of rows have changed since they were scaled to unit length."""
+    def has_same_lengths(self, n_threads: int, *, by_columns: bool = False) -> bool:
+        """Return False if the lengths of rows have changed since they were scaled to unit length.
+
+        `by_columns` is that of the call of `unit_factors` that scaled them.
+        """
         if self._factors is None:
             return True
-        found = unit_factors(self._array, self.frame.metric, n_threads)
+        found = unit_factors(self._array, self.frame.metric, n_threads, by_columns=by_columns)
         return found is not None and np.array_equal(found, self._factors)
 
     def zero_rows(self) -> NDArray[np.bool_] | None:
@@ -223,6 +226,12 @@ class Rows:
             points.data *= np.repeat(self._factors, np.diff(points.indptr))
             return points
         return points * self._factors[:, None]
+
+    def in_frame_units(self) -> Any:
+        """Copy all rows of a matrix that stays sparse as float64 in the frame."""
+        points = self.scaled()
+        points.data = np.ldexp(points.data, self.frame.exponent)
+        return points
 
 
 def canonical(matrix: Any) -> Any:
@@ -279,11 +288,17 @@ def unit_factors(
     n_threads: int,
     first_row: int = 0,
     native: NativeArray | None = None,
+    *,
+    by_columns: bool = False,
 ) -> Floats | None:
-    """Return 1 / |x| for each row if the metric is "cosine", else None. A zero row stays zero."""
+    """Return 1 / |x| for each row if the metric is "cosine", else None. A zero row stays zero.
+
+    `by_columns` adds squares in the order of the columns, so that an array and a CSR matrix of the same
+    data have equal factors.
+    """
     if metric != "cosine":
         return None
-    norms = _core.row_norms(_unframed(array, native), n_threads)
+    norms = _core.row_norms(_unframed(array, native), n_threads, by_columns)
     with np.errstate(divide="ignore", over="ignore"):
         factors: Floats = np.where(norms > 0, 1 / norms, 0.0)
     for row in np.flatnonzero(np.isinf(factors) | np.isinf(norms))[:1]:

@@ -7,7 +7,8 @@ masks, and converts dates to numbers.
 import copy
 import datetime as dt
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -114,10 +115,55 @@ def accepted_parameter(array: Any, name: str) -> NDArray[Any]:
     return _real_numbers(found, name) if found.dtype == object and found.ndim else found
 
 
+@contextmanager
+def converting(name: str) -> Iterator[None]:
+    """Raise InvalidValuesError if an integer is too large for the conversion to float64.
+
+    Parameters
+    ----------
+    name : str
+        Name of the array in messages.
+    """
+    try:
+        yield
+    except OverflowError:
+        raise _invalid(
+            name,
+            "holds integers that float64 cannot represent",
+            "Divide them by a large number, as integers, before they become an array.",
+        ) from None
+
+
+def without_objects(array: Any, name: str) -> Any:
+    """Return an array, as float64 if it holds Python objects, such as integers beyond int64.
+
+    Parameters
+    ----------
+    array : ndarray or sparse matrix
+        Rows from the user.
+    name : str
+        Name of the rows in messages.
+
+    Returns
+    -------
+    ndarray or sparse matrix
+        The array. Its values are not checked.
+
+    Raises
+    ------
+    InvalidValuesError
+        If an object is not a real number.
+    """
+    return _real_numbers(array, name) if array.dtype == object else array
+
+
 def _real_numbers(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Convert an array to float64. Raise InvalidValuesError if an object in it is not a real number."""
     try:
-        return np.asarray(array, dtype=np.float64)
+        with converting(name):
+            return np.asarray(array, dtype=np.float64)
+    except InvalidValuesError:
+        raise
     except (TypeError, ValueError) as error:
         raise _invalid(name, "holds values that are not numbers", f"{shorten(str(error))}.") from None
 

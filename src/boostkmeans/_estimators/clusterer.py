@@ -43,6 +43,7 @@ from boostkmeans._estimators.spread import measured_spread
 from boostkmeans._runtime.errors import Message, OptionName, Parameter, ParameterError
 from boostkmeans._runtime.object_size import SizedByFields
 from boostkmeans._runtime.parameter_checks import (
+    RANDOM_STATE,
     Allowed,
     any_of,
     check_parameters,
@@ -102,6 +103,7 @@ class Clusterer(SizedByFields, CentreModel):
         "max_time": any_of(None, real(positive=True)),
         "callback": any_of(None, satisfying(callable, "callable")),
         "checkpoint": any_of(None, satisfying(lambda x: isinstance(x, str | os.PathLike), "a path")),
+        "random_state": RANDOM_STATE,
         "n_threads": any_of(None, integer(1)),
         "verbose": any_of(bool, integer(0)),
     }

@@ -25,6 +25,7 @@ from boostkmeans._estimators.plots import draw_criterion, new_axes
 from boostkmeans._estimators.spread import measured_spread
 from boostkmeans._runtime.errors import InvalidValuesError, Message, Parameter, ParameterConflictError
 from boostkmeans._runtime.parameter_checks import (
+    RANDOM_STATE,
     Allowed,
     any_of,
     check_n_clusters,
@@ -39,7 +40,7 @@ from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans._steps.criteria.criterion import COMPARING, CRITERIA, DEGREES
 from boostkmeans._steps.criteria.criterion_tree import SPLITS
 from boostkmeans._steps.criteria.term_partition import UnitRows
-from boostkmeans._steps.nearest import assign_zero_weight_rows, distances_to_assigned
+from boostkmeans._steps.nearest import distances_to_assigned
 
 
 class CriterionKMeans(CentreModel):
@@ -56,7 +57,8 @@ class CriterionKMeans(CentreModel):
     - "h1" maximises ``i1 / e1``;
     - "h2" maximises ``i2 / e1``.
 
-    Use it for sparse rows of term weights. For "i1" and for dense vectors, `BoostKMeans` is faster.
+    Use it for sparse rows of term weights. For "i1" and for dense vectors, `BoostKMeans` is faster. An
+    array and a CSR matrix of the same data give the same labels.
 
     Parameters
     ----------
@@ -159,6 +161,7 @@ class CriterionKMeans(CentreModel):
         "tol": real(),
         "max_time": any_of(None, real(positive=True)),
         "callback": any_of(None, satisfying(callable, "callable")),
+        "random_state": RANDOM_STATE,
         "n_threads": any_of(None, integer(1)),
         "verbose": any_of(bool, integer(0)),
     }
@@ -289,14 +292,13 @@ class CriterionKMeans(CentreModel):
         assert partition is not None
         assert run.reason is not None
         labels, centres = partition.labels, partition.directions
-        if data.weights is not None:
-            assign_zero_weight_rows(labels, data.rows, data.weights, centres, data.n_threads)
+        data.assign_weightless(labels, centres)
         gaps, _ = distances_to_assigned(data.rows, centres, labels, data.n_threads)
         inertia = weights.total_of(gaps)
         reason = run.reason
         if reason is not StopReason.INTERRUPTED:
             check_still_finite(float(gaps.sum()))
-        if reason is StopReason.CERTIFIED and not data.rows.has_same_lengths(data.n_threads):
+        if reason is StopReason.CERTIFIED and not data.has_same_lengths():
             reason = StopReason.TOL
         inertias = weights.totals_by(labels, gaps, len(centres))
         return {

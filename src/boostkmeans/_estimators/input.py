@@ -15,6 +15,7 @@ from sklearn.utils.validation import _get_feature_names, validate_data
 from boostkmeans._data.frame import Array
 from boostkmeans._data.row_source import RowSource
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, canonical
+from boostkmeans._data.user_input import converting
 from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans._runtime.errors import MAX_SHOWN, EmptyDataError, FeatureCountError, shorten
 from boostkmeans._runtime.untrusted_text import escape_untrusted
@@ -61,7 +62,7 @@ class RowInput(BaseEstimator):
         if not reset:
             self._check_readable_names(X)
         dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
-        with _short_errors():
+        with _short_errors(), converting("X"):
             array = validate_data(
                 self,
                 X,

@@ -40,7 +40,7 @@ class NearRows:
     degrees: Indices
     """Number of rows with which each row forms a pair."""
     nearest: Floats
-    """Squared distance of each row to the nearest of them, or infinity."""
+    """Squared distance of each row to the nearest of them in the frame, or infinity."""
     is_compared: NDArray[np.bool_]
     """False for rows of zeros, which have no cosine."""
     is_exhaustive: bool
@@ -86,12 +86,12 @@ class PairTally:
         self._degrees[rows] += found.degrees
         self._nearest[rows] = np.minimum(self._nearest[rows], found.nearest)
 
-    def result(self, exponent: int, *, is_exhaustive: bool) -> NearRows:
-        """Return the pairs, including those of equal rows. Distances leave the frame."""
+    def result(self, *, is_exhaustive: bool) -> NearRows:
+        """Return the pairs, including those of equal rows."""
         first, counts = self._equal.first, self._equal.counts
         others = np.flatnonzero(~self._equal.is_first)
         self._links.connect(first[others], others)
-        nearest = np.ldexp(self._nearest[first], -2 * exponent)
+        nearest = self._nearest[first]
         nearest[counts > 1] = 0.0
         return NearRows(
             components=self._links.components(),
@@ -111,14 +111,16 @@ def find_near_rows(rows: RowSet, limit: PairLimit, options: SearchOptions) -> Ne
     if isinstance(rows, Rows) and rows.stays_sparse:
         members = np.flatnonzero(tally.takes_part)
         report = share_reporter(options.progress, 0, 1)
-        found = find_sparse_pairs(rows.scaled(), members, tally.counts, limit.square, report)
+        found = find_sparse_pairs(
+            rows.in_frame_units(), members, tally.counts, limit.square_in(rows.frame), report
+        )
         tally.add(np.arange(rows.n_rows), found)
-        return tally.result(0, is_exhaustive=True)
+        return tally.result(is_exhaustive=True)
     options.progress("clustering rows", 0, None)
     plan = PairPlan.of(rows, limit, options.n_neighbours, options.seed, options.n_threads)
     for numbers, found in _block_pairs(rows, tally, plan, options):
         tally.add(numbers, found)
-    return tally.result(rows.frame.exponent, is_exhaustive=plan.is_exhaustive)
+    return tally.result(is_exhaustive=plan.is_exhaustive)
 
 
 def keys_of(rows: RowSet, progress: ProgressCallback) -> tuple[Keys, NDArray[np.bool_]]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from boostkmeans._runtime.errors import (
     InvalidValuesError,
@@ -20,6 +21,9 @@ from boostkmeans._runtime.errors import (
 
 POSITIVE_FLOAT = Message("a float in the range (0, inf)", shell="a number above 0")
 NON_NEGATIVE_FLOAT = Message("a float in the range [0, inf)", shell="a number of at least 0")
+# The largest seed of a RandomState.
+MAX_SEED = 2**32 - 1
+SEED_IN_SHELL = "an integer of at least 0 and at most {high}"
 
 
 def int_range(low: int) -> Message:
@@ -41,6 +45,14 @@ class Allowed(NamedTuple):
     """Description for error messages."""
 
 
+def is_finite(value: Any) -> bool:
+    """Return True if a real number is finite as a float64. An int may be too large for it."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def integer(low: int) -> Allowed:
     """Allow an int of at least `low`."""
 
@@ -54,7 +66,7 @@ def real(*, positive: bool = False) -> Allowed:
     """Allow a finite float of at least 0, or above 0."""
 
     def accepts(value: Any) -> bool:
-        number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        number = isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
         return number and (value > 0 if positive else value >= 0)
 
     return Allowed(accepts, POSITIVE_FLOAT if positive else NON_NEGATIVE_FLOAT)
@@ -108,6 +120,39 @@ def _either(fields: list[str]) -> str:
     return f"{', '.join(fields[:-1])} or {fields[-1]}" if len(fields) > 1 else "".join(fields)
 
 
+def _is_seed(value: Any) -> bool:
+    return isinstance(value, Integral) and 0 <= int(value) <= MAX_SEED
+
+
+def _is_random_state(value: Any) -> bool:
+    # As in scikit-learn, the module `numpy.random` stands for its own generator.
+    known = value is None or value is np.random or isinstance(value, np.random.RandomState)
+    return known or _is_seed(value)
+
+
+SEED = Allowed(
+    lambda value: _is_seed(value) and not isinstance(value, bool),
+    Message("an int in the range [0, {high}]", shell=SEED_IN_SHELL, high=MAX_SEED),
+)
+"""The values of a `random_state` that is always an int."""
+RANDOM_STATE = Allowed(
+    _is_random_state,
+    Message(
+        "None, an int in the range [0, {high}] or a numpy.random.RandomState",
+        shell=SEED_IN_SHELL,
+        high=MAX_SEED,
+    ),
+)
+"""The values of `random_state`."""
+
+
+def check_generator(random_state: Any, owner: str) -> np.random.RandomState:
+    """Return the generator of a `random_state`. Raise ParameterError if it is not allowed."""
+    if not RANDOM_STATE.accepts(random_state):
+        raise ParameterError("random_state", RANDOM_STATE.expected, random_state, owner=owner)
+    return check_random_state(random_state)  # type: ignore[no-any-return]
+
+
 def check_parameters(estimator: Any, allowed: Mapping[str, Allowed]) -> None:
     """Raise ParameterError for the first parameter of an estimator that is not allowed."""
     for name, one in allowed.items():
@@ -134,9 +179,14 @@ class ParameterChecker:
     def real(self, name: str, value: Any, *, positive: bool = False) -> None:
         """Raise ParameterError unless `value` is a finite float of at least 0, or above 0."""
         good = isinstance(value, Real) and not isinstance(value, bool)
-        good = good and math.isfinite(value) and (value > 0 if positive else value >= 0)
+        good = good and is_finite(value) and (value > 0 if positive else value >= 0)
         if not good:
             self.fail(name, POSITIVE_FLOAT if positive else NON_NEGATIVE_FLOAT, value)
+
+    def random_state(self, value: Any) -> None:
+        """Raise ParameterError unless `value` is None, a seed or a RandomState."""
+        if not RANDOM_STATE.accepts(value):
+            self.fail("random_state", RANDOM_STATE.expected, value)
 
     def choice(self, name: str, value: Any, choices: tuple[str, ...]) -> None:
         """Raise ParameterError unless `value` is one of the choices."""

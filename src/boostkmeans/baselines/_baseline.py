@@ -1,5 +1,7 @@
 """Base class of the baselines: validation, several runs, and the measurement of a run."""
 
+import math
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -95,6 +97,13 @@ class Baseline(CentreModel):
         best = self._best_run(data, rng)
         # All attributes are set in one step, so that Ctrl-C cannot leave some of them unset.
         self.__dict__.update(_fitted_attributes(best, data))
+        if math.isinf(self.inertia_):
+            warnings.warn(
+                "The inertia is too large for float64 and is reported as infinite. Divide X by a large "
+                "factor, or scale columns.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
         self._warn_about_result()
         return self
 
@@ -118,6 +127,7 @@ class Baseline(CentreModel):
         check.integer("n_init", self.n_init, 1)
         self._check_max_iter(check)
         check.real("tol", self.tol)
+        check.random_state(self.random_state)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
         if self.max_time is not None:

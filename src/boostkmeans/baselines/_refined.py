@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from boostkmeans._data.rows import Rows
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._engine.history import START, SweepRecord
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._runtime.parameter_checks import ParameterChecker
-from boostkmeans.metrics import average_distortion
+from boostkmeans._runtime.threads import resolve_threads
+from boostkmeans._steps.nearest import distances_to_assigned
+from boostkmeans._steps.partition import Partition
 
 # The paper's direct k-way method compares with all clusters, without repair and annealing.
 PLAIN: dict[str, Any] = {"n_candidates": None, "repair": False, "annealing": 0}
@@ -152,6 +155,7 @@ class Refined(CentreModel):
         check.integer("max_iter", self.max_iter, 1)
         check.real("tol", self.tol)
         check.choice("metric", self.metric, ("auto", "euclidean"))
+        check.random_state(self.random_state)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
 
@@ -168,8 +172,13 @@ def _inertia_before(
     """Return the inertia of the start by the metric of the refinement."""
     if _metric_of(start) == refinement.metric:
         return float(start.inertia_)
-    weight = RowWeights.of(sample_weight, array.shape[0]).total
-    return weight * average_distortion(array, start.labels_, sample_weight=sample_weight)
+    threads = resolve_threads(refinement.n_threads)
+    rows = Rows.in_own_frame(array, refinement.metric, threads)
+    weights, labels = RowWeights.of(sample_weight, array.shape[0]), start.labels_.copy()
+    k = len(start.cluster_centers_)
+    partition, _ = Partition.from_labels(labels, k, rows, weights.values, threads)
+    gaps, _ = distances_to_assigned(rows, partition.centres, labels, threads)
+    return rows.frame.inertia(weights.total_of(gaps))
 
 
 def _joined(start: Any, inertia: float, refinement: BoostKMeans) -> list[SweepRecord]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from boostkmeans import _core
 from boostkmeans._data.frame import Floats
+from boostkmeans._data.user_input import converting
 from boostkmeans._runtime.parameter_checks import ParameterChecker, check_initial_centres
 from boostkmeans.baselines._baseline import FitData
 
@@ -21,7 +22,8 @@ def check_init(estimator: Any) -> None:
 
 def check_centres(init: Any, n_clusters: int, n_features: int) -> Floats:
     """Return the centres that the user passed as `init`, after checking shape and values."""
-    centres = np.array(init, dtype=np.float64)
+    with converting("init"):
+        centres = np.array(init, dtype=np.float64)
     check_initial_centres(centres, n_clusters, n_features)
     return centres
 

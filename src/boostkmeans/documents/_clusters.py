@@ -15,7 +15,7 @@ from boostkmeans._estimators.bisecting import BisectingBoostKMeans
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.criterion_kmeans import CriterionKMeans
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
-from boostkmeans._runtime.parameter_checks import int_range, one_of
+from boostkmeans._runtime.parameter_checks import check_generator, int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans._steps.criteria.criterion import CRITERIA
@@ -218,6 +218,7 @@ def cluster_documents(
     documents = corpus if isinstance(corpus, Corpus) else Corpus.from_texts(corpus)
     _check_parameters(documents, n_clusters, method, n_terms, n_central)
     _check_quality(method, criterion, quality)
+    check_generator(random_state, "cluster_documents")
     check_namer(namer, "cluster_documents")
     report = progress or ignore_progress
     model = _estimator(method, criterion, n_clusters, n_init, quality, random_state, n_threads, verbose)

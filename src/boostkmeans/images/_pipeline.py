@@ -313,6 +313,7 @@ class VLADPipeline(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Descriptor
         check = ParameterChecker(self)
         check.integer("n_words", self.n_words, 1)
         check.integer("max_keypoints", self.max_keypoints, 1)
+        check.random_state(self.random_state)
         for name in ("n_components", "max_size", "n_jobs"):
             if getattr(self, name) is not None:
                 check.integer(name, getattr(self, name), 1)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 from boostkmeans._data.frame import Array
 from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, canonical, describe
+from boostkmeans._data.user_input import converting
 from boostkmeans._estimators.vector_columns import user_rows
 
 FloatRows = NDArray[np.float32]
@@ -70,5 +71,8 @@ def _as_array(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
         X = X.view(np.uint8)
     dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
-    array = check_array(X, dtype=dtypes, accept_sparse="csr", ensure_all_finite=False, input_name="X")
+    with converting("X"):
+        array = check_array(
+            X, dtype=dtypes, accept_sparse="csr", ensure_all_finite=False, input_name="X"
+        )
     return canonical(array) if sparse.issparse(array) else np.asarray(array)

@@ -9,19 +9,22 @@ from sklearn.utils import check_array
 
 from boostkmeans._data.frame import Array, Floats
 from boostkmeans._data.rows import canonical
+from boostkmeans._data.user_input import converting, without_objects
 from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans.metrics._labelled_rows import Numbers
 
 
 def check_rows(X: ArrayLike) -> Any:
     """Return X as an array, or as CSR without duplicate entries. It is copied only if necessary."""
-    rows = check_array(user_rows(X), accept_sparse="csr")
+    with converting("X"):
+        rows = without_objects(check_array(user_rows(X), accept_sparse="csr"), "X")
     return canonical(rows) if sparse.issparse(rows) else rows
 
 
 def check_centres(centers: ArrayLike, n_features: int) -> Floats:
     """Return the centres as a float64 array with `n_features` columns."""
-    points: Floats = check_array(centers, dtype=np.float64, input_name="centers")
+    with converting("centers"):
+        points: Floats = check_array(centers, dtype=np.float64, input_name="centers")
     if points.shape[1] != n_features:
         raise ValueError(f"centers have {points.shape[1]} columns, but X has {n_features}.")
     return points

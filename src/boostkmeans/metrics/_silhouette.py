@@ -13,6 +13,7 @@ from boostkmeans import _core
 from boostkmeans._data.frame import METRICS, Array, Floats
 from boostkmeans._data.row_source import RowSource
 from boostkmeans._data.rows import DTYPES, SPARSE_DTYPES, Rows, canonical
+from boostkmeans._data.user_input import converting
 from boostkmeans._data.weights import RowWeights
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._estimators.vector_columns import user_rows
@@ -222,7 +223,8 @@ def _core_array(X: Any) -> Any:
     """Return X as an array or CSR matrix that the core reads."""
     X = X.load() if isinstance(X, RowSource) else user_rows(X)
     dtypes = list(SPARSE_DTYPES if sparse.issparse(X) else DTYPES)
-    array = check_array(X, accept_sparse="csr", dtype=dtypes)
+    with converting("X"):
+        array = check_array(X, accept_sparse="csr", dtype=dtypes)
     return canonical(array) if sparse.issparse(array) else array
 
 

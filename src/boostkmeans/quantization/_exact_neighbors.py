@@ -11,6 +11,7 @@ from boostkmeans import _core
 from boostkmeans._data.frame import Array
 from boostkmeans._data.row_source import RowSource, in_batches
 from boostkmeans._data.rows import DTYPES, Rows, describe
+from boostkmeans._data.user_input import converting
 from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans._runtime.errors import ParameterError
 from boostkmeans._runtime.parameter_checks import any_of, integer
@@ -105,4 +106,6 @@ def _as_array(X: ArrayLike, name: str) -> Array:
     X = user_rows(X, name)
     if isinstance(X, np.ndarray) and X.dtype == np.bool_:
         X = X.view(np.uint8)
-    return np.asarray(check_array(X, dtype=list(DTYPES), ensure_all_finite=False, input_name=name))
+    with converting(name):
+        array = check_array(X, dtype=list(DTYPES), ensure_all_finite=False, input_name=name)
+    return np.asarray(array)

@@ -516,6 +516,7 @@ class ProductQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowInp
             self._check_clusterer(check)
         if self.callback is not None and not callable(self.callback):
             check.fail("callback", "callable or None", self.callback)
+        check.random_state(self.random_state)
         if self.n_threads is not None:
             check.integer("n_threads", self.n_threads, 1)
         if not isinstance(self.verbose, bool):

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
 from boostkmeans._data.frame import METRICS, Array
+from boostkmeans._data.user_input import converting, without_objects
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._estimators.vector_columns import user_rows
 from boostkmeans._runtime.errors import ParameterError
-from boostkmeans._runtime.parameter_checks import int_range, one_of
+from boostkmeans._runtime.parameter_checks import check_generator, int_range, one_of
 from boostkmeans._runtime.progress import logger, stage, visible_log
 from boostkmeans.select._criteria import SilhouetteSample, calinski_harabasz, gap_statistic
 from boostkmeans.select._result import Scan, ScanEntry
@@ -71,10 +72,12 @@ def scan(
     6
     """
     began = time.perf_counter()
-    array = check_array(user_rows(X), dtype="numeric", ensure_min_samples=3)
+    with converting("X"):
+        array = check_array(user_rows(X), dtype="numeric", ensure_min_samples=3)
+    array = without_objects(array, "X")
     numbers = _check_ks(ks, len(array))
     _check_options(metric, n_references)
-    rng = check_random_state(random_state)
+    rng = check_generator(random_state, "scan")
     options = {"metric": metric, "n_threads": n_threads}
     with visible_log(verbose):
         entries = _measure(array, numbers, rng, options)

@@ -2,6 +2,7 @@
 #include "bindings/module.hpp"
 #include "bindings/rows.hpp"
 #include "criteria/criterion_sweep.hpp"
+#include "criteria/most_similar.hpp"
 
 namespace boostkmeans {
 namespace {
@@ -49,6 +50,12 @@ void sum_rows(const Rows& rows, const Weights& row_weights, const BoundTermCompo
   });
 }
 
+void label_rows(const Rows& rows, const BoundTermComposites& bound, int n_threads) {
+  const TermComposites composites = bound.of(rows);
+  run(n_threads, rows.size() * bound.n_clusters(), kNoDeadline,
+      [&](ThreadPool& pool) { rows.visit([&](const auto& x) { most_similar(x, composites, pool); }); });
+}
+
 BoundResult sweep_rows(const Rows& rows, const Weights& row_weights, const BoundTermComposites& bound,
                        CriterionName criterion, const Vector<const std::int64_t>& order,
                        std::int64_t block_rows, double seconds_left, int n_threads) {
@@ -94,6 +101,9 @@ void bind_criteria(nb::module_& m) {
       .def_ro("late", &BoundResult::late, "True if the sweep ran out of time.");
   m.def("sum_by_term", &sum_rows, "rows"_a, "row_weights"_a.none(), "composites"_a, "n_threads"_a = 1,
         "Compute composites, weights and counts from the labels, in place.");
+  m.def("most_similar", &label_rows, "rows"_a, "composites"_a, "n_threads"_a = 1,
+        "Set the label of each row to the composite with the largest product, in place. Ties go to the "
+        "lower index.");
   m.def("criterion_sweep", &sweep_rows, "rows"_a, "row_weights"_a.none(), "composites"_a, nb::kw_only(),
         "criterion"_a, "order"_a, "block_rows"_a, "seconds_left"_a = kNoDeadline, "n_threads"_a = 1,
         "Visit rows in the given order and move each to a better cluster, in place.");

@@ -26,10 +26,11 @@ auto describe_rows(const Rows& rows, int n_threads) {
   return std::make_tuple(to_numpy(found.low), to_numpy(found.high), found.bad_row);
 }
 
-auto norms_of_rows(const Rows& rows, int n_threads) {
+auto norms_of_rows(const Rows& rows, int n_threads, bool by_columns) {
+  const NormOrder order = by_columns ? NormOrder::by_columns : NormOrder::fastest;
   return to_numpy<double>(rows.n_rows(), [&](double* norms) {
     run(n_threads, rows.size(), kNoDeadline,
-        [&](ThreadPool& pool) { rows.visit([&](const auto& x) { row_norms(x, norms, pool); }); });
+        [&](ThreadPool& pool) { rows.visit([&](const auto& x) { row_norms(x, order, norms, pool); }); });
   });
 }
 
@@ -124,8 +125,10 @@ void bind_rows(nb::module_& m) {
   m.def("describe", &describe_rows, "rows"_a, "n_threads"_a,
         "Return the minimum and the maximum of each column, and the first row with a value that is "
         "not finite, or -1.");
-  m.def("row_norms", &norms_of_rows, "rows"_a, "n_threads"_a,
-        "Return the Euclidean length of each row.");
+  m.def(
+      "row_norms", &norms_of_rows, "rows"_a, "n_threads"_a, "by_columns"_a = false,
+      "Return the Euclidean length of each row. With by_columns, squares are added in the order of the "
+      "columns, so that dense rows and sparse rows of the same data have equal lengths.");
   m.def("row_checksum", &checksum_of_rows, "rows"_a, "first_row"_a, "n_threads"_a,
         "Return the checksum of the values of all rows, whose numbers begin with first_row. The sum of "
         "the checksums of blocks, modulo 2**64, is that of all rows.");

@@ -129,13 +129,15 @@ class CriterionSweep {
 
   RowProducts products_of(std::int64_t row, const typename Rows::Row& x) const {
     const double w = row_weights_[row];
-    double product = 0.0;
+    double square = 0.0, product = 0.0;
+    // Not `rows_.norm(x)`, which dense and sparse rows add in different orders.
+    for_each_term(rows_, x, [&](std::int64_t, double value) { square += value * value; });
     if constexpr (Criterion::kUsesTotal) {
       const double* total = states_.total();
       for_each_term(rows_, x,
                     [&](std::int64_t column, double value) { product += value * total[column]; });
     }
-    return {w * w * rows_.norm(x), w * product, w};
+    return {w * w * square, w * product, w};
   }
 
   // Returns w x . D_r of all clusters.

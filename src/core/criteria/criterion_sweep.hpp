@@ -3,8 +3,9 @@
 // As in sweep/sweep.hpp, rows are handled in blocks. All rows of a block propose their best cluster in
 // parallel, by the composites at the beginning of the block. Then the proposals are decided one after
 // the other, by the current composites. Proposals and decisions are both computed in float64. Every move
-// improves the criterion, and the result does not depend on the number of threads. If a sweep over all
-// rows makes no move, no single move improves the criterion.
+// improves the criterion, and the result does not depend on the number of threads. All sums are in the
+// order of the columns, so that dense rows and sparse rows give the same result, too. If a sweep over
+// all rows makes no move, no single move improves the criterion.
 #pragma once
 
 #include <cstdint>

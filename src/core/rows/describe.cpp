@@ -90,10 +90,17 @@ Description describe(const DenseRows& rows, ThreadPool& pool) {
 namespace {
 std::int64_t n_values(const DenseRows& rows, const DenseRows::Row&) { return rows.n_features(); }
 std::int64_t n_values(const SparseRows&, const SparseRows::Row& x) { return x.count; }
+
+// Adds the squares one after the other. Zeros change nothing.
+double square_by_columns(const double* x, std::int64_t n) {
+  double sum = 0.0;
+  for (std::int64_t j = 0; j < n; ++j) sum += x[j] * x[j];
+  return sum;
+}
 }  // namespace
 
 template <class Rows>
-void row_norms(const Rows& rows, double* norms, ThreadPool& pool) {
+void row_norms(const Rows& rows, NormOrder order, double* norms, ThreadPool& pool) {
   const std::int64_t n = rows.n_rows();
   auto fetched = row_for_each_thread(rows, pool);
   pool.for_each((n + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t batch, int thread) {
@@ -108,7 +115,9 @@ void row_norms(const Rows& rows, double* norms, ThreadPool& pool) {
         // Scaling by a power of two does not change the rounding.
         const int exponent = std::ilogb(largest);
         for (std::int64_t j = 0; j < d; ++j) x[j] = std::scalbn(x[j], -exponent);
-        norms[row] = std::scalbn(std::sqrt(rows.kernel().dot(x, x, d)), exponent);
+        const double square =
+            order == NormOrder::by_columns ? square_by_columns(x, d) : rows.kernel().dot(x, x, d);
+        norms[row] = std::scalbn(std::sqrt(square), exponent);
       } else {
         norms[row] = largest;
       }
@@ -116,7 +125,7 @@ void row_norms(const Rows& rows, double* norms, ThreadPool& pool) {
   });
 }
 
-template void row_norms(const DenseRows&, double*, ThreadPool&);
-template void row_norms(const SparseRows&, double*, ThreadPool&);
+template void row_norms(const DenseRows&, NormOrder, double*, ThreadPool&);
+template void row_norms(const SparseRows&, NormOrder, double*, ThreadPool&);
 
 }  // namespace boostkmeans

@@ -13,14 +13,18 @@ from boostkmeans import _core
 from boostkmeans._data.frame import Array, Floats, Frame
 from boostkmeans._data.rows import Rows, check_finite, describe, native_array, unit_factors
 from boostkmeans._steps.criteria.criterion import ClusterNumbers, criterion_value, value_of_sums
-from boostkmeans._steps.nearest import nearest
+from boostkmeans._steps.nearest import ZERO_WEIGHT_ROWS_AT_ONCE, nearest
 from boostkmeans._steps.partition import Labels
 from boostkmeans._steps.sweep import proposing_rows
 
 
 @dataclass(frozen=True)
 class UnitRows:
-    """Rows scaled to unit length, without a shift: criteria depend on the origin."""
+    """Rows scaled to unit length, without a shift: criteria depend on the origin.
+
+    All sums are in the order of the columns, so that an array and a CSR matrix of the same data give the
+    same labels.
+    """
 
     rows: Rows
     weights: Floats | None
@@ -31,7 +35,7 @@ class UnitRows:
     def of(cls, array: Array, weights: Floats | None, n_threads: int) -> "UnitRows":
         """Scale the rows of an array or CSR matrix. Raise NotFiniteError if a value is not finite."""
         native = native_array(array, n_threads)
-        factors = unit_factors(array, "cosine", n_threads, native=native)
+        factors = unit_factors(array, "cosine", n_threads, native=native, by_columns=True)
         assert factors is not None, "the metric is the cosine"
         keep_sparse = sparse.issparse(array)
         if keep_sparse:
@@ -59,9 +63,42 @@ class UnitRows:
     def labels_around_seeds(self, n_clusters: int, rng: np.random.RandomState) -> Labels:
         """Draw one row per cluster, and assign the others to the most similar one."""
         seeds = rng.choice(self.positive, n_clusters, replace=False)
-        labels, _ = nearest(self.rows, self.rows.take(seeds), self.n_threads)
+        labels = self.most_similar(self.rows.take(seeds))
         labels[seeds] = np.arange(n_clusters)  # Equal seeds would leave all but one cluster empty.
         return labels
+
+    def most_similar(self, directions: Floats) -> Labels:
+        """Return the direction with the largest cosine for each row. Ties go to the lower index."""
+        k = len(directions)
+        labels = np.empty(self.rows.n_rows, dtype=np.int32)
+        composites = _core.TermComposites(
+            labels=labels,
+            by_term=np.ascontiguousarray(directions.T),
+            weights=np.zeros(k),
+            counts=np.zeros(k, dtype=np.int64),
+        )
+        _core.most_similar(self.rows.core, composites, self.n_threads)
+        return labels
+
+    def assign_weightless(self, labels: Labels, directions: Floats) -> None:
+        """Assign rows without weight, which sweeps never move, to the most similar direction, in place.
+
+        Rows of zeros get the label that `predict` returns for them.
+        """
+        if self.weights is None:
+            return
+        weightless = np.flatnonzero(self.weights <= 0)
+        for begin in range(0, len(weightless), ZERO_WEIGHT_ROWS_AT_ONCE):
+            some = weightless[begin : begin + ZERO_WEIGHT_ROWS_AT_ONCE]
+            labels[some] = self.sample(some).most_similar(directions)
+        zero_rows = self.rows.zero_rows()
+        if zero_rows is not None and zero_rows.any():
+            zero = Rows(np.zeros((1, self.rows.n_features)), self.rows.frame, None)
+            labels[zero_rows] = nearest(zero, directions, 1)[0][0]
+
+    def has_same_lengths(self) -> bool:
+        """Return False if the lengths of rows have changed since they were scaled to unit length."""
+        return self.rows.has_same_lengths(self.n_threads, by_columns=True)
 
 
 class CriterionSweep(NamedTuple):

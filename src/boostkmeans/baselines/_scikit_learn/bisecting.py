@@ -8,7 +8,8 @@ from boostkmeans._engine.history import SweepRecord
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans._steps.partition import Labels
 from boostkmeans.baselines._baseline import FitData, RunResult
-from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline, for_scikit_learn
+from boostkmeans.baselines._scikit_learn.scaling import Scaling
+from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline
 from boostkmeans.baselines._starting_centres import INITS
 
 
@@ -100,16 +101,16 @@ class ScikitLearnBisectingKMeans(ScikitLearnBaseline):
             random_state=rng,
             bisecting_strategy="largest_cluster",
         )
-        values = data.weights.values
+        values, scaling = data.weights.values, Scaling.of(data.array)
         if values is None or data.weights.n_positive == len(values):
             with self._limited_threads():
-                model.fit(for_scikit_learn(data.array), sample_weight=values)
-            return model.cluster_centers_.astype(np.float64), model.labels_
+                model.fit(scaling.rows(data.array), sample_weight=values)
+            return scaling.centres(model.cluster_centers_), model.labels_
         # A split must not start from rows without weight. They are assigned to the nearest centre later.
         weighted = np.flatnonzero(values)
         with self._limited_threads():
-            model.fit(for_scikit_learn(data.array[weighted]), sample_weight=values[weighted])
-        centres = model.cluster_centers_.astype(np.float64)
+            model.fit(scaling.rows(data.array[weighted]), sample_weight=values[weighted])
+        centres = scaling.centres(model.cluster_centers_)
         labels, _ = data.measure(centres)
         labels[weighted] = model.labels_
         return centres, labels

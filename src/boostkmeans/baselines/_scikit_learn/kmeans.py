@@ -7,7 +7,8 @@ from sklearn import cluster
 from boostkmeans._engine.history import SweepRecord
 from boostkmeans.baselines._baseline import FitData, RunResult
 from boostkmeans.baselines._scikit_learn.iteration_log import IterationLog, capture_iterations
-from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline, for_scikit_learn
+from boostkmeans.baselines._scikit_learn.scaling import Scaling
+from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline
 from boostkmeans.baselines._starting_centres import check_centres, check_init
 
 
@@ -81,9 +82,9 @@ class ScikitLearnKMeans(ScikitLearnBaseline):
         self.n_threads = n_threads
 
     def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
-        init = self.init
+        init, scaling = self.init, Scaling.of(data.array)
         if not isinstance(init, str):
-            init = check_centres(init, self.n_clusters, data.rows.n_features)
+            init = scaling.points(check_centres(init, self.n_clusters, data.rows.n_features))
         model = cluster.KMeans(
             self.n_clusters,
             init=init,
@@ -95,11 +96,11 @@ class ScikitLearnKMeans(ScikitLearnBaseline):
             algorithm="lloyd",
         )
         with capture_iterations(data.watch) as log, self._limited_threads():
-            model.fit(for_scikit_learn(data.array), sample_weight=data.weights.values)
+            model.fit(scaling.rows(data.array), sample_weight=data.weights.values)
         seconds = data.watch.seconds
-        centres = model.cluster_centers_.astype(np.float64)
+        centres = scaling.centres(model.cluster_centers_)
         labels, inertia = data.measure(centres)
-        history = _history(log, model, data, inertia, seconds)
+        history = _history(log, scaling, model, data, inertia, seconds)
         return RunResult(centres, labels, inertia, history, model.n_iter_)
 
     def _check_parameters(self) -> None:
@@ -108,7 +109,12 @@ class ScikitLearnKMeans(ScikitLearnBaseline):
 
 
 def _history(
-    log: IterationLog, model: cluster.KMeans, data: FitData, inertia: float, seconds: float
+    log: IterationLog,
+    scaling: Scaling,
+    model: cluster.KMeans,
+    data: FitData,
+    inertia: float,
+    seconds: float,
 ) -> list[SweepRecord]:
     """Return one record per iteration, or one for the whole fit if the lines could not be parsed.
 
@@ -118,7 +124,8 @@ def _history(
     evaluations = data.rows.n_rows * model.n_clusters
     if len(log.entries) != model.n_iter_:
         return [SweepRecord(seconds, 0, inertia, evaluations * model.n_iter_, "lloyd")]
-    inertias = [printed * data.weights.unit for _, printed in log.entries[1:]] + [inertia]
+    unit = data.weights.unit
+    inertias = [*(scaling.inertia(printed) * unit for _, printed in log.entries[1:]), inertia]
     times = [at for at, _ in log.entries]
     return [
         SweepRecord(at, 0, value, evaluations, "lloyd")

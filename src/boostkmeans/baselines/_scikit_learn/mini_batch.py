@@ -9,7 +9,8 @@ from sklearn import cluster
 
 from boostkmeans._runtime.parameter_checks import ParameterChecker
 from boostkmeans.baselines._baseline import FitData, RunResult, Step, run_steps
-from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline, for_scikit_learn
+from boostkmeans.baselines._scikit_learn.scaling import Scaling
+from boostkmeans.baselines._scikit_learn.wrapper import ScikitLearnBaseline
 from boostkmeans.baselines._starting_centres import check_centres, check_init
 
 
@@ -100,19 +101,22 @@ class ScikitLearnMiniBatchKMeans(ScikitLearnBaseline):
         # Rows of zero weight are left out, because they would replace other rows in a batch.
         rows = np.arange(data.rows.n_rows) if values is None else np.flatnonzero(values)
         size = max(self.n_clusters, math.ceil(self.share * len(rows)))
-        model = self._model(data, size, rng)
+        scaling = Scaling.of(data.array)
+        model = self._model(data, scaling, size, rng)
         for _ in range(self.max_iter):
             # Sorted, because reading rows in the order of X is faster.
             batch = np.sort(rng.choice(rows, size, replace=False))
             weights = None if values is None else values[batch]
             with self._limited_threads():
-                model.partial_fit(for_scikit_learn(data.array[batch]), sample_weight=weights)
-            yield Step(model.cluster_centers_.astype(np.float64), size * self.n_clusters)
+                model.partial_fit(scaling.rows(data.array[batch]), sample_weight=weights)
+            yield Step(scaling.centres(model.cluster_centers_), size * self.n_clusters)
 
-    def _model(self, data: FitData, size: int, rng: np.random.RandomState) -> cluster.MiniBatchKMeans:
+    def _model(
+        self, data: FitData, scaling: Scaling, size: int, rng: np.random.RandomState
+    ) -> cluster.MiniBatchKMeans:
         init = self.init
         if not isinstance(init, str):
-            init = check_centres(init, self.n_clusters, data.rows.n_features)
+            init = scaling.points(check_centres(init, self.n_clusters, data.rows.n_features))
         return cluster.MiniBatchKMeans(
             self.n_clusters,
             init=init,

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from boostkmeans._pairs.limits import PairLimit
 from boostkmeans._pairs.search import NearRows, SearchOptions
 from boostkmeans._runtime.errors import ParameterError
-from boostkmeans._runtime.parameter_checks import Allowed, any_of, integer
+from boostkmeans._runtime.parameter_checks import SEED, Allowed, any_of, integer
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._runtime.threads import resolve_threads
 from boostkmeans.curate._duplicates.keeping import KeepFunction, check_keep, choose_rows, kept_pairs
@@ -30,7 +30,7 @@ N_CHECKED = 1000
 ALLOWED: dict[str, Allowed] = {
     "n_neighbours": any_of(None, integer(0)),
     "n_checked": any_of(None, integer(0)),
-    "random_state": integer(0),
+    "random_state": SEED,
     "n_threads": any_of(None, integer(1)),
 }
 
@@ -144,7 +144,7 @@ def _deduplicate(
     return Deduplication(
         keep=np.flatnonzero(is_kept),
         groups=groups,
-        similarities=limit.similarities(found.nearest[groups.rows]),
+        similarities=limit.similarities(found.nearest[groups.rows], rows.frame),
         n_rows=n_rows,
         n_pairs=found.n_pairs,
         missed=_missed_pairs(rows, found, n_checked, options.seed),

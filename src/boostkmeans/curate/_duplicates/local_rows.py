@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostkmeans._data.frame import Frame
 from boostkmeans._data.rows import Rows, RowSet
 from boostkmeans._pairs.limits import PairLimit
 from boostkmeans._pairs.links import Indices
@@ -41,6 +42,11 @@ class LocalRows:
         return self._rows.n_rows, self._rows.n_features
 
     @property
+    def frame(self) -> Frame:
+        """Frame of the points that `take` returns, and of the distances that `find` returns."""
+        return self._rows.frame
+
+    @property
     def square(self) -> float:
         """Largest squared distance of a pair, in the unit of the points that `take` returns."""
         return self._limit.square_in(self._rows.frame)
@@ -58,7 +64,7 @@ class LocalRows:
         """Compare some rows with all rows, and return their numbers of partners."""
         rows = self._rows
         if isinstance(rows, Rows) and rows.stays_sparse:
-            return count_sparse_partners(rows.scaled(), checked, found.is_compared, self._limit.square)
+            return count_sparse_partners(rows.in_frame_units(), checked, found.is_compared, self.square)
         points = rows.take(checked)
         return count_partners(
             points, self._blocks(), found.is_compared, self.square, self._options.n_threads

@@ -111,7 +111,7 @@ class ShardRows:
         plan = PairPlan.of(self, self._limit, options.n_neighbours, options.seed, options.n_threads)
         for rows, found in self._search(tally, plan):
             tally.add(rows, found)
-        return tally.result(self.frame.exponent, is_exhaustive=plan.is_exhaustive)
+        return tally.result(is_exhaustive=plan.is_exhaustive)
 
     def _search(self, tally: PairTally, plan: PairPlan) -> Iterator[tuple[Indices, BlockPairs]]:
         """Yield the pairs of each shard, and those of each two shards."""

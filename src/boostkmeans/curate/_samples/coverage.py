@@ -153,4 +153,6 @@ def _distances(X: Any, chosen: NDArray[np.int64], metric: str, n_threads: int) -
     rng = np.random.default_rng(SEED)
     some = np.sort(rng.choice(rows.n_rows, min(MAX_DISTANCES, rows.n_rows), replace=False))
     _, squares = nearest(rows.sample(some), rows.take(chosen), n_threads)
-    return np.asarray(np.sqrt(np.ldexp(squares, -2 * rows.frame.exponent)))
+    # The square root comes first: the square may be beyond float64 in the unit of the user.
+    with np.errstate(over="ignore"):  # Distances beyond float64 are infinite.
+        return np.asarray(np.ldexp(np.sqrt(squares), -rows.frame.exponent))

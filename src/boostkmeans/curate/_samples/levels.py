@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from boostkmeans._data.frame import METRICS, Floats
 from boostkmeans._data.row_source import RowSource
 from boostkmeans._estimators.boost_kmeans import BoostKMeans
 from boostkmeans._runtime.errors import ParameterError
-from boostkmeans._runtime.parameter_checks import any_of, choice, integer
+from boostkmeans._runtime.parameter_checks import any_of, check_generator, choice, integer
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 
 Labels = NDArray[np.int32]
@@ -118,7 +117,7 @@ def fit_levels(
         {"quality": quality, "n_threads": n_threads},
         n_resample,
         rows_per_cluster,
-        check_random_state(random_state),
+        check_generator(random_state, OWNER),
         progress or ignore_progress,
         n_fits=len(numbers) * (1 + n_resample),
     )

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from boostkmeans._runtime.errors import Message, Parameter, ParameterConflictError, ParameterError
-from boostkmeans._runtime.parameter_checks import choice
+from boostkmeans._runtime.parameter_checks import check_generator, choice
 from boostkmeans.curate._samples.allocation import allocate
 from boostkmeans.curate._samples.choice_in_clusters import central_rows, diverse_rows, random_rows
 from boostkmeans.curate._samples.clustered_rows import ClusteredRows, clustered_rows
@@ -82,7 +81,7 @@ def sample(
     allowed = choice(METHODS)
     if not allowed.accepts(method):
         raise ParameterError("method", allowed.expected, method, owner=OWNER)
-    rng = check_random_state(random_state)
+    rng = check_generator(random_state, OWNER)
     seed = int(rng.randint(2**31 - 1))
     if method in NEED_ROWS and X is None:
         raise ParameterConflictError(

@@ -20,7 +20,7 @@ from boostkmeans._runtime.errors import (
     ParameterConflictError,
     ParameterError,
 )
-from boostkmeans._runtime.parameter_checks import int_range, one_of
+from boostkmeans._runtime.parameter_checks import check_generator, int_range, one_of
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress, visible_log
 from boostkmeans._runtime.short_repr import short_repr
 from boostkmeans._runtime.threads import resolve_threads
@@ -200,6 +200,7 @@ def cluster_images(
     ([3, 3], ['image 1', 'image 4'])
     """
     _check_parameters(n_clusters, method, duplicates, n_central, quality)
+    check_generator(random_state, "cluster_images")
     report = progress or ignore_progress
     n_threads = resolve_threads(n_jobs)
     listed = ListedImages(*list_images(images))

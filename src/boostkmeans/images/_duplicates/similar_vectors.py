@@ -43,6 +43,5 @@ def similar_vectors(
     rows = Rows.in_own_frame(np.ascontiguousarray(vectors[used]), limit.metric, n_threads)
     found = find_near_rows(rows, limit, SearchOptions(None, SEED, n_threads, progress))
     similar = np.flatnonzero(found.degrees > 0)
-    return SimilarVectors(
-        used[similar], used[found.components[similar]], limit.similarities(found.nearest[similar])
-    )
+    similarities = limit.similarities(found.nearest[similar], rows.frame)
+    return SimilarVectors(used[similar], used[found.components[similar]], similarities)
