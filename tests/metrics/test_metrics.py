@@ -92,6 +92,14 @@ def test_average_distortion_equals_that_of_fitted_model() -> None:
     assert found == pytest.approx(model.distortion_, rel=1e-12)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_average_distortion_of_values_whose_squares_overflow(make: Any) -> None:
+    rows = np.zeros((4, 3))
+    rows[:2], rows[2:, 0] = 1e200, [3.0, 5.0]
+    assert metrics.average_distortion(make(rows), [0, 0, 1, 1]) == pytest.approx(0.5)
+    assert metrics.average_distortion(make(rows), [0, 1, 0, 1]) == math.inf
+
+
 def test_average_distortion_far_from_origin() -> None:
     rows = X + 1e8
     assert metrics.average_distortion(rows, LABELS) == pytest.approx(10 / 6, rel=1e-6)

@@ -4,6 +4,7 @@ X is a NumPy array, or CSR without duplicate entries. It is converted to float64
 are never converted to dense rows.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,21 +20,24 @@ BLOCK_VALUES = 2**22
 # Precision of the coarse part of a square, in bits relative to the squared norm of the centre. Up to
 # 2**31 coarse parts, each rounded up by at most half a unit, add up exactly in the 53 bits of a float64.
 COARSE_BITS = 50
+# Sums of squares of larger values may be beyond float64.
+LARGE = 2.0**400
 
 Numbers = NDArray[np.int64]
 
 
 def squared_gaps(rows: Any, numbers: NDArray[np.integer[Any]], centres: Floats) -> Floats:
-    """Return the squared distance of each row to its centre, `centres[numbers]`."""
+    """Return the squared distance of each row to its centre, `centres[numbers]`; inf beyond float64."""
     result = np.empty(rows.shape[0])
     norms = _SquaredNorms.of(centres) if sparse.issparse(rows) else None
-    for block in _blocks(rows):
-        some, own = rows[block], numbers[block]
-        result[block] = (
-            ((some.astype(np.float64) - centres[own]) ** 2).sum(axis=1)
-            if norms is None
-            else _sparse_gaps(some, own, centres, norms)
-        )
+    with np.errstate(over="ignore"):
+        for block in _blocks(rows):
+            some, own = rows[block], numbers[block]
+            result[block] = (
+                ((some.astype(np.float64) - centres[own]) ** 2).sum(axis=1)
+                if norms is None
+                else _sparse_gaps(some, own, centres, norms)
+            )
     return result
 
 
@@ -44,22 +48,28 @@ class _SquaredNorms:
     Each square is split into a multiple of a unit and a small remainder. Sums of the multiples are
     exact. ``|c|^2`` minus the squares of some columns is therefore accurate, even if the result is
     1e-25 times ``|c|^2``.
+
+    Large centres are multiplied by a factor first, so that their squares do not overflow.
     """
 
+    factors: Floats
+    """A power of two for each centre: 1 for nearly all data."""
     units: Floats
     coarse: Floats
     fine: Floats
 
     @classmethod
     def of(cls, centres: Floats) -> Self:
-        _, exponents = np.frexp(np.einsum("ij,ij->i", centres, centres))
+        largest = np.maximum(centres.max(axis=1, initial=0.0), -centres.min(axis=1, initial=0.0))
+        factors = np.where(largest > LARGE, np.ldexp(1.0, -np.frexp(largest)[1]), 1.0)
         smallest = np.finfo(np.float64).tiny
-        units = np.maximum(np.ldexp(1.0, exponents - COARSE_BITS), smallest)
-        sums = np.empty((2, len(centres)))
+        units, sums = np.empty(len(centres)), np.empty((2, len(centres)))
         # One centre at a time: the squares of all centres would need as much memory as the centres.
         for i, centre in enumerate(centres):
-            sums[:, i] = [part.sum() for part in _split(centre**2, units[i])]
-        return cls(units, *sums)
+            squares = (centre * factors[i]) ** 2
+            units[i] = max(math.ldexp(1.0, math.frexp(squares.sum())[1] - COARSE_BITS), smallest)
+            sums[:, i] = [part.sum() for part in _split(squares, units[i])]
+        return cls(factors, units, *sums)
 
 
 def _split(squares: Floats, units: Any) -> tuple[Floats, Floats]:
@@ -78,14 +88,16 @@ def _sparse_gaps(
     n_rows = rows.shape[0]
     row_of = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
     centre_of = numbers[row_of]
-    at_entries = centres[centre_of, rows.indices]
+    factors = norms.factors[centre_of]
+    at_entries = centres[centre_of, rows.indices] * factors
     coarse, fine = _split(at_entries**2, norms.units[centre_of])
     inside, coarse_sums, fine_sums = (
         np.bincount(row_of, weights=terms, minlength=n_rows)
-        for terms in ((rows.data.astype(np.float64) - at_entries) ** 2, coarse, fine)
+        for terms in ((rows.data.astype(np.float64) * factors - at_entries) ** 2, coarse, fine)
     )
     outside = (norms.coarse[numbers] - coarse_sums) + (norms.fine[numbers] - fine_sums)
-    return np.asarray(inside + np.maximum(outside, 0.0))
+    scaled: Floats = inside + np.maximum(outside, 0.0)
+    return scaled / norms.factors[numbers] / norms.factors[numbers]
 
 
 def cluster_sums(
