@@ -106,7 +106,7 @@ with suppress(ModuleNotFoundError):
 # Values of parameters that are arrays.
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "masked centres": ({"init": np.ma.masked_greater(ROWS[:2], 1)}, "init is a masked array with 1"),
-    "centres beyond float64": ({"init": [[0, 1], [10**400, 1]]}, "init holds integers that float64"),
+    "centres beyond float64": ({"init": [[0, 1], [10**400, 1]]}, "init holds numbers that float64"),
     "dates as centres": ({"init": DATES[:2]}, "init holds dates"),
     "complex centres": ({"init": ROWS[:2] + 1j}, "init holds values of type complex128"),
     "complex objects as centres": ({"init": (ROWS[:2] + 1j).astype(object)}, "init holds values that"),
@@ -117,7 +117,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 WEIGHTS: dict[str, tuple[Any, str]] = {
     "complex": (np.ones(6) + 1j, "type complex128. Weights must be real"),
     "complex objects": (np.array([1 + 1j] * 6, dtype=object), "holds values that are not numbers"),
-    "integers beyond float64": ([1, 10**400, 3, 4, 5, 6], "holds integers that float64"),
+    "integers beyond float64": ([1, 10**400, 3, 4, 5, 6], "holds numbers that float64"),
     "dates": (DATES[:, 0], "type datetime64"),
     "Python's dates": ([dt.date(2020, 1, 1)] * 6, "holds dates"),
     "texts": (["1"] * 6, "type <U1"),

@@ -84,7 +84,7 @@ def stored_with_zeros(X: Floats) -> sparse.csr_array:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("method", METHODS)
-def test_dense_and_sparse_rows_give_identical_results(
+def test_dense_and_sparse_rows_give_identical_labels(
     criterion: str, method: str, dtype: type[np.generic]
 ) -> None:
     # Small counts have many ties, which the rounding of sums decides.
@@ -106,6 +106,7 @@ def test_dense_and_sparse_rows_give_identical_results(
             np.testing.assert_array_equal(other.cluster_centers_, models[0].cluster_centers_)
             assert other.objective_ == models[0].objective_
             assert other.stop_reason_ == models[0].stop_reason_
+            assert other.inertia_ == pytest.approx(models[0].inertia_)
 
 
 @pytest.mark.parametrize(("criterion", "method", "split"), PAIRS)

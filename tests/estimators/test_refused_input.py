@@ -85,6 +85,11 @@ def test_refuses_numbers_beyond_float64(name: str) -> None:
         BoostKMeans(**parameters).fit(ROWS)
 
 
+def test_accepts_any_number_of_iterations() -> None:
+    model = BoostKMeans(2, max_iter=10**400, random_state=0).fit(ROWS)
+    assert np.array_equal(model.labels_, BoostKMeans(2, random_state=0).fit(ROWS).labels_)
+
+
 def test_refuses_a_threshold_beyond_float64() -> None:
     with pytest.raises(ParameterError, match="'threshold' parameter"):
         curate.deduplicate(ROWS, 10**400, metric="euclidean")

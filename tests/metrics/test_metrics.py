@@ -100,6 +100,20 @@ def test_average_distortion_of_values_whose_squares_overflow(make: Any) -> None:
     assert metrics.average_distortion(make(rows), [0, 1, 0, 1]) == math.inf
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_measures_of_values_whose_sums_overflow(make: Any) -> None:
+    with np.errstate(over="ignore"):
+        assert metrics.average_distortion(make(np.full((3, 2), 1e308)), [0, 0, 0]) == math.inf
+        assert metrics.i2(make(np.full((3, 2), 1e308)), [0, 0, 0]) == math.inf
+
+
+@pytest.mark.parametrize("bad", [None, math.nan, math.inf])
+def test_refuses_invalid_values_beside_integers_beyond_int64(bad: float | None) -> None:
+    for measure in (metrics.average_distortion, metrics.i1, metrics.i2):
+        with pytest.raises(ValueError, match="contains (NaN|infinity)"):
+            measure([[2**70, 1], [3, bad]], [0, 1])
+
+
 def test_average_distortion_far_from_origin() -> None:
     rows = X + 1e8
     assert metrics.average_distortion(rows, LABELS) == pytest.approx(10 / 6, rel=1e-6)

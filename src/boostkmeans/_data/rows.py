@@ -230,7 +230,7 @@ class Rows:
     def in_frame_units(self) -> Any:
         """Copy all rows of a matrix that stays sparse as float64 in the frame."""
         points = self.scaled()
-        points.data = np.ldexp(points.data, self.frame.exponent)
+        np.ldexp(points.data, self.frame.exponent, out=points.data)
         return points
 
 

@@ -117,7 +117,7 @@ def accepted_parameter(array: Any, name: str) -> NDArray[Any]:
 
 @contextmanager
 def converting(name: str) -> Iterator[None]:
-    """Raise InvalidValuesError if an integer is too large for the conversion to float64.
+    """Raise InvalidValuesError if a Python number is too large for the conversion to float64.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def converting(name: str) -> Iterator[None]:
     except OverflowError:
         raise _invalid(
             name,
-            "holds integers that float64 cannot represent",
-            "Divide them by a large number, as integers, before they become an array.",
+            "holds numbers that float64 cannot represent",
+            "Divide them by a large number before they become an array.",
         ) from None
 
 

@@ -1,7 +1,6 @@
 """`page`: build an explorer page from a fitted model and its rows."""
 
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostkmeans._estimators.centre_model import CentreModel
 from boostkmeans._runtime.errors import ParameterError
-from boostkmeans._runtime.parameter_checks import int_range
+from boostkmeans._runtime.parameter_checks import SEED, integer
 from boostkmeans._runtime.progress import ProgressCallback, ignore_progress
 from boostkmeans._steps.cluster_tree import ClusterTree
 from boostkmeans.explore._contents.lengths import checked_coordinates
@@ -40,8 +39,6 @@ from boostkmeans.explore._result import Page
 MAX_BYTES = 20_000_000
 # Part of these bytes that terms of merged clusters may take: one part in 10.
 NODES_SHARE = 10
-# Largest seed of scikit-learn's t-SNE.
-MAX_SEED = 2**32 - 1
 
 
 def page(
@@ -200,11 +197,12 @@ def _check_parameters(model: Any, max_bytes: Any, random_state: Any) -> None:
             "model", "a fitted estimator of this package, such as BoostKMeans", model, owner="page"
         )
     check_is_fitted(model, "cluster_centers_")
-    for name, value in (("max_bytes", max_bytes), ("random_state", random_state)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 0:
-            raise ParameterError(name, int_range(0), value, owner="page")
-    if random_state > MAX_SEED:
-        raise ParameterError("random_state", f"at most {MAX_SEED}", random_state, owner="page")
+    for name, allowed, value in (
+        ("max_bytes", integer(0), max_bytes),
+        ("random_state", SEED, random_state),
+    ):
+        if not allowed.accepts(value):
+            raise ParameterError(name, allowed.expected, value, owner="page")
 
 
 def _default_title(kind: str, n_rows: int, n_clusters: int) -> str:

@@ -17,7 +17,9 @@ from boostkmeans.metrics._labelled_rows import Numbers
 def check_rows(X: ArrayLike) -> Any:
     """Return X as an array, or as CSR without duplicate entries. It is copied only if necessary."""
     with converting("X"):
-        rows = without_objects(check_array(user_rows(X), accept_sparse="csr"), "X")
+        rows = check_array(user_rows(X), accept_sparse="csr")
+        if rows.dtype == object:  # Not all invalid values are found among objects.
+            rows = check_array(without_objects(rows, "X"))
     return canonical(rows) if sparse.issparse(rows) else rows
 
 

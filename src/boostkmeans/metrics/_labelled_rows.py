@@ -30,7 +30,7 @@ def squared_gaps(rows: Any, numbers: NDArray[np.integer[Any]], centres: Floats) 
     """Return the squared distance of each row to its centre, `centres[numbers]`; inf beyond float64."""
     result = np.empty(rows.shape[0])
     norms = _SquaredNorms.of(centres) if sparse.issparse(rows) else None
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         for block in _blocks(rows):
             some, own = rows[block], numbers[block]
             result[block] = (
@@ -38,6 +38,7 @@ def squared_gaps(rows: Any, numbers: NDArray[np.integer[Any]], centres: Floats) 
                 if norms is None
                 else _sparse_gaps(some, own, centres, norms)
             )
+    result[np.isnan(result)] = np.inf  # Sums of the rows of a cluster were beyond float64.
     return result
 
 

@@ -36,7 +36,7 @@ class ClusterNumbers:
     def of(cls, composites: Floats, weights: Floats, total: Floats | None = None) -> "ClusterNumbers":
         """Return the numbers of composites, one per row. `total` is their sum by default."""
         total = composites.sum(axis=0) if total is None else total
-        # Unlike BLAS, `einsum` adds in an order that depends on nothing but the shape.
+        # Unlike BLAS, `einsum` adds in an order that depends only on the shape and the layout.
         products = np.einsum("ij,j->i", composites, total)
         return cls(np.einsum("ij,ij->i", composites, composites), products, weights)
 

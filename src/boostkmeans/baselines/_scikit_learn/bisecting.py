@@ -101,7 +101,7 @@ class ScikitLearnBisectingKMeans(ScikitLearnBaseline):
             random_state=rng,
             bisecting_strategy="largest_cluster",
         )
-        values, scaling = data.weights.values, Scaling.of(data.array)
+        values, scaling = data.weights.values, Scaling.of(data)
         if values is None or data.weights.n_positive == len(values):
             with self._limited_threads():
                 model.fit(scaling.rows(data.array), sample_weight=values)

@@ -82,7 +82,7 @@ class ScikitLearnKMeans(ScikitLearnBaseline):
         self.n_threads = n_threads
 
     def _run(self, data: FitData, rng: np.random.RandomState) -> RunResult:
-        init, scaling = self.init, Scaling.of(data.array)
+        init, scaling = self.init, Scaling.of(data)
         if not isinstance(init, str):
             init = scaling.points(check_centres(init, self.n_clusters, data.rows.n_features))
         model = cluster.KMeans(

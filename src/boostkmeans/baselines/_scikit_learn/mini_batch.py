@@ -101,7 +101,7 @@ class ScikitLearnMiniBatchKMeans(ScikitLearnBaseline):
         # Rows of zero weight are left out, because they would replace other rows in a batch.
         rows = np.arange(data.rows.n_rows) if values is None else np.flatnonzero(values)
         size = max(self.n_clusters, math.ceil(self.share * len(rows)))
-        scaling = Scaling.of(data.array)
+        scaling = Scaling.of(data)
         model = self._model(data, scaling, size, rng)
         for _ in range(self.max_iter):
             # Sorted, because reading rows in the order of X is faster.

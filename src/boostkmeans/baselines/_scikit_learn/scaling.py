@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from boostkmeans._data.frame import Floats, exponent_for
+from boostkmeans.baselines._baseline import FitData
 from boostkmeans.baselines._scikit_learn.wrapper import for_scikit_learn
 
 # If the largest value is within 2**-e and 2**e, scikit-learn gets the rows as they are. Sums of squares
@@ -22,13 +23,15 @@ class Scaling:
     exponent: int
 
     @classmethod
-    def of(cls, array: Any) -> "Scaling":
-        """Return the scaling for the rows of an array or CSR matrix."""
+    def of(cls, data: FitData) -> "Scaling":
+        """Return the scaling for the rows of a fit. The clock is paused: ordinary rows are not scaled."""
+        array = data.array
         safe = SAFE_EXPONENTS.get(array.dtype)
         if safe is None:  # Bytes and float16 become float32, where their squares are safe.
             return cls(0)
-        values = array.data if sparse.issparse(array) else array
-        largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+        with data.watch.paused():
+            values = array.data if sparse.issparse(array) else array
+            largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
         exponent = exponent_for(largest)
         return cls(exponent if abs(exponent) > safe else 0)
 
