@@ -75,6 +75,14 @@ def import_other() -> None:
     raise ModuleNotFoundError("No module named 'boostkmeans'", name="boostkmeans._sharded.later")
 
 
+def test_dask_divides_new_blocks_evenly(dask_backend: DaskBackend) -> None:
+    references = dask_backend.spread(number, [(i,) for i in range(8)])
+    assert dask_backend.get(references) == list(range(8))
+    holders = dask_backend.client.who_has(references)
+    first, second = sorted(dask_backend.client.nthreads())
+    assert [holders[one.key][0] for one in references] == [first] * 4 + [second] * 4
+
+
 def run_until(stop: str, mark: str) -> None:
     """Report the start of a task in a file, and run until another file exists."""
     Path(mark).touch()

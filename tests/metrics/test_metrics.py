@@ -110,7 +110,7 @@ def test_measures_of_values_whose_sums_overflow(make: Any) -> None:
 @pytest.mark.parametrize("bad", [None, math.nan, math.inf])
 def test_refuses_invalid_values_beside_integers_beyond_int64(bad: float | None) -> None:
     for measure in (metrics.average_distortion, metrics.i1, metrics.i2):
-        with pytest.raises(ValueError, match="contains (NaN|infinity)"):
+        with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
             measure([[2**70, 1], [3, bad]], [0, 1])
 
 

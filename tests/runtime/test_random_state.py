@@ -66,7 +66,9 @@ TAKES_SEEDS: dict[str, Callable[[Any], Any]] = {
 def test_refuses_other_values(name: str) -> None:
     call = {**TAKES_STATES, **TAKES_SEEDS}[name]
     for value in WRONG:
-        with pytest.raises(ParameterError, match=r"'random_state' parameter of \w+ must be .*4294967295"):
+        with pytest.raises(
+            ParameterError, match=r"'random_state' parameter of \w+ must be .*4294967295"
+        ):
             call(value)
 
 

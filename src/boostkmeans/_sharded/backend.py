@@ -45,6 +45,14 @@ class Backend(Protocol):
         is garbage: see `keep`. The task uses the instruction set `isa`.
         """
 
+    def spread(
+        self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+    ) -> list[Reference]:
+        """Schedule one task for each item of `arguments`, and divide them among all workers.
+
+        No argument is a reference. Tasks that need the results later run where these are.
+        """
+
     def keep(self, reference: Reference) -> Reference:
         """Return a reference to the same result that does not keep other results of its task."""
 
@@ -81,6 +89,12 @@ class LocalBackend:
         results: list[Future[Any]] = [Future() for _ in range(n_results)]
         self._pool.submit(_call, isa, function, args, results)
         return results[0] if n_results == 1 else results
+
+    def spread(
+        self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+    ) -> list[Reference]:
+        """See `Backend`."""
+        return [self.submit(function, *one) for one in arguments]
 
     def keep(self, reference: Reference) -> Reference:
         """See `Backend`. Each result has its own memory."""

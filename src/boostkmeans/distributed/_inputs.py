@@ -81,7 +81,7 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
     kind = kind_of(X)
     check_engine_of(kind, backend.name)
     if kind is InputKind.SHARDS:
-        references = [backend.submit(read_shard, part) for part in X.parts]
+        references = backend.spread(read_shard, [(part,) for part in X.parts])
         places = [Place(part.name, part.begin) for part in X.parts]
     else:
         raw = raw_blocks(X, kind, backend)
@@ -89,10 +89,12 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
         with warnings.catch_warnings():
             # Sizes are limited by MAX_SENT_BYTES.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-            references = [
-                backend.submit(to_block, one, place.name, column)
-                for one, place in zip(raw, places, strict=True)
-            ]
+            calls = [(one, place.name, column) for one, place in zip(raw, places, strict=True)]
+            references = (
+                backend.spread(to_block, calls)
+                if kind in (InputKind.ARRAY, InputKind.ARRAYS)
+                else [backend.submit(to_block, *call) for call in calls]
+            )
     blocks = Blocks(references, places, kind)
     if backend.name in CLUSTERS:
         backend.name_blocks(references, blocks.names)

@@ -24,7 +24,7 @@ class Scaling:
 
     @classmethod
     def of(cls, data: FitData) -> "Scaling":
-        """Return the scaling for the rows of a fit. The clock is paused: ordinary rows are not scaled."""
+        """Return the scaling for the rows of a fit. The clock is paused: few data need a scaling."""
         array = data.array
         safe = SAFE_EXPONENTS.get(array.dtype)
         if safe is None:  # Bytes and float16 become float32, where their squares are safe.

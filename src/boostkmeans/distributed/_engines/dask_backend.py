@@ -56,7 +56,7 @@ def run_with_parts(places: tuple[int | None, ...], *call: Any) -> Any:
 class DaskBackend:
     """Tasks on the cluster of a Dask client.
 
-    Results stay on the workers until the last reference to them is garbage. No task is pinned to a
+    Results stay on the workers until the last reference to them is garbage. No task needs a certain
     worker and nothing is scattered, so the scheduler can compute every lost result again, on any worker.
     """
 
@@ -107,6 +107,31 @@ class DaskBackend:
         self, function: Callable[..., Any], *args: Any, n_results: int = 1, isa: str | None = None
     ) -> Any:
         """See `Backend`."""
+        return self._submit_task(function, args, n_results, isa)
+
+    def spread(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """See `Backend`. Neighbouring tasks prefer the same worker, each worker by its threads.
+
+        Otherwise, the scheduler places each task where it can start first. The shards of a wave may then
+        all be on one worker, while the others wait. If a worker dies, its tasks run on any other one.
+        """
+        slots = [address for address, n in sorted(self.client.nthreads().items()) for _ in range(n)]
+        preferred = [
+            slots[i * len(slots) // len(arguments)] if slots else None for i in range(len(arguments))
+        ]
+        return [
+            self._submit_task(function, one, 1, None, worker)
+            for one, worker in zip(arguments, preferred, strict=True)
+        ]
+
+    def _submit_task(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        n_results: int,
+        isa: str | None,
+        worker: str | None = None,
+    ) -> Any:
         places = tuple(arg.place if isinstance(arg, Part) else None for arg in args)
         args = tuple(arg.whole if isinstance(arg, Part) else arg for arg in args)
         block = self._block_of(args)
@@ -119,6 +144,7 @@ class DaskBackend:
             *args,
             key=_key(function.__name__, block),
             priority=0 if block else PRIORITY_OF_SUMS,
+            worker=worker,
         )
         if n_results == 1:
             return future
@@ -195,8 +221,16 @@ class DaskBackend:
         self._cluster = start_private_cluster()
         self._client = self._cluster.client
 
-    def _submit(self, function: Callable[..., Any], *args: Any, key: str, priority: int) -> Any:
-        future = self.client.submit(function, *args, key=key, priority=priority, pure=False)
+    def _submit(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        key: str,
+        priority: int,
+        worker: str | None = None,
+    ) -> Any:
+        preferred = {"workers": worker, "allow_other_workers": True} if worker else {}
+        future = self.client.submit(function, *args, key=key, priority=priority, pure=False, **preferred)
         self._futures.add(future)
         return future
 

@@ -92,6 +92,10 @@ class RayBackend:
         self._unfinished.update(dict.fromkeys([references] if n_results == 1 else references, name))
         return references
 
+    def spread(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """See `Backend`. Ray spreads tasks without references by itself."""
+        return [self.submit(function, *one) for one in arguments]
+
     def name_blocks(self, references: Sequence[Any], names: Sequence[str]) -> None:
         """Set the names of blocks of rows, which errors of tasks mention."""
         self._blocks.update(zip(references, names, strict=True))
