@@ -265,7 +265,8 @@ struct CriterionClusters {
 template <class Rows>
 CriterionClusters criterion_clusters(const Rows& rows, RowWeights w, std::int64_t k, ThreadPool& pool) {
   const std::int64_t n = rows.n_rows(), d = rows.n_features();
-  CriterionClusters found{std::vector<std::int32_t>(static_cast<std::size_t>(n)), {},
+  CriterionClusters found{std::vector<std::int32_t>(static_cast<std::size_t>(n)),
+                          {},
                           std::vector<double>(static_cast<std::size_t>(n)),
                           std::vector<double>(static_cast<std::size_t>(d * k))};
   row_norms(rows, NormOrder::by_columns, found.lengths.data(), pool);
@@ -274,13 +275,13 @@ CriterionClusters criterion_clusters(const Rows& rows, RowWeights w, std::int64_
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = 0; i < order.size(); ++i)
     found.nearest[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(k));
-  const TermComposites composites{found.nearest.data(), found.by_term.data(), weights.data(),
-                                  counts.data(), k, d};
+  const TermComposites composites{
+      found.nearest.data(), found.by_term.data(), weights.data(), counts.data(), k, d};
   sum_by_term(rows, w, composites, pool);
   most_similar(rows, composites, pool);
   found.labels = found.nearest;
-  const TermComposites moving{found.labels.data(), found.by_term.data(), weights.data(), counts.data(), k,
-                              d};
+  const TermComposites moving{
+      found.labels.data(), found.by_term.data(), weights.data(), counts.data(), k, d};
   sum_by_term(rows, w, moving, pool);
   criterion_sweep(rows, w, moving, CriterionName::h2, {order.data(), n, 37}, pool);
   return found;
@@ -385,7 +386,8 @@ void exercise_sparse(const Kernel& kernel, std::int64_t n, std::int64_t d, std::
   SectionTimes times;
   ThreadPool pool(n_threads, stop_token, times, n_threads);
   const SparseRows sparse(kernel, source, n, d, 2, by_row);
-  const DenseRows dense(kernel, source, n, std::vector<double>(static_cast<std::size_t>(d), 0.0), 2, by_row);
+  const DenseRows dense(kernel, source, n, std::vector<double>(static_cast<std::size_t>(d), 0.0), 2,
+                        by_row);
   check(criterion_clusters(sparse, w, k, pool) == criterion_clusters(dense, w, k, pool),
         "dense and sparse rows have the same clusters by a criterion");
   exercise_rows(sparse, k, w, pool);

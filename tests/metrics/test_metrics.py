@@ -109,9 +109,10 @@ def test_measures_of_values_whose_sums_overflow(make: Any) -> None:
 
 @pytest.mark.parametrize("bad", [None, math.nan, math.inf])
 def test_refuses_invalid_values_beside_integers_beyond_int64(bad: float | None) -> None:
+    rows: Any = [[2**70, 1], [3, bad]]
     for measure in (metrics.average_distortion, metrics.i1, metrics.i2):
         with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
-            measure([[2**70, 1], [3, bad]], [0, 1])
+            measure(rows, [0, 1])
 
 
 def test_average_distortion_far_from_origin() -> None:

@@ -97,8 +97,9 @@ def _sparse_gaps(
         for terms in ((rows.data.astype(np.float64) * factors - at_entries) ** 2, coarse, fine)
     )
     outside = (norms.coarse[numbers] - coarse_sums) + (norms.fine[numbers] - fine_sums)
-    scaled: Floats = inside + np.maximum(outside, 0.0)
-    return scaled / norms.factors[numbers] / norms.factors[numbers]
+    by_row = norms.factors[numbers]
+    gaps: Floats = (inside + np.maximum(outside, 0.0)) / by_row / by_row
+    return gaps
 
 
 def cluster_sums(
