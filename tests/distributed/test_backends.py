@@ -75,12 +75,12 @@ def import_other() -> None:
     raise ModuleNotFoundError("No module named 'boostkmeans'", name="boostkmeans._sharded.later")
 
 
-def test_dask_divides_new_blocks_evenly(dask_backend: DaskBackend) -> None:
+def test_dask_creates_successive_blocks_on_different_workers(dask_backend: DaskBackend) -> None:
     references = dask_backend.spread(number, [(i,) for i in range(8)])
     assert dask_backend.get(references) == list(range(8))
     holders = dask_backend.client.who_has(references)
-    first, second = sorted(dask_backend.client.nthreads())
-    assert [holders[one.key][0] for one in references] == [first] * 4 + [second] * 4
+    places = [holders[one.key][0] for one in references]
+    assert all(first != second for first, second in zip(places[::2], places[1::2], strict=True))
 
 
 def run_until(stop: str, mark: str) -> None:

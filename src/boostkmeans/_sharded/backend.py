@@ -48,7 +48,7 @@ class Backend(Protocol):
     def spread(
         self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
     ) -> list[Reference]:
-        """Schedule one task for each item of `arguments`, and divide them among all workers.
+        """Schedule one task for each item of `arguments`. Successive ones run on different workers.
 
         No argument is a reference. Tasks that need the results later run where these are.
         """

@@ -1,7 +1,7 @@
 """Blocks of rows: references to the blocks of X, whatever X is."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,7 @@ from scipy import sparse
 from boostkmeans._data.user_input import accepted_weights
 from boostkmeans._runtime.errors import EmptyDataError, InvalidValuesError, Message, ParameterError
 from boostkmeans._sharded.backend import Reference
+from boostkmeans._sharded.rows import waves_of
 from boostkmeans._sharded.shard.block import core_array
 from boostkmeans.distributed._block_conversion import Column, Place, to_block, to_weights
 from boostkmeans.distributed._input_kinds import InputKind, check_engine_of, kind_of, kind_of_items
@@ -81,7 +82,7 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
     kind = kind_of(X)
     check_engine_of(kind, backend.name)
     if kind is InputKind.SHARDS:
-        references = backend.spread(read_shard, [(part,) for part in X.parts])
+        references = spread_by_waves(backend, read_shard, [(part,) for part in X.parts])
         places = [Place(part.name, part.begin) for part in X.parts]
     else:
         raw = raw_blocks(X, kind, backend)
@@ -91,7 +92,7 @@ def as_blocks(X: Any, backend: Any, column: Column = None) -> Blocks:
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             calls = [(one, place.name, column) for one, place in zip(raw, places, strict=True)]
             references = (
-                backend.spread(to_block, calls)
+                spread_by_waves(backend, to_block, calls)
                 if kind in (InputKind.ARRAY, InputKind.ARRAYS)
                 else [backend.submit(to_block, *call) for call in calls]
             )
@@ -111,6 +112,16 @@ def _places_in_array(raw: Sequence[Any]) -> list[Place]:
         return [Place("X")]
     borders = np.cumsum([0, *(one.shape[0] for one in raw)]).tolist()
     return [Place(f"X[{begin}:{end}]", begin) for begin, end in pairwise(borders)]
+
+
+def spread_by_waves(
+    backend: Any, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+) -> list[Reference]:
+    """Create blocks on all workers, so that the shards of a wave are on different ones."""
+    order = [i for wave in waves_of(len(calls)) for i in wave]
+    references = backend.spread(function, [calls[i] for i in order])
+    found = dict(zip(order, references, strict=True))
+    return [found[i] for i in range(len(calls))]
 
 
 def read_shard(part: ShardFile) -> Any:

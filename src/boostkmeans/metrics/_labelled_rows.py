@@ -29,8 +29,8 @@ Numbers = NDArray[np.int64]
 def squared_gaps(rows: Any, numbers: NDArray[np.integer[Any]], centres: Floats) -> Floats:
     """Return the squared distance of each row to its centre, `centres[numbers]`; inf beyond float64."""
     result = np.empty(rows.shape[0])
-    norms = _SquaredNorms.of(centres) if sparse.issparse(rows) else None
     with np.errstate(over="ignore", invalid="ignore"):
+        norms = _SquaredNorms.of(centres) if sparse.issparse(rows) else None
         for block in _blocks(rows):
             some, own = rows[block], numbers[block]
             result[block] = (

@@ -56,7 +56,7 @@ def run_with_parts(places: tuple[int | None, ...], *call: Any) -> Any:
 class DaskBackend:
     """Tasks on the cluster of a Dask client.
 
-    Results stay on the workers until the last reference to them is garbage. No task needs a certain
+    Results stay on the workers until the last reference to them is garbage. No task is pinned to a
     worker and nothing is scattered, so the scheduler can compute every lost result again, on any worker.
     """
 
@@ -107,31 +107,6 @@ class DaskBackend:
         self, function: Callable[..., Any], *args: Any, n_results: int = 1, isa: str | None = None
     ) -> Any:
         """See `Backend`."""
-        return self._submit_task(function, args, n_results, isa)
-
-    def spread(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """See `Backend`. Neighbouring tasks prefer the same worker, each worker by its threads.
-
-        Otherwise, the scheduler places each task where it can start first. The shards of a wave may then
-        all be on one worker, while the others wait. If a worker dies, its tasks run on any other one.
-        """
-        slots = [address for address, n in sorted(self.client.nthreads().items()) for _ in range(n)]
-        preferred = [
-            slots[i * len(slots) // len(arguments)] if slots else None for i in range(len(arguments))
-        ]
-        return [
-            self._submit_task(function, one, 1, None, worker)
-            for one, worker in zip(arguments, preferred, strict=True)
-        ]
-
-    def _submit_task(
-        self,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        n_results: int,
-        isa: str | None,
-        worker: str | None = None,
-    ) -> Any:
         places = tuple(arg.place if isinstance(arg, Part) else None for arg in args)
         args = tuple(arg.whole if isinstance(arg, Part) else arg for arg in args)
         block = self._block_of(args)
@@ -144,11 +119,33 @@ class DaskBackend:
             *args,
             key=_key(function.__name__, block),
             priority=0 if block else PRIORITY_OF_SUMS,
-            worker=worker,
         )
         if n_results == 1:
             return future
         return [Part(future, i, block) for i in range(n_results)]
+
+    def spread(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """See `Backend`. All tasks are sent at once, so each goes to a worker that has the fewest.
+
+        One by one, each would go where it can start first, depending on the time. The shards of a wave
+        could then all be on one worker, while the others wait. To name workers is no alternative: the
+        tasks wait for ever if all workers die and others start.
+        """
+        n = len(arguments)
+        futures = self.client.map(
+            run_with_parts,
+            [(None,) * len(one) for one in arguments],
+            [VERSION] * n,
+            [None] * n,
+            [function] * n,
+            *map(list, zip(*arguments, strict=True)),
+            # Each key is a group of its own: Dask queues the tasks of large groups.
+            key=[(_key(function.__name__, ""), 0) for _ in range(n)],
+            priority=PRIORITY_OF_SUMS,
+            pure=False,
+        )
+        self._futures.update(futures)
+        return list(futures)
 
     def keep(self, reference: Any) -> Any:
         """See `Backend`."""
@@ -221,16 +218,8 @@ class DaskBackend:
         self._cluster = start_private_cluster()
         self._client = self._cluster.client
 
-    def _submit(
-        self,
-        function: Callable[..., Any],
-        *args: Any,
-        key: str,
-        priority: int,
-        worker: str | None = None,
-    ) -> Any:
-        preferred = {"workers": worker, "allow_other_workers": True} if worker else {}
-        future = self.client.submit(function, *args, key=key, priority=priority, pure=False, **preferred)
+    def _submit(self, function: Callable[..., Any], *args: Any, key: str, priority: int) -> Any:
+        future = self.client.submit(function, *args, key=key, priority=priority, pure=False)
         self._futures.add(future)
         return future
 
