@@ -82,10 +82,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "columns that are floats": (damaged("csr", set_float_indices), "indices of type float64"),
     "a structured array": (np.zeros(6, dtype=[("a", "f8"), ("b", "f8")]), "structured array"),
     "masked rows in a list": ([*np.ma.masked_equal(ROWS, 5)], "masked array with 4 masked values"),
-    "integers beyond float64 in a list": ([[1, 2], [10**400, 4]] * 3, "integers that float64 cannot"),
+    "integers beyond float64 in a list": ([[1, 2], [10**400, 4]] * 3, "numbers that float64 cannot"),
     "integers beyond float64": (
         np.array([[1, 2], [3, -(10**400)]] * 3, dtype=object),
-        "integers that float64 cannot",
+        "numbers that float64 cannot",
     ),
     "dates": (DATES, "holds dates"),
     "durations": (DATES - DATES[0, 0], "holds dates or durations"),

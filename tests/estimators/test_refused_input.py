@@ -9,7 +9,15 @@ import pytest
 from scipy import sparse
 
 from attacks.invalid_input import PARAMETERS, REFUSED, ROWS, WEIGHTS
-from boostkmeans import BoostKMeans, DataFormatError, ParameterError, baselines, curate, distributed
+from boostkmeans import (
+    BisectingBoostKMeans,
+    BoostKMeans,
+    DataFormatError,
+    ParameterError,
+    baselines,
+    curate,
+    distributed,
+)
 from boostkmeans.documents import CriterionKMeans
 from boostkmeans.io import write_vectors
 from boostkmeans.metrics import average_distortion, i1, silhouette, simplified_silhouette
@@ -88,6 +96,8 @@ def test_refuses_numbers_beyond_float64(name: str) -> None:
 def test_accepts_any_number_of_iterations() -> None:
     model = BoostKMeans(2, max_iter=10**400, random_state=0).fit(ROWS)
     assert np.array_equal(model.labels_, BoostKMeans(2, random_state=0).fit(ROWS).labels_)
+    tree = BisectingBoostKMeans(2, refine=10**400, random_state=0).fit(ROWS)
+    assert tree.stop_reason_ == "certified"
 
 
 def test_refuses_a_threshold_beyond_float64() -> None:

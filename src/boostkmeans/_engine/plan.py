@@ -2,7 +2,6 @@
 
 import logging
 import math
-import sys
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -372,7 +371,7 @@ def _annealing(
 ) -> Annealing | None:
     """Return the temperatures of the first sweeps, or None."""
     quality, asked = requested.quality, requested.annealing
-    longest = max(1, int(MAX_ANNEALED_SHARE * min(requested.max_iter, sys.maxsize)))
+    longest = max(1, int(MAX_ANNEALED_SHARE * requested.max_iter))
     n_sweeps = ANNEALED_SWEEPS[quality]
     longer = LONGER_FROM_CLUSTERS <= n_clusters < LONGER_BELOW_CLUSTERS
     if quality == "balanced" and longer and n_features * n_clusters >= LONGER_FROM_COST:

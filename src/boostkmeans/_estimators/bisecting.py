@@ -17,7 +17,7 @@ from boostkmeans._engine.history import SweepRecord
 from boostkmeans._engine.run import Run
 from boostkmeans._engine.stopping import Outcome, StopReason
 from boostkmeans._estimators.cluster_count import DEFAULT_N_CLUSTERS
-from boostkmeans._estimators.clusterer import Clusterer
+from boostkmeans._estimators.clusterer import MOST_SWEEPS, Clusterer
 from boostkmeans._estimators.model_layout import TREE_CLUSTERER
 from boostkmeans._runtime.parameter_checks import Allowed, any_of, choice, integer, real
 from boostkmeans._runtime.threads import resolve_threads
@@ -315,7 +315,8 @@ class BisectingBoostKMeans(Clusterer):
 
     @property
     def _max_sweeps(self) -> int:
-        return self.max_iter if isinstance(self.refine, bool | np.bool_) else int(self.refine)
+        asked = self.max_iter if isinstance(self.refine, bool | np.bool_) else int(self.refine)
+        return min(asked, MOST_SWEEPS)
 
     def _start(self) -> Start:
         rules = SplitRules(self.n_sections, self.init, self.split, self.sample, self.max_passes)

@@ -64,6 +64,8 @@ from boostkmeans._steps.problem import Problem
 from boostkmeans._storage.atomic_file import check_target
 
 MOVES = ("best", "first")
+# The core counts sweeps in 64 bits. No fit comes near this number.
+MOST_SWEEPS = 2**31 - 1
 
 
 def _is_temperature(value: Any) -> bool:
@@ -187,7 +189,7 @@ class Clusterer(SizedByFields, CentreModel):
     @property
     def _max_sweeps(self) -> int:
         """Maximum number of sweeps and repair rounds per run."""
-        return self.max_iter
+        return min(self.max_iter, MOST_SWEEPS)
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, began: float) -> int:
         """Fit all runs and set the fitted attributes, after Ctrl-C from the best run so far.
