@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from unittest import mock
 
@@ -16,6 +17,8 @@ N_WORKERS = 2
 ENGINES = ("dask", "ray")
 # Seconds after which a worker that a test has killed is given up. It usually returns after two.
 RETURN_SECONDS = 60.0
+# Seconds for the end of its processes. After a failed start of a worker, it would take for ever.
+CLOSE_SECONDS = 30.0
 
 
 class DaskClusterOfTests:
@@ -48,9 +51,10 @@ class DaskClusterOfTests:
         return self
 
     def close(self) -> None:
-        """End the processes."""
-        self.client.close()
-        self._cluster.close()
+        """End the processes. A cluster that waits for a worker that never started is left to its end."""
+        for part in (self.client, self._cluster):
+            with suppress(TimeoutError):
+                part.close(timeout=CLOSE_SECONDS)
 
 
 @pytest.fixture(scope="session")
